@@ -1,0 +1,98 @@
+// Every error that travels to a peer is one row here. A row names what went wrong; the code may depend on the
+// revision that spells it, so rows are looked up by kind and the revision may override the code.
+
+/** What went wrong, independent of how a revision numbers it. */
+export type ErrorKind = keyof typeof errorRows;
+
+/** Default code and the generic title JSON-RPC gives it. */
+export const errorRows = {
+  parse: { code: -32700, title: 'Parse error' },
+  invalidRequest: { code: -32600, title: 'Invalid Request' },
+  methodNotFound: { code: -32601, title: 'Method not found' },
+  invalidParams: { code: -32602, title: 'Invalid params' },
+  invalidEnvelope: { code: -32602, title: 'Invalid params' },
+  unknownTool: { code: -32602, title: 'Invalid params' },
+  invalidArguments: { code: -32602, title: 'Invalid params' },
+  internal: { code: -32603, title: 'Internal error' },
+  resourceNotFound: { code: -32002, title: 'Resource not found' },
+  urlElicitationRequired: { code: -32042, title: 'URL elicitation required' },
+  headerMismatch: { code: -32020, title: 'Header mismatch' },
+  missingCapability: { code: -32021, title: 'Missing required client capability' },
+  unsupportedVersion: { code: -32022, title: 'Unsupported protocol version' },
+  rateLimited: { code: -32000, title: 'Rate limit exceeded' },
+  application: { code: -32000, title: 'Server error' },
+} as const satisfies Record<string, { code: number; title: string }>;
+
+/** An error with a place on the wire. Anything else thrown is "Internal error" outside and a full cause in the log. */
+export class WireError extends Error {
+  readonly kind: ErrorKind;
+  /** Set only when the thrower insists on a number; otherwise the revision chooses by kind. */
+  readonly code: number | undefined;
+  readonly data: unknown;
+
+  constructor(kind: ErrorKind, message: string, options: { code?: number; data?: unknown; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'WireError';
+    this.kind = kind;
+    this.code = options.code;
+    this.data = options.data;
+  }
+}
+
+/** The sentences. Each says what was wrong and, where it helps, what is allowed. */
+export const wireErrors = {
+  parse: (why: string) => new WireError('parse', `Parse error: ${why}`),
+  tooLarge: (limit: number) => new WireError('invalidRequest', `Message exceeds ${limit} bytes`),
+  tooDeep: (limit: number) => new WireError('invalidRequest', `Message is nested deeper than ${limit} levels`),
+  notAMessage: (why: string) => new WireError('invalidRequest', `Invalid Request: ${why}`),
+  duplicateId: (id: string | number) =>
+    new WireError('invalidRequest', `Invalid Request: id ${JSON.stringify(id)} is still in flight; use a new one`),
+  batchRefused: () =>
+    new WireError('invalidRequest', 'Invalid Request: this revision has no batches; send one message at a time'),
+  batchTooLarge: (limit: number) =>
+    new WireError('invalidRequest', `Invalid Request: a batch holds at most ${limit} messages`),
+  emptyBatch: () => new WireError('invalidRequest', 'Invalid Request: an empty batch has nothing to answer'),
+  initializeInBatch: () => new WireError('invalidRequest', 'Invalid Request: initialize may not be part of a batch'),
+  notInitialized: () =>
+    new WireError('invalidRequest', 'Server not initialized: send initialize first', {
+      data: { details: 'Server not initialized' },
+    }),
+  alreadyInitialized: () => new WireError('invalidRequest', 'Invalid Request: Server already initialized'),
+  methodNotFound: (method: string) => new WireError('methodNotFound', `Method not found: ${clip(method)}`),
+  invalidParams: (why: string, data?: unknown) => new WireError('invalidParams', `Invalid params: ${why}`, { data }),
+  envelope: (why: string) => new WireError('invalidEnvelope', `Invalid params: ${why}`),
+  unknownTool: (name: string) => new WireError('unknownTool', `Unknown tool: ${clip(name)}`),
+  unknownPrompt: (name: string) => new WireError('invalidParams', `Unknown prompt: ${clip(name)}`),
+  missingArgument: (prompt: string, name: string) =>
+    new WireError('invalidParams', `Missing required argument ${JSON.stringify(name)} of prompt ${clip(prompt)}`),
+  invalidArguments: (tool: string, why: string) =>
+    new WireError('invalidArguments', `Invalid arguments for tool ${clip(tool)}: ${why}`),
+  invalidCursor: () =>
+    new WireError('invalidParams', 'Invalid cursor: start again without one and use nextCursor as it was given'),
+  unknownLevel: (level: unknown, allowed: readonly string[]) =>
+    new WireError('invalidParams', `Unknown log level ${clip(JSON.stringify(level))}; one of ${allowed.join(', ')}`),
+  resourceNotFound: (uri: string) =>
+    new WireError('resourceNotFound', `Resource not found: ${clip(uri)}`, { data: { uri } }),
+  internal: (cause?: unknown) => new WireError('internal', 'Internal error', { cause }),
+  missingCapability: (required: Record<string, unknown>) =>
+    new WireError(
+      'missingCapability',
+      `Missing required client capability: ${Object.keys(required).join(', ')}; declare it in clientCapabilities`,
+      { data: { requiredCapabilities: required } },
+    ),
+  unsupportedVersion: (requested: unknown, supported: readonly string[]) =>
+    new WireError(
+      'unsupportedVersion',
+      `Unsupported protocol version ${clip(String(requested))}; this server speaks ${supported.join(', ')}`,
+      { data: { supported, requested } },
+    ),
+  headerMismatch: (why: string) => new WireError('headerMismatch', `Header mismatch: ${why}`),
+  badState: (why: string) => new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),
+  rateLimited: (retryAfterMs: number) =>
+    new WireError('rateLimited', 'Rate limit exceeded', { data: { retryAfterMs } }),
+} as const;
+
+/** Peer-supplied words are echoed, but never at length. */
+function clip(text: string, max = 200): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text;
+}
