@@ -1,0 +1,90 @@
+// The bridge to Standard Schema libraries: values are judged by the library itself, the JSON Schema comes from its
+// own face (`~standard.jsonSchema`). No library is imported here, nor anywhere else in this room.
+import { isStackOverflow, nestedTooDeeply } from './issues.ts';
+import { limits } from './limits.ts';
+import { SchemaError } from './schema-error.ts';
+import type {
+  CompileOptions,
+  Issue,
+  JsonSchema,
+  StandardConverter,
+  StandardIssue,
+  StandardProps,
+  StandardResult,
+  StandardSchemaV1,
+  Validation,
+  Validator,
+} from './types.ts';
+
+const target = 'draft-2020-12';
+
+/** Whether this is a schema of a library that speaks Standard Schema (an object, or a function as in ArkType). */
+export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false;
+  const props = (schema as Partial<StandardSchemaV1>)['~standard'];
+  return typeof props === 'object' && props !== null && props.version === 1 && typeof props.validate === 'function';
+}
+
+/** Judges by the library's own `validate`; what it returns, transformed or not, is the value handlers see. */
+export class StandardValidator implements Validator {
+  readonly check = undefined;
+  readonly #props: StandardProps;
+
+  constructor(schema: StandardSchemaV1) {
+    this.#props = schema['~standard'];
+  }
+
+  validate(value: unknown): Validation | Promise<Validation> {
+    try {
+      const result = this.#props.validate(value);
+      return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+    } catch (error) {
+      // Libraries recurse over recursive schemas without a bound; a hostile value must not look like our failure.
+      if (isStackOverflow(error)) return { ok: false, issues: [nestedTooDeeply] };
+      throw error;
+    }
+  }
+}
+
+function toValidation(result: StandardResult<unknown>): Validation {
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  return { ok: false, issues: result.issues.slice(0, limits.maxIssues).map(toIssue) };
+}
+
+function toIssue({ message, path = [] }: StandardIssue): Issue {
+  return { path: path.map((step) => toStep(typeof step === 'object' ? step.key : step)), message };
+}
+
+const toStep = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);
+
+/**
+ * The JSON Schema a library gives for its schema. Converted at registration rather than at the first list: that is
+ * where an author sees that a type cannot be told to a client, and a client's first list would pay for it anyway.
+ */
+export function describeStandardSchema(schema: StandardSchemaV1, { direction, where }: CompileOptions): JsonSchema {
+  const props: StandardProps & { readonly jsonSchema?: Partial<StandardConverter> } = schema['~standard'];
+  const convert = props.jsonSchema?.[direction];
+  // ArkType before the common face had a method of its own.
+  const ownMethod = (schema as { toJsonSchema?: unknown }).toJsonSchema;
+  try {
+    if (typeof convert === 'function') return convert.call(props.jsonSchema, { target });
+    if (typeof ownMethod === 'function') return ownMethod.call(schema) as JsonSchema;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SchemaError(
+      `${where}: ${props.vendor} cannot describe this schema as JSON Schema: ${reason}. ` +
+        'Use a type that JSON can carry, or pass { schema, json } with a JSON Schema of your own.',
+      { cause },
+    );
+  }
+  throw new SchemaError(
+    `${where}: this ${props.vendor} schema has no JSON Schema face, so clients could not be told what to send. ` +
+      `${remedies.get(props.vendor) ?? 'Update the library'}, or pass { schema, json } with a JSON Schema of your own.`,
+  );
+}
+
+const remedies: ReadonlyMap<string, string> = new Map([
+  ['zod', 'Import it from "zod" 4.2 or newer (zod/mini: pass { schema, json: z.toJSONSchema(schema) })'],
+  ['valibot', 'Wrap it with toStandardJsonSchema(schema) from "@valibot/to-json-schema"'],
+  ['arktype', 'Update arktype to 2.1.28 or newer'],
+]);

@@ -1,0 +1,82 @@
+// The words of this room: what a user may hand in, what a compiled schema offers, and the Standard Schema
+// interfaces (https://standardschema.dev) spelled out here so that the room depends on no package. Types only.
+
+/** A plain JSON Schema object, 2020-12 unless its `$schema` says otherwise. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** One thing that is wrong with a value, and where. A missing property is named by its own path. */
+export interface Issue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The outcome of a validation. `value` is what the handler should see: a library may have transformed it. */
+export type Validation<T = unknown> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/** Built once per tool. */
+export interface Validator {
+  /** Synchronous wherever it can be; a promise only for async Standard Schemas or while a library is still loading. */
+  validate(value: unknown): Validation | Promise<Validation>;
+  /**
+   * The fast way: `undefined` means valid, and nothing is allocated. Present only where validation is synchronous
+   * and never changes the value (plain JSON Schema); where it is absent, use `validate`.
+   */
+  readonly check: ((value: unknown) => readonly Issue[] | undefined) | undefined;
+}
+
+/** A schema ready for use: `json` is what the peer is shown, `validator` is what judges values. */
+export interface CompiledSchema {
+  readonly json: JsonSchema;
+  readonly validator: Validator;
+}
+
+/** A Standard Schema whose library cannot describe itself, beside a JSON Schema written by hand. */
+export interface SchemaPair<S extends StandardSchemaV1 = StandardSchemaV1> {
+  readonly schema: S;
+  readonly json: JsonSchema;
+}
+
+/** What a user may hand in: a Standard Schema (zod 4, Valibot, ArkType …), a pair, or a plain JSON Schema object. */
+export type SchemaInput = StandardSchemaV1 | SchemaPair | JsonSchema;
+
+/** How `compileSchema` should look at a schema. */
+export interface CompileOptions {
+  /** Which face of a transforming schema is meant: what goes in, or what comes out. */
+  readonly direction: 'input' | 'output';
+  /** `object` (the default) insists that only objects can match, as tool arguments must; `any` allows every value. */
+  readonly root?: 'object' | 'any';
+  /** The first words of every error message, e.g. `tool "forecast" input`. */
+  readonly where: string;
+}
+
+/** A schema of any library that speaks Standard Schema. */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly '~standard': StandardProps<Input, Output>;
+}
+
+/** The `~standard` property: validation, the inferred types, and perhaps the JSON Schema face. */
+export interface StandardProps<Input = unknown, Output = Input> {
+  readonly version: 1;
+  readonly vendor: string;
+  readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+  readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+}
+
+/** What a Standard Schema answers: `issues` is absent exactly when the value is good. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/** An issue as Standard Schema libraries report it. */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The JSON Schema face of Standard Schema 1.1: each function may throw for what JSON Schema cannot say. */
+export interface StandardConverter {
+  readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+  readonly output: (options: { readonly target: string }) => Record<string, unknown>;
+}
