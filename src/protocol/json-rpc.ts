@@ -1,0 +1,161 @@
+// JSON-RPC 2.0 as every revision shares it: telling messages apart, ids, and putting an answer together as text.
+
+import { type WireError, wireErrors } from './errors.ts';
+import type { RequestId } from './model.ts';
+
+export interface JsonRpcRequest {
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface JsonRpcNotification {
+  readonly jsonrpc: '2.0';
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface JsonRpcResponse {
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId;
+  readonly result?: { readonly [key: string]: unknown };
+  readonly error?: JsonRpcErrorObject;
+}
+
+export interface JsonRpcErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+/** Parameters as they arrive: an object whose members nobody has looked at yet. */
+export type Params = { readonly [key: string]: unknown };
+
+/** Limits on one message, whatever carries it. */
+export interface MessageLimits {
+  /** Stops nesting bombs: recursive walkers overflow the stack near 10,000 levels. */
+  readonly maxDepth: number;
+  /** Stops a small message from unfolding into endless work. */
+  readonly maxBatch: number;
+}
+
+export const defaultMessageLimits: MessageLimits = { maxDepth: 256, maxBatch: 100 };
+
+export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An id this side accepts: a string, or an integer that survives a round trip through a double. */
+export function isRequestId(id: unknown): id is RequestId {
+  return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
+}
+
+/** Parses one message or batch. Depth is only counted when the text is long enough to hide too much of it. */
+export function parseMessage(text: string, limits: MessageLimits): unknown {
+  if (text.length > limits.maxDepth * 2 && exceedsDepth(text, limits.maxDepth)) {
+    return wireErrors.tooDeep(limits.maxDepth);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    return wireErrors.parse(describe(cause));
+  }
+}
+
+/** Says why JSON.parse failed without repeating the peer's text at length. */
+function describe(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return message.length > 160 ? `${message.slice(0, 160)}…` : message;
+}
+
+/**
+ * True when the text nests deeper than `limit`. Counts openers by jumping from one to the next first: text without
+ * many brackets, however long, is settled at the speed of a search.
+ */
+export function exceedsDepth(text: string, limit: number): boolean {
+  let openers = 0;
+  for (let at = text.indexOf('['); at !== -1 && openers <= limit; at = text.indexOf('[', at + 1)) openers++;
+  for (let at = text.indexOf('{'); at !== -1 && openers <= limit; at = text.indexOf('{', at + 1)) openers++;
+  return openers > limit && countDepth(text) > limit;
+}
+
+function countDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) {
+      for (i++; i < text.length; i++) {
+        const inner = text.charCodeAt(i);
+        if (inner === 0x5c) i++;
+        else if (inner === 0x22) break;
+      }
+    } else if (code === 0x5b || code === 0x7b) {
+      if (++depth > deepest) deepest = depth;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return deepest;
+}
+
+/** What a parsed value turned out to be. `refused` carries the id when there was a usable one. */
+export type Sorted =
+  | { readonly kind: 'request'; readonly message: JsonRpcRequest }
+  | { readonly kind: 'notification'; readonly message: JsonRpcNotification }
+  | { readonly kind: 'response'; readonly message: JsonRpcResponse }
+  | { readonly kind: 'refused'; readonly error: WireError; readonly id: RequestId | undefined };
+
+/** Sorts a parsed value that did not pass the engine's quick test for a plain request. */
+export function sortMessage(value: unknown): Sorted {
+  if (!isObject(value)) return refused('a message is a JSON object');
+  const { id, method } = value;
+  const usable = isRequestId(id) ? id : undefined;
+  if (value['jsonrpc'] !== '2.0') return refused('"jsonrpc" must be "2.0"', usable);
+  if (id !== undefined && usable === undefined) return refused('"id" must be a string or an integer');
+  const { params } = value;
+  if (typeof method === 'string') {
+    if (params !== undefined && !isObject(params)) return refused('"params" must be an object', usable);
+    if ('result' in value || 'error' in value) return refused('a request carries neither result nor error', usable);
+    return usable === undefined
+      ? { kind: 'notification', message: value as unknown as JsonRpcNotification }
+      : { kind: 'request', message: value as unknown as JsonRpcRequest };
+  }
+  if (method !== undefined) return refused('"method" must be a string', usable);
+  const hasResult = 'result' in value;
+  const hasError = 'error' in value;
+  if (hasResult === hasError) {
+    return refused(
+      hasResult ? 'a response carries either result or error' : 'neither method, result nor error',
+      usable,
+    );
+  }
+  // An error without an id answers something we said that could not be read; there is nothing to match it with.
+  if (usable === undefined && !hasError) return refused('a response needs the id of its request');
+  return { kind: 'response', message: value as unknown as JsonRpcResponse };
+}
+
+function refused(why: string, id?: RequestId): Sorted {
+  return { kind: 'refused', error: wireErrors.notAMessage(why), id };
+}
+
+/** The text of a successful answer; `result` is already JSON. */
+export function resultText(id: RequestId, result: string): string {
+  return typeof id === 'number'
+    ? `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+    : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+}
+
+/** The text of a notification. */
+export function notificationText(method: string, params?: unknown): string {
+  return params === undefined
+    ? `{"jsonrpc":"2.0","method":"${method}"}`
+    : `{"jsonrpc":"2.0","method":"${method}","params":${JSON.stringify(params)}}`;
+}
+
+/** The text of a request this side sends. */
+export function requestText(id: RequestId, method: string, params?: unknown): string {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${method}"`;
+  return params === undefined ? `${head}}` : `${head},"params":${JSON.stringify(params)}}`;
+}

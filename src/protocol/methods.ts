@@ -1,0 +1,157 @@
+// One row per method: who sends it, which server capability it needs, and the shape of its params. Which revisions
+// know a method is said in revisions/; what it does is said in engine/features/.
+
+import { isObject, type Params } from './json-rpc.ts';
+
+type FieldType = 'string' | 'object' | 'array' | 'strings' | 'token';
+
+export interface MethodRow {
+  readonly name: string;
+  readonly from: 'client' | 'server' | 'both';
+  /** Server capability without which the method does not exist; a dotted path means a flag inside it. */
+  readonly needs?: string;
+  /** Required and optional members of `params` (a trailing `?` marks the optional ones). */
+  readonly params?: Readonly<Record<string, FieldType>>;
+  /** The handler may ask the client for input while it runs. */
+  readonly asks?: true;
+  /** Which member names the thing addressed; mirrored in a header by revisions that do so. */
+  readonly nameIn?: 'name' | 'uri';
+  /** The answer carries caching hints on revisions that have them. */
+  readonly cacheable?: true;
+}
+
+function row<const R extends MethodRow>(method: R): R {
+  return method;
+}
+
+export const methods = {
+  initialize: row({ name: 'initialize', from: 'client' }),
+  ping: row({ name: 'ping', from: 'both' }),
+  discover: row({ name: 'server/discover', from: 'client', cacheable: true }),
+  listTools: row({
+    name: 'tools/list',
+    from: 'client',
+    needs: 'tools',
+    params: { 'cursor?': 'string' },
+    cacheable: true,
+  }),
+  callTool: row({
+    name: 'tools/call',
+    from: 'client',
+    needs: 'tools',
+    params: { name: 'string', 'arguments?': 'object' },
+    asks: true,
+    nameIn: 'name',
+  }),
+  listResources: row({
+    name: 'resources/list',
+    from: 'client',
+    needs: 'resources',
+    params: { 'cursor?': 'string' },
+    cacheable: true,
+  }),
+  listResourceTemplates: row({
+    name: 'resources/templates/list',
+    from: 'client',
+    needs: 'resources',
+    params: { 'cursor?': 'string' },
+    cacheable: true,
+  }),
+  readResource: row({
+    name: 'resources/read',
+    from: 'client',
+    needs: 'resources',
+    params: { uri: 'string' },
+    asks: true,
+    nameIn: 'uri',
+    cacheable: true,
+  }),
+  subscribe: row({
+    name: 'resources/subscribe',
+    from: 'client',
+    needs: 'resources.subscribe',
+    params: { uri: 'string' },
+  }),
+  unsubscribe: row({
+    name: 'resources/unsubscribe',
+    from: 'client',
+    needs: 'resources.subscribe',
+    params: { uri: 'string' },
+  }),
+  listen: row({ name: 'subscriptions/listen', from: 'client', params: { notifications: 'object' } }),
+  listPrompts: row({
+    name: 'prompts/list',
+    from: 'client',
+    needs: 'prompts',
+    params: { 'cursor?': 'string' },
+    cacheable: true,
+  }),
+  getPrompt: row({
+    name: 'prompts/get',
+    from: 'client',
+    needs: 'prompts',
+    params: { name: 'string', 'arguments?': 'strings' },
+    asks: true,
+    nameIn: 'name',
+  }),
+  complete: row({
+    name: 'completion/complete',
+    from: 'client',
+    needs: 'completions',
+    params: { ref: 'object', argument: 'object', 'context?': 'object' },
+  }),
+  setLevel: row({ name: 'logging/setLevel', from: 'client', needs: 'logging', params: { level: 'string' } }),
+  sample: row({ name: 'sampling/createMessage', from: 'server' }),
+  listRoots: row({ name: 'roots/list', from: 'server' }),
+  elicit: row({ name: 'elicitation/create', from: 'server' }),
+} as const satisfies Record<string, MethodRow>;
+
+const rowsByName: ReadonlyMap<string, MethodRow> = new Map(Object.values(methods).map((each) => [each.name, each]));
+
+export function methodRow(name: string): MethodRow | undefined {
+  return rowsByName.get(name);
+}
+
+const fieldTests: Readonly<Record<FieldType, { readonly is: (value: unknown) => boolean; readonly words: string }>> = {
+  string: { is: (value) => typeof value === 'string', words: 'a string' },
+  object: { is: isObject, words: 'an object' },
+  array: { is: Array.isArray, words: 'an array' },
+  strings: {
+    is: (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
+    words: 'an object of strings',
+  },
+  token: { is: (value) => typeof value === 'string' || Number.isInteger(value), words: 'a string or an integer' },
+};
+
+interface Field {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly is: (value: unknown) => boolean;
+  readonly words: string;
+}
+
+const fieldsByRow = new Map<MethodRow, readonly Field[]>();
+
+function fieldsOf(method: MethodRow): readonly Field[] {
+  let fields = fieldsByRow.get(method);
+  if (fields === undefined) {
+    fields = Object.entries(method.params ?? {}).map(([key, type]) => ({
+      name: key.endsWith('?') ? key.slice(0, -1) : key,
+      optional: key.endsWith('?'),
+      ...fieldTests[type],
+    }));
+    fieldsByRow.set(method, fields);
+  }
+  return fields;
+}
+
+/** Says what is wrong with the params of a method, or undefined when they have the right shape. */
+export function checkParams(method: MethodRow, params: Params | undefined): string | undefined {
+  for (const { name, optional, is, words } of fieldsOf(method)) {
+    const value = params !== undefined && Object.hasOwn(params, name) ? params[name] : undefined;
+    if (value === undefined) {
+      if (!optional) return `${JSON.stringify(name)} is required and must be ${words}`;
+    } else if (!is(value)) return `${JSON.stringify(name)} must be ${words}`;
+  }
+  return undefined;
+}

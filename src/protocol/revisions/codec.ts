@@ -1,0 +1,186 @@
+// What handshake and stateless codecs share: spelling results, errors and notifications from a row of data. They
+// differ in the envelope around a result, in error codes and in how questions are asked; those come in as options.
+
+import { type ErrorKind, errorRows, type WireError } from '../errors.ts';
+import { isObject, notificationText } from '../json-rpc.ts';
+import { metaKeys } from '../meta.ts';
+import type { CacheHint, Meta, RequestId, ToolResult } from '../model.ts';
+import type { SettledRules } from '../rules.ts';
+import {
+  contentText,
+  spellContent,
+  spellContents,
+  spellPrompt,
+  spellResource,
+  spellTemplate,
+  spellTool,
+} from './content.ts';
+import { spellForm, spellSampling, spellUrl } from './inputs.ts';
+import type { Change, Listed, Revision } from './revision.ts';
+import type { Spelling } from './spelling.ts';
+import { isWrapped, wrapSchema } from './structured.ts';
+
+type Schema = { readonly [key: string]: unknown };
+
+/** What makes a codec a handshake or a stateless one. */
+export interface Envelope {
+  readonly asks: Revision['asks'];
+  readonly greeting: Revision['greeting'];
+  /** Closes a result: `fields` is JSON without braces, maybe empty. */
+  close(fields: string, meta: Meta | undefined, cache: CacheHint | undefined): string;
+  readonly codes: Partial<Record<ErrorKind, number>>;
+  readonly statuses: Partial<Record<ErrorKind, number>>;
+}
+
+const changeMethods: Readonly<Record<Change['kind'], string>> = {
+  tools: 'notifications/tools/list_changed',
+  prompts: 'notifications/prompts/list_changed',
+  resources: 'notifications/resources/list_changed',
+  resource: 'notifications/resources/updated',
+};
+
+const spellers: { readonly [K in keyof Listed]: (item: Listed[K], spelling: Spelling) => object } = {
+  tools: (tool, spelling) => spellTool({ ...tool, outputSchema: spellOutput(tool.outputSchema, spelling) }, spelling),
+  resources: spellResource,
+  resourceTemplates: spellTemplate,
+  prompts: spellPrompt,
+};
+
+function spellOutput(schema: Schema | undefined, spelling: Spelling): Schema | undefined {
+  if (schema === undefined || spelling.structured === 'any' || !isWrapped(schema)) return schema;
+  return wrapSchema(schema);
+}
+
+export function createCodec(spelling: Spelling, rules: SettledRules, envelope: Envelope): Revision {
+  const { close } = envelope;
+  const flat = rules.flatResource;
+  const success = rules.explicitIsErrorFalse ? ',"isError":false' : '';
+  const codeOf = (kind: ErrorKind): number => envelope.codes[kind] ?? errorRows[kind].code;
+
+  return {
+    date: spelling.date,
+    rules,
+    requests: new Set(spelling.requests),
+    asks: envelope.asks,
+    batches: rules.batch ?? spelling.batches,
+    invalidArguments: rules.invalidArguments ?? spelling.invalidArguments,
+
+    greeting: envelope.greeting,
+    empty: () => close('', undefined, undefined),
+    custom: ({ _meta, ...fields }) => {
+      const text = JSON.stringify(fields);
+      return close(text.slice(1, -1), isObject(_meta) ? _meta : undefined, undefined);
+    },
+    toolResult(result, outputSchema) {
+      let fields = `"content":${contentText(result.content, spelling, flat)}`;
+      if ('structuredContent' in result) fields += structuredText(result, outputSchema, spelling);
+      fields += result.isError === true ? ',"isError":true' : success;
+      return close(fields, result._meta, undefined);
+    },
+    promptResult(result) {
+      const messages = result.messages.map(({ role, content }) => ({
+        role,
+        content: spellContent(content, spelling, flat),
+      }));
+      const description =
+        result.description === undefined ? '' : `"description":${JSON.stringify(result.description)},`;
+      return close(`${description}"messages":${JSON.stringify(messages)}`, result._meta, undefined);
+    },
+    readResult(result, cache) {
+      const contents = result.contents.map((each) => spellContents(each, spelling));
+      return close(`"contents":${JSON.stringify(contents)}`, result._meta, result.cache ?? cache);
+    },
+    completion: (completion) => close(`"completion":${JSON.stringify(completion)}`, undefined, undefined),
+    list(key, items, nextCursor, cache) {
+      const spell = spellers[key];
+      const texts = items.map((each) => JSON.stringify(spell(each, spelling)));
+      const cursor = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
+      return close(`"${key}":[${texts.join(',')}]${cursor}`, undefined, cache);
+    },
+    // Only a codec that asks by retry can be asked for these two; the envelope marks them as not complete itself.
+    inputRequired(requests, state) {
+      const parts = ['"resultType":"input_required"'];
+      if (Object.keys(requests).length > 0) parts.push(`"inputRequests":${JSON.stringify(requests)}`);
+      if (state !== undefined) parts.push(`"requestState":${JSON.stringify(state)}`);
+      return close(parts.join(','), undefined, undefined);
+    },
+    subscriptionEnd: (id) => close('', { [metaKeys.subscriptionId]: id }, undefined),
+
+    codeOf,
+    error: (id, error) => errorText(id, error, error.code ?? codeOf(error.kind), spelling, rules),
+    statusOf: (error) => envelope.statuses[error.kind] ?? 200,
+
+    progress: (progressToken, progress, total, message) =>
+      notificationText('notifications/progress', {
+        progressToken,
+        progress,
+        ...(total === undefined ? {} : { total }),
+        ...(message === undefined || !spelling.progressMessage ? {} : { message }),
+      }),
+    log: (level, logger, data) =>
+      notificationText('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data }),
+    change(change, subscription) {
+      const uri = change.uri === undefined ? {} : { uri: change.uri };
+      if (subscription !== undefined) {
+        const params = { ...uri, _meta: { [metaKeys.subscriptionId]: subscription } };
+        return notificationText(changeMethods[change.kind], params);
+      }
+      return notificationText(changeMethods[change.kind], change.uri === undefined ? undefined : uri);
+    },
+    acknowledged: (subscription, notifications) =>
+      notificationText('notifications/subscriptions/acknowledged', {
+        notifications,
+        _meta: { [metaKeys.subscriptionId]: subscription },
+      }),
+    cancelled: (requestId, reason, meta) =>
+      notificationText('notifications/cancelled', {
+        requestId,
+        ...(reason === undefined ? {} : { reason }),
+        ...(meta === undefined ? {} : { _meta: meta }),
+      }),
+
+    form: (message, schema) => spellForm(message, schema, spelling),
+    url: (message, url, elicitationId) => spellUrl(message, url, elicitationId, spelling),
+    sampling: (params, capabilities) => spellSampling(params, spelling, capabilities),
+  };
+}
+
+function structuredText(result: ToolResult, outputSchema: Schema | undefined, spelling: Spelling): string {
+  if (spelling.structured === 'none') return '';
+  const value = result.structuredContent;
+  const text = JSON.stringify(value) ?? 'null';
+  const wrapped = spelling.structured === 'object' && isWrapped(outputSchema, value);
+  return wrapped ? `,"structuredContent":{"result":${text}}` : `,"structuredContent":${text}`;
+}
+
+function errorText(
+  id: RequestId | undefined,
+  error: WireError,
+  code: number,
+  spelling: Spelling,
+  rules: SettledRules,
+): string {
+  const body: { code: number; message: string; data?: unknown } = { code, message: error.message };
+  if (rules.detailsStyle) {
+    body.message = titleOf(code, error.kind);
+    body.data = { details: detailsOf(error), ...(isObject(error.data) ? error.data : {}) };
+  } else if (error.data !== undefined) body.data = error.data;
+  const text = JSON.stringify(body);
+  if (id !== undefined) return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${text}}`;
+  return spelling.unreadableId === 'null'
+    ? `{"jsonrpc":"2.0","id":null,"error":${text}}`
+    : `{"jsonrpc":"2.0","error":${text}}`;
+}
+
+/** The generic message of a code, for profiles that keep the sentence in `data.details`. */
+function titleOf(code: number, kind: ErrorKind): string {
+  const row = errorRows[kind];
+  if (row.code === code) return row.title;
+  return Object.values(errorRows).find((each) => each.code === code)?.title ?? row.title;
+}
+
+/** The sentence without the generic title it may open with. */
+function detailsOf(error: WireError): string {
+  const prefix = `${errorRows[error.kind].title}: `;
+  return error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
+}

@@ -1,0 +1,118 @@
+// Spells content blocks and items for a revision: fields it lacks are left out, blocks it lacks are replaced by the
+// nearest thing it has.
+
+import type { Content, Prompt, Resource, ResourceContents, ResourceTemplate, Tool } from '../model.ts';
+import type { Spelling } from './spelling.ts';
+
+type Fields = Record<string, unknown>;
+
+/** Copies the named fields that are present. */
+export function pick(from: object, keys: readonly string[]): Fields {
+  const to: Fields = {};
+  for (const key of keys) {
+    const value = (from as Fields)[key];
+    if (value !== undefined) to[key] = value;
+  }
+  return to;
+}
+
+function withAnnotations(fields: Fields, spelling: Spelling): Fields {
+  const { annotations } = fields;
+  if (annotations !== undefined) fields['annotations'] = pick(annotations as object, spelling.annotations);
+  return fields;
+}
+
+const blockKeys = {
+  text: ['type', 'text', 'annotations', '_meta'],
+  image: ['type', 'data', 'mimeType', 'annotations', '_meta'],
+  audio: ['type', 'data', 'mimeType', 'annotations', '_meta'],
+  resource: ['type', 'resource', 'annotations', '_meta'],
+} as const;
+
+function block(from: object, keys: readonly string[], spelling: Spelling): Fields {
+  const fields = withAnnotations(pick(from, keys), spelling);
+  if (!spelling.contentMeta) delete fields['_meta'];
+  return fields;
+}
+
+/** One content block as the revision spells it. `flat`: the resource's fields stand beside `type`. */
+export function spellContent(content: Content, spelling: Spelling, flat = false): Fields {
+  switch (content.type) {
+    case 'audio':
+      return spelling.audio ? block(content, blockKeys.audio, spelling) : audioAsResource(content, spelling);
+    case 'resource': {
+      const resource = spellContents(content.resource, spelling);
+      if (flat) return { type: 'resource', ...resource };
+      return block({ ...content, resource }, blockKeys.resource, spelling);
+    }
+    case 'resource_link':
+      if (!spelling.resourceLink) return { type: 'text', text: linkAsText(content) };
+      return withAnnotations(pick(content, ['type', ...spelling.resource]), spelling);
+    default:
+      return block(content, blockKeys[content.type], spelling);
+  }
+}
+
+/** JSON of a list of blocks. A single plain text is by far the commonest and is put together by hand. */
+export function contentText(blocks: readonly Content[], spelling: Spelling, flat = false): string {
+  if (blocks.length === 1) {
+    const only = blocks[0] as Content;
+    if (only.type === 'text' && only.annotations === undefined && only._meta === undefined) {
+      return `[{"type":"text","text":${JSON.stringify(only.text)}}]`;
+    }
+  }
+  return JSON.stringify(blocks.map((each) => spellContent(each, spelling, flat)));
+}
+
+export function spellContents(contents: ResourceContents, spelling: Spelling): Fields {
+  const keys = ['uri', 'mimeType', 'text', 'blob'];
+  return pick(contents, spelling.contentMeta ? [...keys, '_meta'] : keys);
+}
+
+function audioAsResource(audio: { data: string; mimeType: string; annotations?: object }, spelling: Spelling): Fields {
+  const subtype = /\/([\w.-]+)/.exec(audio.mimeType)?.[1] ?? 'bin';
+  const resource = {
+    uri: `audio://inline/${digest(audio.data)}.${subtype}`,
+    mimeType: audio.mimeType,
+    blob: audio.data,
+  };
+  return block({ type: 'resource', resource, annotations: audio.annotations }, blockKeys.resource, spelling);
+}
+
+/** A short stable name for a blob (FNV-1a); it only has to differ between the clips of one answer. */
+function digest(data: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < data.length; i++) hash = Math.imul(hash ^ data.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+function linkAsText(link: Resource): string {
+  return `${link.title ?? link.name}: ${link.uri}${link.mimeType === undefined ? '' : ` (${link.mimeType})`}`;
+}
+
+/** A tool as the revision lists it; `outputSchema` is already in the form the revision can carry. */
+export function spellTool(tool: Tool, spelling: Spelling): Fields {
+  const fields = pick(tool, spelling.tool);
+  if (spelling.tool.includes('annotations')) {
+    // Revisions that have hints but no `title` of their own carry the title among the hints.
+    const title = spelling.tool.includes('title') ? tool.annotations?.title : (tool.annotations?.title ?? tool.title);
+    const annotations = pick({ ...tool.annotations, title }, spelling.toolAnnotations);
+    if (Object.keys(annotations).length > 0) fields['annotations'] = annotations;
+    else delete fields['annotations'];
+  }
+  return fields;
+}
+
+export function spellResource(resource: Resource, spelling: Spelling): Fields {
+  return withAnnotations(pick(resource, spelling.resource), spelling);
+}
+
+export function spellTemplate(template: ResourceTemplate, spelling: Spelling): Fields {
+  return withAnnotations(pick(template, spelling.template), spelling);
+}
+
+export function spellPrompt(prompt: Prompt, spelling: Spelling): Fields {
+  const fields = pick(prompt, spelling.prompt);
+  if (prompt.arguments) fields['arguments'] = prompt.arguments.map((each) => pick(each, spelling.promptArgument));
+  return fields;
+}

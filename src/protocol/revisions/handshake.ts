@@ -1,0 +1,45 @@
+// Revisions opened by `initialize`: facts about the client are settled once, answers carry nothing but themselves,
+// and a server may send requests of its own.
+
+import type { Implementation, Meta } from '../model.ts';
+import type { SettledRules } from '../rules.ts';
+import { createCodec } from './codec.ts';
+import { pick } from './content.ts';
+import type { Revision, Welcome } from './revision.ts';
+import type { Spelling } from './spelling.ts';
+
+export function createHandshakeCodec(spelling: Spelling, identity: Implementation, rules: SettledRules): Revision {
+  return createCodec(spelling, rules, {
+    asks: 'push',
+    greeting: (welcome) => greet(welcome, spelling, identity),
+    close,
+    codes: {
+      ...(rules.resourceNotFound === 'invalidParams' ? { resourceNotFound: -32602 } : {}),
+      ...(rules.unknownTool === 'methodNotFound' ? { unknownTool: -32601 } : {}),
+      // These revisions have no codes for the stateless ladder; plain words serve.
+      missingCapability: -32602,
+      unsupportedVersion: -32602,
+      headerMismatch: -32600,
+    },
+    statuses: { parse: 400, invalidRequest: 400, unsupportedVersion: 400, headerMismatch: 400 },
+  });
+}
+
+function close(fields: string, meta: Meta | undefined): string {
+  if (meta === undefined) return `{${fields}}`;
+  return fields === '' ? `{"_meta":${JSON.stringify(meta)}}` : `{${fields},"_meta":${JSON.stringify(meta)}}`;
+}
+
+function greet({ capabilities, instructions }: Welcome, spelling: Spelling, identity: Implementation): string {
+  // Keys that are not the protocol's own (experimental, extensions, a vendor's) are passed on as they are.
+  const known = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks'];
+  const declared = Object.fromEntries(
+    Object.entries(capabilities).filter(([key]) => !known.includes(key) || spelling.serverCapabilities.includes(key)),
+  );
+  return JSON.stringify({
+    protocolVersion: spelling.date,
+    capabilities: declared,
+    serverInfo: pick(identity, spelling.implementation),
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+}

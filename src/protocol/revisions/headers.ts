@@ -1,0 +1,151 @@
+// Header values that mirror the body on the stateless revision: sentinel encoding, and the comparison of what the
+// headers say with what the body says. 2026-07-28, Transports, "Streamable HTTP".
+
+import { type WireError, wireErrors } from '../errors.ts';
+import type { ReadHeader } from '../exchange.ts';
+import { isObject, type JsonRpcRequest } from '../json-rpc.ts';
+import { methodRow } from '../methods.ts';
+
+const sentinel = /^=\?base64\?(.*)\?=$/s;
+
+/** Decodes a mirrored value; undefined when it claims to be encoded and is not well-formed. */
+export function decodeHeaderValue(raw: string): string | undefined {
+  const value = raw.replace(/^[ \t]+|[ \t]+$/g, '');
+  const encoded = sentinel.exec(value)?.[1];
+  if (encoded === undefined) return /[^\t\x20-\x7e]/.test(value) ? undefined : value;
+  if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (each) => each.charCodeAt(0));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    // Not base64 or not UTF-8: the caller reports the mismatch.
+    return undefined;
+  }
+}
+
+/** Encodes a value for a mirrored header; plain where it can be, in the sentinel form where it must. */
+export function encodeHeaderValue(value: string): string {
+  const plain = /^[\t\x20-\x7e]*$/.test(value) && value.trim() === value && !sentinel.test(value);
+  if (plain) return value;
+  let binary = '';
+  for (const byte of new TextEncoder().encode(value)) binary += String.fromCharCode(byte);
+  return `=?base64?${btoa(binary)}?=`;
+}
+
+/** A header that is there and disagrees; it is reported before an unsupported version is. */
+export function checkPresentHeaders(
+  request: JsonRpcRequest,
+  version: string,
+  header: ReadHeader,
+): WireError | undefined {
+  const said = header('mcp-protocol-version');
+  if (said !== undefined && said.trim() !== version) {
+    return wireErrors.headerMismatch(`MCP-Protocol-Version is ${quote(said)} but the body says ${quote(version)}`);
+  }
+  const method = header('mcp-method');
+  if (method !== undefined && method.trim() !== request.method) {
+    return wireErrors.headerMismatch(`Mcp-Method is ${quote(method)} but the body says ${quote(request.method)}`);
+  }
+  return undefined;
+}
+
+/** Headers that must be there, and the name of the thing addressed. */
+export function checkRequiredHeaders(request: JsonRpcRequest, header: ReadHeader): WireError | undefined {
+  if (header('mcp-protocol-version') === undefined) return wireErrors.headerMismatch('MCP-Protocol-Version is missing');
+  if (header('mcp-method') === undefined) return wireErrors.headerMismatch('Mcp-Method is missing');
+  const nameIn = methodRow(request.method)?.nameIn;
+  const named = nameIn === undefined ? undefined : request.params?.[nameIn];
+  // Without a usable name in the body, the params themselves are wrong and are reported as such.
+  if (nameIn === undefined || typeof named !== 'string') return undefined;
+  const raw = header('mcp-name');
+  if (raw === undefined) return wireErrors.headerMismatch(`Mcp-Name is missing; it mirrors params.${nameIn}`);
+  const name = decodeHeaderValue(raw);
+  if (name === undefined) return wireErrors.headerMismatch('Mcp-Name is not a valid encoding');
+  return name === named
+    ? undefined
+    : wireErrors.headerMismatch(`Mcp-Name is ${quote(name)} but the body says ${quote(named)}`);
+}
+
+/** One argument that a tool's schema mirrors in a header. */
+export interface HeaderParam {
+  readonly header: string;
+  readonly path: readonly string[];
+}
+
+/** Collects the `x-mcp-header` arguments of a schema, or says why one is not allowed. */
+export function headerParams(schema: { readonly [key: string]: unknown }): readonly HeaderParam[] | string {
+  const found: HeaderParam[] = [];
+  const problem = collect(schema, [], found, true);
+  if (problem !== undefined) return problem;
+  const seen = new Set<string>();
+  for (const { header } of found) {
+    const key = header.toLowerCase();
+    if (seen.has(key)) return `x-mcp-header ${quote(header)} is used twice`;
+    seen.add(key);
+  }
+  return found;
+}
+
+function collect(node: unknown, path: readonly string[], found: HeaderParam[], reachable: boolean): string | undefined {
+  if (Array.isArray(node)) {
+    for (const each of node) {
+      const problem = collect(each, path, found, false);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+  if (!isObject(node)) return undefined;
+  if (Object.hasOwn(node, 'x-mcp-header')) {
+    const name = node['x-mcp-header'];
+    if (typeof name !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      return `x-mcp-header at ${path.join('.') || 'the root'} must be a non-empty HTTP token`;
+    }
+    if (!reachable || path.length === 0)
+      return `x-mcp-header ${quote(name)} must be on a property reached by properties only`;
+    if (!['string', 'integer', 'boolean'].includes(node['type'] as string)) {
+      return `x-mcp-header ${quote(name)} needs type string, integer or boolean`;
+    }
+    found.push({ header: name, path });
+  }
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'properties' && isObject(value)) {
+      for (const [name, property] of Object.entries(value)) {
+        const problem = collect(property, [...path, name], found, reachable);
+        if (problem !== undefined) return problem;
+      }
+    } else if (typeof value === 'object' && !['const', 'enum', 'default', 'examples', 'x-mcp-header'].includes(key)) {
+      const problem = collect(value, path, found, false);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+/** Compares `Mcp-Param-*` headers with the arguments they mirror. */
+export function checkParamHeaders(
+  params: readonly HeaderParam[],
+  args: { readonly [key: string]: unknown },
+  header: ReadHeader,
+): WireError | undefined {
+  for (const { header: name, path } of params) {
+    let value: unknown = args;
+    for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    const raw = header(`mcp-param-${name.toLowerCase()}`);
+    if (value === undefined || value === null) {
+      if (raw !== undefined) return wireErrors.headerMismatch(`Mcp-Param-${name} is sent but the argument is absent`);
+      continue;
+    }
+    if (typeof value === 'object') continue;
+    if (raw === undefined) return wireErrors.headerMismatch(`Mcp-Param-${name} is missing`);
+    const decoded = decodeHeaderValue(raw);
+    const same =
+      decoded !== undefined &&
+      (typeof value === 'number' ? decoded.trim() !== '' && Number(decoded) === value : decoded === String(value));
+    if (!same) return wireErrors.headerMismatch(`Mcp-Param-${name} does not equal the argument ${path.join('.')}`);
+  }
+  return undefined;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

@@ -1,0 +1,154 @@
+// Picks the revision that speaks: by the claim a message makes itself, or by what `initialize` settled. The only
+// place, with its neighbours in this folder, that knows which revisions there are.
+
+import { type WireError, wireErrors } from '../errors.ts';
+import type { ReadHeader } from '../exchange.ts';
+import { isObject, type JsonRpcRequest, type Params } from '../json-rpc.ts';
+import { metaKeys } from '../meta.ts';
+import { type Implementation, logLevels } from '../model.ts';
+import { type Rules, settleRules } from '../rules.ts';
+import { createHandshakeCodec } from './handshake.ts';
+import { checkPresentHeaders, checkRequiredHeaders } from './headers.ts';
+import type { Revision } from './revision.ts';
+import { assumedDate, handshakeSpellings, isStatelessDate, statelessSpellings } from './spelling.ts';
+import { createStatelessCodec } from './stateless.ts';
+
+export { checkParamHeaders, decodeHeaderValue, encodeHeaderValue, type HeaderParam, headerParams } from './headers.ts';
+export type { Change, Listed, Revision, Welcome } from './revision.ts';
+export { isWrapped } from './structured.ts';
+
+/** Names of the handshake revisions, oldest first. */
+export const handshakeRevisions: readonly string[] = handshakeSpellings.map((each) => each.date);
+/** Names of the stateless revisions, oldest first. */
+export const statelessRevisions: readonly string[] = statelessSpellings.map((each) => each.date);
+
+/** Everything one server can speak. Codecs are made once, when first needed. */
+export class Vocabulary {
+  readonly #identity: Implementation;
+  readonly #rules: ReturnType<typeof settleRules>;
+  readonly #handshake = new Map<string, Revision>();
+  readonly #stateless = new Map<string, Revision>();
+  /** What `initialize` may answer, oldest first. */
+  readonly handshakeVersions: readonly string[];
+
+  constructor(identity: Implementation, rules: Rules = {}) {
+    this.#identity = identity;
+    this.#rules = settleRules(rules);
+    this.handshakeVersions = rules.handshakeVersions ?? handshakeRevisions;
+    const unknown = this.handshakeVersions.filter((each) => !handshakeRevisions.includes(each));
+    if (unknown.length > 0) {
+      throw new TypeError(
+        `handshakeVersions: ${unknown.join(', ')} is not a handshake revision; use some of ${handshakeRevisions.join(', ')}`,
+      );
+    }
+  }
+
+  get statelessVersions(): readonly string[] {
+    return statelessRevisions;
+  }
+
+  /** The codec of an enabled handshake revision. */
+  handshake(date: string): Revision | undefined {
+    let codec = this.#handshake.get(date);
+    if (codec === undefined && this.handshakeVersions.includes(date)) {
+      const spelling = handshakeSpellings.find((each) => each.date === date);
+      if (spelling === undefined) return undefined;
+      codec = createHandshakeCodec(spelling, this.#identity, this.#rules);
+      this.#handshake.set(date, codec);
+    }
+    return codec;
+  }
+
+  stateless(date: string): Revision | undefined {
+    let codec = this.#stateless.get(date);
+    if (codec === undefined) {
+      const spelling = statelessSpellings.find((each) => each.date === date);
+      if (spelling === undefined) return undefined;
+      codec = createStatelessCodec(spelling, this.#identity, this.#rules);
+      this.#stateless.set(date, codec);
+    }
+    return codec;
+  }
+
+  /** What `initialize` settles on: the client's wish where it is enabled, otherwise the newest we have. */
+  negotiate(wish: unknown): Revision | undefined {
+    const newest = this.handshakeVersions.at(-1);
+    if (newest === undefined) return undefined;
+    return (typeof wish === 'string' ? this.handshake(wish) : undefined) ?? this.handshake(newest);
+  }
+
+  /** Speaks where nothing is settled yet: errors before any revision is known. */
+  get unsettled(): Revision {
+    const oldest = this.handshakeVersions[0];
+    const codec = oldest === undefined ? this.stateless(statelessRevisions[0] as string) : this.handshake(oldest);
+    return codec as Revision;
+  }
+
+  /** The handshake revision a sessionless HTTP request is served at, by its version header; undefined when not enabled. */
+  assumed(header: string | undefined): Revision | undefined {
+    return this.handshake(header ?? assumedDate);
+  }
+
+  /**
+   * Decides who speaks for a request. A revision: the request stands alone and speaks it. Undefined: it belongs to
+   * the handshake session of its channel. An error: it is refused. The body decides; headers are only cross-checked,
+   * or decide where the body makes no claim.
+   */
+  classify(request: JsonRpcRequest, header: ReadHeader | undefined): Revision | WireError | undefined {
+    const meta = request.params?.['_meta'];
+    if (!isObject(meta) || meta[metaKeys.protocolVersion] === undefined) {
+      return header === undefined ? undefined : this.#unclaimed(request, header);
+    }
+    const version = meta[metaKeys.protocolVersion];
+    const codec = typeof version === 'string' ? this.stateless(version) : undefined;
+    if (request.method === 'initialize' && codec === undefined && !isUnknownVersion(version)) return undefined;
+    const flaw = checkEnvelope(meta);
+    if (flaw !== undefined) return request.method === 'initialize' ? undefined : wireErrors.envelope(flaw);
+    const disagreement = header && checkPresentHeaders(request, version as string, header);
+    if (disagreement) return disagreement;
+    if (codec === undefined) return wireErrors.unsupportedVersion(version, statelessRevisions);
+    return (header && checkRequiredHeaders(request, header)) ?? codec;
+  }
+
+  #unclaimed(request: JsonRpcRequest, header: ReadHeader): WireError | undefined {
+    const said = header('mcp-protocol-version')?.trim();
+    if (said === undefined || !isStatelessDate(said)) return undefined;
+    if (request.method === 'initialize') {
+      return wireErrors.headerMismatch(
+        `MCP-Protocol-Version ${said} has no initialize; claim it in params._meta of each request instead`,
+      );
+    }
+    return wireErrors.envelope(
+      `params._meta lacks ${metaKeys.protocolVersion} and ${metaKeys.clientCapabilities}, which ${said} requires`,
+    );
+  }
+
+  /** True when a message, unlike its header, makes a claim of its own. */
+  claims(params: Params | undefined): boolean {
+    const meta = params?.['_meta'];
+    return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
+  }
+}
+
+function isUnknownVersion(version: unknown): boolean {
+  return typeof version === 'string' && !handshakeRevisions.includes(version);
+}
+
+/** Says what is wrong with the `_meta` of a request that claims to stand alone. */
+function checkEnvelope(meta: Params): string | undefined {
+  if (typeof meta[metaKeys.protocolVersion] !== 'string') return `_meta ${metaKeys.protocolVersion} must be a string`;
+  const capabilities = meta[metaKeys.clientCapabilities];
+  if (!isObject(capabilities)) return `_meta ${metaKeys.clientCapabilities} is required and must be an object`;
+  const info = meta[metaKeys.clientInfo];
+  if (
+    info !== undefined &&
+    !(isObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string')
+  ) {
+    return `_meta ${metaKeys.clientInfo} must have a name and a version`;
+  }
+  const level = meta[metaKeys.logLevel];
+  if (level !== undefined && !(logLevels as readonly unknown[]).includes(level)) {
+    return `_meta ${metaKeys.logLevel} must be one of ${logLevels.join(', ')}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,61 @@
+// Revisions in which every request stands alone: it names its revision, client and capabilities itself, and every
+// answer says what kind of answer it is and who gave it.
+
+import { metaKeys } from '../meta.ts';
+import type { CacheHint, Implementation, Meta } from '../model.ts';
+import { type SettledRules, settleRules } from '../rules.ts';
+import { createCodec } from './codec.ts';
+import { pick } from './content.ts';
+import type { Revision, Welcome } from './revision.ts';
+import type { Spelling } from './spelling.ts';
+
+/** Profiles change nothing here but how calls are executed: the official rules hold for everything on the wire. */
+function officialRules(rules: SettledRules): SettledRules {
+  return { ...settleRules(), concurrency: rules.concurrency, timeoutMs: rules.timeoutMs };
+}
+
+export function createStatelessCodec(spelling: Spelling, identity: Implementation, rules: SettledRules): Revision {
+  const serverInfo = pick(identity, spelling.implementation);
+  const plainMeta = `"_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}`;
+  const complete = `,"resultType":"complete",${plainMeta}}`;
+
+  function close(fields: string, meta: Meta | undefined, cache: CacheHint | undefined): string {
+    if (meta === undefined && cache === undefined && fields !== '') {
+      return fields.startsWith('"resultType"') ? `{${fields},${plainMeta}}` : `{${fields}${complete}`;
+    }
+    const parts = fields === '' ? [] : [fields];
+    parts.push('"resultType":"complete"');
+    if (cache !== undefined) parts.push(`"ttlMs":${cache.ttlMs},"cacheScope":"${cache.cacheScope}"`);
+    parts.push(
+      meta === undefined ? plainMeta : `"_meta":${JSON.stringify({ ...meta, [metaKeys.serverInfo]: serverInfo })}`,
+    );
+    return `{${parts.join(',')}}`;
+  }
+
+  function greeting({ capabilities, instructions, cache, versions }: Welcome): string {
+    const { tasks: _, ...declared } = capabilities as Record<string, unknown>;
+    const fields = JSON.stringify({
+      supportedVersions: versions,
+      capabilities: declared,
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+    return close(fields.slice(1, -1), undefined, cache);
+  }
+
+  return createCodec(spelling, officialRules(rules), {
+    asks: 'retry',
+    greeting,
+    close,
+    codes: { resourceNotFound: -32602, urlElicitationRequired: -32603, rateLimited: 429, application: 500 },
+    statuses: {
+      parse: 400,
+      invalidRequest: 400,
+      invalidEnvelope: 400,
+      methodNotFound: 404,
+      headerMismatch: 400,
+      missingCapability: 400,
+      unsupportedVersion: 400,
+      rateLimited: 429,
+    },
+  });
+}

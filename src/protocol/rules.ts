@@ -1,0 +1,107 @@
+// Where a server may deviate from the official text. A profile of a seed document is one object of these options;
+// `{}` is the official behaviour. The stateless revision is always served by the official rules.
+
+import type { WireError } from './errors.ts';
+import type { LogLevel } from './model.ts';
+
+/** Why a tool result carries an error, so that a profile can choose the text for each. */
+export type ToolFailure = 'handler' | 'arguments' | 'unknownTool' | 'missingArguments' | 'timeout';
+
+export interface Rules {
+  /** What `initialize` may answer. Default: every handshake revision. */
+  readonly handshakeVersions?: readonly string[];
+  readonly lifecycle?: {
+    /** Tolerate an `initialize` without protocolVersion, clientInfo or capabilities. Default true. */
+    readonly lenientInitialize?: boolean;
+    /** When other requests are let in: once `initialize` is answered (default), or at `notifications/initialized`. */
+    readonly gate?: 'initialize' | 'initialized';
+    /** Whether `ping` passes the closed gate. Default true. */
+    readonly pingBeforeInit?: boolean;
+    /** Further names of `notifications/initialized`. Default `["initialized"]`. */
+    readonly initializedAliases?: readonly string[];
+  };
+  /** Whether arrays are accepted. Default: as the negotiated revision says. */
+  readonly batch?: boolean;
+  readonly errors?: {
+    /** `message` (default): the sentence is the message. `details`: generic message, sentence in `data.details`. */
+    readonly style?: 'message' | 'details';
+    /** Default `invalidParams`. */
+    readonly unknownTool?: 'invalidParams' | 'methodNotFound' | 'result';
+    /** Default: as the revision says. */
+    readonly invalidArguments?: 'error' | 'result';
+    /** Default: as the revision says. */
+    readonly resourceNotFound?: 'invalidParams' | 'resourceNotFound';
+    /** Turns what a tool handler threw into a protocol error; undefined leaves it a tool result with `isError`. */
+    readonly handler?: (error: unknown, tool: string) => WireError | undefined;
+    /** The text of a tool result that reports an error. Default: the message as it is. */
+    readonly toolText?: (message: string, failure: ToolFailure) => string;
+  };
+  readonly tools?: {
+    /** A `tools/call` without `arguments`: treated as `{}` (default) or answered with an error result. */
+    readonly missingArguments?: 'empty' | 'error';
+    /** Write `isError: false` on success. Default false. */
+    readonly explicitIsErrorFalse?: boolean;
+    /** Indentation of a plain value returned as JSON text. Default 0. */
+    readonly jsonIndent?: number;
+  };
+  readonly content?: {
+    /** Emit embedded resources in the flat form `{type, uri, mimeType, text}`. Default false. */
+    readonly flatResource?: boolean;
+  };
+  readonly logging?: {
+    /** Further names of levels a client may ask for. Default `{ warn: "warning" }`. */
+    readonly levelAliases?: Readonly<Record<string, LogLevel>>;
+  };
+  readonly execution?: {
+    /** How many requests of one connection run at a time. Default: no limit. */
+    readonly concurrency?: number;
+    /** How long one call may take, not counting the time it waits for the client's input. Default 60,000; 0 = no limit. */
+    readonly timeoutMs?: number;
+  };
+}
+
+/** Rules with every default filled in; only what depends on the revision may stay open. */
+export interface SettledRules {
+  readonly lenientInitialize: boolean;
+  readonly gate: 'initialize' | 'initialized';
+  readonly pingBeforeInit: boolean;
+  readonly initializedNames: ReadonlySet<string>;
+  readonly batch: boolean | undefined;
+  readonly detailsStyle: boolean;
+  readonly unknownTool: 'invalidParams' | 'methodNotFound' | 'result';
+  readonly invalidArguments: 'error' | 'result' | undefined;
+  readonly resourceNotFound: 'invalidParams' | 'resourceNotFound' | undefined;
+  readonly handlerError: ((error: unknown, tool: string) => WireError | undefined) | undefined;
+  readonly toolText: ((message: string, failure: ToolFailure) => string) | undefined;
+  readonly missingArguments: 'empty' | 'error';
+  readonly explicitIsErrorFalse: boolean;
+  readonly jsonIndent: number;
+  readonly flatResource: boolean;
+  readonly levelAliases: ReadonlyMap<string, LogLevel>;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+}
+
+export function settleRules(rules: Rules = {}): SettledRules {
+  const { lifecycle = {}, errors = {}, tools = {}, content = {}, logging = {}, execution = {} } = rules;
+  return {
+    lenientInitialize: lifecycle.lenientInitialize ?? true,
+    gate: lifecycle.gate ?? 'initialize',
+    pingBeforeInit: lifecycle.pingBeforeInit ?? true,
+    initializedNames: new Set(['notifications/initialized', ...(lifecycle.initializedAliases ?? ['initialized'])]),
+    batch: rules.batch,
+    detailsStyle: errors.style === 'details',
+    unknownTool: errors.unknownTool ?? 'invalidParams',
+    invalidArguments: errors.invalidArguments,
+    resourceNotFound: errors.resourceNotFound,
+    handlerError: errors.handler,
+    toolText: errors.toolText,
+    missingArguments: tools.missingArguments ?? 'empty',
+    explicitIsErrorFalse: tools.explicitIsErrorFalse ?? false,
+    jsonIndent: tools.jsonIndent ?? 0,
+    flatResource: content.flatResource ?? false,
+    levelAliases: new Map(Object.entries(logging.levelAliases ?? { warn: 'warning' })),
+    concurrency: execution.concurrency ?? Number.POSITIVE_INFINITY,
+    timeoutMs: execution.timeoutMs ?? 60_000,
+  };
+}
