@@ -1,0 +1,51 @@
+// The official suite judges `serve everything` over stdio, through the bridge: both eras, and the old revisions pinned by the proxy.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Bridge } from './bridge.ts';
+import { headerChecks, headerScenarios, missingIn, noPolling } from './expectations.ts';
+import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
+import { runServerSuite } from './run-suite.ts';
+import { startStdioBridge } from './stdio-bridge.ts';
+import { stdioSubject } from './subject.ts';
+import { complaints, without } from './verdict.ts';
+
+const timeout = 120_000;
+let bridge: Bridge;
+
+beforeAll(async () => {
+  bridge = await startStdioBridge(stdioSubject);
+});
+
+afterAll(() => bridge?.close());
+
+test('over stdio all 27 scenarios of 2025-06-18 pass', { timeout }, async () => {
+  const run = await runServerSuite({ url: bridge.url, specVersion: '2025-06-18' });
+  expect(complaints(run)).toEqual([]);
+  expect(run.scenarios.size).toBe(27);
+});
+
+test('over stdio all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
+  const run = await runServerSuite({ url: bridge.url, specVersion: '2025-11-25' });
+  expect(complaints(run, [noPolling])).toEqual([]);
+  expect(run.scenarios.size).toBe(33);
+});
+
+test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
+  'over stdio every scenario passes that %s has the feature for',
+  { timeout },
+  async (revision) => {
+    const proxy = await startPinProxy(bridge.url, revision);
+    try {
+      const run = await runServerSuite({ url: proxy.url, specVersion: '2025-06-18' });
+      expect(complaints(run, missingIn[revision])).toEqual([]);
+      expect(run.scenarios.size).toBe(27);
+    } finally {
+      await proxy.close();
+    }
+  },
+);
+
+test('over stdio the scenarios of 2026-07-28 pass that do not judge HTTP headers', { timeout }, async () => {
+  const run = without(await runServerSuite({ url: bridge.url, specVersion: '2026-07-28' }), headerScenarios);
+  expect(complaints(run, headerChecks)).toEqual([]);
+  expect(run.scenarios.size).toBe(38);
+});

@@ -1,0 +1,40 @@
+// The official suite judges the WebSocket transport of `serve everything --http`, through the bridge, in both eras.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Bridge } from './bridge.ts';
+import { headerChecks, headerScenarios, noPolling } from './expectations.ts';
+import { runServerSuite } from './run-suite.ts';
+import { type HttpSubject, startHttpSubject } from './subject.ts';
+import { complaints, without } from './verdict.ts';
+import { startWebSocketBridge } from './ws-bridge.ts';
+
+const timeout = 120_000;
+let subject: HttpSubject;
+let bridge: Bridge;
+
+beforeAll(async () => {
+  subject = await startHttpSubject();
+  bridge = await startWebSocketBridge(subject.webSocketUrl);
+});
+
+afterAll(async () => {
+  await bridge?.close();
+  await subject?.close();
+});
+
+test('over WebSocket all 27 scenarios of 2025-06-18 pass', { timeout }, async () => {
+  const run = await runServerSuite({ url: bridge.url, specVersion: '2025-06-18' });
+  expect(complaints(run)).toEqual([]);
+  expect(run.scenarios.size).toBe(27);
+});
+
+test('over WebSocket all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
+  const run = await runServerSuite({ url: bridge.url, specVersion: '2025-11-25' });
+  expect(complaints(run, [noPolling])).toEqual([]);
+  expect(run.scenarios.size).toBe(33);
+});
+
+test('over WebSocket the scenarios of 2026-07-28 pass that do not judge HTTP headers', { timeout }, async () => {
+  const run = without(await runServerSuite({ url: bridge.url, specVersion: '2026-07-28' }), headerScenarios);
+  expect(complaints(run, headerChecks)).toEqual([]);
+  expect(run.scenarios.size).toBe(38);
+});
