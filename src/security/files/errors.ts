@@ -1,0 +1,90 @@
+// The errors of the file room, one row each, with string codes for the caller. No wire codes here: the edge that
+// knows the protocol turns `FILE_NOT_FOUND` into whatever its revision says.
+
+/** Why a file operation was refused; what a caller may branch on. */
+export type FileErrorCode =
+  | 'FILE_NOT_FOUND'
+  | 'FILE_TOO_LARGE'
+  | 'FILE_SPECIAL'
+  | 'FILE_WRONG_KIND'
+  | 'FILE_READ_ONLY'
+  | 'FILE_BAD_ROOT'
+  | 'FILE_IO';
+
+/** What really happened behind a `FILE_NOT_FOUND`. For the audit log only, never for the one who asked. */
+export type HiddenReason = 'missing' | 'outside' | 'denied' | 'malformed' | 'link' | 'too-deep' | 'moved';
+
+/** A refused or failed file operation. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly code: FileErrorCode;
+
+  constructor(code: FileErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+// Kept beside the error instead of on it, so that neither JSON.stringify nor a careless logger can tell a stranger
+// whether the file he guessed exists outside the roots.
+const hiddenReasons = new WeakMap<FileError, HiddenReason>();
+
+/** The true reason behind a `FILE_NOT_FOUND`, for the audit log. */
+export const hiddenReason = (error: unknown): HiddenReason | undefined =>
+  error instanceof FileError ? hiddenReasons.get(error) : undefined;
+
+/** The asked name as it may stand in a message: short and without anything a terminal would obey. */
+function quote(asked: string): string {
+  const visible = asked.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD');
+  return visible.length > 200 ? `${visible.slice(0, 200)}…` : visible;
+}
+
+/** Every way a file operation ends badly. */
+export const fileErrors = {
+  /** One answer for missing, outside, forbidden and malformed: what a stranger may not know does not exist. */
+  notFound(asked: string, reason: HiddenReason): FileError {
+    const error = new FileError('FILE_NOT_FOUND', `File not found: ${quote(asked)}`);
+    hiddenReasons.set(error, reason);
+    return error;
+  },
+  tooLarge: (asked: string, maxBytes: number) =>
+    new FileError('FILE_TOO_LARGE', `File is larger than the limit of ${maxBytes} bytes: ${quote(asked)}`),
+  special: (asked: string, what: string) =>
+    new FileError('FILE_SPECIAL', `Refused, ${what}: ${quote(asked)}. Only ordinary files can be used.`),
+  wrongKind: (asked: string, wanted: 'file' | 'directory') =>
+    new FileError('FILE_WRONG_KIND', `Not a ${wanted}: ${quote(asked)}`),
+  readOnly: (asked: string) =>
+    new FileError('FILE_READ_ONLY', `This tree is read-only: ${quote(asked)}. Open the roots with writable: true.`),
+  badRoot: (root: string, why: string, cause?: unknown) =>
+    new FileError('FILE_BAD_ROOT', `Cannot use root ${quote(root)}: ${why}`, { cause }),
+  io: (asked: string, cause: unknown) =>
+    new FileError('FILE_IO', `The file system failed (${errnoOf(cause) ?? 'unknown error'}): ${quote(asked)}`, {
+      cause,
+    }),
+};
+
+/** The errno name of a Node system error, such as `ENOENT`. */
+export function errnoOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+const hidden: Readonly<Record<string, HiddenReason>> = {
+  ENOENT: 'missing',
+  ENOTDIR: 'missing',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  ELOOP: 'link',
+  EMLINK: 'link',
+  ENAMETOOLONG: 'malformed',
+  EINVAL: 'malformed',
+};
+
+/** Turns a system error into a row of the table; aborts, errors of the table and our own bugs pass unchanged. */
+export function fromSystem(error: unknown, asked: string): unknown {
+  const errno = errnoOf(error);
+  if (error instanceof FileError || errno === undefined || !(error as object & { syscall?: unknown }).syscall)
+    return error;
+  const reason = Object.hasOwn(hidden, errno) ? hidden[errno] : undefined;
+  return reason === undefined ? fileErrors.io(asked, error) : fileErrors.notFound(asked, reason);
+}

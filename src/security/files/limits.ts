@@ -1,0 +1,41 @@
+// The named limits of the file room and their defaults. Each says which attack or accident it stops.
+
+/** What a tree may do and how far it goes. */
+export interface FileLimits {
+  /** Bytes one read may return, whatever `stat` promised: stops endless and growing files. */
+  readonly maxFileBytes: number;
+  /** Bytes one write may store. */
+  readonly maxWriteBytes: number;
+  /** Characters of a URI or path as asked: stops parser work on megabytes of slashes. */
+  readonly maxLocatorChars: number;
+  /** Names between a root and a file, counting those that links add: bounds open descriptors and walks. */
+  readonly maxDepth: number;
+  /** Bytes of one name in UTF-8. */
+  readonly maxNameBytes: number;
+  /** Symbolic links followed for one path: stops loops. */
+  readonly maxLinkHops: number;
+  /** Entries one listing returns, and the entries it looks at times four: stops a folder of millions. */
+  readonly maxEntries: number;
+  /** Folders below the asked one that a recursive listing enters. */
+  readonly maxListDepth: number;
+  /** A file with a second hard link may be a file from elsewhere under a name of ours; refused unless allowed. */
+  readonly allowHardLinks: boolean;
+  /** `/proc`, `/sys` and their kind tell about the host and this process; refused unless allowed. */
+  readonly allowPseudoFiles: boolean;
+  /** Whether `writeFile` exists for this tree at all. */
+  readonly writable: boolean;
+}
+
+export const defaultFileLimits: FileLimits = {
+  maxFileBytes: 4 * 1024 * 1024,
+  maxWriteBytes: 4 * 1024 * 1024,
+  maxLocatorChars: 8192,
+  maxDepth: 64,
+  maxNameBytes: 255,
+  maxLinkHops: 16,
+  maxEntries: 10_000,
+  maxListDepth: 16,
+  allowHardLinks: false,
+  allowPseudoFiles: false,
+  writable: false,
+};

@@ -1,0 +1,139 @@
+// Listing a directory, deep if asked, within bounds. Names that could not be asked for again (see locator.ts), special
+// files and links that lead out are left out, so a listing never names what a read would refuse as not found.
+
+import { opendir } from 'node:fs/promises';
+import { fileErrors, fromSystem } from './errors.ts';
+import type { Place } from './footing.ts';
+import { isPlainName, toUri } from './locator.ts';
+import { type Spot, visiblePath } from './roots.ts';
+import { type Ground, walk } from './walk.ts';
+
+/** One line of a listing. */
+export interface FileEntry {
+  readonly path: string;
+  readonly uri: string;
+  readonly name: string;
+  readonly kind: 'file' | 'directory';
+  /** Bytes of a file; 0 for a directory. */
+  readonly size: number;
+  readonly modifiedMs: number;
+}
+
+/** What a listing found, sorted by path; `truncated` when a limit ended it early. */
+export interface Listing {
+  readonly entries: readonly FileEntry[];
+  readonly truncated: boolean;
+}
+
+/** How far a listing goes; the tree's limits bound both numbers. */
+export interface ListOptions {
+  readonly recursive?: boolean;
+  readonly maxEntries?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Lists the directory at a spot. */
+export async function listSpot(ground: Ground, spot: Spot, asked: string, options: ListOptions): Promise<Listing> {
+  const { limits } = ground;
+  const maxEntries = Math.min(options.maxEntries ?? limits.maxEntries, limits.maxEntries);
+  const entries: FileEntry[] = [];
+  const queue: Spot[] = [spot];
+  // Names looked at, shown or not: a folder of ten million FIFOs must not hold us either.
+  let budget = limits.maxEntries * 4;
+  let truncated = false;
+
+  for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
+    const found = await listOne(ground, next, asked, {
+      room: maxEntries - entries.length,
+      budget,
+      signal: options.signal,
+      isTop: next === spot,
+    });
+    budget -= found.seen;
+    truncated = found.truncated;
+    for (const { entry, isLink } of found.entries) {
+      entries.push(entry);
+      // Directories behind links are shown but not entered: this is what keeps a walk free of circles.
+      if (!options.recursive || entry.kind !== 'directory' || isLink) continue;
+      const segments = [...next.segments, entry.name];
+      if (segments.length - spot.segments.length > limits.maxListDepth) truncated = true;
+      else queue.push({ root: spot.root, segments });
+    }
+  }
+  entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { entries, truncated };
+}
+
+interface FoundEntry {
+  readonly entry: FileEntry;
+  readonly isLink: boolean;
+}
+
+async function listOne(
+  ground: Ground,
+  spot: Spot,
+  asked: string,
+  bounds: { room: number; budget: number; signal: AbortSignal | undefined; isTop: boolean },
+): Promise<{ entries: FoundEntry[]; seen: number; truncated: boolean }> {
+  const { room, budget, signal, isTop } = bounds;
+  const entries: FoundEntry[] = [];
+  let seen = 0;
+  let place: Place | undefined;
+  try {
+    place = walk(ground, spot, asked, 'follow');
+    if (!place.stats.isDirectory()) throw fileErrors.wrongKind(asked, 'directory');
+    for await (const { name: raw } of await opendir(place.path, { bufferSize: 256, encoding: 'buffer' as 'utf8' })) {
+      signal?.throwIfAborted();
+      if (seen >= budget || entries.length >= room) return { entries, seen, truncated: true };
+      seen += 1;
+      const name = decodeName(raw as unknown as Buffer);
+      const found = name === undefined ? undefined : look(ground, spot, place, name);
+      if (found !== undefined) entries.push(found);
+    }
+    if (!ground.footing.confirm(place)) throw fileErrors.notFound(asked, 'moved');
+    return { entries, seen, truncated: false };
+  } catch (error) {
+    // A directory below the asked one may vanish or be closed to us while we walk: the rest is still an answer.
+    if (isTop || signal?.aborted) throw fromSystem(error, asked);
+    return { entries: [], seen, truncated: false };
+  } finally {
+    place?.close();
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The name as text, or `undefined` for bytes that are not UTF-8 and so cannot be written in a URI. */
+function decodeName(raw: Buffer): string | undefined {
+  try {
+    return utf8.decode(raw);
+  } catch {
+    return undefined; // Left out of the listing, as the file's header says.
+  }
+}
+
+function look(ground: Ground, spot: Spot, directory: Place, name: string): FoundEntry | undefined {
+  if (!isPlainName(name, ground.limits)) return undefined;
+  const child: Spot = { root: spot.root, segments: [...spot.segments, name] };
+  let place: Place | undefined;
+  try {
+    place = ground.footing.step(directory, name);
+    const isLink = place.stats.isSymbolicLink();
+    if (isLink) {
+      place.close();
+      place = undefined;
+      place = walk(ground, child, name, 'follow');
+    }
+    const { stats } = place;
+    if (!stats.isFile() && !stats.isDirectory()) return undefined;
+    if (stats.isFile() && !ground.limits.allowHardLinks && stats.nlink > 1n) return undefined;
+    const path = visiblePath(child);
+    const kind = stats.isFile() ? 'file' : 'directory';
+    const size = stats.isFile() ? Number(stats.size) : 0;
+    return { entry: { path, uri: toUri(path), name, kind, size, modifiedMs: Number(stats.mtimeMs) }, isLink };
+  } catch {
+    return undefined; // Gone meanwhile, closed to us, or a link out: exactly what a listing leaves out.
+  } finally {
+    place?.close();
+  }
+}

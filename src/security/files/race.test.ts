@@ -1,0 +1,126 @@
+// A second thread swaps a directory, and a file, for links that lead out, as fast as it can, while we read and write.
+// One byte from outside, or one byte written there, fails. Needs the race-free footing, so it runs where that exists.
+
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { bestFooting, procFooting } from './footing.ts';
+import { FileError, type FileTree, openRoots } from './tree.ts';
+
+const rounds = 100_000;
+const writeRounds = 5000;
+const lanes = 8;
+
+/** Swaps `<name>` with `<name>.spare` by renames, for every name, until told to stop. */
+const swapper = `
+const { renameSync } = require('node:fs');
+const { workerData: { names, shared } } = require('node:worker_threads');
+const state = new Int32Array(shared);
+while (Atomics.load(state, 0) === 0) {
+  for (const name of names) {
+    renameSync(name, name + '.away');
+    renameSync(name + '.spare', name);
+    renameSync(name, name + '.spare');
+    renameSync(name + '.away', name);
+    Atomics.add(state, 1, 2);
+  }
+}`;
+
+let base: string;
+let tree: FileTree;
+let state: Int32Array;
+let worker: Worker;
+
+beforeEach(async () => {
+  // Memory-backed where possible: the race is about names, not about how fast a disk flushes.
+  base = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'race-'));
+  for (const folder of ['root/door', 'root/real', 'outside']) mkdirSync(join(base, folder), { recursive: true });
+  writeFileSync(join(base, 'root/door/x'), 'inside');
+  writeFileSync(join(base, 'root/file'), 'inside');
+  writeFileSync(join(base, 'root/real/x'), 'inside');
+  writeFileSync(join(base, 'outside/x'), 'SECRET');
+  symlinkSync(join(base, 'outside'), join(base, 'root/door.spare'));
+  symlinkSync('../outside/x', join(base, 'root/file.spare'));
+  symlinkSync('real', join(base, 'root/hop'));
+  symlinkSync('../outside', join(base, 'root/hop.spare'));
+  tree = openRoots([join(base, 'root')], { writable: true });
+
+  const shared = new SharedArrayBuffer(8);
+  state = new Int32Array(shared);
+  const names = ['door', 'file', 'hop'].map((name) => join(base, 'root', name));
+  worker = new Worker(swapper, { eval: true, workerData: { names, shared } });
+  await new Promise((resolve) => worker.once('online', resolve));
+});
+
+afterEach(async () => {
+  Atomics.store(state, 0, 1);
+  await new Promise((resolve) => worker.once('exit', resolve));
+  rmSync(base, { recursive: true, force: true });
+});
+
+/** Runs `total` rounds on a few lanes at once and counts how they end. */
+async function race(total: number, round: (index: number) => Promise<string>): Promise<Map<string, number>> {
+  const outcomes = new Map<string, number>();
+  let started = 0;
+  const lane = async () => {
+    while (started < total) {
+      const outcome = await round(started++).catch((error: unknown) => {
+        if (error instanceof FileError && error.code !== 'FILE_IO') return error.code;
+        throw error;
+      });
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return outcomes;
+}
+
+const raceFree = bestFooting() === procFooting;
+
+test.runIf(raceFree)(
+  `${rounds} reads against a swap loop never show a byte from outside`,
+  { timeout: 120_000 },
+  async () => {
+    const targets = ['door/x', 'file', 'hop/x'];
+    const outcomes = await race(rounds, async (index) =>
+      (await tree.readFile(targets[index % 3] as string)).toString(),
+    );
+    expect([...outcomes.keys()].sort()).toEqual(['FILE_NOT_FOUND', 'inside']);
+    expect(Atomics.load(state, 1)).toBeGreaterThan(1000);
+  },
+);
+
+test.runIf(raceFree)(
+  `${writeRounds} writes against a swap loop never leave the root`,
+  { timeout: 120_000 },
+  async () => {
+    const targets = ['door/w', 'hop/w', 'door/x'];
+    const outcomes = await race(writeRounds, async (index) => {
+      await tree.writeFile(targets[index % 3] as string, 'inside');
+      return 'written';
+    });
+    expect([...outcomes.keys()].sort()).toEqual(['FILE_NOT_FOUND', 'written']);
+    expect(readdirSync(join(base, 'outside'))).toEqual(['x']);
+    expect(readFileSync(join(base, 'outside/x'), 'utf8')).toBe('SECRET');
+    expect(Atomics.load(state, 1)).toBeGreaterThan(1000);
+  },
+);
+
+test.runIf(raceFree)('listing against a swap loop never names what lies outside', { timeout: 120_000 }, async () => {
+  writeFileSync(join(base, 'outside/only-outside'), '');
+  for (let round = 0; round < 500; round++) {
+    const { entries } = await tree.list('.', { recursive: true });
+    expect(entries.map((entry) => entry.name)).not.toContain('only-outside');
+  }
+});

@@ -1,0 +1,76 @@
+// Walks from a root to a file, name by name, and follows a symbolic link only by hand and only to places inside the
+// roots. Because every step stands on an object already held, nothing that others rename meanwhile can lead it out.
+
+import { readlinkSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { fileErrors } from './errors.ts';
+import type { Footing, Place } from './footing.ts';
+import type { FileLimits } from './limits.ts';
+import { segmentsOf } from './locator.ts';
+import { findSpot, type Root, type Spot } from './roots.ts';
+
+/** What a walk needs to know about the tree it walks in. */
+export interface Ground {
+  readonly footing: Footing;
+  readonly roots: readonly Root[];
+  readonly limits: FileLimits;
+}
+
+/** The place at a spot. The caller closes it. Throws `FILE_NOT_FOUND` or the system's own error. */
+export function walk(ground: Ground, spot: Spot, asked: string, links: 'follow' | 'refuse'): Place {
+  const { footing, limits } = ground;
+  const start = begin(ground, spot, asked);
+  const trail: Place[] = [start.place];
+  let pending = start.names;
+  let root = spot.root;
+  let hops = 0;
+  try {
+    while (pending.length > 0) {
+      const name = pending.pop() as string;
+      const here = trail.at(-1) as Place;
+      if (name === '..') {
+        // Only a link's target can say this. We go back to the directory we came from and never ask the disk for
+        // "..", which would answer with the new parent if the directory has been moved out of the root.
+        if (trail.length === 1) throw fileErrors.notFound(asked, 'outside');
+        trail.pop()?.close();
+        continue;
+      }
+      if (!here.stats.isDirectory()) throw fileErrors.notFound(asked, 'missing');
+      if (trail.length > limits.maxDepth) throw fileErrors.notFound(asked, 'too-deep');
+      const next = footing.step(here, name);
+      if (!next.stats.isSymbolicLink()) {
+        trail.push(next);
+        continue;
+      }
+      next.close();
+      // A file root shows one file and not its neighbours: no link may lead from it to them.
+      if (links === 'refuse' || root.kind === 'file' || ++hops > limits.maxLinkHops) {
+        throw fileErrors.notFound(asked, 'link');
+      }
+      const target = readlinkSync(`${here.path}/${name}`);
+      const names = segmentsOf(target).filter((part) => part !== '.');
+      if (isAbsolute(target)) {
+        const inside = names.includes('..') ? undefined : findSpot(ground.roots, names);
+        if (inside === undefined) throw fileErrors.notFound(asked, 'outside');
+        root = inside.root;
+        const again = begin(ground, inside, asked);
+        for (const place of trail.splice(0, trail.length, again.place)) place.close();
+        pending = [...pending, ...again.names];
+      } else {
+        pending.push(...names.reverse());
+      }
+      if (pending.length > limits.maxDepth * 2) throw fileErrors.notFound(asked, 'too-deep');
+    }
+    return trail.pop() as Place;
+  } finally {
+    for (const place of trail) place.close();
+  }
+}
+
+/** Stands on the directory of a root; `names` are those still to walk, last first. */
+function begin(ground: Ground, spot: Spot, asked: string): { place: Place; names: string[] } {
+  const place = ground.footing.enter(spot.root.realDirectory);
+  if (place === undefined) throw fileErrors.notFound(asked, 'moved');
+  const names = spot.root.fileName === undefined ? [...spot.segments] : [spot.root.fileName];
+  return { place, names: names.reverse() };
+}
