@@ -1,0 +1,176 @@
+// Who takes part. A new server is one file in servers/ and one row here.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * @typedef {'handshake' | 'stateless'} Era  connection opened by `initialize`, or every request on its own
+ *
+ * @typedef {object} Contestant
+ * @property {string} id       what claims and `--only` refer to
+ * @property {string} name     what tables show
+ * @property {string} file     in servers/
+ * @property {Era[]} eras
+ * @property {boolean} [bare]  a reference, which checks nothing and so is not asked to refuse bad arguments
+ * @property {Record<string, string>} [env]
+ * @property {string} [asks]  the handshake revision to ask for, where it is not the newest one
+ * @property {string[]} [needs]  packages it can not run without
+ * @property {string} [needsExport]  of our own build
+ * @property {'json' | 'sse'} [shape]  HTTP: what a POST is answered with
+ * @property {string} [accepts]  HTTP: media types to ask for, where they are not both
+ * @property {boolean} [streams]  HTTP: keeps streams open and can publish a change to them
+ */
+
+/** @type {Era[]} */
+const both = ['handshake', 'stateless'];
+
+/** @type {Contestant[]} */
+const stdio = [
+  { id: 'bare', name: 'bare script', file: 'bare-stdio.mjs', eras: both, bare: true },
+  {
+    id: 'bare-coalesced',
+    name: 'bare script, coalesced writes',
+    file: 'bare-stdio.mjs',
+    eras: both,
+    bare: true,
+    env: { BENCH_COALESCE: '1' },
+  },
+  { id: 'mooring', name: 'mooring', file: 'mooring-stdio.mjs', eras: both, needsExport: 'serveStdio' },
+  {
+    id: 'mooring-async',
+    name: 'mooring, async handlers',
+    file: 'mooring-stdio.mjs',
+    eras: both,
+    env: { BENCH_HANDLER: 'async' },
+    needsExport: 'serveStdio',
+  },
+  {
+    id: 'mooring-zod',
+    name: 'mooring, zod schemas',
+    file: 'mooring-stdio.mjs',
+    eras: both,
+    env: { BENCH_SCHEMA: 'zod' },
+    needsExport: 'serveStdio',
+    needs: ['zod'],
+  },
+  {
+    id: 'sdk-old',
+    name: 'official SDK, old line',
+    file: 'sdk-old-stdio.mjs',
+    eras: ['handshake'],
+    needs: ['@modelcontextprotocol/sdk'],
+  },
+  {
+    id: 'sdk-new',
+    name: 'official SDK, new line',
+    file: 'sdk-new-stdio.mjs',
+    eras: both,
+    needs: ['@modelcontextprotocol/server'],
+  },
+  {
+    id: 'tmcp',
+    name: 'tmcp',
+    file: 'tmcp-stdio.mjs',
+    eras: both,
+    needs: ['tmcp', '@tmcp/transport-stdio', '@tmcp/adapter-zod'],
+  },
+];
+
+/** @type {Contestant[]} */
+const http = [
+  { id: 'bare', name: 'bare node:http', file: 'bare-http.mjs', eras: both, bare: true, shape: 'json', streams: true },
+  {
+    id: 'bare-sse',
+    name: 'bare node:http, one event',
+    file: 'bare-http.mjs',
+    eras: both,
+    bare: true,
+    shape: 'sse',
+    env: { BENCH_SHAPE: 'sse' },
+  },
+  {
+    id: 'mooring',
+    name: 'mooring',
+    file: 'mooring-http.mjs',
+    eras: both,
+    shape: 'json',
+    streams: true,
+    needsExport: 'serveHttp',
+  },
+  {
+    id: 'mooring-sse',
+    name: 'mooring, one event',
+    file: 'mooring-http.mjs',
+    eras: both,
+    shape: 'sse',
+    accepts: 'text/event-stream',
+    needsExport: 'serveHttp',
+  },
+  {
+    id: 'mcp-lite',
+    name: 'mcp-lite',
+    file: 'mcp-lite-http.mjs',
+    eras: ['handshake'],
+    asks: '2025-06-18',
+    shape: 'sse',
+    needs: ['mcp-lite', 'hono', '@hono/node-server'],
+  },
+  {
+    id: 'sdk-old',
+    name: 'official SDK, old line',
+    file: 'sdk-old-http.mjs',
+    eras: ['handshake'],
+    shape: 'json',
+    streams: true,
+    needs: ['@modelcontextprotocol/sdk'],
+  },
+  {
+    id: 'sdk-new',
+    name: 'official SDK, new line',
+    file: 'sdk-new-http.mjs',
+    eras: both,
+    shape: 'json',
+    streams: true,
+    needs: ['@modelcontextprotocol/server', '@modelcontextprotocol/node'],
+  },
+];
+
+const require = createRequire(import.meta.url);
+const build = new URL('../dist/index.js', import.meta.url);
+/** @type {Record<string, unknown> | undefined} */
+const ours = existsSync(build) ? await import(build.href) : undefined;
+
+/** @param {string} name */
+const installed = (name) =>
+  (require.resolve.paths(name) ?? []).some((folder) => existsSync(`${folder}/${name}/package.json`));
+
+/** What keeps a contestant from running, in words. @param {Contestant} contestant @returns {string | undefined} */
+function obstacle({ needs = [], needsExport }) {
+  if (needsExport && !ours) return 'dist/ is missing: run `npm run build`';
+  if (needsExport && !ours?.[needsExport]) return `the build has no ${needsExport}`;
+  const missing = needs.filter((name) => !installed(name));
+  return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined;
+}
+
+/** The version of an installed package. @param {string} name @returns {string | undefined} */
+export function versionOf(name) {
+  const folder = require.resolve.paths(name)?.find((path) => existsSync(`${path}/${name}/package.json`));
+  return folder && require(`${folder}/${name}/package.json`).version;
+}
+
+export const contestants = { stdio, http };
+export const peerPackages = [...new Set([...stdio, ...http].flatMap(({ needs = [] }) => needs))];
+
+/**
+ * Those that can run, and why the others can not.
+ * @param {'stdio' | 'http'} transport
+ * @param {string[]} [only]  ids
+ */
+export function field(transport, only) {
+  const wanted = contestants[transport].filter(({ id }) => !only || only.includes(id));
+  const absent = wanted.flatMap((one) => (obstacle(one) ? [{ name: one.name, why: obstacle(one) }] : []));
+  return { present: wanted.filter((one) => obstacle(one) === undefined), absent };
+}
+
+/** @param {Contestant} contestant */
+export const pathOf = ({ file }) => fileURLToPath(new URL(`servers/${file}`, import.meta.url));

@@ -1,0 +1,212 @@
+// What we say about speed and size, as rows: the goal, and how the figure is found in what was measured.
+import { figure, find } from './stats.mjs';
+import { format, relation } from './table.mjs';
+import { revisions } from './wire.mjs';
+
+/** @typedef {import('./stats.mjs').Row} Row */
+/** @typedef {import('../contestants.mjs').Era} Era */
+
+/**
+ * @typedef {object} Claim
+ * @property {string} suite
+ * @property {string} text
+ * @property {'least' | 'most'} at
+ * @property {number} goal
+ * @property {'share' | 'times' | 'above'} [as]  how the number is written; plain without
+ * @property {string} [unit]
+ * @property {(rows: Row[]) => number | undefined} value
+ */
+
+/** @typedef {'share' | 'times' | 'above'} As */
+
+/** @type {Era[]} */
+const eras = ['handshake', 'stateless'];
+
+/** Ours against another server of the same suite. @param {As} as @param {string} metric @param {string} to @param {Era} era @param {import('./stats.mjs').Pick} [pick] */
+const against = (as, metric, to, era, pick = 'min') => ({
+  as,
+  value: (/** @type {Row[]} */ rows) => {
+    const other = find(rows, to, era);
+    return relation(ours(rows, era), other, { metric, pick, as });
+  },
+});
+
+/** @param {Row[]} rows @param {Era} era @param {string} [id] */
+const ours = (rows, era, id = 'mooring') => rows.find((row) => row.id === id && row.era === era);
+
+/** @type {(era: Era) => Claim[]} */
+const perEra = (era) => {
+  const on = revisions[era];
+  return [
+    {
+      suite: 'stdio',
+      text: `${on}: a call, times the speed of the new official SDK`,
+      at: 'least',
+      goal: 20,
+      ...against('times', 'cpuUs', 'sdk-new', era),
+    },
+    {
+      suite: 'stdio',
+      text: `${on}: a call, share of the bare script with coalesced writes`,
+      at: 'least',
+      goal: 0.6,
+      ...against('share', 'cpuUs', 'bare-coalesced', era),
+    },
+    {
+      suite: 'stdio',
+      text: `${on}: one call at a time, share of the bare script`,
+      at: 'least',
+      goal: 1 / 1.3,
+      ...against('share', 'p50Us', 'bare', era),
+    },
+    {
+      suite: 'stdio',
+      text: `${on}: 100 KB echo, share of the bare script`,
+      at: 'least',
+      goal: 0.9,
+      ...against('share', 'echoUs', 'bare', era),
+    },
+    {
+      suite: 'stdio',
+      text: `${on}: list of 100 tools, share of a canned answer`,
+      at: 'least',
+      goal: 0.9,
+      ...against('share', 'listUs', 'bare', era),
+    },
+    {
+      suite: 'start',
+      text: `${on}: first answer, above the bare script`,
+      at: 'most',
+      goal: 15,
+      unit: 'ms',
+      ...against('above', 'ms', 'bare', era),
+    },
+    {
+      suite: 'start',
+      text: `${on}: memory after it, above the bare script`,
+      at: 'most',
+      goal: 6,
+      unit: 'MB',
+      ...against('above', 'rssMb', 'bare', era, 'median'),
+    },
+    {
+      suite: 'http',
+      text: `${on}: a call, share of bare node:http`,
+      at: 'least',
+      goal: 0.8,
+      ...against('share', 'cpuUs', 'bare', era),
+    },
+    {
+      suite: 'http',
+      text: `${on}: a call, times the speed of mcp-lite`,
+      at: 'least',
+      goal: 2.5,
+      ...against('times', 'cpuUs', 'mcp-lite', era),
+    },
+    {
+      suite: 'http',
+      text: `${on}: an answer as one event, share of our JSON answer`,
+      at: 'least',
+      goal: 0.95,
+      as: 'share',
+      value: (rows) => relation(ours(rows, era, 'mooring-sse'), ours(rows, era), { metric: 'cpuUs', pick: 'min' }),
+    },
+    {
+      suite: 'streams',
+      text: `${on}: heap of an open stream`,
+      at: 'most',
+      goal: 8,
+      unit: 'KB',
+      value: (rows) => figure(ours(rows, era), 'heapKb', 'min'),
+    },
+    {
+      suite: 'streams',
+      text: `${on}: one change to all streams, share of the bare server`,
+      at: 'least',
+      goal: 1 / 1.3,
+      ...against('share', 'fanOutMs', 'bare', era),
+    },
+  ];
+};
+
+/** @type {Claim[]} */
+export const claims = [
+  {
+    suite: 'stdio',
+    text: 'a call, times the speed of the old official SDK',
+    at: 'least',
+    goal: 8,
+    ...against('times', 'cpuUs', 'sdk-old', 'handshake'),
+  },
+  ...eras.flatMap(perEra),
+  {
+    suite: 'http',
+    text: 'a call with a session, times the speed of the old official SDK',
+    at: 'least',
+    goal: 7,
+    ...against('times', 'cpuUs', 'sdk-old', 'handshake'),
+  },
+  {
+    suite: 'http',
+    text: 'a stateless call, times the speed of the new official SDK',
+    at: 'least',
+    goal: 9,
+    ...against('times', 'cpuUs', 'sdk-new', 'stateless'),
+  },
+  {
+    suite: 'http',
+    text: 'the slower of session and stateless, share of the other',
+    at: 'least',
+    goal: 0.9,
+    as: 'share',
+    value: (rows) => evenness(ours(rows, 'handshake'), ours(rows, 'stateless')),
+  },
+  {
+    suite: 'sessions',
+    text: 'heap of an idle session',
+    at: 'most',
+    goal: 0.5,
+    unit: 'KB',
+    value: (rows) => figure(ours(rows, 'handshake'), 'heapKb', 'min'),
+  },
+  {
+    suite: 'sessions',
+    text: 'calls slowed by idle sessions',
+    at: 'most',
+    goal: 0.15,
+    as: 'share',
+    value: (rows) => figure(ours(rows, 'handshake'), 'slowdown', 'min'),
+  },
+];
+
+/** @param {Row | undefined} a @param {Row | undefined} b */
+function evenness(a, b) {
+  const ratio = relation(a, b, { metric: 'cpuUs', pick: 'min' });
+  return ratio === undefined ? undefined : Math.min(ratio, 1 / ratio);
+}
+
+/**
+ * The claims about one suite, each with its verdict; undefined where our server did not take part.
+ * @param {string} suite @param {Row[]} rows
+ */
+export const judge = (suite, rows) =>
+  claims
+    .filter((claim) => claim.suite === suite)
+    .map(({ value, ...claim }) => {
+      const measured = value(rows);
+      const holds =
+        measured === undefined ? undefined : claim.at === 'least' ? measured >= claim.goal : measured <= claim.goal;
+      return { ...claim, measured, holds };
+    });
+
+/** @typedef {ReturnType<typeof judge>[number]} Verdict */
+
+/** @param {Verdict} verdict */
+export function sentence({ suite, text, at, goal, as, unit, measured, holds }) {
+  const word = holds === undefined ? 'n/a ' : holds ? 'pass' : 'FAIL';
+  const write = (/** @type {number | undefined} */ value) => {
+    const number = format(value, as, as === 'above' || unit === 'KB' ? 1 : 0);
+    return unit && value !== undefined ? `${number} ${unit}` : number;
+  };
+  return `${word}  ${suite.padEnd(8)}  ${text}: ${write(measured)} (goal: at ${at} ${write(goal)})`;
+}

@@ -1,0 +1,77 @@
+// Server processes: started on a core of their own, measured through /proc, ended by their handle.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+if (!existsSync('/proc/self/task')) throw new Error('The bench reads CPU time from /proc and needs Linux.');
+
+const canPin = availableParallelism() > 1 && (existsSync('/usr/bin/taskset') || existsSync('/bin/taskset'));
+const serverCore = '0';
+const loadCore = '1';
+
+/** The bench process is the load: it moves to the other core once, before the first server starts. */
+export function pinSelf() {
+  if (canPin) execFileSync('taskset', ['-acp', loadCore, String(process.pid)], { stdio: 'ignore' });
+}
+
+/**
+ * @param {string} file
+ * @param {{ env?: Record<string, string>, stdio: import('node:child_process').StdioOptions, nodeArgs?: string[] }} options
+ */
+export function launch(file, { env, stdio, nodeArgs = [] }) {
+  const command = [...(canPin ? ['taskset', '-c', serverCore] : []), process.execPath, ...nodeArgs, file];
+  const child = spawn(command[0], command.slice(1), {
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    stdio,
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+// A bench that is interrupted or fails leaves no server behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+
+/** @param {import('node:child_process').ChildProcess} child */
+export async function stop(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** CPU time of all threads so far, in microseconds. schedstat counts nanoseconds where stat counts 10 ms ticks. */
+export function cpuMicros(/** @type {number} */ pid) {
+  let nanos = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    nanos += Number.parseInt(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'), 10);
+  }
+  return nanos / 1000;
+}
+
+/** @param {number} pid */
+export function rssMb(pid) {
+  const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kb) / 1024;
+}
+
+/** @param {number} ms */
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Rejects with `what` unless the promise settles in time; a bench must not hang on a server that is silent.
+ * @template T @param {Promise<T>} promise @param {number} ms @param {string} what @returns {Promise<T>}
+ */
+export function within(promise, ms, what) {
+  /** @type {NodeJS.Timeout} */
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} within ${ms} ms`)), ms);
+  });
+  return Promise.race([promise, /** @type {Promise<never>} */ (late)]).finally(() => clearTimeout(timer));
+}

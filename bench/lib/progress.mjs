@@ -1,0 +1,12 @@
+// One line on stderr that says what runs now; silent where nobody watches.
+
+const watched = process.stderr.isTTY;
+
+/** @param {string} text */
+export function progress(text) {
+  if (watched) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+export function clearProgress() {
+  if (watched) process.stderr.write('\r\u001b[K');
+}

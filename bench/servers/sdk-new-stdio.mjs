@@ -1,0 +1,4 @@
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { buildServer } from './sdk-new.mjs';
+
+serveStdio(buildServer);
