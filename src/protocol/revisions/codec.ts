@@ -1,6 +1,7 @@
 // What handshake and stateless codecs share: spelling results, errors and notifications from a row of data. They
 // differ in the envelope around a result, in error codes and in how questions are asked; those come in as options.
 
+import type { Ability } from '../abilities.ts';
 import { type ErrorKind, errorRows, type WireError } from '../errors.ts';
 import { isObject, notificationText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
@@ -65,6 +66,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
     batches: rules.batch ?? spelling.batches,
     invalidArguments: rules.invalidArguments ?? spelling.invalidArguments,
 
+    knows: (ability) => knows(ability, spelling),
     greeting: envelope.greeting,
     empty: () => close('', undefined, undefined),
     custom: ({ _meta, ...fields }) => {
@@ -143,6 +145,12 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
     url: (message, url, elicitationId) => spellUrl(message, url, elicitationId, spelling),
     sampling: (params, capabilities) => spellSampling(params, spelling, capabilities),
   };
+}
+
+function knows(ability: Ability, spelling: Spelling): boolean {
+  if (ability === 'elicitation.form') return spelling.elicitation !== 'none';
+  if (ability === 'elicitation.url') return spelling.elicitation === 'full';
+  return ability !== 'sampling.tools' || spelling.samplingTools;
 }
 
 function structuredText(result: ToolResult, outputSchema: Schema | undefined, spelling: Spelling): string {

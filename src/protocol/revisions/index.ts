@@ -84,6 +84,11 @@ export class Vocabulary {
     return codec as Revision;
   }
 
+  /** Speaks to requests that claim to stand alone but can not be served as they claim. */
+  get newest(): Revision {
+    return this.stateless(statelessRevisions.at(-1) as string) as Revision;
+  }
+
   /** The handshake revision a sessionless HTTP request is served at, by its version header; undefined when not enabled. */
   assumed(header: string | undefined): Revision | undefined {
     return this.handshake(header ?? assumedDate);

@@ -1,6 +1,7 @@
 // The contract of a codec: how one revision spells the neutral model on the wire. Contract only; handshake.ts and
 // stateless.ts implement it, index.ts picks one per message.
 
+import type { Ability } from '../abilities.ts';
 import type { ErrorKind, WireError } from '../errors.ts';
 import type {
   CacheHint,
@@ -57,6 +58,8 @@ export interface Revision {
   readonly asks: 'push' | 'retry';
   readonly batches: boolean;
   readonly invalidArguments: 'error' | 'result';
+  /** Whether the revision has words for this, whatever the client declared. */
+  knows(ability: Ability): boolean;
 
   greeting(welcome: Welcome): string;
   empty(): string;

@@ -1,0 +1,91 @@
+// Questions a handler may put to the client, as plain values. How they travel is decided by push.ts and retry.ts.
+
+import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
+import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
+import type { ElicitAnswer } from '../context.ts';
+
+export interface FormAsk<T = unknown> {
+  readonly kind: 'elicit';
+  readonly message: string;
+  readonly schema: CompiledSchema;
+  /** Left out silently when the client can not answer it; the result is then undefined. */
+  readonly optional?: boolean;
+  /** Only carries the type. */
+  readonly content?: T;
+}
+
+export interface UrlAsk {
+  readonly kind: 'elicitUrl';
+  readonly message: string;
+  readonly url: string;
+  readonly optional?: boolean;
+}
+
+export interface SampleAsk {
+  readonly kind: 'sample';
+  readonly params: SamplingParams;
+  readonly optional?: boolean;
+}
+
+export interface RootsAsk {
+  readonly kind: 'roots';
+  readonly optional?: boolean;
+}
+
+export type Ask = FormAsk | UrlAsk | SampleAsk | RootsAsk;
+export type Asks = { readonly [key: string]: Ask };
+
+type AskResult<A> =
+  A extends FormAsk<infer T>
+    ? ElicitAnswer<T>
+    : A extends UrlAsk
+      ? ElicitResult
+      : A extends SampleAsk
+        ? SamplingResult
+        : readonly Root[];
+
+/** What each question of a set is answered with. */
+export type AskResults<A extends Asks> = {
+  readonly [K in keyof A]: A[K] extends { readonly optional: true } ? AskResult<A[K]> | undefined : AskResult<A[K]>;
+};
+
+interface Optional {
+  readonly optional?: boolean;
+}
+
+/** A form for the user. */
+export function elicit<S extends SchemaInput>(
+  message: string,
+  schema: S,
+  options: Optional = {},
+): FormAsk<InferOutput<S>> {
+  const compiled = compileForm(schema);
+  return { kind: 'elicit', message, schema: compiled, ...options };
+}
+
+/** A URL for the user to visit. */
+export function elicitUrl(message: string, url: string, options: Optional = {}): UrlAsk {
+  return { kind: 'elicitUrl', message, url: new URL(url).href, ...options };
+}
+
+/** A question to the client's model. */
+export function sample(params: SamplingParams, options: Optional = {}): SampleAsk {
+  return { kind: 'sample', params, ...options };
+}
+
+/** The folders the client works in. */
+export function roots(options: Optional = {}): RootsAsk {
+  return { kind: 'roots', ...options };
+}
+
+const compiledForms = new WeakMap<object, CompiledSchema>();
+
+/** Forms written inline are compiled on each run; a schema kept in a constant is compiled once. */
+function compileForm(schema: SchemaInput): CompiledSchema {
+  let compiled = compiledForms.get(schema);
+  if (compiled === undefined) {
+    compiled = compileSchema(schema, { direction: 'input', root: 'object', where: 'elicitation form' });
+    compiledForms.set(schema, compiled);
+  }
+  return compiled;
+}

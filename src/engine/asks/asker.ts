@@ -1,0 +1,102 @@
+// How a handler's questions reach the client: the contract, and what both ways share.
+
+import { type Ability, declares, requiredCapabilities } from '../../protocol/abilities.ts';
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import type { Call } from '../call.ts';
+import type { Ask } from './ask.ts';
+
+export type KeyedAsk = readonly [key: string | undefined, ask: Ask];
+
+export interface Asker {
+  /** Puts the questions in one round; answers come in the same order. */
+  ask(asks: readonly KeyedAsk[]): Promise<unknown[]>;
+  step(key: string, run: () => unknown, once: boolean): Promise<unknown>;
+  /** The call is over: open questions are withdrawn. */
+  abandon(reason: Error): void;
+}
+
+export type AskErrorCode =
+  | 'missing-capability'
+  | 'unsupported'
+  | 'no-return-path'
+  | 'refused'
+  | 'timeout'
+  | 'invalid-answer'
+  | 'not-allowed-here';
+
+/** Why a question could not be answered. Handlers may catch it and do without. */
+export class AskError extends Error {
+  readonly code: AskErrorCode;
+  /** What the client would have to declare, when that is the reason. */
+  readonly missing: readonly Ability[];
+
+  constructor(code: AskErrorCode, message: string, missing: readonly Ability[] = [], cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'AskError';
+    this.code = code;
+    this.missing = missing;
+  }
+
+  /** How an unhandled one goes to a client that can mend it by declaring more. */
+  toWireError(): WireError | undefined {
+    return this.missing.length === 0 ? undefined : wireErrors.missingCapability(requiredCapabilities(this.missing));
+  }
+}
+
+export function abilityOf(ask: Ask): Ability {
+  switch (ask.kind) {
+    case 'elicit':
+      return 'elicitation.form';
+    case 'elicitUrl':
+      return 'elicitation.url';
+    case 'sample':
+      return ask.params.tools === undefined && ask.params.toolChoice === undefined ? 'sampling' : 'sampling.tools';
+    case 'roots':
+      return 'roots';
+  }
+}
+
+export const askMethods = {
+  elicit: 'elicitation/create',
+  elicitUrl: 'elicitation/create',
+  sample: 'sampling/createMessage',
+  roots: 'roots/list',
+} as const satisfies Record<Ask['kind'], string>;
+
+/**
+ * The questions of a round that can be put; optional ones the client can not answer are left out. Throws when a
+ * mandatory one can not, naming everything that is missing at once.
+ */
+export function askable(call: Call, asks: readonly KeyedAsk[]): readonly boolean[] {
+  const { revision } = call;
+  const missing: Ability[] = [];
+  const open = asks.map(([, ask]) => {
+    const ability = abilityOf(ask);
+    if (!revision.knows(ability)) {
+      if (ask.optional !== true)
+        throw new AskError('unsupported', `${ability} does not exist in revision ${revision.date}`);
+      return false;
+    }
+    if (declares(call.capabilities, ability)) return true;
+    if (ask.optional !== true) missing.push(ability);
+    return false;
+  });
+  if (missing.length > 0) {
+    throw new AskError('missing-capability', `The client did not declare ${missing.join(', ')}`, missing);
+  }
+  return open;
+}
+
+/** The params of a question as the revision spells them. */
+export function spellAsk(call: Call, ask: Ask, elicitationId: string): { readonly [key: string]: unknown } {
+  const { revision } = call;
+  if (ask.kind === 'roots') return {};
+  const spelled =
+    ask.kind === 'elicit'
+      ? revision.form(ask.message, ask.schema.json)
+      : ask.kind === 'elicitUrl'
+        ? revision.url(ask.message, ask.url, elicitationId)
+        : revision.sampling(ask.params, call.capabilities);
+  if (!spelled.ok) throw new AskError('unsupported', spelled.reason);
+  return spelled.params;
+}

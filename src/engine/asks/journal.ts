@@ -1,0 +1,81 @@
+// What a chain of rounds has learned so far: answers and finished steps. It travels with the client, sealed and bound
+// to who asked for what; a journal too large to travel stays here and a handle travels instead.
+
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Json } from '../../protocol/model.ts';
+import { canonicalJson } from '../../schema/index.ts';
+import type { Call } from '../call.ts';
+import { principalKey } from '../ports.ts';
+import { digestOf } from '../sealer.ts';
+
+const purpose = 'requestState';
+
+export interface Journal {
+  readonly answers: Map<string, { readonly kind: string; readonly value: Json }>;
+  readonly steps: Map<string, Json>;
+  /** Identifies the state this journal came from, for single use. */
+  readonly nonce: string | undefined;
+}
+
+export function emptyJournal(): Journal {
+  return { answers: new Map(), steps: new Map(), nonce: undefined };
+}
+
+interface Sealed {
+  readonly until: number;
+  readonly nonce: string;
+  readonly answers?: Json;
+  readonly steps?: Json;
+  /** The journal is in the store under this key. */
+  readonly kept?: string;
+}
+
+/** Who asked for what: a state is only good for the same request of the same caller. */
+async function bindingOf(call: Call): Promise<string> {
+  const { _meta, inputResponses, requestState, ...asked } = call.params as Record<string, unknown>;
+  return `${call.method}\u0000${principalKey(call.peer.principal)}\u0000${await digestOf(canonicalJson(asked))}`;
+}
+
+/** Opens the state a client sent back. Anything that is not exactly what was given out is refused. */
+export async function openJournal(call: Call, state: unknown): Promise<Journal | WireError> {
+  if (typeof state !== 'string') return wireErrors.badState('it must be the string that was given out');
+  const { sealer, store } = call.core;
+  const opened = (await sealer.open(purpose, state, await bindingOf(call))) as Sealed | undefined;
+  if (!isObject(opened)) return wireErrors.badState('it was not given out for this request');
+  if (opened.until < Date.now()) return wireErrors.badState('it has expired');
+  let { answers, steps } = opened;
+  if (opened.kept !== undefined) {
+    const kept = await store.get(`journal ${opened.kept}`);
+    if (!isObject(kept)) return wireErrors.badState('it has expired');
+    ({ answers, steps } = kept as { answers?: Json; steps?: Json });
+  }
+  return {
+    answers: new Map(Object.entries((answers ?? {}) as Record<string, { kind: string; value: Json }>)),
+    steps: new Map(Object.entries((steps ?? {}) as Record<string, Json>)),
+    nonce: opened.nonce,
+  };
+}
+
+/** Seals a journal for the client to bring back; undefined when there is nothing to remember. */
+export async function sealJournal(call: Call, journal: Journal): Promise<string | undefined> {
+  if (journal.answers.size === 0 && journal.steps.size === 0) return undefined;
+  const { sealer, store, limits } = call.core;
+  const content = {
+    ...(journal.answers.size === 0 ? {} : { answers: Object.fromEntries(journal.answers) }),
+    ...(journal.steps.size === 0 ? {} : { steps: Object.fromEntries(journal.steps) }),
+  };
+  const head = { until: Date.now() + limits.journalTtlMs, nonce: crypto.randomUUID() };
+  let sealed: Sealed = { ...head, ...content };
+  if (JSON.stringify(content).length > limits.maxJournalBytes) {
+    await store.set(`journal ${head.nonce}`, content, limits.journalTtlMs);
+    sealed = { ...head, kept: head.nonce };
+  }
+  return sealer.seal(purpose, sealed as unknown as Json, await bindingOf(call));
+}
+
+/** Marks the state of this journal as used; false when it was used before. */
+export async function useOnce(call: Call, journal: Journal): Promise<boolean> {
+  if (journal.nonce === undefined) return true;
+  return call.core.store.add(`used ${journal.nonce}`, true, call.core.limits.journalTtlMs);
+}

@@ -1,0 +1,145 @@
+// Questions as an answer that asks for a retry, on revisions where a server sends no requests: the handler is
+// suspended for good, and runs again from the top when the client comes back with answers. What earlier rounds
+// learned is in the journal, so answered questions and finished steps resolve at once.
+
+import { WireError, wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Json } from '../../protocol/model.ts';
+import type { Call } from '../call.ts';
+import { kindOf, readAnswer } from './answers.ts';
+import type { Ask } from './ask.ts';
+import { AskError, type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
+import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
+
+/** An unanswered question never settles: neither `catch` nor `finally` of the handler runs. */
+const never: Promise<never> = new Promise(() => {});
+
+export class RetryAsker implements Asker {
+  readonly #call: Call;
+  #journal: Journal = emptyJournal();
+  #responses: { readonly [key: string]: unknown } = {};
+  readonly #pending = new Map<string, { readonly method: string; readonly params: object }>();
+  #ordinal = 0;
+  #running = 0;
+  #scheduled = false;
+  #closed = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** True when a request carries something of an earlier round, which must be read before the handler runs. */
+  static continues(call: Call): boolean {
+    return call.params['requestState'] !== undefined || call.params['inputResponses'] !== undefined;
+  }
+
+  /** Reads what an earlier round left; throws when it can not be trusted. */
+  async resume(singleUse: boolean): Promise<void> {
+    const { requestState, inputResponses } = this.#call.params;
+    if (inputResponses !== undefined) {
+      if (!isObject(inputResponses)) throw wireErrors.invalidParams('"inputResponses" must be an object');
+      this.#responses = inputResponses;
+    }
+    if (requestState === undefined) return;
+    const journal = await openJournal(this.#call, requestState);
+    if (journal instanceof WireError) throw journal;
+    if (singleUse && !(await useOnce(this.#call, journal))) throw wireErrors.badState('it was used before');
+    this.#journal = journal;
+  }
+
+  async ask(asks: readonly KeyedAsk[]): Promise<unknown[]> {
+    const open = askable(this.#call, this.#unanswered(asks));
+    const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
+    let at = 0;
+    return Promise.all(
+      keyed.map(([key, ask]) => {
+        const recorded = this.#recorded(key, ask);
+        if (recorded !== undefined) return recorded.value;
+        return open[at++] === true ? this.#answer(key, ask) : undefined;
+      }),
+    );
+  }
+
+  /** Recorded answers stay good even if the retry declares less; only open questions need the capability now. */
+  #unanswered(asks: readonly KeyedAsk[]): readonly KeyedAsk[] {
+    let ordinal = this.#ordinal;
+    return asks.filter(([key, ask]) => this.#recorded(key ?? `ask-${ordinal++}`, ask) === undefined);
+  }
+
+  #recorded(key: string, ask: Ask): { readonly value: unknown } | undefined {
+    const known = this.#journal.answers.get(key);
+    return known !== undefined && known.kind === kindOf(ask) ? known : undefined;
+  }
+
+  async #answer(key: string, ask: Ask): Promise<unknown> {
+    if (Object.hasOwn(this.#responses, key)) {
+      const read = await readAnswer(ask, this.#responses[key]);
+      if (read.state === 'wrong') {
+        this.#end(() =>
+          this.#call.fail(wireErrors.invalidParams(`inputResponses[${JSON.stringify(key)}]: ${read.reason}`)),
+        );
+        return never;
+      }
+      if (read.state === 'ok') {
+        this.#journal.answers.set(key, { kind: kindOf(ask), value: read.value as Json });
+        return read.value;
+      }
+    }
+    if (this.#pending.has(key))
+      throw new AskError('not-allowed-here', `Two questions share the key ${JSON.stringify(key)}`);
+    this.#pending.set(key, { method: askMethods[ask.kind], params: spellAsk(this.#call, ask, '') });
+    this.#schedule();
+    return never;
+  }
+
+  async step(key: string, run: () => unknown, once: boolean): Promise<unknown> {
+    if (this.#closed) return never;
+    if (this.#journal.steps.has(key)) return this.#journal.steps.get(key);
+    if (once && !(await useOnce(this.#call, this.#journal))) {
+      this.#end(() => this.#call.fail(wireErrors.badState('it was used before')));
+      return never;
+    }
+    this.#running++;
+    try {
+      const value = await run();
+      this.#journal.steps.set(key, (value ?? null) as Json);
+      return value;
+    } finally {
+      this.#running--;
+      if (this.#pending.size > 0) this.#schedule();
+    }
+  }
+
+  abandon(): void {
+    this.#closed = true;
+  }
+
+  /** Ends the round after one turn with no step running, so that questions asked together travel together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#closed) return;
+    this.#scheduled = true;
+    setTimeout(() => {
+      this.#scheduled = false;
+      if (this.#running > 0 || this.#closed || this.#call.settled) return;
+      this.#end(() => this.#suspend());
+    }, 0);
+  }
+
+  #end(how: () => void | Promise<void>): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    void how();
+  }
+
+  async #suspend(): Promise<void> {
+    const call = this.#call;
+    try {
+      const state = await sealJournal(call, this.#journal);
+      call.succeed(call.revision.inputRequired(Object.fromEntries(this.#pending), state), 'asked');
+    } catch (cause) {
+      call.fail(cause instanceof WireError ? cause : wireErrors.internal(cause));
+      call.core.logger?.error('a round of questions could not be sent', { cause: String(cause) });
+    }
+    call.abort('suspended');
+  }
+}

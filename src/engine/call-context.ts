@@ -1,0 +1,136 @@
+// The Context a handler holds, over the Call it belongs to. Methods do nothing once the call has been settled.
+
+import { type Ability, declares } from '../protocol/abilities.ts';
+import type { Principal } from '../protocol/exchange.ts';
+import {
+  type Capabilities,
+  type ElicitResult,
+  type Implementation,
+  type LogLevel,
+  logLevels,
+  type Meta,
+  type ProgressToken,
+  type Root,
+  type SamplingParams,
+  type SamplingResult,
+  type TraceContext,
+} from '../protocol/model.ts';
+import type { InferOutput, SchemaInput } from '../schema/index.ts';
+import { type Ask, type AskResults, type Asks, elicit, elicitUrl, roots, sample } from './asks/ask.ts';
+import { type Asker, createAsker } from './asks/index.ts';
+import type { Call } from './call.ts';
+import type { AskOptions, Context, ElicitAnswer, SessionView } from './context.ts';
+
+const done: Promise<void> = Promise.resolve();
+
+export class CallContext implements Context {
+  readonly #call: Call;
+  #lastProgress = Number.NEGATIVE_INFINITY;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+  get principal(): Principal | undefined {
+    return this.#call.peer.principal;
+  }
+  get clientInfo(): Implementation | undefined {
+    return this.#call.clientInfo;
+  }
+  get clientCapabilities(): Capabilities {
+    return this.#call.capabilities;
+  }
+  get revision(): string {
+    return this.#call.revision.date;
+  }
+  get session(): SessionView | undefined {
+    return this.#call.session;
+  }
+  get requestId(): string | number {
+    return this.#call.id;
+  }
+  get meta(): Meta {
+    return this.#call.meta;
+  }
+
+  get trace(): TraceContext {
+    const { traceparent, tracestate, baggage } = this.#call.meta;
+    return {
+      ...(typeof traceparent === 'string' ? { traceparent } : {}),
+      ...(typeof tracestate === 'string' ? { tracestate } : {}),
+      ...(typeof baggage === 'string' ? { baggage } : {}),
+    };
+  }
+
+  progress(progress: number, total?: number, message?: string): Promise<void> {
+    const call = this.#call;
+    const token = call.meta['progressToken'];
+    const isToken = typeof token === 'string' || typeof token === 'number';
+    if (isToken && Number.isFinite(progress) && progress > this.#lastProgress) {
+      this.#lastProgress = progress;
+      call.push(call.revision.progress(token as ProgressToken, progress, total, message));
+    }
+    return done;
+  }
+
+  log(level: LogLevel, data: unknown, logger?: string): void {
+    const call = this.#call;
+    const threshold = call.logLevel;
+    const wanted =
+      threshold !== undefined &&
+      call.core.offers('logging') &&
+      logLevels.indexOf(level) >= logLevels.indexOf(threshold);
+    if (wanted) call.push(call.revision.log(level, logger, data ?? null));
+  }
+
+  can(ability: Ability): boolean {
+    const call = this.#call;
+    if (!call.revision.knows(ability) || !declares(call.capabilities, ability)) return false;
+    return call.revision.asks === 'retry' || call.outlet.duplex;
+  }
+
+  elicit<S extends SchemaInput>(
+    message: string,
+    schema: S,
+    options?: AskOptions,
+  ): Promise<ElicitAnswer<InferOutput<S>>> {
+    return this.#ask(options, elicit(message, schema)) as Promise<ElicitAnswer<InferOutput<S>>>;
+  }
+
+  elicitUrl(message: string, url: string, options?: AskOptions): Promise<ElicitResult> {
+    return this.#ask(options, elicitUrl(message, url)) as Promise<ElicitResult>;
+  }
+
+  sample(params: SamplingParams, options?: AskOptions): Promise<SamplingResult> {
+    return this.#ask(options, sample(params)) as Promise<SamplingResult>;
+  }
+
+  roots(options?: AskOptions): Promise<readonly Root[]> {
+    return this.#ask(options, roots()) as Promise<readonly Root[]>;
+  }
+
+  ask<A extends Ask>(key: string, ask: A): Promise<AskResults<{ key: A }>['key']> {
+    return this.#ask({ key }, ask) as Promise<AskResults<{ key: A }>['key']>;
+  }
+
+  async askAll<A extends Asks>(asks: A): Promise<AskResults<A>> {
+    const entries = Object.entries(asks);
+    const answers = await this.#asker.ask(entries);
+    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as AskResults<A>;
+  }
+
+  async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
+    return (await this.#asker.step(key, run, options.once ?? false)) as T;
+  }
+
+  async #ask(options: AskOptions | undefined, ask: Ask): Promise<unknown> {
+    return (await this.#asker.ask([[options?.key, ask]]))[0];
+  }
+
+  get #asker(): Asker {
+    return (this.#call.asker ??= createAsker(this.#call));
+  }
+}

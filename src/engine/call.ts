@@ -1,0 +1,153 @@
+// One request in progress: its identity, its way back, and how it ends. Cheap to make: signal, asker and context
+// appear only when someone needs them.
+
+import type { WireError } from '../protocol/errors.ts';
+import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
+import { isObject, type JsonRpcRequest, type Params, resultText } from '../protocol/json-rpc.ts';
+import { metaKeys } from '../protocol/meta.ts';
+import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
+import type { Revision } from '../protocol/revisions/index.ts';
+import type { Asker } from './asks/index.ts';
+import { CallContext } from './call-context.ts';
+import type { EngineChannel } from './channel.ts';
+import type { Core } from './core.ts';
+import type { Ended, RequestInfo } from './ports.ts';
+import type { Session } from './session.ts';
+
+const noParams: Params = Object.freeze({});
+
+export class Call {
+  readonly core: Core;
+  readonly channel: EngineChannel;
+  readonly revision: Revision;
+  /** The handshake session, or undefined when the request stands alone. */
+  readonly session: Session | undefined;
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Params;
+  readonly outlet: Outlet;
+  readonly header: ReadHeader | undefined;
+  /** What the feature looked up, for the encoder. */
+  subject: unknown = undefined;
+  /** Answered, cancelled or suspended: nothing more is sent for this request. */
+  settled = false;
+  /** Questions the client has not answered yet; the clock stands still meanwhile. */
+  waiting = 0;
+  /** Time left on the clock; Infinity = none. */
+  remainingMs = Number.POSITIVE_INFINITY;
+  /** Set for long-lived requests that end by their own rules, not with a drain. */
+  onDrain: (() => void) | undefined;
+  /** Where the request is not the only one of its exchange (a batch), or someone watches. */
+  onSettled: ((outcome: Ended['outcome'], code?: number) => void) | undefined;
+  #controller: AbortController | undefined;
+  #abortReason: Error | undefined;
+  #context: CallContext | undefined;
+  asker: Asker | undefined;
+
+  constructor(
+    channel: EngineChannel,
+    revision: Revision,
+    session: Session | undefined,
+    message: JsonRpcRequest,
+    outlet: Outlet,
+    header: ReadHeader | undefined,
+  ) {
+    this.core = channel.core;
+    this.channel = channel;
+    this.revision = revision;
+    this.session = session;
+    this.id = message.id;
+    this.method = message.method;
+    this.params = message.params ?? noParams;
+    this.outlet = outlet;
+    this.header = header;
+  }
+
+  get peer(): Peer {
+    return this.channel.peer;
+  }
+
+  get meta(): Meta {
+    const meta = this.params['_meta'];
+    return isObject(meta) ? meta : noParams;
+  }
+
+  get capabilities(): Capabilities {
+    if (this.session !== undefined) return this.session.capabilities;
+    const declared = this.meta[metaKeys.clientCapabilities];
+    return isObject(declared) ? declared : noParams;
+  }
+
+  get clientInfo(): Implementation | undefined {
+    if (this.session !== undefined) return this.session.clientInfo;
+    return this.meta[metaKeys.clientInfo] as Implementation | undefined;
+  }
+
+  /** The mildest log level the client wants for this call; undefined = none at all. */
+  get logLevel(): LogLevel | undefined {
+    if (this.session !== undefined) return this.session.level;
+    return this.meta[metaKeys.logLevel] as LogLevel | undefined;
+  }
+
+  get context(): CallContext {
+    return (this.#context ??= new CallContext(this));
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  get info(): RequestInfo {
+    const { params } = this;
+    const name = params['name'] ?? params['uri'];
+    return {
+      method: this.method,
+      name: typeof name === 'string' ? name : undefined,
+      params,
+      peer: this.peer,
+      ctx: this.context,
+    };
+  }
+
+  /** Sends something about this call before its answer. False when nobody will see it. */
+  push(text: string): boolean {
+    return !this.settled && this.outlet.push(text);
+  }
+
+  succeed(result: string, outcome: Ended['outcome'] = 'ok'): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
+    this.outlet.end(resultText(this.id, result));
+    this.onSettled?.(outcome);
+  }
+
+  fail(error: WireError): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
+    const { revision } = this;
+    this.outlet.end(revision.error(this.id, error), revision.statusOf(error));
+    this.onSettled?.('refused', error.code ?? revision.codeOf(error.kind));
+  }
+
+  /** Ends the call without an answer: the client cancelled it, or is gone. */
+  cancel(reason: string): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.abort(reason);
+    this.outlet.end(undefined);
+    this.onSettled?.('cancelled');
+  }
+
+  /** Tells the handler to stop. */
+  abort(reason: string): void {
+    this.#abortReason = new DOMException(reason, 'AbortError');
+    this.#controller?.abort(this.#abortReason);
+    this.asker?.abandon(this.#abortReason);
+  }
+}

@@ -1,0 +1,293 @@
+// One connection as the engine sees it: takes messages, finds out who speaks, starts calls, and keeps track of what is
+// open in either direction. What a method does is in features/; how it is spelled is in protocol/revisions/.
+
+import { WireError, wireErrors } from '../protocol/errors.ts';
+import type { Channel, Inbound, Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
+import {
+  isRequestId,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  parseMessage,
+  requestText,
+  sortMessage,
+} from '../protocol/json-rpc.ts';
+import { checkParams, methodRow } from '../protocol/methods.ts';
+import type { RequestId } from '../protocol/model.ts';
+import type { Revision } from '../protocol/revisions/index.ts';
+import { AskError } from './asks/index.ts';
+import { BatchOutlet } from './batch.ts';
+import { Call } from './call.ts';
+import { ClientRequests } from './client-requests.ts';
+import type { Core } from './core.ts';
+import type { Feature } from './feature.ts';
+import { type Announcement, covers, type Listener } from './hub.ts';
+import { runCall } from './run-call.ts';
+import type { Session } from './session.ts';
+
+export class EngineChannel implements Channel, Listener {
+  readonly core: Core;
+  readonly peer: Peer;
+  /** Carries what no request asked for. */
+  outlet: Outlet;
+  readonly inFlight = new Map<RequestId, Call>();
+  session: Session | undefined;
+  #requests: ClientRequests | undefined;
+  #unlisten: (() => void) | undefined;
+  #idle: (() => void) | undefined;
+  /** Started calls when a profile runs them one after another. */
+  #running = 0;
+  #queue: (() => void)[] = [];
+
+  constructor(core: Core, peer: Peer, outlet: Outlet) {
+    this.core = core;
+    this.peer = peer;
+    this.outlet = outlet;
+  }
+
+  get busy(): boolean {
+    return this.inFlight.size > 0 || (this.#requests?.size ?? 0) > 0;
+  }
+
+  receiveText(text: string, inbound?: Inbound): void {
+    const message = parseMessage(text, this.core.limits);
+    if (message instanceof WireError) this.refuse(message, undefined, inbound);
+    else this.receive(message, inbound);
+  }
+
+  receive(value: unknown, inbound?: Inbound): void {
+    const outlet = inbound?.outlet ?? this.outlet;
+    for (const observer of this.core.observers) observer.received?.(value, this.peer);
+    const message = value as JsonRpcRequest;
+    // The commonest message by far, told at a glance; everything else is sorted with care.
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      message.jsonrpc === '2.0' &&
+      typeof message.method === 'string' &&
+      isRequestId(message.id) &&
+      (message.params === undefined ||
+        (typeof message.params === 'object' && message.params !== null && !Array.isArray(message.params)))
+    ) {
+      this.#request(message, outlet, inbound?.header);
+    } else if (Array.isArray(value)) this.#batch(value, outlet);
+    else this.#other(value, outlet, inbound?.header);
+  }
+
+  refuse(error: Error, id?: RequestId, inbound?: Inbound): void {
+    const wire = error instanceof WireError ? error : wireErrors.internal(error);
+    this.#refuse(this.#speaker, id, wire, inbound?.outlet ?? this.outlet);
+  }
+
+  /** Who speaks when a message does not say: the session, or whoever speaks before there is one. */
+  get #speaker(): Revision {
+    return this.session?.revision ?? this.core.vocabulary.unsettled;
+  }
+
+  #refuse(speaker: Revision, id: RequestId | undefined, error: WireError, outlet: Outlet): void {
+    outlet.end(speaker.error(id, error), speaker.statusOf(error));
+  }
+
+  #other(value: unknown, outlet: Outlet, header: ReadHeader | undefined): void {
+    const sorted = sortMessage(value);
+    switch (sorted.kind) {
+      case 'request':
+        return this.#request(sorted.message, outlet, header);
+      case 'notification':
+        this.#notification(sorted.message);
+        return outlet.end(undefined);
+      case 'response':
+        this.#response(sorted.message);
+        return outlet.end(undefined);
+      case 'refused':
+        return this.#refuse(this.#speaker, sorted.id, sorted.error, outlet);
+    }
+  }
+
+  #request(message: JsonRpcRequest, outlet: Outlet, header: ReadHeader | undefined): void {
+    const { core } = this;
+    const verdict = core.vocabulary.classify(message, header);
+    if (verdict instanceof WireError) {
+      return this.#refuse(core.vocabulary.newest, message.id, verdict, outlet);
+    }
+    const session = verdict === undefined ? this.session : undefined;
+    const revision = verdict ?? session?.revision ?? core.vocabulary.unsettled;
+    if (verdict === undefined) {
+      const closed = this.#gate(message, session, revision);
+      if (closed !== undefined) return this.#refuse(revision, message.id, closed, outlet);
+    }
+    const feature = this.#feature(message, revision);
+    if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, outlet);
+    if (this.inFlight.size > 0) {
+      const crowded = this.#crowded(message.id);
+      // The answer to a doubled id must not settle the first request, so it goes out without one.
+      if (crowded !== undefined) return this.#refuse(revision, crowded.id, crowded.error, outlet);
+    }
+    const call = new Call(this, revision, session, message, outlet, header);
+    if (feature.pace === 'work' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
+      this.#enqueue(call, feature);
+    else runCall(call, feature);
+  }
+
+  #feature(message: JsonRpcRequest, revision: Revision): Feature | WireError {
+    const { core } = this;
+    const { method } = message;
+    const feature = core.features.get(method);
+    if (feature === undefined) return wireErrors.methodNotFound(method);
+    if (core.customMethods.has(method)) return feature;
+    const row = methodRow(method);
+    if (row === undefined || !revision.requests.has(method) || (row.needs !== undefined && !core.offers(row.needs))) {
+      return wireErrors.methodNotFound(method);
+    }
+    const flaw = row.params === undefined ? undefined : checkParams(row, message.params);
+    return flaw === undefined ? feature : wireErrors.invalidParams(flaw);
+  }
+
+  /** What keeps a request of the handshake era out, if anything. */
+  #gate({ method }: JsonRpcRequest, session: Session | undefined, { rules }: Revision): WireError | undefined {
+    if (method === 'initialize') return session === undefined ? undefined : wireErrors.alreadyInitialized();
+    const open = session !== undefined && (rules.gate === 'initialize' || session.initialized);
+    if (open || (method === 'ping' && rules.pingBeforeInit)) return undefined;
+    return wireErrors.notInitialized();
+  }
+
+  #crowded(id: RequestId): { readonly id: RequestId | undefined; readonly error: WireError } | undefined {
+    if (this.inFlight.has(id)) return { id: undefined, error: wireErrors.duplicateId(id) };
+    const { maxInFlight } = this.core.limits;
+    if (this.inFlight.size < maxInFlight) return undefined;
+    return { id, error: new WireError('internal', `Too many requests in flight; at most ${maxInFlight} at a time`) };
+  }
+
+  #enqueue(call: Call, feature: Feature): void {
+    const start = (): void => {
+      if (call.settled) return this.#next();
+      this.#running++;
+      call.onSettled = chain(call.onSettled, () => {
+        this.#running--;
+        this.#next();
+      });
+      runCall(call, feature);
+    };
+    this.inFlight.set(call.id, call);
+    call.onSettled = () => this.forget(call);
+    this.#queue.push(start);
+    this.#next();
+  }
+
+  #next(): void {
+    while (this.#queue.length > 0 && this.#running < (this.session?.revision.rules.concurrency ?? 1))
+      this.#queue.shift()?.();
+  }
+
+  #batch(messages: readonly unknown[], outlet: Outlet): void {
+    const speaker = this.#speaker;
+    const allowed = this.session === undefined ? speaker.rules.batch === true : speaker.batches;
+    const { maxBatch } = this.core.limits;
+    const claims = messages.some((each) => this.core.vocabulary.claims((each as JsonRpcRequest | null)?.params));
+    if (!allowed || claims) return this.#refuse(speaker, undefined, wireErrors.batchRefused(), outlet);
+    if (messages.length === 0) return this.#refuse(speaker, undefined, wireErrors.emptyBatch(), outlet);
+    if (messages.length > maxBatch) return this.#refuse(speaker, undefined, wireErrors.batchTooLarge(maxBatch), outlet);
+    const collected = new BatchOutlet(outlet, messages.length);
+    messages.forEach((message, i) => {
+      const slot = collected.slot(i);
+      if ((message as JsonRpcRequest | null)?.method === 'initialize') {
+        const id = (message as JsonRpcRequest).id;
+        this.#refuse(speaker, isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), slot);
+      } else if (Array.isArray(message)) {
+        this.#refuse(speaker, undefined, wireErrors.notAMessage('a batch holds messages, not batches'), slot);
+      } else this.receive(message, { outlet: slot });
+    });
+  }
+
+  #notification({ method, params }: JsonRpcNotification): void {
+    if (method === 'notifications/cancelled') {
+      const id = params?.['requestId'];
+      const reason = params?.['reason'];
+      if (isRequestId(id))
+        this.inFlight.get(id)?.cancel(typeof reason === 'string' ? reason : 'cancelled by the client');
+      return;
+    }
+    const { session } = this;
+    if (session === undefined || this.core.vocabulary.claims(params)) return;
+    if (session.revision.rules.initializedNames.has(method)) session.markInitialized();
+    else if (method === 'notifications/roots/list_changed') session.roots = undefined;
+  }
+
+  #response(message: JsonRpcResponse): void {
+    this.#requests?.settle(message);
+  }
+
+  /** Sends a request of ours about a call and waits for the client's answer. */
+  request(call: Call, method: string, params: object): Promise<unknown> {
+    if (!call.outlet.duplex) {
+      return Promise.reject(new AskError('no-return-path', 'The client can not be asked over this connection'));
+    }
+    this.#requests ??= new ClientRequests(this.core.idPrefix, this.core.limits.askTimeoutMs);
+    return this.#requests.send(call, (id) => requestText(id, method, params));
+  }
+
+  /** Takes back the questions of a call that has ended. */
+  withdraw(call: Call, reason: Error): void {
+    this.#requests?.withdraw(call, reason);
+  }
+
+  /** Opens the session `initialize` settled and begins to pass changes on. */
+  open(session: Session): void {
+    this.session = session;
+    this.#unlisten ??= this.core.hub.listen(this);
+  }
+
+  hear(announcement: Announcement): void {
+    const { session, core } = this;
+    if (session === undefined || !session.initialized) return;
+    const { kind, uri } = announcement.change;
+    if (kind === 'resource') {
+      const wanted = [...session.subscriptions].some((each) => covers(each, uri as string));
+      if (!wanted) return;
+    } else if (!core.offers(`${kind}.listChanged`)) return;
+    this.outlet.push(announcement.text(session.revision));
+  }
+
+  forget(call: Call): void {
+    this.inFlight.delete(call.id);
+    this.core.deadlines.delete(call);
+    if (this.inFlight.size === 0) this.#idle?.();
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    this.#requests?.failAll(new AskError('no-return-path', 'The connection is closing'));
+    for (const call of [...this.inFlight.values()]) call.onDrain?.();
+    if (this.inFlight.size > 0 && graceMs > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, graceMs);
+        this.#idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    for (const call of [...this.inFlight.values()]) {
+      call.fail(new WireError('internal', 'The server is shutting down'));
+      call.abort('the server is shutting down');
+    }
+    this.close();
+  }
+
+  close(): void {
+    this.#unlisten?.();
+    this.#unlisten = undefined;
+    this.#requests?.failAll(new AskError('no-return-path', 'The connection was closed'));
+    for (const call of [...this.inFlight.values()]) call.cancel('the connection was closed');
+    this.#queue = [];
+    for (const observer of this.core.observers) observer.disconnected?.(this.peer);
+  }
+}
+
+type Settled = NonNullable<Call['onSettled']>;
+
+function chain(first: Settled | undefined, second: Settled): Settled {
+  return (outcome, code) => {
+    first?.(outcome, code);
+    second(outcome, code);
+  };
+}

@@ -1,0 +1,84 @@
+// What a handler is given beside its arguments. Contract only: call.ts implements it.
+
+import type { Ability } from '../protocol/abilities.ts';
+import type { Principal } from '../protocol/exchange.ts';
+import type {
+  Capabilities,
+  ElicitResult,
+  Implementation,
+  LogLevel,
+  Meta,
+  Root,
+  SamplingParams,
+  SamplingResult,
+  TraceContext,
+} from '../protocol/model.ts';
+import type { InferOutput, SchemaInput } from '../schema/index.ts';
+import type { Ask, AskResults, Asks } from './asks/ask.ts';
+
+/** How a question is identified. Keys must be the same on every run of the handler; the default is its ordinal. */
+export interface AskOptions {
+  readonly key?: string;
+}
+
+/** An accepted form carries the validated content; a declined or cancelled one carries none. */
+export type ElicitAnswer<T> =
+  | { readonly action: 'accept'; readonly content: T }
+  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined };
+
+/** State of the session a request belongs to. Only revisions with a handshake have one. */
+export interface SessionView {
+  /** Random, unique, never a credential. */
+  readonly key: string;
+  /** Memory that lives as long as the session does, private to it. */
+  readonly values: Map<string, unknown>;
+}
+
+/**
+ * The handler's view of the call it serves. Everything is per call: nothing of one client is visible to another.
+ *
+ * On revisions where the client is asked by retry, the handler runs again from the top for each round of questions;
+ * wrap side effects before a question in `ctx.step`.
+ */
+export interface Context {
+  /** Aborted when the client cancels, the connection ends, or the call times out. */
+  readonly signal: AbortSignal;
+  /** Reports progress if the client asked for it. Values that do not increase are dropped. */
+  progress(progress: number, total?: number, message?: string): Promise<void>;
+  /** Sends a log message if the client wants messages of this level. */
+  log(level: LogLevel, data: unknown, logger?: string): void;
+  /** Asks the user to fill in a form. The schema is a flat object of primitives. */
+  elicit<S extends SchemaInput>(
+    message: string,
+    schema: S,
+    options?: AskOptions,
+  ): Promise<ElicitAnswer<InferOutput<S>>>;
+  /** Asks the user to visit a URL; `accept` means consent, not completion. */
+  elicitUrl(message: string, url: string, options?: AskOptions): Promise<ElicitResult>;
+  /** Asks the client's model. */
+  sample(params: SamplingParams, options?: AskOptions): Promise<SamplingResult>;
+  /** The folders the client works in. */
+  roots(options?: AskOptions): Promise<readonly Root[]>;
+  /** One question by key; see `elicit`, `sample`, `roots` in "mooring". */
+  ask<A extends Ask>(key: string, ask: A): Promise<AskResults<{ key: A }>['key']>;
+  /** Several questions in one round. Missing capabilities are reported together. */
+  askAll<A extends Asks>(asks: A): Promise<AskResults<A>>;
+  /** Whether the client can be asked for this, on this revision and connection. */
+  can(ability: Ability): boolean;
+  /**
+   * Runs a side effect once per chain of rounds: its JSON result is recorded and not repeated when the client
+   * retries. `once` refuses a second use of the same state altogether (needs a store when several replicas serve).
+   */
+  step<T>(key: string, run: () => T | Promise<T>, options?: { readonly once?: boolean }): Promise<T>;
+  readonly principal: Principal | undefined;
+  /** Unverified; for display and diagnostics only. */
+  readonly clientInfo: Implementation | undefined;
+  readonly clientCapabilities: Capabilities;
+  /** The revision spoken; for diagnostics, not for decisions. */
+  readonly revision: string;
+  readonly session: SessionView | undefined;
+  readonly requestId: string | number;
+  /** The `_meta` of the request as it came. */
+  readonly meta: Meta;
+  readonly trace: TraceContext;
+}

@@ -1,0 +1,118 @@
+// What all channels of one server share. The public face is server.ts; this is the inside.
+
+import type { Logger } from '../protocol/log.ts';
+import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
+import { Vocabulary } from '../protocol/revisions/index.ts';
+import type { Rules } from '../protocol/rules.ts';
+import type { Call } from './call.ts';
+import { Catalog, type Kind } from './catalog.ts';
+import { Deadlines } from './deadlines.ts';
+import { CallTimeout, type Feature } from './feature.ts';
+import { Hub } from './hub.ts';
+import type { Limits } from './limits.ts';
+import { ListCache } from './lists.ts';
+import type { ExpiringStore, Middleware, Observer, Sealer } from './ports.ts';
+
+export interface CoreOptions {
+  readonly identity: Implementation;
+  readonly rules: Rules;
+  readonly limits: Limits;
+  readonly instructions: string | undefined;
+  /** Declared as they are; undefined = derived from what is registered. */
+  readonly capabilities: Capabilities | undefined;
+  /** Merged into what is declared, whichever way. */
+  readonly extensions: { readonly [id: string]: object } | undefined;
+  readonly logging: boolean;
+  readonly listCache: CacheHint;
+  readonly sealer: Sealer;
+  readonly store: ExpiringStore;
+  readonly logger: Logger | undefined;
+}
+
+export class Core {
+  readonly identity: Implementation;
+  readonly vocabulary: Vocabulary;
+  readonly catalog: Catalog;
+  readonly hub = new Hub();
+  readonly lists: ListCache;
+  readonly limits: Limits;
+  readonly sealer: Sealer;
+  readonly store: ExpiringStore;
+  readonly logger: Logger | undefined;
+  readonly instructions: string | undefined;
+  readonly listCache: CacheHint;
+  readonly features = new Map<string, Feature>();
+  /** Methods a user added; they exist on every revision. */
+  readonly customMethods = new Set<string>();
+  readonly middleware: Middleware[] = [];
+  readonly observers: Observer[] = [];
+  readonly deadlines: Deadlines<Call>;
+  /** Makes ids of our requests unlike those of any other process. */
+  readonly idPrefix = `m${crypto.randomUUID().slice(0, 8)}-`;
+  readonly #options: CoreOptions;
+  #capabilities: Capabilities | undefined;
+
+  constructor(options: CoreOptions) {
+    this.#options = options;
+    this.identity = options.identity;
+    this.limits = options.limits;
+    this.sealer = options.sealer;
+    this.store = options.store;
+    this.logger = options.logger;
+    this.instructions = options.instructions;
+    this.listCache = options.listCache;
+    this.vocabulary = new Vocabulary(options.identity, options.rules);
+    this.catalog = new Catalog((kind) => this.#changed(kind));
+    this.lists = new ListCache(this);
+    this.deadlines = new Deadlines((call) => this.#expire(call));
+  }
+
+  get capabilities(): Capabilities {
+    return (this.#capabilities ??= this.#derive());
+  }
+
+  /** Whether a capability is declared; a dotted path asks for a flag inside it. */
+  offers(path: string): boolean {
+    const dot = path.indexOf('.');
+    if (dot === -1) return this.capabilities[path] !== undefined;
+    const outer = this.capabilities[path.slice(0, dot)] as { [key: string]: unknown } | undefined;
+    return outer?.[path.slice(dot + 1)] === true;
+  }
+
+  #derive(): Capabilities {
+    const { capabilities, extensions, logging } = this.#options;
+    const { tools, resources, resourceTemplates, prompts } = this.catalog;
+    const derived: Record<string, unknown> = { ...capabilities };
+    if (capabilities === undefined) {
+      if (tools.size > 0) derived['tools'] = { listChanged: true };
+      if (resources.size + resourceTemplates.size > 0) derived['resources'] = { subscribe: true, listChanged: true };
+      if (prompts.size > 0) derived['prompts'] = { listChanged: true };
+      if (this.#completes()) derived['completions'] = {};
+      if (logging) derived['logging'] = {};
+    }
+    if (extensions !== undefined) derived['extensions'] = { ...(derived['extensions'] as object), ...extensions };
+    return derived;
+  }
+
+  #completes(): boolean {
+    for (const { definition } of this.catalog.resourceTemplates.values()) if (definition.complete) return true;
+    for (const { definition } of this.catalog.prompts.values()) {
+      if (Object.values(definition.args ?? {}).some((each) => each.complete)) return true;
+    }
+    return false;
+  }
+
+  #changed(kind: Kind): void {
+    this.#capabilities = undefined;
+    this.lists.forget(kind);
+    this.hub.announce({ kind: kind === 'resourceTemplates' ? 'resources' : kind });
+  }
+
+  #expire(call: Call): void {
+    const feature = this.features.get(call.method);
+    const timeout = new CallTimeout(call);
+    if (feature?.recover !== undefined) call.succeed(feature.encode(feature.recover(timeout, call), call), 'failed');
+    else call.fail(timeout.toWireError());
+    call.abort(timeout.message);
+  }
+}

@@ -1,0 +1,54 @@
+// Time limits of running calls, on one coarse timer that exists only while something runs.
+
+/** What has a clock: `remainingMs` runs down unless `waiting` is positive. */
+export interface Timed {
+  remainingMs: number;
+  readonly waiting: number;
+}
+
+const tickMs = 50;
+
+export class Deadlines<T extends Timed> {
+  readonly #running = new Set<T>();
+  readonly #expired: (timed: T) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #last = 0;
+
+  constructor(expired: (timed: T) => void) {
+    this.#expired = expired;
+  }
+
+  add(timed: T): void {
+    if (timed.remainingMs === Number.POSITIVE_INFINITY) return;
+    this.#running.add(timed);
+    if (this.#timer === undefined) {
+      this.#last = performance.now();
+      this.#arm();
+    }
+  }
+
+  delete(timed: T): void {
+    this.#running.delete(timed);
+  }
+
+  #arm(): void {
+    this.#timer = setTimeout(() => this.#tick(), tickMs);
+    // A pending time limit is no reason to keep a process alive.
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    const passed = now - this.#last;
+    this.#last = now;
+    for (const timed of this.#running) {
+      if (timed.waiting > 0) continue;
+      timed.remainingMs -= passed;
+      if (timed.remainingMs > 0) continue;
+      this.#running.delete(timed);
+      this.#expired(timed);
+    }
+    if (this.#running.size > 0) this.#arm();
+  }
+}

@@ -1,0 +1,140 @@
+// What a user registers on a server: tools, resources, templates, prompts. Generic at the door; past catalog.ts an
+// entry is plain functions over unknown.
+
+import type { Ability } from '../protocol/abilities.ts';
+import type { Principal } from '../protocol/exchange.ts';
+import type {
+  Annotations,
+  CacheHint,
+  Completion,
+  Content,
+  Icon,
+  Meta,
+  PromptMessage,
+  PromptResult,
+  ReadResult,
+  Resource,
+  ResourceContents,
+  ToolAnnotations,
+  ToolResult,
+} from '../protocol/model.ts';
+import type { InferOutput, Issue, SchemaInput } from '../schema/index.ts';
+import type { Context } from './context.ts';
+
+type Awaitable<T> = T | Promise<T>;
+
+interface Described {
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: Meta;
+  /** Who may see and use this. What a stranger may not see looks as if it did not exist. Default: everybody. */
+  readonly visible?: (principal: Principal | undefined) => boolean;
+}
+
+/**
+ * What a tool handler may return: text, content blocks, a whole result, or any JSON value of its own, which becomes
+ * structured content with a text copy.
+ */
+export type ToolReturn<Out = unknown> = string | Content | readonly Content[] | ToolResult | Out | undefined;
+
+/** A tool. `input` and `output` take any Standard Schema library or plain JSON Schema. */
+export interface ToolDefinition<I extends SchemaInput = SchemaInput, O extends SchemaInput = SchemaInput>
+  extends Described {
+  readonly input?: I;
+  readonly output?: O;
+  readonly annotations?: ToolAnnotations;
+  /** Capabilities the client must have; checked before the handler runs. */
+  readonly needs?: readonly Ability[];
+  /** Overrides the server's time limit; 0 = none. */
+  readonly timeoutMs?: number;
+  /** A sealed state of this tool is accepted only once. */
+  readonly singleUse?: boolean;
+  /** Words an argument error in the tool's own terms; undefined keeps the standard sentence. */
+  readonly explain?: (issues: readonly Issue[], args: unknown) => string | undefined;
+  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn<InferOutput<O>>>;
+}
+
+/** What reading a resource may return; undefined or null = there is no such resource. */
+export type ReadReturn =
+  | string
+  | Uint8Array
+  | ResourceContents
+  | readonly ResourceContents[]
+  | ReadResult
+  | undefined
+  | null;
+
+/** A resource with a fixed URI. */
+export interface ResourceDefinition extends Described {
+  readonly name: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  /** For how long clients may keep what they read. Default: not at all. */
+  readonly cache?: CacheHint;
+  readonly read: (ctx: Context) => Awaitable<ReadReturn>;
+}
+
+/** The names in a URI template, as far as the compiler can read them. */
+export type TemplateNames<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
+  ? BareName<Name> | TemplateNames<Rest>
+  : never;
+type BareName<N extends string> = N extends `+${infer R}` | `#${infer R}` | `/${infer R}` | `.${infer R}`
+  ? BareName<R>
+  : N extends `?${string}` | `&${string}` | `;${string}` | `${string},${string}`
+    ? string
+    : N extends `${infer R}*`
+      ? R
+      : N;
+
+/** Suggests values for one argument, given what was typed and the other arguments known so far. */
+export type Completer = (
+  value: string,
+  known: Readonly<Record<string, string>>,
+  ctx: Context,
+) => Awaitable<readonly string[] | Completion>;
+
+/** A family of resources addressed by a URI template (RFC 6570). */
+export interface ResourceTemplateDefinition<T extends string = string> extends Described {
+  readonly name: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  readonly cache?: CacheHint;
+  readonly read: (
+    variables: Readonly<Record<TemplateNames<T>, string>>,
+    ctx: Context,
+    uri: string,
+  ) => Awaitable<ReadReturn>;
+  /** The members of the family that should appear in `resources/list`. */
+  readonly list?: (principal: Principal | undefined) => Awaitable<readonly Resource[]>;
+  readonly complete?: Readonly<Partial<Record<TemplateNames<T>, Completer>>>;
+}
+
+export interface PromptArgumentDefinition {
+  readonly title?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly complete?: Completer;
+}
+
+export type PromptArguments = Readonly<Record<string, PromptArgumentDefinition>>;
+
+/** The values a prompt is given: required ones are there, the others may be. */
+export type PromptValues<A extends PromptArguments> = {
+  readonly [K in keyof A]: A[K] extends { readonly required: true } ? string : string | undefined;
+};
+
+/** What a prompt may return: the text of one user message, messages, or the whole result. */
+export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | PromptResult;
+
+export interface PromptDefinition<A extends PromptArguments = PromptArguments> extends Described {
+  readonly args?: A;
+  readonly get: (args: PromptValues<A>, ctx: Context) => Awaitable<PromptReturn>;
+}
+
+/** What registering gives back. */
+export interface Registration {
+  /** Takes the item away; clients that listen are told. */
+  remove(): void;
+}

@@ -1,0 +1,70 @@
+// completion/complete: suggestions for an argument of a prompt or a variable of a resource template.
+
+import { wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Completion } from '../../protocol/model.ts';
+import type { Call } from '../call.ts';
+import type { Completer } from '../definitions.ts';
+import type { Feature } from '../feature.ts';
+import { isThenable } from '../run-call.ts';
+
+/** The protocol lets an answer hold this many suggestions. */
+const maxValues = 100;
+
+const nothing: Completion = { values: [], total: 0, hasMore: false };
+
+export const complete: Feature<Completion> = {
+  pace: 'work',
+  run(call) {
+    const { ref, argument, context } = call.params as Record<string, { readonly [key: string]: unknown }>;
+    const { name, value } = argument ?? {};
+    if (typeof name !== 'string' || typeof value !== 'string') {
+      throw wireErrors.invalidParams('"argument" needs a "name" and a "value", both strings');
+    }
+    const completer = find(call, ref ?? {}, name);
+    if (completer === undefined) return nothing;
+    const known = isObject(context?.['arguments']) ? (context['arguments'] as Record<string, string>) : {};
+    const suggested = completer(value, known, call.context);
+    return isThenable(suggested)
+      ? suggested.then((each) => toCompletion(each as Suggested))
+      : toCompletion(suggested as Suggested);
+  },
+  encode: (completion, { revision }) => revision.completion(completion),
+};
+
+type Suggested = readonly string[] | Completion;
+
+function find(call: Call, ref: { readonly [key: string]: unknown }, argument: string): Completer | undefined {
+  const { prompts, resourceTemplates, resources } = call.core.catalog;
+  const { principal } = call.peer;
+  if (ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') {
+    const entry = prompts.get(ref['name']);
+    if (entry === undefined || entry.visible?.(principal) === false) throw wireErrors.unknownPrompt(ref['name']);
+    const args = entry.definition.args ?? {};
+    if (!Object.hasOwn(args, argument))
+      throw wireErrors.invalidParams(`prompt ${ref['name']} has no argument ${argument}`);
+    return args[argument]?.complete;
+  }
+  if (ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string') {
+    const entry = resourceTemplates.get(ref['uri']);
+    if (entry === undefined || entry.visible?.(principal) === false) {
+      if (resources.has(ref['uri'])) return undefined;
+      throw wireErrors.resourceNotFound(ref['uri']);
+    }
+    const completers = entry.definition.complete as Readonly<Record<string, Completer>> | undefined;
+    return completers !== undefined && Object.hasOwn(completers, argument) ? completers[argument] : undefined;
+  }
+  throw wireErrors.invalidParams('"ref" must be {type: "ref/prompt", name} or {type: "ref/resource", uri}');
+}
+
+function toCompletion(suggested: Suggested): Completion {
+  const completion: Completion =
+    'values' in suggested ? (suggested as Completion) : { values: suggested as readonly string[] };
+  const { values } = completion;
+  const total = completion.total ?? values.length;
+  return {
+    values: values.slice(0, maxValues),
+    total,
+    hasMore: completion.hasMore ?? total > Math.min(values.length, maxValues),
+  };
+}

@@ -1,0 +1,55 @@
+// The beginning of a conversation: initialize, ping, and server/discover for those who never initialize.
+
+import { wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Capabilities, Implementation } from '../../protocol/model.ts';
+import type { Call } from '../call.ts';
+import type { Core } from '../core.ts';
+import type { Feature } from '../feature.ts';
+import { Session } from '../session.ts';
+
+/** Opens the session of a channel, at the client's revision where it is enabled and at our newest otherwise. */
+export const initialize: Feature<Session> = {
+  run(call) {
+    const { protocolVersion, clientInfo, capabilities } = call.params;
+    const flaw = call.revision.rules.lenientInitialize ? undefined : checkInitialize(call);
+    if (flaw !== undefined) throw wireErrors.invalidParams(flaw);
+    const revision = call.core.vocabulary.negotiate(protocolVersion);
+    if (revision === undefined) {
+      throw wireErrors.unsupportedVersion(protocolVersion ?? null, call.core.vocabulary.statelessVersions);
+    }
+    const session = new Session(revision, {
+      key: crypto.randomUUID(),
+      ...(isObject(clientInfo) ? { clientInfo: clientInfo as unknown as Implementation } : {}),
+      capabilities: isObject(capabilities) ? (capabilities as Capabilities) : {},
+    });
+    call.channel.open(session);
+    return session;
+  },
+  encode: (session, { core }) => session.revision.greeting(welcome(core)),
+};
+
+function checkInitialize({ params }: Call): string | undefined {
+  if (typeof params['protocolVersion'] !== 'string') return '"protocolVersion" is required and must be a string';
+  if (!isObject(params['capabilities'])) return '"capabilities" is required and must be an object';
+  return isObject(params['clientInfo']) ? undefined : '"clientInfo" is required and must be an object';
+}
+
+export const ping: Feature<undefined> = {
+  run: () => undefined,
+  encode: (_result, { revision }) => revision.empty(),
+};
+
+export const discover: Feature<undefined> = {
+  run: () => undefined,
+  encode: (_result, { core, revision }) => revision.greeting(welcome(core)),
+};
+
+function welcome(core: Core): Parameters<Call['revision']['greeting']>[0] {
+  return {
+    capabilities: core.capabilities,
+    ...(core.instructions === undefined ? {} : { instructions: core.instructions }),
+    cache: core.listCache,
+    versions: core.vocabulary.statelessVersions,
+  };
+}

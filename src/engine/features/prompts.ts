@@ -1,0 +1,54 @@
+// prompts/list and prompts/get.
+
+import { wireErrors } from '../../protocol/errors.ts';
+import type { PromptMessage, PromptResult } from '../../protocol/model.ts';
+import { resumeRounds } from '../asks/index.ts';
+import type { Call } from '../call.ts';
+import type { PromptReturn } from '../definitions.ts';
+import type { Feature } from '../feature.ts';
+import { isThenable } from '../run-call.ts';
+
+export const listPrompts: Feature<string> = {
+  run: (call) => call.core.lists.page('prompts', call),
+  encode: (text) => text,
+};
+
+export const getPrompt: Feature<PromptResult> = {
+  pace: 'work',
+  run(call) {
+    const earlier = resumeRounds(call);
+    return earlier === undefined ? get(call) : earlier.then(() => get(call));
+  },
+  encode: (result, { revision }) => revision.promptResult(result),
+};
+
+function get(call: Call): PromptResult | Promise<PromptResult> {
+  const name = call.params['name'] as string;
+  const entry = call.core.catalog.prompts.get(name);
+  if (entry === undefined || (entry.visible !== undefined && !entry.visible(call.peer.principal))) {
+    throw wireErrors.unknownPrompt(name);
+  }
+  const { definition } = entry;
+  const given = (call.params['arguments'] ?? {}) as { readonly [key: string]: string };
+  const args: Record<string, string> = Object.create(null);
+  for (const [argument, { required }] of Object.entries(definition.args ?? {})) {
+    const value = Object.hasOwn(given, argument) ? given[argument] : undefined;
+    if (value !== undefined) args[argument] = value;
+    else if (required === true) throw wireErrors.missingArgument(name, argument);
+  }
+  const returned = definition.get(args as never, call.context);
+  const { description } = definition;
+  if (isThenable(returned))
+    return (returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));
+  return toPromptResult(returned as PromptReturn, description);
+}
+
+function toPromptResult(value: PromptReturn, description: string | undefined): PromptResult {
+  const described = description === undefined ? {} : { description };
+  if (typeof value === 'string') {
+    return { ...described, messages: [{ role: 'user', content: { type: 'text', text: value } }] };
+  }
+  if (Array.isArray(value)) return { ...described, messages: value as readonly PromptMessage[] };
+  if ('role' in value) return { ...described, messages: [value as PromptMessage] };
+  return { ...described, ...(value as PromptResult) };
+}

@@ -1,0 +1,104 @@
+// resources/list, resources/templates/list and resources/read.
+
+import { wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
+import { resumeRounds } from '../asks/index.ts';
+import type { Call } from '../call.ts';
+import type { TemplateEntry } from '../catalog.ts';
+import type { ReadReturn } from '../definitions.ts';
+import type { Feature } from '../feature.ts';
+import type { Row } from '../lists.ts';
+import { isThenable } from '../run-call.ts';
+import { toBase64Url } from '../sealer.ts';
+
+export const listResources: Feature<string> = {
+  pace: 'work',
+  run(call) {
+    const { resources } = call.core.catalog;
+    const listing = [...visibleTemplates(call)].flatMap(({ definition }) =>
+      definition.list === undefined ? [] : [definition.list(call.peer.principal)],
+    );
+    if (listing.length === 0) return call.core.lists.page('resources', call);
+    return Promise.all(listing).then((lists) => {
+      // A member that is also registered by itself is listed once, as registered.
+      const rows = new Map<string, Row<'resources'>>();
+      for (const item of lists.flat() as Resource[]) {
+        if (!resources.has(item.uri)) rows.set(item.uri, { key: item.uri, item });
+      }
+      return call.core.lists.page('resources', call, [...rows.values()]);
+    });
+  },
+  encode: (text) => text,
+};
+
+export const listResourceTemplates: Feature<string> = {
+  run: (call) => call.core.lists.page('resourceTemplates', call),
+  encode: (text) => text,
+};
+
+export const readResource: Feature<ReadResult> = {
+  pace: 'work',
+  run(call) {
+    const earlier = resumeRounds(call);
+    return earlier === undefined ? read(call) : earlier.then(() => read(call));
+  },
+  encode: (result, call) =>
+    call.revision.readResult(result, (call.subject as CacheHint | undefined) ?? call.core.listCache),
+};
+
+function* visibleTemplates(call: Call): Iterable<TemplateEntry> {
+  for (const entry of call.core.catalog.resourceTemplates.values()) {
+    if (entry.visible === undefined || entry.visible(call.peer.principal)) yield entry;
+  }
+}
+
+function read(call: Call): ReadResult | Promise<ReadResult> {
+  const uri = call.params['uri'] as string;
+  const entry = call.core.catalog.resources.get(uri);
+  if (entry !== undefined && (entry.visible === undefined || entry.visible(call.peer.principal))) {
+    const { definition } = entry;
+    call.subject = definition.cache;
+    return settle(uri, definition.mimeType, definition.read(call.context));
+  }
+  for (const { template, definition } of visibleTemplates(call)) {
+    const variables = template.match(uri);
+    if (variables === undefined) continue;
+    call.subject = definition.cache;
+    return settle(uri, definition.mimeType, definition.read(variables, call.context, uri));
+  }
+  throw wireErrors.resourceNotFound(uri);
+}
+
+type Returned = ReadReturn | Promise<ReadReturn>;
+
+function settle(uri: string, mimeType: string | undefined, returned: Returned): ReadResult | Promise<ReadResult> {
+  if (isThenable(returned))
+    return (returned as Promise<ReadReturn>).then((value) => toReadResult(uri, mimeType, value));
+  return toReadResult(uri, mimeType, returned as ReadReturn);
+}
+
+/** Nothing to read is "not found", never an empty list. */
+function toReadResult(uri: string, mimeType: string | undefined, value: ReadReturn): ReadResult {
+  if (value === undefined || value === null) throw wireErrors.resourceNotFound(uri);
+  const type = mimeType === undefined ? {} : { mimeType };
+  if (typeof value === 'string') return { contents: [{ uri, ...type, text: value }] };
+  if (value instanceof Uint8Array) return { contents: [{ uri, ...type, blob: toBase64(value) }] };
+  const result: ReadResult = isReadResult(value)
+    ? value
+    : { contents: Array.isArray(value) ? (value as ResourceContents[]) : [value as ResourceContents] };
+  if (result.contents.length === 0) throw wireErrors.resourceNotFound(uri);
+  if (!result.contents.every((each) => isObject(each) && typeof (each.text ?? each.blob) === 'string')) {
+    throw new TypeError(`Resource ${uri}: contents need "text" or base64 in "blob"`);
+  }
+  return { ...result, contents: result.contents.map((each) => ({ ...type, ...each, uri: each.uri ?? uri })) };
+}
+
+function isReadResult(value: object): value is ReadResult {
+  return Array.isArray((value as ReadResult).contents);
+}
+
+function toBase64(bytes: Uint8Array): string {
+  const text = toBase64Url(bytes).replaceAll('-', '+').replaceAll('_', '/');
+  return text.padEnd(Math.ceil(text.length / 4) * 4, '=');
+}

@@ -1,0 +1,137 @@
+// tools/list and tools/call: find, validate, run, and say what came of it.
+
+import { declares, requiredCapabilities } from '../../protocol/abilities.ts';
+import { WireError, wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { ToolResult } from '../../protocol/model.ts';
+import { checkParamHeaders } from '../../protocol/revisions/index.ts';
+import type { ToolFailure } from '../../protocol/rules.ts';
+import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
+import { AskError, resumeRounds } from '../asks/index.ts';
+import type { Call } from '../call.ts';
+import type { ToolEntry } from '../catalog.ts';
+import { CallTimeout, type Feature } from '../feature.ts';
+import { isThenable } from '../run-call.ts';
+import { toToolResult } from './tool-result.ts';
+
+export const listTools: Feature<string> = {
+  run: (call) => call.core.lists.page('tools', call),
+  encode: (text) => text,
+};
+
+export const callTool: Feature<ToolResult> = {
+  pace: 'work',
+  run(call) {
+    const name = call.params['name'] as string;
+    const entry = call.core.catalog.tools.get(name);
+    if (entry === undefined || (entry.visible !== undefined && !entry.visible(call.peer.principal))) {
+      return unknownTool(call, name);
+    }
+    call.subject = entry;
+    const given = call.params['arguments'] as { readonly [key: string]: unknown } | undefined;
+    if (given === undefined && call.revision.rules.missingArguments === 'error') {
+      return failure(call, 'No arguments provided', 'missingArguments');
+    }
+    const args = given ?? {};
+    if (call.header !== undefined) {
+      const mismatch = checkParamHeaders(entry.headerParams(), args, call.header);
+      if (mismatch !== undefined) throw mismatch;
+    }
+    if (entry.definition.needs !== undefined) requireAbilities(call, entry);
+    const earlier = resumeRounds(call, entry.definition.singleUse);
+    return earlier === undefined ? validate(call, entry, args) : earlier.then(() => validate(call, entry, args));
+  },
+  encode: (result, call) => call.revision.toolResult(result, (call.subject as ToolEntry | undefined)?.output?.json),
+  recover: (error, call) => settleFailure(call, error),
+  timeoutMs: (call) => (call.subject as ToolEntry | undefined)?.definition.timeoutMs,
+  failed: (result) => result.isError === true,
+};
+
+function unknownTool(call: Call, name: string): ToolResult {
+  const error = wireErrors.unknownTool(name);
+  if (call.revision.rules.unknownTool === 'result') return failure(call, error.message, 'unknownTool');
+  throw error;
+}
+
+function requireAbilities(call: Call, { definition }: ToolEntry): void {
+  const missing = definition.needs?.filter((each) => !declares(call.capabilities, each)) ?? [];
+  if (missing.length === 0) return;
+  const error = wireErrors.missingCapability(requiredCapabilities(missing));
+  throw call.revision.asks === 'retry' ? error : new ToolFailed(error.message);
+}
+
+/** A failure that is a result of the tool, raised before its handler ran. */
+class ToolFailed extends Error {}
+
+function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
+  const validation = entry.input.validator.validate(args);
+  if (validation instanceof Promise) return validation.then((settled) => judge(call, entry, args, settled));
+  return judge(call, entry, args, validation);
+}
+
+function judge(call: Call, entry: ToolEntry, args: unknown, validation: Validation): ToolResult | Promise<ToolResult> {
+  return validation.ok ? run(call, entry, validation.value) : invalid(call, entry, args, validation.issues);
+}
+
+function invalid(call: Call, entry: ToolEntry, args: unknown, issues: readonly Issue[]): ToolResult {
+  const own = entry.definition.explain?.(issues, args);
+  if (call.revision.invalidArguments === 'result') return failure(call, own ?? formatIssues(issues), 'arguments');
+  throw own === undefined
+    ? wireErrors.invalidArguments(entry.key, formatIssues(issues))
+    : new WireError('invalidArguments', own);
+}
+
+function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
+  let returned: unknown;
+  try {
+    returned = entry.definition.run(args as never, call.context);
+  } catch (error) {
+    return settleFailure(call, error);
+  }
+  if (isThenable(returned)) {
+    return returned.then(
+      (value) => settle(call, entry, value),
+      (error: unknown) => settleFailure(call, error),
+    );
+  }
+  return settle(call, entry, returned);
+}
+
+function settle(call: Call, entry: ToolEntry, returned: unknown): ToolResult | Promise<ToolResult> {
+  const result = toToolResult(returned, entry.output !== undefined, call.revision.rules.jsonIndent);
+  if (entry.output === undefined || result.isError === true) return result;
+  const check = (validation: Validation): ToolResult => {
+    if (validation.ok) return result;
+    const why = `The tool returned a value that does not match its output schema: ${formatIssues(validation.issues)}`;
+    call.core.logger?.error(`tool ${entry.key} broke its output schema`, { issues: formatIssues(validation.issues) });
+    return failure(call, why, 'handler');
+  };
+  const validation = entry.output.validator.validate(result.structuredContent);
+  return validation instanceof Promise ? validation.then(check) : check(validation);
+}
+
+/** What a tool threw: a wire error stays one, anything else is a result that says so. */
+function settleFailure(call: Call, error: unknown): ToolResult {
+  if (error instanceof WireError) throw error;
+  const name = call.params['name'] as string;
+  if (error instanceof AskError && call.revision.asks === 'retry') {
+    const missing = error.toWireError();
+    if (missing !== undefined) throw missing;
+  }
+  const mapped = call.revision.rules.handlerError?.(error, name);
+  if (mapped !== undefined) throw mapped;
+  if (!(error instanceof ToolFailed)) call.core.logger?.debug(`tool ${name} failed`, { error });
+  return failure(call, messageOf(error), error instanceof CallTimeout ? 'timeout' : 'handler');
+}
+
+function failure(call: Call, message: string, reason: ToolFailure): ToolResult {
+  const text = call.revision.rules.toolText?.(message, reason) ?? message;
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** The message alone: stacks and causes are for the log. */
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message === '' ? error.name : error.message;
+  if (isObject(error) && typeof error['message'] === 'string') return error['message'];
+  return String(error);
+}

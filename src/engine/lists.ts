@@ -1,0 +1,115 @@
+// Lists as text: spelled once per revision, page and set of visible items, and forgotten when the catalog changes.
+
+import { wireErrors } from '../protocol/errors.ts';
+import type { Principal } from '../protocol/exchange.ts';
+import { isObject } from '../protocol/json-rpc.ts';
+import type { Listed, Revision } from '../protocol/revisions/index.ts';
+import type { Call } from './call.ts';
+import type { Entry, Kind } from './catalog.ts';
+import type { Core } from './core.ts';
+import { principalKey } from './ports.ts';
+
+const purpose = 'cursor';
+
+/** How many different pages are kept; stops callers with ever different views from filling memory. */
+const maxPages = 512;
+
+/** One item of a list with the key that a cursor points behind. */
+export interface Row<K extends Kind> {
+  readonly key: string;
+  readonly item: Listed[K];
+}
+
+export class ListCache {
+  readonly #core: Core;
+  readonly #pages = new Map<string, string>();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  forget(kind: Kind): void {
+    for (const key of this.#pages.keys()) if (key.startsWith(`${kind} `)) this.#pages.delete(key);
+  }
+
+  /** The page a request asks for. `more`: items that are not in the catalog and differ from call to call. */
+  page<K extends Kind>(kind: K, call: Call, more?: readonly Row<K>[]): string | Promise<string> {
+    const { cursor } = call.params;
+    const { revision } = call;
+    const { principal } = call.peer;
+    const entries = this.#core.catalog[kind] as unknown as ReadonlyMap<string, Entry<Listed[K]>>;
+    if (cursor === undefined && more === undefined) {
+      const key = `${kind} ${revision.date} ${viewOf(entries, principal)}`;
+      const known = this.#pages.get(key);
+      if (known !== undefined) return known;
+      const spelled = this.#spell(kind, revision, visibleRows(entries, principal), 0, principal);
+      const keep = (text: string): string => {
+        if (this.#pages.size >= maxPages) this.#pages.clear();
+        this.#pages.set(key, text);
+        return text;
+      };
+      return typeof spelled === 'string' ? keep(spelled) : spelled.then(keep);
+    }
+    const rows = [...visibleRows(entries, principal), ...(more ?? [])];
+    if (cursor === undefined) return this.#spell(kind, revision, rows, 0, principal);
+    return this.#resume(kind, cursor as string, rows, principal).then((start) =>
+      this.#spell(kind, revision, rows, start, principal),
+    );
+  }
+
+  #spell<K extends Kind>(
+    kind: K,
+    revision: Revision,
+    rows: readonly Row<K>[],
+    start: number,
+    principal: Principal | undefined,
+  ): string | Promise<string> {
+    const { limits, sealer, listCache } = this.#core;
+    const end = start + limits.pageSize;
+    const items = rows.slice(start, end).map((row) => row.item);
+    if (end >= rows.length) return revision.list(kind, items, undefined, listCache);
+    const position = { after: (rows[end - 1] as Row<K>).key, index: end };
+    return Promise.resolve(sealer.seal(purpose, position, contextOf(kind, principal))).then((next) =>
+      revision.list(kind, items, next, listCache),
+    );
+  }
+
+  /** Where a cursor points: behind the item it names, or to its old place when that item is gone. */
+  async #resume<K extends Kind>(
+    kind: K,
+    cursor: string,
+    rows: readonly Row<K>[],
+    principal: Principal | undefined,
+  ): Promise<number> {
+    const position = await this.#core.sealer.open(purpose, cursor, contextOf(kind, principal));
+    if (!isObject(position)) throw wireErrors.invalidCursor();
+    const found = rows.findIndex((row) => row.key === position['after']);
+    return found === -1 ? Math.min(position['index'] as number, rows.length) : found + 1;
+  }
+}
+
+function contextOf(kind: Kind, principal: Principal | undefined): string {
+  return `${kind}\u0000${principalKey(principal)}`;
+}
+
+function isVisible(entry: Entry<unknown>, principal: Principal | undefined): boolean {
+  return entry.visible === undefined || entry.visible(principal);
+}
+
+/** Names a set of visible items; the same set has the same name. */
+function viewOf(entries: ReadonlyMap<string, Entry<unknown>>, principal: Principal | undefined): string {
+  let view = '';
+  for (const entry of entries.values()) if (entry.visible !== undefined) view += entry.visible(principal) ? '1' : '0';
+  return view;
+}
+
+function visibleRows<K extends Kind>(
+  entries: ReadonlyMap<string, Entry<Listed[K]>>,
+  principal: Principal | undefined,
+): Row<K>[] {
+  const rows: Row<K>[] = [];
+  for (const entry of entries.values()) {
+    if (isVisible(entry, principal)) rows.push({ key: entry.key, item: entry.describe() });
+  }
+  return rows;
+}

@@ -1,0 +1,35 @@
+// An outlet that lets observers see what leaves.
+
+import type { Outlet, Peer } from '../protocol/exchange.ts';
+import type { Observer } from './ports.ts';
+
+export class ObservedOutlet implements Outlet {
+  readonly #outlet: Outlet;
+  readonly #peer: Peer;
+  readonly #observers: readonly Observer[];
+
+  constructor(outlet: Outlet, peer: Peer, observers: readonly Observer[]) {
+    this.#outlet = outlet;
+    this.#peer = peer;
+    this.#observers = observers;
+  }
+
+  get duplex(): boolean {
+    return this.#outlet.duplex;
+  }
+
+  push(text: string): boolean {
+    const sent = this.#outlet.push(text);
+    if (sent) this.#tell(text);
+    return sent;
+  }
+
+  end(text: string | undefined, status?: number): void {
+    this.#outlet.end(text, status);
+    if (text !== undefined) this.#tell(text);
+  }
+
+  #tell(text: string): void {
+    for (const observer of this.#observers) observer.sent?.(text, this.#peer);
+  }
+}

@@ -1,0 +1,80 @@
+// Tokens only this server can open: AES-256-GCM by the web's crypto. Without a configured key one is made at start,
+// so tokens end with the process; replicas share a key.
+
+import type { Json } from '../protocol/model.ts';
+import type { Sealer } from './ports.ts';
+
+const ivBytes = 12;
+
+/** A key for several processes: 32 bytes, or any secret text of at least 16 characters. */
+export type SealKey = Uint8Array | string;
+
+/** Seals with AES-GCM under a key derived from `key`, or a random one. */
+export function createSealer(key?: SealKey): Sealer {
+  let imported: Promise<CryptoKey> | undefined;
+  const cryptoKey = (): Promise<CryptoKey> => (imported ??= importKey(key));
+  return {
+    async seal(purpose, value, context = '') {
+      const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
+      const data = new TextEncoder().encode(JSON.stringify(value));
+      const sealed = await crypto.subtle.encrypt(algorithm(iv, purpose, context), await cryptoKey(), data);
+      const token = new Uint8Array(ivBytes + sealed.byteLength);
+      token.set(iv);
+      token.set(new Uint8Array(sealed), ivBytes);
+      return toBase64Url(token);
+    },
+    async open(purpose, token, context = '') {
+      const bytes = fromBase64Url(token);
+      if (bytes === undefined || bytes.length <= ivBytes) return undefined;
+      const iv = bytes.subarray(0, ivBytes);
+      try {
+        const data = bytes.subarray(ivBytes);
+        const opened = await crypto.subtle.decrypt(algorithm(iv, purpose, context), await cryptoKey(), data);
+        return JSON.parse(new TextDecoder().decode(opened)) as Json;
+      } catch {
+        // Forged, foreign or for another purpose: all the same to the caller.
+        return undefined;
+      }
+    },
+  };
+}
+
+function algorithm(iv: Uint8Array<ArrayBuffer>, purpose: string, context: string): AesGcmParams {
+  return { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(`mooring\u0000${purpose}\u0000${context}`) };
+}
+
+async function importKey(key: SealKey | undefined): Promise<CryptoKey> {
+  const raw = key === undefined ? crypto.getRandomValues(new Uint8Array(32)) : await keyBytes(key);
+  return crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt']);
+}
+
+/** The 32 bytes behind a configured key; the same for every sealer, whatever crypto it is built on. */
+export async function keyBytes(key: SealKey): Promise<Uint8Array<ArrayBuffer>> {
+  if (typeof key !== 'string') {
+    if (key.byteLength !== 32) throw new TypeError(`A seal key has 32 bytes, not ${key.byteLength}`);
+    return new Uint8Array(key);
+  }
+  if (key.length < 16) throw new TypeError('A seal key needs at least 16 characters; use a long random text');
+  return new Uint8Array(
+    await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`mooring seal key\u0000${key}`)),
+  );
+}
+
+export function toBase64Url(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Strict: other alphabets, padding and stray bits are refused, so a token has exactly one spelling. */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = Uint8Array.from(binary, (each) => each.charCodeAt(0));
+  return toBase64Url(bytes) === text ? bytes : undefined;
+}
+
+/** SHA-256 of a text, base64url. */
+export async function digestOf(text: string): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
+}

@@ -1,0 +1,216 @@
+// The public face of a server: what a user registers things on, and what transports connect to.
+
+import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
+import type { Logger } from '../protocol/log.ts';
+import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
+import type { Rules } from '../protocol/rules.ts';
+import type { SchemaInput } from '../schema/index.ts';
+import { EngineChannel } from './channel.ts';
+import type { Context } from './context.ts';
+import { Core } from './core.ts';
+import type {
+  PromptArguments,
+  PromptDefinition,
+  Registration,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+} from './definitions.ts';
+import { createMemoryStore } from './expiring-store.ts';
+import { features } from './features/index.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { ObservedOutlet } from './observed-outlet.ts';
+import type { ExpiringStore, Middleware, Observer, Pack, Sealer } from './ports.ts';
+import { isThenable } from './run-call.ts';
+import { createSealer, type SealKey } from './sealer.ts';
+import { type SaveState, Session, type SessionFacts, type SessionState } from './session.ts';
+
+/** What a server is made of. `name` and `version` are all it needs. */
+export interface ServerOptions extends Implementation {
+  /** How to use this server, for the client's model. */
+  readonly instructions?: string;
+  /** Deviations from the official behaviour; see `Rules`. */
+  readonly rules?: Rules;
+  readonly limits?: Partial<Limits>;
+  /** Declared as they are instead of being derived from what is registered. */
+  readonly capabilities?: Capabilities;
+  /** Extensions to advertise, by identifier. */
+  readonly extensions?: { readonly [id: string]: object };
+  /** Whether clients may ask for log messages. Default true. */
+  readonly logging?: boolean;
+  /** For how long clients may keep lists. Default: not at all. */
+  readonly cache?: CacheHint;
+  /** Seals cursors, sessions and states of unfinished calls. Replicas share it; default: made at start. */
+  readonly key?: SealKey;
+  readonly sealer?: Sealer;
+  /** Single-use marks and journals too large to travel. Replicas share one; default: in memory. */
+  readonly store?: ExpiringStore;
+  readonly logger?: Logger;
+}
+
+/** Makes a server. Register on it, then hand it to `serveStdio`, `serveHttp` or any other transport. */
+export function createServer(options: ServerOptions): Server {
+  return new Server(options);
+}
+
+export class Server implements Host {
+  readonly #core: Core;
+  readonly #packs: Pack<Server>[] = [];
+
+  constructor(options: ServerOptions) {
+    const { instructions, rules, limits, capabilities, extensions, logging, cache, key, sealer, store, logger } =
+      options;
+    const { name, version, title, description, websiteUrl, icons } = options;
+    if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
+      throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
+    }
+    this.#core = new Core({
+      identity: { name, version, title, description, websiteUrl, icons },
+      rules: rules ?? {},
+      limits: { ...defaultLimits, ...limits },
+      instructions,
+      capabilities,
+      extensions,
+      logging: logging ?? true,
+      listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
+      sealer: sealer ?? createSealer(key),
+      store: store ?? createMemoryStore(),
+      logger,
+    });
+    for (const [method, feature] of features) this.#core.features.set(method, feature);
+  }
+
+  get name(): string {
+    return this.#core.identity.name;
+  }
+  get version(): string {
+    return this.#core.identity.version;
+  }
+  get logger(): Logger | undefined {
+    return this.#core.logger;
+  }
+
+  /** Registers a tool. Types of `args` and of the returned value follow from the schemas. */
+  tool<I extends SchemaInput = SchemaInput, O extends SchemaInput = SchemaInput>(
+    name: string,
+    definition: ToolDefinition<I, O>,
+  ): Registration {
+    if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
+      this.#core.logger?.warn(`tool name ${JSON.stringify(name)} may not work everywhere; use A-Z a-z 0-9 _ - .`);
+    }
+    return { remove: this.#core.catalog.addTool(name, definition as unknown as ToolDefinition) };
+  }
+
+  /** Registers a resource with a fixed URI. */
+  resource(uri: string, definition: ResourceDefinition): Registration {
+    return { remove: this.#core.catalog.addResource(uri, definition) };
+  }
+
+  /** Registers a family of resources by a URI template (RFC 6570). */
+  resourceTemplate<const T extends string>(template: T, definition: ResourceTemplateDefinition<T>): Registration {
+    return { remove: this.#core.catalog.addTemplate(template, definition as unknown as ResourceTemplateDefinition) };
+  }
+
+  /** Registers a prompt. */
+  prompt<const A extends PromptArguments = Record<never, never>>(
+    name: string,
+    definition: PromptDefinition<A>,
+  ): Registration {
+    return { remove: this.#core.catalog.addPrompt(name, definition as unknown as PromptDefinition) };
+  }
+
+  /**
+   * Serves a method of your own, on every revision. The handler gets the raw params and returns the result object.
+   * Methods of the protocol itself can not be replaced; wrap them with `around`.
+   */
+  method(name: string, handler: (params: { readonly [key: string]: unknown }, ctx: Context) => unknown): Registration {
+    const { features: table, customMethods } = this.#core;
+    if (table.has(name))
+      throw new TypeError(`Method ${JSON.stringify(name)} exists already; wrap it with server.around()`);
+    customMethods.add(name);
+    table.set(name, {
+      pace: 'work',
+      run: (call) => handler(call.params, call.context),
+      encode: (result, { revision }) => revision.custom((result ?? {}) as { readonly [key: string]: unknown }),
+    });
+    return {
+      remove: () => {
+        customMethods.delete(name);
+        table.delete(name);
+      },
+    };
+  }
+
+  /** Wraps every request from here on; the first one added is the outermost. */
+  around(middleware: Middleware): this {
+    this.#core.middleware.push(middleware);
+    return this;
+  }
+
+  /** Watches every message and call; returns how to stop. */
+  observe(observer: Observer): () => void {
+    const { observers } = this.#core;
+    observers.push(observer);
+    return () => {
+      const at = observers.indexOf(observer);
+      if (at !== -1) observers.splice(at, 1);
+    };
+  }
+
+  /** Installs a pack. Await it when the pack opens something. */
+  use(pack: Pack<Server>): Promise<void> {
+    this.#packs.push(pack);
+    const installed = pack.install(this);
+    return isThenable(installed) ? (installed as Promise<void>) : Promise.resolve();
+  }
+
+  /** Tells subscribers that a resource changed. */
+  resourceUpdated(uri: string): void {
+    this.#core.hub.announce({ kind: 'resource', uri });
+  }
+  /** Tells clients that the list of tools changed; registering and removing does so by itself. */
+  toolsChanged(): void {
+    this.#core.lists.forget('tools');
+    this.#core.hub.announce({ kind: 'tools' });
+  }
+  promptsChanged(): void {
+    this.#core.lists.forget('prompts');
+    this.#core.hub.announce({ kind: 'prompts' });
+  }
+  resourcesChanged(): void {
+    this.#core.lists.forget('resources');
+    this.#core.lists.forget('resourceTemplates');
+    this.#core.hub.announce({ kind: 'resources' });
+  }
+
+  /** The names registered, for packs that show or search them. */
+  get catalog(): Pick<Core['catalog'], 'tools' | 'resources' | 'resourceTemplates' | 'prompts'> {
+    return this.#core.catalog;
+  }
+
+  connect(peer: Peer, outlet: Outlet): Channel {
+    const { observers } = this.#core;
+    const watched = observers.length === 0 ? outlet : new ObservedOutlet(outlet, peer, observers);
+    for (const observer of observers) observer.connected?.(peer);
+    return new EngineChannel(this.#core, peer, watched);
+  }
+
+  /** Takes up a handshake session that is known from elsewhere; undefined when its revision is not enabled. */
+  resume(
+    peer: Peer,
+    outlet: Outlet,
+    facts: SessionFacts,
+    state?: SessionState,
+    save?: SaveState,
+  ): EngineChannel | undefined {
+    const revision = this.#core.vocabulary.handshake(facts.revision);
+    if (revision === undefined) return undefined;
+    const channel = this.connect(peer, outlet) as EngineChannel;
+    channel.open(new Session(revision, facts, state, save));
+    return channel;
+  }
+
+  async close(): Promise<void> {
+    for (const pack of this.#packs.splice(0).reverse()) await pack.close?.();
+  }
+}

@@ -1,0 +1,26 @@
+// The public door of "mooring".
+
+export { type Ask, elicit, elicitUrl, roots, sample } from './engine/asks/ask.ts';
+export { AskError, type AskErrorCode } from './engine/asks/index.ts';
+export type { Context, ElicitAnswer, SessionView } from './engine/context.ts';
+export type {
+  Completer,
+  PromptDefinition,
+  PromptReturn,
+  ReadReturn,
+  Registration,
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+  ToolDefinition,
+  ToolReturn,
+} from './engine/definitions.ts';
+export { defaultLimits, type Limits } from './engine/limits.ts';
+export type { ExpiringStore, Middleware, Observer, Pack, RequestInfo, Sealer } from './engine/ports.ts';
+export { createServer, Server, type ServerOptions } from './engine/server.ts';
+export type { Ability } from './protocol/abilities.ts';
+export { WireError, wireErrors } from './protocol/errors.ts';
+export type { Channel, Host, Outlet, Peer, Principal } from './protocol/exchange.ts';
+export type { Logger } from './protocol/log.ts';
+export type * from './protocol/model.ts';
+export type { Rules } from './protocol/rules.ts';
+export { SchemaError, type SchemaInput } from './schema/index.ts';

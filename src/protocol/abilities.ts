@@ -1,0 +1,42 @@
+// What a client may be able to do for a server, and how it says so in its capabilities.
+
+import { isObject } from './json-rpc.ts';
+import type { Capabilities } from './model.ts';
+
+/** What a handler may need of the client. */
+export type Ability = 'elicitation.form' | 'elicitation.url' | 'sampling' | 'sampling.tools' | 'roots';
+
+export const abilities: readonly Ability[] = [
+  'elicitation.form',
+  'elicitation.url',
+  'sampling',
+  'sampling.tools',
+  'roots',
+];
+
+/** Whether the declared capabilities include an ability. An empty `elicitation` means forms. */
+export function declares(capabilities: Capabilities, ability: Ability): boolean {
+  switch (ability) {
+    case 'elicitation.form': {
+      const { elicitation } = capabilities;
+      return isObject(elicitation) && (isObject(elicitation['form']) || !isObject(elicitation['url']));
+    }
+    case 'elicitation.url':
+      return isObject(capabilities['elicitation']) && isObject(capabilities['elicitation']['url']);
+    case 'sampling.tools':
+      return isObject(capabilities['sampling']) && isObject(capabilities['sampling']['tools']);
+    default:
+      return isObject(capabilities[ability]);
+  }
+}
+
+/** The capabilities object a client would have to declare for these abilities. */
+export function requiredCapabilities(missing: readonly Ability[]): Record<string, Record<string, unknown>> {
+  const required: Record<string, Record<string, unknown>> = {};
+  for (const ability of missing) {
+    const [key, flag] = ability.split('.') as [string, string | undefined];
+    const entry = (required[key] ??= {});
+    if (flag !== undefined && ability !== 'elicitation.form') entry[flag] = {};
+  }
+  return required;
+}
