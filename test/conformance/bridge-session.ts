@@ -18,6 +18,7 @@ export class Session {
   readonly #backlog: Message[] = [];
   #pipe: Pipe | undefined;
   #stream: Reply | undefined;
+  #ended: string | undefined;
 
   /** Opens the pipe of a new session; `onEnd` is told when the server goes away by itself. */
   static async open(open: OpenPipe, onEnd: (session: Session) => void): Promise<Session> {
@@ -45,7 +46,9 @@ export class Session {
       if (message.method === 'notifications/cancelled') this.#cancel(message.params?.requestId as Id);
       response.writeHead(202).end();
     }
-    this.#pipe?.send(message);
+    // A server that died while the session was being opened has left no one to wait for.
+    if (this.#ended) this.#abandon(this.#ended);
+    else this.#pipe?.send(message);
   }
 
   /** Makes this the GET stream; a newer one takes the place of an older one. */
@@ -94,6 +97,7 @@ export class Session {
   }
 
   #abandon(reason: string): void {
+    this.#ended = reason;
     for (const [id, { reply }] of this.#waiting) reply.answer(errorMessage(id, -32603, `bridge: ${reason}`), 502);
     this.#waiting.clear();
     this.#stream?.end();

@@ -48,13 +48,17 @@ export class StatelessChannel {
   }
 
   async close(): Promise<void> {
-    await (await this.#pipe)?.close();
+    const pipe = await this.#pipe?.catch(() => undefined);
+    await pipe?.close();
   }
 
   #connect(): Promise<Pipe> {
     this.#pipe ??= this.#open({
       message: (message) => this.#route(message),
       closed: (reason) => this.#abandon(reason),
+    }).catch((cause: unknown) => {
+      this.#pipe = undefined; // The next request tries again.
+      throw cause;
     });
     return this.#pipe;
   }

@@ -6,6 +6,7 @@ import { type Bridge, type OpenPipe, startBridge } from './bridge.ts';
 import { readEvents, type StreamEvent } from './event-stream.ts';
 import { startPinProxy } from './pin-proxy.ts';
 import type { Check, SuiteRun } from './run-suite.ts';
+import { startStdioBridge } from './stdio-bridge.ts';
 import { complaints, without } from './verdict.ts';
 import { isRequest, type Message, metaKeys } from './wire.ts';
 
@@ -197,4 +198,12 @@ describe('the verdict', () => {
   test('refuses to exclude a scenario that does not exist', () => {
     expect(() => without(run({ s: [] }), ['t'])).toThrow('no scenario t');
   });
+});
+
+test('a server that dies at once is reported with what it said', async () => {
+  const dying = await startStdioBridge([process.execPath, '-e', 'console.error("no such profile"); process.exit(3)']);
+  const response = await post(initialize, {}, dying.url);
+  expect(response.status).toBe(502);
+  expect(await response.text()).toMatch(/exited \(3\).*no such profile/);
+  await dying.close();
 });
