@@ -1,0 +1,141 @@
+// Finding bubblewrap and speaking to it: the options that build the walls of the kernel level. Which process starts
+// when, and how it ends, is in `launch.ts`.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
+import type { Directories } from './directories.ts';
+import { privateTmp } from './directories.ts';
+import type { SandboxLimits } from './limits.ts';
+import { systemDirectories } from './programs.ts';
+
+/** A helper is only run from these places, and only if root alone can change it. */
+export const helperDirectories = ['/usr/bin', '/bin', '/usr/local/bin'] as const;
+
+/** Options without which a wall would be missing; all are there from bubblewrap 0.8 on. */
+const neededOptions = [
+  '--args',
+  '--json-status-fd',
+  '--seccomp',
+  '--disable-userns',
+  '--size',
+  '--perms',
+  '--clearenv',
+];
+
+/** Absolute path of a helper program (`bwrap`, `prlimit`, `timeout`), or `undefined`. */
+export function findHelper(name: string, directories: readonly string[] = helperDirectories): string | undefined {
+  return directories.map((directory) => `${directory}/${name}`).find(isTrustedProgram);
+}
+
+function isTrustedProgram(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    return stats.isFile() && stats.uid === 0 && (stats.mode & 0o022) === 0 && (stats.mode & 0o111) !== 0;
+  } catch {
+    return false; // Not installed here; the caller tries the next directory.
+  }
+}
+
+/** What this bubblewrap lacks; an empty list is what we want. */
+export function missingOptions(bwrap: string): string[] {
+  const { stdout, error } = spawnSync(bwrap, ['--help'], { env: {}, encoding: 'utf8', timeout: 5_000 });
+  if (error) return [...neededOptions];
+  return neededOptions.filter((option) => !stdout.includes(`${option} `));
+}
+
+/** Descriptors that bubblewrap inherits from us beside the standard three; it closes all of them before the program. */
+export const descriptors = { arguments: 3, filter: 4, status: 5, passwd: 6, group: 7 } as const;
+
+/** User and group number inside; the host's number is another (see `identity.ts`). */
+const insideId = '1000';
+
+/** The only accounts that exist inside: programs that ask who they are get an answer, and no name of the host's. */
+export const accountFiles = {
+  passwd: 'sandbox:x:1000:1000::/tmp:/usr/sbin/nologin\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n',
+  group: 'sandbox:x:1000:\nnogroup:x:65534:\n',
+} as const;
+
+/** Files of /etc that programs need to load and to tell the time. Everything else of /etc is absent. */
+const etcFiles = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/localtime', '/etc/mime.types'];
+const etcNetworkFiles = [
+  '/etc/resolv.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+];
+
+/** Files of /proc about the machine that every user may read: boot options, symbols, keys, keystroke timing. */
+const hiddenInProc = [
+  ...['cmdline', 'config.gz', 'kallsyms', 'kcore', 'key-users', 'keys', 'kmsg', 'interrupts', 'latency_stats'],
+  ...['modules', 'sched_debug', 'timer_list', 'version_signature'],
+];
+
+/** What differs between two sandboxes. */
+export interface WallOptions {
+  readonly directories: Directories;
+  readonly network: boolean;
+  readonly limits: SandboxLimits;
+}
+
+/** The options that are the same for every run of a sandbox. */
+export function wallArguments({ directories, network, limits }: WallOptions): string[] {
+  const args: string[] = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
+  if (!network) args.push('--unshare-net');
+  // The program is nobody: a plain user, no capability, and no way to a namespace that would hand them back.
+  args.push('--disable-userns', '--uid', insideId, '--gid', insideId, '--cap-drop', 'ALL', '--hostname', 'sandbox');
+  // When we die, it dies; and it has no terminal of ours to type into.
+  args.push('--die-with-parent', '--new-session', '--clearenv');
+  // Our helper is process 1: when it ends, the kernel ends all others before anyone hears of it (see `launch.ts`).
+  args.push('--as-pid-1');
+  args.push(...systemArguments(), ...etcArguments(network));
+  args.push('--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys');
+  for (const name of hiddenInProc) {
+    if (existsSync(`/proc/${name}`)) args.push('--ro-bind', '/dev/null', `/proc/${name}`);
+  }
+  args.push('--dev', '/dev', '--perms', '1777', '--size', String(limits.maxSharedMemoryBytes), '--tmpfs', '/dev/shm');
+  args.push('--perms', '1777', '--size', String(limits.maxTmpBytes), '--tmpfs', privateTmp);
+  for (const path of directories.readOnly) args.push('--ro-bind', path, path);
+  for (const path of directories.writable) args.push('--bind', path, path);
+  // The root and /dev are temporary file systems without a size; left writable, they would take all memory.
+  args.push('--remount-ro', '/dev', '--remount-ro', '/');
+  args.push('--seccomp', String(descriptors.filter), '--json-status-fd', String(descriptors.status));
+  return args;
+}
+
+/** The options of one run, after those of the walls. */
+export function runArguments(environment: ReadonlyMap<string, string>, cwd: string): string[] {
+  const args: string[] = [];
+  for (const [name, value] of environment) args.push('--setenv', name, value);
+  args.push('--chdir', cwd);
+  return args;
+}
+
+/** /usr and its companions: links where the system has links (merged /usr), binds where it has directories. */
+function systemArguments(): string[] {
+  return systemDirectories.flatMap((path) => {
+    if (!existsSync(path)) return [];
+    return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+  });
+}
+
+function etcArguments(network: boolean): string[] {
+  const files = network ? [...etcFiles, ...etcNetworkFiles] : etcFiles;
+  const binds = files.flatMap((path) => ['--ro-bind-try', path, path]);
+  const account = (name: 'passwd' | 'group') => [
+    '--perms',
+    '0444',
+    '--file',
+    String(descriptors[name]),
+    `/etc/${name}`,
+  ];
+  return [...binds, ...account('passwd'), ...account('group')];
+}
+
+/**
+ * Options as bubblewrap's `--args` reads them. They travel through a descriptor because a command line can be read by
+ * every user of the machine, and the environment of a program may hold its secrets.
+ */
+export function encodeArguments(args: readonly string[]): Buffer {
+  return Buffer.from(args.map((argument) => `${argument}\0`).join(''));
+}

@@ -1,0 +1,100 @@
+// Who a sandboxed program is, seen from the host. As root we take a private user number: root's own files stay closed,
+// and the kernel counts processes per user only for users other than root.
+
+import { readdirSync, statSync } from 'node:fs';
+import { release } from 'node:os';
+import { sandboxErrors } from './errors.ts';
+
+/** The user and group that the host sees. */
+export interface Identity {
+  readonly uid: number;
+  readonly gid: number;
+  /** We are root and become someone else for the start. */
+  readonly changes: boolean;
+  /** Nobody else on this machine has the number. */
+  readonly isPrivate: boolean;
+}
+
+/** Numbers set aside for users that exist only while a service runs (systemd's DynamicUser range), mapped in containers too. */
+const firstPrivateUser = 61_184;
+const lastPrivateUser = 65_519;
+
+/** Decides once per sandbox. The owner of the first writable directory is taken, if it is not root: it can write there. */
+export function chooseIdentity(
+  runAs: { readonly uid: number; readonly gid: number } | undefined,
+  writable: readonly string[] = [],
+): Identity {
+  const ours = process.getuid?.() ?? -1;
+  const group = process.getgid?.() ?? -1;
+  if (ours !== 0) {
+    if (runAs !== undefined && runAs.uid !== ours) {
+      throw sandboxErrors.levelUnavailable(
+        'kernel',
+        `only root can run programs as user ${runAs.uid}`,
+        'Remove runAs.',
+      );
+    }
+    return { uid: ours, gid: group, changes: false, isPrivate: false };
+  }
+  if (runAs !== undefined) {
+    if (runAs.uid === 0 || runAs.gid === 0) {
+      throw sandboxErrors.levelUnavailable(
+        'kernel',
+        'a sandboxed program is never root',
+        'Choose another user for runAs.',
+      );
+    }
+    return { ...runAs, changes: true, isPrivate: false };
+  }
+  const owner = ownerOf(writable[0]);
+  if (owner !== undefined && owner.uid !== 0 && owner.gid !== 0) {
+    return { ...owner, changes: true, isPrivate: false };
+  }
+  const uid = freeUser();
+  return { uid, gid: uid, changes: true, isPrivate: true };
+}
+
+function ownerOf(path: string | undefined): { uid: number; gid: number } | undefined {
+  if (path === undefined) return undefined;
+  try {
+    const { uid, gid } = statSync(path);
+    return { uid, gid };
+  } catch {
+    return undefined; // A missing directory is reported where directories are checked.
+  }
+}
+
+/** A number in the private range that no running process has; random, so that two servers rarely meet. */
+function freeUser(): number {
+  const taken = new Set<number>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      taken.add(statSync(`/proc/${entry}`).uid);
+    } catch {
+      // The process ended while we were looking.
+    }
+  }
+  const size = lastPrivateUser - firstPrivateUser + 1;
+  const start = Math.floor(Math.random() * size);
+  for (let step = 0; step < size; step++) {
+    const candidate = firstPrivateUser + ((start + step) % size);
+    if (!taken.has(candidate)) return candidate;
+  }
+  throw sandboxErrors.levelUnavailable('kernel', 'no free user number', 'Set runAs.');
+}
+
+/**
+ * Whether RLIMIT_NPROC would count this tree alone: the user is private, or the program has its own user namespace on a
+ * kernel that counts per namespace. Elsewhere it would count the whole login, so the watchdog counts instead.
+ */
+export function limitCountsTreeAlone(
+  identity: Identity,
+  options: { ownNamespace: boolean; kernelRelease?: string },
+): boolean {
+  if (identity.isPrivate) return true;
+  const [major = 0, minor = 0] = (options.kernelRelease ?? release())
+    .split('.')
+    .map((part) => Number.parseInt(part, 10));
+  return options.ownNamespace && (major > 5 || (major === 5 && minor >= 14));
+}

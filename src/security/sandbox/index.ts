@@ -1,0 +1,20 @@
+// The door of the sandbox. Other rooms import from here and nowhere deeper.
+
+export type {
+  ExitReport,
+  ProbeReport,
+  ProgramRule,
+  RunRequest,
+  RunResult,
+  Sandbox,
+  SandboxLevel,
+  SandboxPolicy,
+  SandboxProcess,
+  SpawnRequest,
+  StopReason,
+} from './contract.ts';
+export type { SandboxErrorCode } from './errors.ts';
+export { SandboxError } from './errors.ts';
+export type { SandboxLimits } from './limits.ts';
+export { defaultLimits, workerLimits } from './limits.ts';
+export { createSandbox } from './sandbox.ts';

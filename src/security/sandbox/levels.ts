@@ -1,0 +1,104 @@
+// The three levels, each as one function from a command to what is really started. A level that this machine cannot
+// give is refused here; nothing falls back to a weaker one by itself.
+
+import { readFileSync } from 'node:fs';
+import { encodeArguments, findHelper, missingOptions, runArguments, wallArguments } from './bubblewrap.ts';
+import type { SandboxLevel } from './contract.ts';
+import type { Directories } from './directories.ts';
+import { sandboxErrors } from './errors.ts';
+import type { Identity } from './identity.ts';
+import { limitCountsTreeAlone } from './identity.ts';
+import type { LaunchPlan } from './launch.ts';
+import type { SandboxLimits } from './limits.ts';
+import { inheritedHardLimits, prlimitArguments } from './limits.ts';
+import { filterBytes } from './seccomp.ts';
+
+/** A command that has passed the policy. */
+export interface AdmittedCommand {
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly environment: ReadonlyMap<string, string>;
+  readonly cwd: string;
+  /** Wall clock that the sandbox keeps by itself, in case we are gone; `undefined` for a worker. */
+  readonly innerClockMs: number | undefined;
+}
+
+/** What is started for a command, without its standard input and its watch. */
+export type Planner = (command: AdmittedCommand) => Omit<LaunchPlan, 'stdin' | 'onStart'>;
+
+/** What a level is made from. */
+export interface LevelOptions {
+  readonly identity: Identity;
+  readonly directories: Directories;
+  readonly limits: SandboxLimits;
+  readonly network: boolean;
+  readonly unixSockets: boolean;
+}
+
+/** The planner of a level, or an exception that says what is missing and what to do. */
+export function planLevel(level: SandboxLevel, options: LevelOptions): Planner {
+  switch (level) {
+    case 'kernel':
+      return planKernel(options);
+    case 'limits':
+      return planLimits(options);
+    case 'none':
+      return ({ path, args, environment, cwd }) => ({
+        ...{ file: path, args, cwd },
+        ...{ environment: Object.fromEntries(environment), identity: options.identity },
+      });
+  }
+}
+
+function planKernel(options: LevelOptions): Planner {
+  const { identity, network, unixSockets } = options;
+  const [bwrap, timeout] = [helper('kernel', 'bwrap', 'bubblewrap'), helper('kernel', 'timeout', 'coreutils')];
+  const architecture = process.arch;
+  if (architecture !== 'x64' && architecture !== 'arm64') {
+    const detail = `no system call table for ${architecture}`;
+    throw sandboxErrors.levelUnavailable('kernel', detail, 'Use an x86-64 or arm64 machine.');
+  }
+  const lacking = missingOptions(bwrap);
+  if (lacking.length > 0) {
+    const detail = `${bwrap} does not know ${lacking.join(', ')}`;
+    throw sandboxErrors.levelUnavailable('kernel', detail, 'Install bubblewrap 0.8 or later.');
+  }
+  const walls = wallArguments(options);
+  const filter = filterBytes({ architecture, network, unixSockets });
+  const limited = limitCommand('kernel', options, limitCountsTreeAlone(identity, { ownNamespace: true }));
+  return ({ path, args, environment, cwd, innerClockMs }) => {
+    const clock = innerClockMs === undefined ? '0' : String(innerClockMs / 1000);
+    const inner = [timeout, '--signal=KILL', clock, ...limited, path, ...args];
+    return {
+      file: bwrap,
+      args: ['--args', '3', '--', ...inner],
+      environment: {},
+      cwd: '/',
+      identity,
+      walls: { args: encodeArguments([...walls, ...runArguments(environment, cwd)]), filter },
+    };
+  };
+}
+
+function planLimits(options: LevelOptions): Planner {
+  const { identity } = options;
+  const [file, ...limited] = limitCommand('limits', options, limitCountsTreeAlone(identity, { ownNamespace: false }));
+  return ({ path, args, environment, cwd }) => ({
+    ...{ file: file!, args: [...limited, path, ...args] },
+    ...{ environment: Object.fromEntries(environment), cwd, identity },
+  });
+}
+
+/** `prlimit` with its options; the program follows. */
+function limitCommand(level: SandboxLevel, { limits }: LevelOptions, countProcesses: boolean): string[] {
+  const prlimit = helper(level, 'prlimit', 'util-linux');
+  const inherited = inheritedHardLimits(readFileSync('/proc/self/limits', 'utf8'));
+  return [prlimit, ...prlimitArguments(limits, { countProcesses, inherited }), '--'];
+}
+
+function helper(level: SandboxLevel, name: string, debianPackage: string): string {
+  const path = process.platform === 'linux' ? findHelper(name) : undefined;
+  if (path !== undefined) return path;
+  const detail = process.platform === 'linux' ? `${name} is not installed` : `${process.platform} has no ${name}`;
+  throw sandboxErrors.levelUnavailable(level, detail, `Install it (Debian: apt-get install ${debianPackage}).`);
+}

@@ -1,0 +1,59 @@
+// What the kernel tells about a running tree, read from /proc without any privilege: who belongs to it and how much
+// memory it holds. Reading only; who acts on it is `watchdog.ts`.
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A tree at one instant. */
+export interface TreeUsage {
+  /** Processes and threads. */
+  readonly tasks: number;
+  /** Anonymous and shared memory in RAM and swap; pages of program files are not counted. */
+  readonly memoryBytes: number;
+  readonly pids: readonly number[];
+}
+
+/** Walks from a process to its descendants. A double fork inside a pid namespace stays a descendant of its process 1. */
+export function measureTree(root: number): TreeUsage {
+  const pids: number[] = [];
+  const seen = new Set<number>([root]);
+  const waiting = [root];
+  let tasks = 0;
+  let memoryBytes = 0;
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    const status = readOrNothing(`/proc/${pid}/status`);
+    if (status === '') continue;
+    pids.push(pid);
+    tasks += numberOf(status, 'Threads');
+    memoryBytes += (numberOf(status, 'RssAnon') + numberOf(status, 'RssShmem') + numberOf(status, 'VmSwap')) * 1024;
+    for (const child of childrenOf(pid)) {
+      if (!seen.has(child)) waiting.push(child);
+      seen.add(child);
+    }
+  }
+  return { tasks, memoryBytes, pids };
+}
+
+function childrenOf(pid: number): number[] {
+  let threads: string[];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return []; // It ended meanwhile; its children have a new parent, found through process 1 next time.
+  }
+  return threads.flatMap((thread) =>
+    readOrNothing(`/proc/${pid}/task/${thread}/children`).split(' ').map(Number).filter(Boolean),
+  );
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // The process ended between two reads.
+  }
+}
+
+function numberOf(status: string, name: string): number {
+  const at = status.indexOf(`\n${name}:`);
+  return at < 0 ? 0 : Number.parseInt(status.slice(at + name.length + 2), 10);
+}

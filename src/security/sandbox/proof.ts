@@ -1,0 +1,61 @@
+// One short run that looks at the walls from inside, before a sandbox is handed out. The long version with a line per
+// layer is `probe.ts`.
+
+import { Head } from './capture.ts';
+import { sandboxErrors } from './errors.ts';
+import { closed, drainGraceMs, launch } from './launch.ts';
+import type { Planner } from './levels.ts';
+
+const proofTimeoutMs = 10_000;
+
+/** Runs `cat /proc/self/status` inside and reads there what the kernel says about the process. */
+export async function proveWalls(plan: Planner): Promise<void> {
+  const tree = launch({
+    ...plan({
+      path: '/bin/cat',
+      args: ['/proc/self/status'],
+      environment: new Map(),
+      cwd: '/',
+      innerClockMs: proofTimeoutMs,
+    }),
+    stdin: 'ignore',
+  });
+  const timer = setTimeout(() => tree.stop('timeout'), proofTimeoutMs);
+  const output = new Head(64 * 1024);
+  tree.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  try {
+    const { exitCode, stopped } = await tree.ended;
+    await closed(tree.stdout, drainGraceMs);
+    if (exitCode !== 0) throw sandboxErrors.startFailed(`exit status ${exitCode}${stopped ? `, ${stopped}` : ''}`);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw sandboxErrors.levelUnavailable('kernel', detail, remedyFor(detail));
+  } finally {
+    clearTimeout(timer);
+  }
+  const wrong = faults(output.bytes().toString());
+  if (wrong.length > 0) throw sandboxErrors.levelUnavailable('kernel', wrong.join('; '), 'Run `mooring doctor`.');
+}
+
+/** What the kernel's own report about the process contradicts. */
+export function faults(status: string): string[] {
+  const expected: [name: string, value: string, meaning: string][] = [
+    ['CapEff', '0000000000000000', 'the program has capabilities'],
+    ['CapBnd', '0000000000000000', 'the program could gain capabilities'],
+    ['NoNewPrivs', '1', 'set-id programs work'],
+    ['Seccomp', '2', 'the system call filter is not active'],
+    ['Pid', '2', 'the program sees other processes'],
+  ];
+  return expected
+    .filter(([name, value]) => new RegExp(`^${name}:\\s+(\\S+)$`, 'm').exec(status)?.[1] !== value)
+    .map(([, , meaning]) => meaning);
+}
+
+/** What an operator can do about the usual messages of bubblewrap. */
+export function remedyFor(message: string): string {
+  if (/namespace|uid map|Operation not permitted|EPERM/i.test(message)) {
+    return 'Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0, an AppArmor profile for bwrap, or in a container a seccomp profile that permits them.';
+  }
+  if (/seccomp/i.test(message)) return 'The kernel needs CONFIG_SECCOMP_FILTER.';
+  return 'Run `mooring doctor` for the layer that fails.';
+}

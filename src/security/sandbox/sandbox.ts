@@ -1,0 +1,234 @@
+// The sandbox itself: a policy made ready once, then programs run by it. Each wall has its own file; here they are put
+// together, and whatever goes out through this door has been proven to hold on this machine.
+
+import type { Readable } from 'node:stream';
+import { Head, Tail } from './capture.ts';
+import type { ControlGroup, ControlGroupHome } from './cgroup.ts';
+import { findControlGroups, sweepControlGroups } from './cgroup.ts';
+import type {
+  ExitReport,
+  RunRequest,
+  RunResult,
+  Sandbox,
+  SandboxLevel,
+  SandboxPolicy,
+  SandboxProcess,
+  SpawnRequest,
+  StopReason,
+} from './contract.ts';
+import type { Directories } from './directories.ts';
+import { admitWorkingDirectory, resolveDirectories } from './directories.ts';
+import { buildEnvironment } from './environment.ts';
+import { sandboxErrors } from './errors.ts';
+import type { Identity } from './identity.ts';
+import { chooseIdentity } from './identity.ts';
+import type { Launched } from './launch.ts';
+import { closed, drainGraceMs, launch } from './launch.ts';
+import type { Planner } from './levels.ts';
+import { planLevel } from './levels.ts';
+import type { SandboxLimits } from './limits.ts';
+import { resolveLimits } from './limits.ts';
+import type { ProgramTable } from './programs.ts';
+import { admitCommand, resolvePrograms } from './programs.ts';
+import { proveWalls } from './proof.ts';
+import { startWatchdog } from './watchdog.ts';
+
+/** How much of a worker's standard error is kept. */
+const stderrTailBytes = 64 * 1024;
+
+/** The clock inside runs this much longer than ours: it is the second fence, for the case that we are gone. */
+const innerClockSlackMs = 2_000;
+
+/**
+ * Makes a sandbox, proves that its walls hold here, and only then hands it out. It throws a `SandboxError` otherwise,
+ * so that the tool that needs it stays absent.
+ *
+ * @example
+ * const sandbox = await createSandbox({ programs: ['ls', 'cat'], readOnly: ['/srv/project'] });
+ * const { stdout } = await sandbox.run({ program: 'ls', args: ['-la'], cwd: '/srv/project' });
+ */
+export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
+  const level = policy.level ?? 'kernel';
+  const limits = resolveLimits(policy.limits);
+  const identity = chooseIdentity(policy.runAs, policy.writable);
+  const directories = resolveDirectories(policy, identity);
+  const programs = resolvePrograms(policy.programs, directories);
+  const environment = policy.environment ?? {};
+  buildEnvironment(environment); // A malformed name shows now and not at the first call.
+  const network = policy.network === 'host';
+  const plan = planLevel(level, { identity, directories, limits, network, unixSockets: policy.unixSockets === true });
+  if (level === 'kernel') await proveWalls(plan);
+  const controlGroups = level === 'none' ? undefined : await usableControlGroups(policy.controlGroup ?? 'auto', limits);
+  return new PreparedSandbox({ level, limits, identity, directories, programs, environment, plan, controlGroups });
+}
+
+/** Makes and removes a group once, since a place that looks writable may still refuse. */
+async function usableControlGroups(
+  wish: NonNullable<SandboxPolicy['controlGroup']>,
+  limits: SandboxLimits,
+): Promise<Prepared['controlGroups']> {
+  const home = wish === 'off' ? undefined : findControlGroups();
+  const required = wish === 'require';
+  try {
+    if (home !== undefined) {
+      await sweepControlGroups(home);
+      await (await home.create(limits)).remove();
+      return { home, required };
+    }
+  } catch (cause) {
+    if (required) throw sandboxErrors.levelUnavailable('kernel', `no control group: ${cause}`, controlGroupRemedy);
+  }
+  if (required) throw sandboxErrors.levelUnavailable('kernel', 'no control group can be made', controlGroupRemedy);
+  return undefined;
+}
+
+/** A tree in its own group; `undefined` where none can be had and none is required. */
+async function enclose(
+  root: number,
+  limits: SandboxLimits,
+  controlGroups: Prepared['controlGroups'],
+): Promise<ControlGroup | undefined> {
+  if (controlGroups === undefined) return undefined;
+  const group = await controlGroups.home.create(limits);
+  try {
+    await group.attach(root);
+    return group;
+  } catch (cause) {
+    await group.remove();
+    if (controlGroups.required) throw cause;
+    return undefined;
+  }
+}
+
+const controlGroupRemedy = 'Run as root, or give this service a delegated cgroup subtree (systemd: Delegate=yes).';
+
+interface Prepared {
+  readonly level: SandboxLevel;
+  readonly limits: SandboxLimits;
+  readonly identity: Identity;
+  readonly directories: Directories;
+  readonly programs: ProgramTable;
+  readonly environment: NonNullable<SandboxPolicy['environment']>;
+  readonly plan: Planner;
+  readonly controlGroups: { readonly home: ControlGroupHome; readonly required: boolean } | undefined;
+}
+
+class PreparedSandbox implements Sandbox {
+  readonly #prepared: Prepared;
+  readonly #running = new Set<Launched>();
+  #closed = false;
+
+  constructor(prepared: Prepared) {
+    this.#prepared = prepared;
+  }
+
+  get level(): SandboxLevel {
+    return this.#prepared.level;
+  }
+
+  get describe(): string {
+    const { level, identity, controlGroups } = this.#prepared;
+    const user = `host user ${identity.uid}${identity.isPrivate ? ' (private)' : ''}`;
+    const account = controlGroups
+      ? `control group version ${controlGroups.home.version}`
+      : 'watched without control group';
+    return `level ${level}, ${user}, ${account}`;
+  }
+
+  async run(request: RunRequest): Promise<RunResult> {
+    const { limits } = this.#prepared;
+    const timeoutMs = Math.min(request.timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
+    const maxOutputBytes = Math.min(request.maxOutputBytes ?? limits.maxOutputBytes, limits.maxOutputBytes);
+    const tree = this.#launch(request, request.stdin === undefined ? 'ignore' : 'pipe', timeoutMs);
+    const timer = setTimeout(() => tree.stop('timeout'), timeoutMs);
+    const [stdout, stderr] = [new Head(maxOutputBytes), new Head(maxOutputBytes)];
+    const capture = (stream: Readable, head: Head) => {
+      stream.on('data', (chunk: Buffer) => {
+        head.push(chunk);
+        if (head.overflowed) tree.stop('output');
+      });
+    };
+    capture(tree.stdout, stdout);
+    capture(tree.stderr, stderr);
+    tree.stdin?.on('error', () => {}); // A program need not read what it is given.
+    tree.stdin?.end(request.stdin);
+    try {
+      const report = await tree.ended;
+      await Promise.all([closed(tree.stdout, drainGraceMs), closed(tree.stderr, drainGraceMs)]);
+      return {
+        ...report,
+        stdout: stdout.bytes(),
+        stderr: stderr.bytes(),
+        truncated: stdout.overflowed || stderr.overflowed,
+        timedOut: report.stopped === 'timeout',
+      };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async spawn(request: SpawnRequest): Promise<SandboxProcess> {
+    const tree = this.#launch(request, 'pipe', undefined);
+    const tail = new Tail(stderrTailBytes);
+    tree.stderr.on('data', (chunk: Buffer) => tail.push(chunk));
+    await tree.begun;
+    const exited = tree.ended.catch((): ExitReport => ({ exitCode: 126, signal: null, stopped: null, durationMs: 0 }));
+    return {
+      stdin: tree.stdin!,
+      stdout: tree.stdout,
+      stderrTail: () => tail.bytes(),
+      exited,
+      kill: () => {
+        tree.stop('cancelled');
+        return exited;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const trees = [...this.#running];
+    for (const tree of trees) tree.stop('closed');
+    await Promise.allSettled(trees.map((tree) => tree.ended));
+  }
+
+  /** Everything that can be refused is refused here, before anything is started. */
+  #launch(request: SpawnRequest, stdin: 'ignore' | 'pipe', timeoutMs: number | undefined): Launched {
+    const { limits, programs, directories, environment, plan } = this.#prepared;
+    if (this.#closed) throw sandboxErrors.closed();
+    const command = admitCommand(programs, request.program, request.args ?? [], limits.maxArgumentBytes);
+    const admitted = {
+      ...command,
+      environment: buildEnvironment(environment, request.env),
+      cwd: admitWorkingDirectory(request.cwd, directories),
+      innerClockMs: timeoutMs === undefined ? undefined : timeoutMs + innerClockSlackMs,
+    };
+    request.signal?.throwIfAborted();
+    if (this.#running.size >= limits.maxConcurrent) throw sandboxErrors.busy(limits.maxConcurrent);
+    const tree = launch({
+      ...plan(admitted),
+      stdin,
+      onStart: (root, stop) => this.#watch(root, stop),
+    });
+    const cancel = () => tree.stop('cancelled');
+    request.signal?.addEventListener('abort', cancel, { once: true });
+    this.#running.add(tree);
+    const forget = () => {
+      this.#running.delete(tree);
+      request.signal?.removeEventListener('abort', cancel);
+    };
+    tree.ended.then(forget, forget);
+    return tree;
+  }
+  /** Puts a tree under its control group and the watchdog, before its program begins. */
+  async #watch(root: number, stop: (reason: StopReason) => void): Promise<() => void> {
+    const { limits, directories, level, controlGroups } = this.#prepared;
+    const controlGroup = await enclose(root, limits, controlGroups);
+    const watch = { limits, writable: directories.writable, privateTmp: level === 'kernel' };
+    const unwatch = startWatchdog({ ...watch, root, controlGroup }, stop);
+    return () => {
+      unwatch();
+      controlGroup?.remove();
+    };
+  }
+}

@@ -1,0 +1,67 @@
+// The limits that no system call enforces for a whole tree: memory in total, number of processes where RLIMIT_NPROC
+// cannot be used, files in the private /tmp, growth of the disk behind writable directories. It looks, and says stop.
+
+import { statfsSync } from 'node:fs';
+import type { ControlGroup } from './cgroup.ts';
+import type { StopReason } from './contract.ts';
+import type { SandboxLimits } from './limits.ts';
+import { measureTree } from './process-tree.ts';
+
+/** Short enough that a memory bomb gains little between two looks, long enough that looking costs nothing. */
+const lookEveryMs = 100;
+
+/** What to look at. */
+export interface WatchOptions {
+  /** Host's number of the first process of the tree. */
+  readonly root: number;
+  readonly limits: SandboxLimits;
+  /** Paths whose file systems must not grow too much. */
+  readonly writable: readonly string[];
+  /** The tree has a mount of its own for /tmp. */
+  readonly privateTmp: boolean;
+  /** Bounds processes and memory exactly, where there is one; we only ask whether the bound was hit. */
+  readonly controlGroup: ControlGroup | undefined;
+}
+
+/** Starts to look; the returned function ends it. */
+export function startWatchdog(options: WatchOptions, stop: (reason: StopReason) => void): () => void {
+  const before = options.writable.map(usageOf);
+  const timer = setInterval(() => {
+    const reason = excess(options, before);
+    if (reason !== undefined) stop(reason);
+    options.controlGroup?.ranOutOfMemory().then((out) => (out ? stop('memory') : undefined));
+  }, lookEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+interface DiskUsage {
+  readonly bytes: number;
+  readonly files: number;
+}
+
+/** The first limit that is exceeded now. */
+function excess(options: WatchOptions, before: readonly (DiskUsage | undefined)[]): StopReason | undefined {
+  const { limits, root } = options;
+  if (options.controlGroup === undefined) {
+    const usage = measureTree(root);
+    if (usage.memoryBytes > limits.maxMemoryBytes) return 'memory';
+    if (usage.tasks > limits.maxProcesses * 1.5 + 8) return 'processes';
+  }
+  if (options.privateTmp && (usageOf(`/proc/${root}/root/tmp`)?.files ?? 0) > limits.maxTmpFiles) return 'disk';
+  const grown = options.writable.some((path, index) => {
+    const [then, now] = [before[index], usageOf(path)];
+    if (then === undefined || now === undefined) return false;
+    return now.bytes - then.bytes > limits.maxDiskGrowthBytes || now.files - then.files > limits.maxDiskGrowthFiles;
+  });
+  return grown ? 'disk' : undefined;
+}
+
+function usageOf(path: string): DiskUsage | undefined {
+  try {
+    const { blocks, bfree, bsize, files, ffree } = statfsSync(path);
+    return { bytes: (blocks - bfree) * bsize, files: files - ffree };
+  } catch {
+    return undefined; // The tree ended, or the file system does not tell: the other limits still hold.
+  }
+}
