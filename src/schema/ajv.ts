@@ -1,16 +1,15 @@
 // What our own compiler leaves out (`unevaluated*`, `$dynamicRef`, draft 2019-09) is judged by ajv. The only file
 // that imports it, and only when such a schema is registered: it costs more to load than everything else here.
-import type { ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { Dialect } from './dialects.ts';
 import { formats } from './formats.ts';
-import { isStackOverflow, nestedTooDeeply } from './issues.ts';
-import { limits } from './limits.ts';
+import { isStackOverflow, nestedTooDeeply, show } from './issues.ts';
+import { equals } from './measures.ts';
+import { mustBeOneOf } from './messages.ts';
 import { compilePattern } from './patterns.ts';
 import { SchemaError } from './schema-error.ts';
 import type { Issue, JsonSchema, Validation, Validator } from './types.ts';
 import { findRepeat } from './unique-items.ts';
-
-/** The dialects ajv is asked to judge. */
-export type AjvDialect = '2020-12' | '2019-09' | 'draft-07';
 
 /** Begins to load ajv at once, so that the first validation seldom has to wait for it. */
 export class AjvValidator implements Validator {
@@ -18,7 +17,7 @@ export class AjvValidator implements Validator {
   #judge: ValidateFunction | undefined;
   readonly #ready: Promise<ValidateFunction>;
 
-  constructor(schema: JsonSchema, dialect: AjvDialect, where: string) {
+  constructor(schema: JsonSchema, dialect: Dialect, where: string) {
     this.#ready = compileWithAjv(schema, dialect, where);
     // A failure is told to whoever validates; nobody may be waiting yet, and an unhandled rejection ends a process.
     this.#ready.then(
@@ -44,25 +43,40 @@ function validateWith(judge: ValidateFunction, value: unknown): Validation {
   }
 }
 
-async function compileWithAjv(schema: JsonSchema, dialect: AjvDialect, where: string): Promise<ValidateFunction> {
+async function compileWithAjv(schema: JsonSchema, dialect: Dialect, where: string): Promise<ValidateFunction> {
   try {
     const ajv = await loadAjv(dialect);
     for (const [name, test] of formats) ajv.addFormat(name, test);
-    // ajv compares every pair of items: 8,000 objects would take seconds.
-    ajv.removeKeyword('uniqueItems');
-    ajv.addKeyword({
-      keyword: 'uniqueItems',
-      type: 'array',
-      schemaType: 'boolean',
-      error: { message: 'must not repeat items' },
-      compile: (wanted: boolean) => (items: unknown[]) => !wanted || findRepeat(items) === undefined,
-    });
+    replaceKeywords(ajv);
     // The root may carry an `$id` of its own; each schema has an instance to itself, so ids never collide.
     return ajv.compile(schema);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SchemaError(`${where}: this schema could not be compiled: ${reason}`, { cause });
   }
+}
+
+/** ajv's own `uniqueItems` compares every pair of items, and its comparison throws on `{"toString": null}`. */
+function replaceKeywords(ajv: Ajv): void {
+  for (const keyword of ['uniqueItems', 'const', 'enum']) ajv.removeKeyword(keyword);
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    error: { message: 'must not repeat items' },
+    compile: (wanted: boolean) => (items: unknown[]) => !wanted || findRepeat(items) === undefined,
+  });
+  ajv.addKeyword({
+    keyword: 'const',
+    error: { message: ({ schema }) => mustBeOneOf([show(schema)]) },
+    compile: (wanted: unknown) => (value: unknown) => equals(value, wanted),
+  });
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    error: { message: ({ schema }) => mustBeOneOf((schema as unknown[]).map(show)) },
+    compile: (wanted: unknown[]) => (value: unknown) => wanted.some((choice) => equals(value, choice)),
+  });
 }
 
 const options: Options = {
@@ -75,7 +89,7 @@ const options: Options = {
   code: { regExp: Object.assign((source: string) => compilePattern(source), { code: 'compilePattern' }) },
 };
 
-async function loadAjv(dialect: AjvDialect) {
+async function loadAjv(dialect: Dialect) {
   if (dialect === '2019-09') return new (await import('ajv/dist/2019.js')).Ajv2019(options);
   if (dialect === 'draft-07') return new (await import('ajv')).Ajv(options);
   return new (await import('ajv/dist/2020.js')).Ajv2020(options);
@@ -90,10 +104,6 @@ function toIssue({ instancePath, keyword, message = 'is not allowed', params }: 
   const name: unknown = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
   if (typeof name === 'string') {
     return { path: [...path, name], message: keyword === 'required' ? 'is required' : 'is not a known property' };
-  }
-  if (keyword === 'enum' && Array.isArray(params['allowedValues'])) {
-    const listed = params['allowedValues'].slice(0, limits.maxListed).map((value) => JSON.stringify(value));
-    return { path, message: `must be one of ${listed.join(', ')}` };
   }
   return { path, message };
 }

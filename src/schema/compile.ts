@@ -1,5 +1,9 @@
 // `compileSchema`: sorts what a user handed in, and finds at registration whatever would fail later.
 import { AjvValidator } from './ajv.ts';
+import { parseSchema } from './parse.ts';
+import { PlainValidator } from './plain.ts';
+import { isObject } from './refs.ts';
+import { requireObjectRoot } from './root.ts';
 import { SchemaError } from './schema-error.ts';
 import { describeStandardSchema, isStandardSchema, StandardValidator } from './standard.ts';
 import type { CompiledSchema, CompileOptions, JsonSchema, SchemaInput, SchemaPair } from './types.ts';
@@ -7,19 +11,37 @@ import type { CompiledSchema, CompileOptions, JsonSchema, SchemaInput, SchemaPai
 /** Prepares a schema for use. Throws a `SchemaError` that says how to mend what cannot be used. */
 export function compileSchema(schema: SchemaInput, options: CompileOptions): CompiledSchema {
   if (isStandardSchema(schema)) {
-    return { json: rooted(describeStandardSchema(schema, options), options), validator: new StandardValidator(schema) };
+    const json = atRoot(describeStandardSchema(schema, options), options);
+    return { json, validator: new StandardValidator(schema) };
   }
-  if (isPair(schema)) return { json: rooted(schema.json, options), validator: new StandardValidator(schema.schema) };
-  const json = rooted(schema, options);
-  return { json, validator: new AjvValidator(json, '2020-12', options.where) };
+  if (isPair(schema)) return { json: atRoot(schema.json, options), validator: new StandardValidator(schema.schema) };
+  refuseOthers(schema, options.where);
+  const json = atRoot(schema, options);
+  const { plan, beyond } = parseSchema(json, options.where);
+  const validator = beyond === undefined ? new PlainValidator(plan) : new AjvValidator(json, beyond, options.where);
+  return { json, validator };
 }
 
-function isPair(schema: SchemaInput): schema is SchemaPair {
-  return 'json' in schema && isStandardSchema((schema as { schema?: unknown }).schema);
+function atRoot(json: JsonSchema, { root = 'object', where }: CompileOptions): JsonSchema {
+  return root === 'object' ? requireObjectRoot(json, where) : json;
 }
 
-function rooted(json: JsonSchema, { root = 'object', where }: CompileOptions): JsonSchema {
-  if (root === 'object' && json['type'] !== 'object')
-    throw new SchemaError(`${where}: the root must say type: "object"`);
-  return json;
+function isPair(schema: unknown): schema is SchemaPair {
+  return isObject(schema) && isObject(schema['json']) && isStandardSchema(schema['schema']);
+}
+
+/** Plain JavaScript can hand in anything; say what was meant rather than fail on it later. */
+function refuseOthers(schema: unknown, where: string): void {
+  if (!isObject(schema)) {
+    throw new SchemaError(
+      `${where}: a schema is a Standard Schema (zod, Valibot, ArkType …) or a JSON Schema object, ` +
+        `not ${schema === null ? 'null' : typeof schema}.`,
+    );
+  }
+  const inner = Object.values(schema).find(isStandardSchema);
+  if (inner !== undefined) {
+    throw new SchemaError(
+      `${where}: this is an object of ${inner['~standard'].vendor} schemas, not a schema. Wrap it, e.g. z.object({ … }).`,
+    );
+  }
 }

@@ -27,6 +27,11 @@ export function shorten(text: string, max: number = limits.maxQuotedLength): str
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
+/** Any value as short JSON, for a message. */
+export function show(value: unknown): string {
+  return shorten(JSON.stringify(value) ?? String(value));
+}
+
 /** The answer to a value that descends further than we follow. */
 export const nestedTooDeeply: Issue = Object.freeze({ path: Object.freeze([]), message: 'is nested too deeply' });
 

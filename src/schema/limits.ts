@@ -11,6 +11,8 @@ export const limits = {
   maxValueDepth: 500,
   /** `$ref`s followed in one validation: two recursive branches on a deep value double the work at every level. */
   maxRefsFollowed: 5_000_000,
+  /** Characters of generated code: compiling megabytes of it would stall the process; closures do the work then. */
+  maxGeneratedLength: 200_000,
   /** Levels `canonicalJson` follows: it has no stack to overflow, but a circular value would fill the memory. */
   maxCanonicalDepth: 100_000,
   /** Issues reported: a million bad items would otherwise make a million messages. */

@@ -1,0 +1,208 @@
+// Reads a plain JSON Schema into a plan, once, at registration: whatever is wrong with a schema is found here. Knows
+// 2020-12 and the older spellings of the same things. The keywords themselves are in keywords.ts and rules.ts.
+import { refuseLoops } from './cycles.ts';
+import { type Dialect, dialectAt, readDialect } from './dialects.ts';
+import { show } from './issues.ts';
+import { type Fail, readChoices, readList, readMap, readTypes } from './keywords.ts';
+import { limits } from './limits.ts';
+import { anyType, type Conditional, isAnything, type Plan, type Ref } from './plan.ts';
+import { isObject, References, type Resource, resourceOf } from './refs.ts';
+import { type Reader, readArrayRules, readNumberRules, readObjectRules, readStringRules } from './rules.ts';
+import { SchemaError } from './schema-error.ts';
+import type { JsonSchema } from './types.ts';
+
+/** A schema that has been read. */
+export interface Parsed {
+  readonly plan: Plan;
+  /** Set when the schema uses what a plan cannot say; then ajv, in this dialect, must judge values. */
+  readonly beyond: Dialect | undefined;
+}
+
+/** Reads a schema and everything it refers to, or throws a `SchemaError`. */
+export function parseSchema(schema: JsonSchema, where: string): Parsed {
+  const parser = new Parser(schema, where);
+  const plan = parser.parse(schema);
+  return { plan, beyond: parser.beyond };
+}
+
+const blank = {
+  never: false,
+  types: anyType,
+  choices: [],
+  number: undefined,
+  string: undefined,
+  array: undefined,
+  object: undefined,
+  ref: undefined,
+  allOf: [],
+  anyOf: undefined,
+  oneOf: undefined,
+  not: undefined,
+  conditional: undefined,
+} as const;
+const anything: Plan = { ...blank, source: true };
+const nothing: Plan = { ...blank, never: true, source: false };
+
+/** Keywords that no plan can express: what they accept depends on what other keywords have looked at. */
+const beyondPlans = ['unevaluatedProperties', 'unevaluatedItems', '$dynamicRef', '$recursiveRef'];
+
+/** `not: true` forbids everything, `contains: true` asks for an item, `if: true` picks `then`. */
+const meansSomethingWhenTrue: ReadonlySet<string> = new Set(['not', 'contains', 'if']);
+
+interface Pending {
+  readonly ref: Ref;
+  readonly text: string;
+  readonly from: Resource;
+  readonly path: string;
+}
+
+class Parser implements Reader {
+  beyond: Dialect | undefined;
+  readonly #where: string;
+  readonly #dialect: Dialect;
+  readonly #references: References;
+  readonly #pending: Pending[] = [];
+  /** What has been read already, so that a reference to it ends there. */
+  readonly #plans = new Map<unknown, Plan>();
+  #resource: Resource;
+  /** Where we are: a start (the root, or the reference that led here) and the steps from there. */
+  #start = '#';
+  #steps: (string | number)[] = [];
+  #depth = 0;
+  #count = 0;
+
+  constructor(root: JsonSchema, where: string) {
+    this.#where = where;
+    this.#dialect = readDialect(root, where);
+    this.#references = new References(root);
+    this.#resource = this.#references.main;
+  }
+
+  parse(root: JsonSchema): Plan {
+    const plan = this.#read(root);
+    if (this.#pending.length === 0) return plan;
+    // Targets are read one after the other, not inside each other: a long chain of references needs no stack.
+    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) this.#bind(next);
+    refuseLoops(this.#plans.values(), this.#where);
+    return plan;
+  }
+
+  #bind({ ref, text, from, path }: Pending): void {
+    const place = this.#references.resolve(text, from);
+    if (place === undefined) {
+      if (dialectAt(text) !== this.#dialect) this.#unresolved(text, path);
+      // The meta-schema of its own dialect: ajv has it built in.
+      this.beyond = this.#dialect;
+      ref.target = anything;
+      return;
+    }
+    let target = this.#plans.get(place.schema);
+    if (target === undefined) {
+      this.#start = text;
+      this.#resource = place.resource;
+      target = this.#read(place.schema);
+    }
+    ref.target = target;
+  }
+
+  #unresolved(text: string, path: string): never {
+    const advice = text.startsWith('#')
+      ? 'nothing is there. Define it under "$defs"'
+      : 'it leads outside, and nothing is ever fetched. Copy the target to "$defs" and refer to "#/$defs/…"';
+    throw new SchemaError(`${this.#where}: the "$ref" ${show(text)} at ${path} cannot be resolved: ${advice}.`);
+  }
+
+  #read(schema: unknown): Plan {
+    if (schema === true) return anything;
+    if (schema === false) return nothing;
+    if (!isObject(schema)) {
+      const got = show(schema);
+      throw new SchemaError(`${this.#where}: a schema must be an object or a boolean, but ${this.#at()} is ${got}.`);
+    }
+    if (++this.#depth > limits.maxSchemaDepth) this.#refuse(`more than ${limits.maxSchemaDepth} levels`);
+    if (++this.#count > limits.maxSubschemas) this.#refuse(`more than ${limits.maxSubschemas} subschemas`);
+    const around = this.#resource;
+    if (schema['$id'] !== undefined && this.#count > 1) this.#resource = resourceOf(schema, around);
+    const plan = this.#readObject(schema);
+    this.#plans.set(schema, plan);
+    this.#resource = around;
+    this.#depth--;
+    return plan;
+  }
+
+  #readObject(schema: JsonSchema): Plan {
+    const ref = this.#readRef(schema);
+    // Draft-07, section 8.3: "All other properties in a "$ref" object MUST be ignored."
+    if (ref !== undefined && this.#dialect === 'draft-07') return { ...blank, ref, source: schema };
+    for (const keyword of beyondPlans) if (schema[keyword] !== undefined) this.beyond ??= this.#dialect;
+    return {
+      never: false,
+      types: readTypes(schema, this.fail),
+      choices: readChoices(schema, this.fail),
+      number: readNumberRules(schema, this),
+      string: readStringRules(schema, this),
+      array: readArrayRules(schema, this),
+      object: readObjectRules(schema, this),
+      ref,
+      allOf: this.list(schema, 'allOf') ?? [],
+      anyOf: this.list(schema, 'anyOf'),
+      oneOf: this.list(schema, 'oneOf'),
+      not: this.child(schema, 'not'),
+      conditional: this.#readConditional(schema),
+      source: schema,
+    };
+  }
+
+  #readRef(schema: JsonSchema): Ref | undefined {
+    const text = schema['$ref'];
+    if (text === undefined) return undefined;
+    if (typeof text !== 'string') return this.fail('$ref', `must be text, not ${show(text)}`);
+    const ref: Ref = { target: undefined };
+    this.#pending.push({ ref, text, from: this.#resource, path: this.#at() });
+    return ref;
+  }
+
+  #readConditional(schema: JsonSchema): Conditional | undefined {
+    const when = this.child(schema, 'if');
+    if (when === undefined) return undefined;
+    return { when, matched: this.child(schema, 'then'), otherwise: this.child(schema, 'else') };
+  }
+
+  child(schema: JsonSchema, keyword: string): Plan | undefined {
+    const inner = schema[keyword];
+    if (inner === undefined) return undefined;
+    const plan = this.descend(inner, keyword);
+    return isAnything(plan) && !meansSomethingWhenTrue.has(keyword) ? undefined : plan;
+  }
+
+  list(schema: JsonSchema, keyword: string): Plan[] | undefined {
+    return readList(schema, keyword, this.fail)?.map((item, at) => this.descend(item, keyword, at));
+  }
+
+  map(schema: JsonSchema, keyword: string): { name: string; plan: Plan }[] {
+    return readMap(schema, keyword, this.fail).map(([name, item]) => ({
+      name,
+      plan: this.descend(item, keyword, name),
+    }));
+  }
+
+  descend(schema: unknown, ...steps: (string | number)[]): Plan {
+    this.#steps.push(...steps);
+    const plan = this.#read(schema);
+    this.#steps.length -= steps.length;
+    return plan;
+  }
+
+  readonly fail: Fail = (keyword, problem) => {
+    throw new SchemaError(`${this.#where}: "${keyword}" at ${this.#at()} ${problem}.`);
+  };
+
+  #refuse(what: string): never {
+    throw new SchemaError(`${this.#where}: the schema has ${what}, or contains itself. Simplify it, or use "$ref".`);
+  }
+
+  #at(): string {
+    const steps = this.#steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    return this.#start + steps.join('');
+  }
+}

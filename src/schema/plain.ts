@@ -1,0 +1,68 @@
+// The validator of a plain JSON Schema. Closures judge the first values; a schema that is used often gets generated
+// code, which costs about as much to make as a few hundred values cost to judge without it.
+import type { Check } from './check.ts';
+import { buildCheck } from './closures.ts';
+import { canGenerate, generateTest, type Test } from './codegen.ts';
+import { isStackOverflow, nestedTooDeeply, tooMuchWork } from './issues.ts';
+import { limits } from './limits.ts';
+import { Log } from './log.ts';
+import type { Plan } from './plan.ts';
+import type { Issue, Validation, Validator } from './types.ts';
+import { depthReached, work, workExhausted } from './work.ts';
+
+/** How often a schema is used before code is generated for it. */
+const callsUntilGenerated = 200;
+
+/** Judges by a plan. Nothing is built before the first value arrives. */
+export class PlainValidator implements Validator {
+  readonly #plan: Plan;
+  #exact: Check | undefined;
+  #generated: Test | undefined;
+  #callsLeft: number;
+
+  /** `generateAfter` is for tests that want one back end or the other. */
+  constructor(plan: Plan, generateAfter: number = callsUntilGenerated) {
+    this.#plan = plan;
+    this.#callsLeft = generateAfter;
+  }
+
+  readonly check = (value: unknown): readonly Issue[] | undefined => {
+    try {
+      work.refsLeft = limits.maxRefsFollowed;
+      if (this.#generated !== undefined) {
+        if (this.#generated(value, 0) && !work.doubtful) return undefined;
+        work.doubtful = false;
+      } else {
+        if (--this.#callsLeft < 0) this.#generate();
+        if (this.#closures()(value, 0, undefined)) return undefined;
+      }
+      return this.#explain(value);
+    } catch (error) {
+      work.doubtful = false;
+      if (error === depthReached || isStackOverflow(error)) return [nestedTooDeeply];
+      if (error === workExhausted) return [tooMuchWork];
+      throw error;
+    }
+  };
+
+  validate(value: unknown): Validation {
+    const issues = this.check(value);
+    return issues === undefined ? { ok: true, value } : { ok: false, issues };
+  }
+
+  #explain(value: unknown): readonly Issue[] | undefined {
+    work.refsLeft = limits.maxRefsFollowed;
+    const log = new Log();
+    return this.#closures()(value, 0, log) ? undefined : log.issues();
+  }
+
+  #closures(): Check {
+    return (this.#exact ??= buildCheck(this.#plan));
+  }
+
+  #generate(): void {
+    if (canGenerate()) this.#generated = generateTest(this.#plan);
+    // Where no code came of it the question is not asked again: closures can do all that it could.
+    if (this.#generated === undefined) this.#callsLeft = Number.POSITIVE_INFINITY;
+  }
+}
