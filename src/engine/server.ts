@@ -91,7 +91,7 @@ export class Server implements Host {
   }
 
   /** Registers a tool. Types of `args` and of the returned value follow from the schemas. */
-  tool<I extends SchemaInput = SchemaInput, O extends SchemaInput = SchemaInput>(
+  tool<const I extends SchemaInput = SchemaInput, const O extends SchemaInput = SchemaInput>(
     name: string,
     definition: ToolDefinition<I, O>,
   ): Registration {
@@ -112,7 +112,7 @@ export class Server implements Host {
   }
 
   /** Registers a prompt. */
-  prompt<const A extends PromptArguments = Record<never, never>>(
+  prompt<A extends PromptArguments = PromptArguments>(
     name: string,
     definition: PromptDefinition<A>,
   ): Registration {

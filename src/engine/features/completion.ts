@@ -58,8 +58,7 @@ function find(call: Call, ref: { readonly [key: string]: unknown }, argument: st
 }
 
 function toCompletion(suggested: Suggested): Completion {
-  const completion: Completion =
-    'values' in suggested ? (suggested as Completion) : { values: suggested as readonly string[] };
+  const completion: Completion = Array.isArray(suggested) ? { values: suggested } : (suggested as Completion);
   const { values } = completion;
   const total = completion.total ?? values.length;
   return {

@@ -90,9 +90,19 @@ function linkAsText(link: Resource): string {
   return `${link.title ?? link.name}: ${link.uri}${link.mimeType === undefined ? '' : ` (${link.mimeType})`}`;
 }
 
+function withoutDialect(schema: object): object {
+  const { $schema: _, ...rest } = schema as Fields;
+  return rest;
+}
+
 /** A tool as the revision lists it; `outputSchema` is already in the form the revision can carry. */
 export function spellTool(tool: Tool, spelling: Spelling): Fields {
   const fields = pick(tool, spelling.tool);
+  if (!spelling.schemaDialect) {
+    for (const key of ['inputSchema', 'outputSchema']) {
+      if (fields[key] !== undefined) fields[key] = withoutDialect(fields[key] as object);
+    }
+  }
   if (spelling.tool.includes('annotations')) {
     // Revisions that have hints but no `title` of their own carry the title among the hints.
     const title = spelling.tool.includes('title') ? tool.annotations?.title : (tool.annotations?.title ?? tool.title);

@@ -18,6 +18,8 @@ export interface Spelling {
   readonly resourceLink: boolean;
   /** What `structuredContent` may be; `outputSchema` has the same root. */
   readonly structured: 'none' | 'object' | 'any';
+  /** A schema may name its dialect by `$schema`. */
+  readonly schemaDialect: boolean;
   /** Capability keys a server may declare besides `experimental` and `extensions`. */
   readonly serverCapabilities: readonly string[];
   readonly progressMessage: boolean;
@@ -65,6 +67,7 @@ const first: Spelling = {
   audio: false,
   resourceLink: false,
   structured: 'none',
+  schemaDialect: false,
   serverCapabilities: ['logging', 'prompts', 'resources', 'tools'],
   progressMessage: false,
   elicitation: 'none',
@@ -113,6 +116,7 @@ const fourth: Spelling = {
   resource: ['uri', 'name', 'title', 'description', 'icons', 'mimeType', 'size', 'annotations', '_meta'],
   template: ['uriTemplate', 'name', 'title', 'description', 'icons', 'mimeType', 'annotations', '_meta'],
   prompt: ['name', 'title', 'description', 'icons', 'arguments', '_meta'],
+  schemaDialect: true,
   elicitation: 'full',
   elicitationId: true,
   samplingTools: true,

@@ -1,0 +1,28 @@
+// The test peer for client authors: every feature of the protocol under the names the official conformance suite
+// asks for. A product feature, served by `mooring serve everything` on every revision and transport.
+
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import { installAsking } from './asking.ts';
+import { installChanges } from './changes.ts';
+import { installContent } from './content.ts';
+import { installPrompts } from './prompts.ts';
+import { installResources } from './resources.ts';
+import { installRounds } from './rounds.ts';
+import { installSchemas } from './schemas.ts';
+
+export function everything(): Pack<Server> {
+  return {
+    name: 'everything',
+    install(server) {
+      // Clients that try "the first tool" with no arguments find one that answers.
+      installContent(server);
+      installAsking(server);
+      installRounds(server);
+      installSchemas(server);
+      installResources(server);
+      installPrompts(server);
+      installChanges(server);
+    },
+  };
+}
