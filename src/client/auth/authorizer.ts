@@ -1,0 +1,54 @@
+// The seam between an HTTP transport and whoever supplies its credentials. Contracts only: how a token is found,
+// renewed or stored lives in create-authorizer.ts and its neighbours, how a transport retries in with-authorization.ts.
+
+/** Header names (lower case) and values to add to one request. */
+export type AuthorizationHeaders = Readonly<Record<string, string>>;
+
+/** What the authorizer must know about a request to vouch for it (a DPoP proof covers the method). */
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Response headers in either shape a Node program meets: web `Headers`, or the record `node:http` gives. */
+export type ResponseHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The part of a refused response that carries the challenge. The body is never looked at. */
+export interface ChallengedResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+}
+
+/** Circumstances of a challenge. */
+export interface ChallengeContext {
+  /** Ends the wait for a person or a server. */
+  readonly signal?: AbortSignal;
+  /** Exactly what `headers()` gave for the refused request: tells a stale token from one renewed meanwhile. */
+  readonly sent?: AuthorizationHeaders;
+  /** 1 for the first refusal of a request, one more for each retry of the same request that is refused again. */
+  readonly attempt?: number;
+}
+
+/** `retry`: ask for headers again and repeat the request. `fail`: not a matter of authorization, show the response. */
+export type ChallengeOutcome = 'retry' | 'fail';
+
+/**
+ * Supplies credentials to an HTTP transport, for one MCP server. Call `headers` before every request and `challenge`
+ * on every 401 and 403; both never let a credential go to another origin. One authorizer serves any number of
+ * concurrent requests: they share one renewal.
+ */
+export interface Authorizer {
+  /** Headers to add. Answers without a promise while a bearer token is fresh. */
+  headers(url: string | URL, request: OutgoingRequest): AuthorizationHeaders | Promise<AuthorizationHeaders>;
+  /** Reacts to a 401 or 403. Throws an `AuthError` that says what was tried and what to do. */
+  challenge(url: string | URL, response: ChallengedResponse, context?: ChallengeContext): Promise<ChallengeOutcome>;
+  /** Present where every response matters (a DPoP nonce may arrive with any of them). */
+  observe?(url: string | URL, response: ChallengedResponse): void;
+}
+
+/** One header of a response in either shape, repeated fields joined as HTTP joins them. */
+export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const value = headers[name];
+  return value === undefined || typeof value === 'string' ? value : value.join(', ');
+}

@@ -1,0 +1,350 @@
+// The OAuth authorizer: knows which tokens are current, when they must be renewed, and what a refusal calls for. How a
+// server is found, a token got or a secret kept is told by the neighbours it is put together from.
+import { type Acquired, Acquisition } from './acquisition.ts';
+import type {
+  AuthorizationHeaders,
+  Authorizer,
+  ChallengeContext,
+  ChallengedResponse,
+  ChallengeOutcome,
+  OutgoingRequest,
+} from './authorizer.ts';
+import { type CredentialStore, createMemoryStore } from './credential-store.ts';
+import { Credentials } from './credentials.ts';
+import { type Discovery, discover } from './discovery.ts';
+import { authErrors, type ServerRefusal } from './errors.ts';
+import { type AuthHttp, type AuthHttpOptions, createAuthHttp } from './http.ts';
+import { createLoopbackRedirector } from './loopback.ts';
+import type { MachineGrant } from './machine-grants.ts';
+import { Presentation } from './presentation.ts';
+import type { Redirector } from './redirect.ts';
+import type { RegistrationOptions } from './registration.ts';
+import { chooseScopes, includesAll } from './scopes.ts';
+import { defaultMetadata, findServerMetadata, type ServerMetadata } from './server-metadata.ts';
+import { SingleFlight } from './single-flight.ts';
+import type { TokenSet } from './tokens.ts';
+import { readChallenge, type ServerChallenge } from './www-authenticate.ts';
+
+/** Everything that can be said about how to authorize; only `server` must be. */
+export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions {
+  /** The MCP endpoint. Credentials go to its origin and to no other. */
+  readonly server: string | URL;
+  /** A grant for machines. Absent: a person signs in. */
+  readonly grant?: MachineGrant;
+  /** Scopes to ask for besides those a challenge names. */
+  readonly scopes?: readonly string[];
+  /** Where tokens and registrations rest. Default: memory. */
+  readonly store?: CredentialStore;
+  /** How a person signs in; `false` where nobody can. Default: a browser and a listener on loopback. */
+  readonly redirector?: Redirector | false;
+  /** Whether tokens are bound to a key of ours. Default `auto`: where the server demands it. */
+  readonly dpop?: 'auto' | 'always' | 'never';
+  /** Whether to ask for refresh tokens where that takes a scope of its own. Default true. */
+  readonly offlineAccess?: boolean;
+  /** Picks one of several authorization servers. */
+  readonly chooseServer?: (issuers: readonly string[]) => string | Promise<string>;
+  /** Sent to the MCP server during discovery. */
+  readonly protocolVersion?: string | (() => string | undefined);
+  /** How long a person may take. Default 5 minutes. */
+  readonly signInTimeoutMs?: number;
+  /** Refusals of one request before giving up; stops a server that is never content. Default 4. */
+  readonly maxAttempts?: number;
+}
+
+/** Creates the authorizer for one MCP server. */
+export function createAuthorizer(options: AuthorizerOptions): Authorizer {
+  return new OAuthAuthorizer(options);
+}
+
+/** One refusal to be cured. */
+interface Problem {
+  readonly status: number;
+  readonly challenge: ServerChallenge;
+  readonly refusal: ServerRefusal;
+  /** The token that was refused; undefined when none was sent. */
+  readonly failed: string | undefined;
+  readonly attempt: number;
+}
+
+// The same widening of scopes is asked of a person so many times at most.
+const maxStepUps = 2;
+// After a failed renewal ahead of time, requests go on with the old token for a while.
+const quietPauseMs = 10_000;
+const nothing: AuthorizationHeaders = Object.freeze({});
+
+class OAuthAuthorizer implements Authorizer {
+  readonly #options: AuthorizerOptions;
+  readonly #http: AuthHttp;
+  readonly #credentials: Credentials;
+  readonly #acquisition: Acquisition;
+  readonly #presentation = new Presentation();
+  readonly #flights = new SingleFlight();
+  readonly #stepUps = new Map<string, number>();
+  #opening: Promise<void> | undefined;
+  #opened = false;
+  #tokens: TokenSet | undefined;
+  #noRenewalBefore = 0;
+  /** How the current token came about: one that was just granted and is refused at once will not get better. */
+  #origin: 'store' | 'refresh' | 'grant' = 'store';
+
+  constructor(options: AuthorizerOptions) {
+    this.#options = options;
+    this.#http = createAuthHttp(options.server, options);
+    const store = options.store ?? createMemoryStore();
+    const kind = options.grant?.kind ?? 'authorization-code';
+    this.#credentials = new Credentials(store, this.#http.guard.server, kind);
+    this.#acquisition = new Acquisition(this.#http, this.#credentials, {
+      registration: options,
+      grant: options.grant,
+      redirector: options.redirector === false ? undefined : (options.redirector ?? loopbackFor(options)),
+      dpop: options.dpop ?? 'auto',
+      signInTimeoutMs: options.signInTimeoutMs ?? 300_000,
+    });
+  }
+
+  headers(url: string | URL, request: OutgoingRequest): AuthorizationHeaders | Promise<AuthorizationHeaders> {
+    const target = this.#own(url);
+    if (target === undefined) return nothing;
+    if (this.#opened && !this.#isDue()) return this.#presentation.headers(target, request.method);
+    return this.#prepare(target, request);
+  }
+
+  async challenge(
+    url: string | URL,
+    response: ChallengedResponse,
+    context: ChallengeContext = {},
+  ): Promise<ChallengeOutcome> {
+    const target = this.#own(url);
+    const { status } = response;
+    if (target === undefined || (status !== 401 && status !== 403)) return 'fail';
+    const challenge = readChallenge(response.headers);
+    if (status === 403 && challenge.error !== 'insufficient_scope') return 'fail';
+    const { attempt = 1, signal } = context;
+    const refusal = { status, error: challenge.error, description: challenge.errorDescription };
+    if (attempt > (this.#options.maxAttempts ?? 4)) throw authErrors.tooManyChallenges(attempt - 1, refusal);
+    await this.#open();
+    if (status === 401 && challenge.error === 'use_dpop_nonce') {
+      if (await this.#presentation.meetNonce(target, response, context.sent)) return 'retry';
+    }
+    const failed = context.sent === undefined ? this.#tokens?.accessToken : tokenIn(context.sent);
+    const problem: Problem = { status, challenge, refusal, failed, attempt };
+    const key = JSON.stringify([status, failed, challenge.scope]);
+    await this.#flights.run(key, (ended) => this.#cure(problem, ended), signal);
+    return 'retry';
+  }
+
+  observe(url: string | URL, response: ChallengedResponse): void {
+    const target = this.#own(url);
+    if (target !== undefined) this.#presentation.observe(target, response);
+  }
+
+  /** The URL if it is on the server's origin; credentials go nowhere else. */
+  #own(url: string | URL): URL | undefined {
+    const { server } = this.#http.guard;
+    if (url === server.href) return server;
+    const target = new URL(url);
+    return target.origin === server.origin ? target : undefined;
+  }
+
+  async #prepare(target: URL, request: OutgoingRequest): Promise<AuthorizationHeaders> {
+    await this.#open();
+    if (this.#isDue()) await this.#renewAhead(request.signal);
+    return this.#presentation.headers(target, request.method);
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#reload().then(
+      () => {
+        this.#opened = true;
+      },
+      (error) => {
+        this.#opening = undefined; // A store that is mended meanwhile may be tried again.
+        throw error;
+      },
+    );
+    return this.#opening;
+  }
+
+  /** Takes what the store holds now; another process may have renewed. */
+  async #reload(): Promise<void> {
+    const binding = await this.#credentials.binding();
+    const stored = binding && (await this.#credentials.tokens(binding.issuer, binding.resource));
+    if (stored !== undefined && stored.accessToken !== this.#tokens?.accessToken && this.#isOurs(stored)) {
+      this.#adopt({ tokens: stored, dpop: undefined }, 'store');
+    }
+  }
+
+  /** A token of another client in the same store is not for us. */
+  #isOurs(tokens: TokenSet): boolean {
+    const clients = [this.#options.client ?? []].flat();
+    return clients.length === 0 || clients.some(({ clientId }) => clientId === tokens.clientId);
+  }
+
+  #adopt({ tokens, dpop }: Acquired, origin: 'store' | 'refresh' | 'grant'): void {
+    this.#tokens = tokens;
+    this.#origin = origin;
+    this.#presentation.take(tokens, dpop);
+    this.#noRenewalBefore = 0;
+  }
+
+  async #keep(acquired: Acquired, metadata: ServerMetadata, origin: 'refresh' | 'grant'): Promise<void> {
+    await this.#credentials.saveTokens(acquired.tokens);
+    await this.#bind(acquired.tokens, metadata);
+    this.#adopt(acquired, origin);
+  }
+
+  #bind({ issuer, resource, clientId }: TokenSet, metadata: ServerMetadata): Promise<void> {
+    const defaults = metadata.source === 'defaults' ? { defaults: true as const } : {};
+    return this.#credentials.bind({ issuer, resource, clientId, ...defaults });
+  }
+
+  #isDue(): boolean {
+    const { renewAt, refreshToken } = this.#tokens ?? {};
+    if (renewAt === undefined || Date.now() < Math.max(renewAt, this.#noRenewalBefore)) return false;
+    return refreshToken !== undefined || this.#options.grant !== undefined;
+  }
+
+  /** Renews before the token ends. Whatever goes wrong shows itself, better explained, when the server refuses it. */
+  async #renewAhead(signal: AbortSignal | undefined): Promise<void> {
+    const tokens = this.#tokens!;
+    try {
+      await this.#flights.run(
+        JSON.stringify(['ahead', tokens.accessToken]),
+        (ended) => this.#renew(tokens, ended),
+        signal,
+      );
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      this.#noRenewalBefore = Date.now() + quietPauseMs;
+    }
+  }
+
+  #renew(stale: TokenSet, signal: AbortSignal): Promise<void> {
+    return this.#locked(signal, async () => {
+      await this.#reload();
+      if (this.#tokens?.accessToken !== stale.accessToken) return;
+      const binding = await this.#credentials.binding();
+      const metadata = binding?.defaults
+        ? defaultMetadata(stale.issuer)
+        : await findServerMetadata(this.#http, stale.issuer, { signal });
+      if (this.#options.grant === undefined) {
+        if (!(await this.#refreshed(stale, metadata, signal))) this.#noRenewalBefore = Number.POSITIVE_INFINITY;
+        return;
+      }
+      const dpopRequired = stale.tokenType === 'dpop';
+      const known = { resource: stale.resource, metadata, scopesSupported: undefined, dpopRequired, tried: [] };
+      const acquired = await this.#acquisition.grant(known, stale.requestedScope, this.#presentation.key, signal);
+      await this.#keep(acquired, metadata, 'grant');
+    });
+  }
+
+  /** Meets a challenge, or finds that somebody else already did. */
+  #cure(problem: Problem, signal: AbortSignal): Promise<void> {
+    return this.#locked(signal, async () => {
+      await this.#reload();
+      if (this.#isCured(problem)) return;
+      const discovery = await this.#discover(problem.challenge, signal);
+      const { metadata, resource } = discovery;
+      const stored = await this.#credentials.tokens(metadata.issuer, resource);
+      const held = stored !== undefined && this.#isOurs(stored) ? stored : undefined;
+      if (problem.status === 403) return this.#stepUp(problem, discovery, held, signal);
+      if (held !== undefined && held.accessToken !== problem.failed) {
+        await this.#bind(held, metadata);
+        return this.#adopt({ tokens: held, dpop: undefined }, 'store');
+      }
+      const again = problem.attempt > 1;
+      if (
+        held !== undefined &&
+        !(again && this.#origin === 'refresh') &&
+        (await this.#refreshed(held, metadata, signal))
+      ) {
+        return;
+      }
+      if (again && this.#origin === 'grant' && held !== undefined) {
+        throw authErrors.tokenRejected(this.#http.guard.server.href, problem.refusal);
+      }
+      await this.#authorize(discovery, this.#scopesFor(problem, discovery, held), signal);
+    });
+  }
+
+  #isCured({ status, failed, challenge }: Problem): boolean {
+    if (this.#tokens === undefined || this.#tokens.accessToken === failed) return false;
+    return status === 401 || includesAll(this.#tokens.requestedScope, challenge.scope ?? []);
+  }
+
+  async #stepUp(
+    problem: Problem,
+    discovery: Discovery,
+    held: TokenSet | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const challenged = problem.challenge.scope ?? [];
+    const scopes = this.#scopesFor(problem, discovery, held);
+    const wider = held === undefined || !includesAll(held.requestedScope, scopes);
+    const withheld = held !== undefined && !includesAll(held.grantedScope, challenged);
+    const key = [...scopes].sort().join(' ');
+    const before = this.#stepUps.get(key) ?? 0;
+    // A token that already has what is asked for will not be better the second time.
+    if ((!wider && !withheld) || before >= maxStepUps) throw authErrors.insufficientScope(challenged, problem.refusal);
+    this.#stepUps.set(key, before + 1);
+    await this.#authorize(discovery, scopes, signal);
+  }
+
+  async #refreshed(tokens: TokenSet, metadata: ServerMetadata, signal: AbortSignal): Promise<boolean> {
+    if (tokens.refreshToken === undefined || this.#options.grant !== undefined) return false;
+    const key = this.#tokens?.accessToken === tokens.accessToken ? this.#presentation.key : undefined;
+    const acquired = await this.#acquisition.refresh(tokens, metadata, key, signal);
+    if (acquired !== undefined) {
+      await this.#keep(acquired, metadata, 'refresh');
+      return true;
+    }
+    // The refresh token is spent; the scopes once asked for are still worth remembering.
+    const { refreshToken: _spent, ...rest } = tokens;
+    await this.#credentials.saveTokens(rest);
+    if (this.#tokens?.accessToken === tokens.accessToken) this.#tokens = rest;
+    return false;
+  }
+
+  async #authorize(discovery: Discovery, scopes: readonly string[], signal: AbortSignal): Promise<void> {
+    const acquired = await this.#acquisition.grant(discovery, scopes, undefined, signal);
+    await this.#keep(acquired, discovery.metadata, 'grant');
+  }
+
+  #scopesFor({ challenge }: Problem, discovery: Discovery, held: TokenSet | undefined): string[] {
+    return chooseScopes({
+      challenged: challenge.scope,
+      resource: discovery.scopesSupported,
+      server: discovery.metadata.scopesSupported,
+      configured: this.#options.scopes,
+      previous: held?.requestedScope,
+      offline: this.#options.grant === undefined && this.#options.offlineAccess !== false,
+    });
+  }
+
+  async #discover(challenge: ServerChallenge, signal: AbortSignal): Promise<Discovery> {
+    const { protocolVersion, chooseServer } = this.#options;
+    const clients = [this.#options.client ?? []].flat();
+    const bound = await this.#credentials.binding();
+    return discover(this.#http, challenge, {
+      signal,
+      protocolVersion: typeof protocolVersion === 'function' ? protocolVersion() : protocolVersion,
+      choose: chooseServer,
+      preferred: [...clients.flatMap(({ issuer }) => issuer ?? []), ...(bound === undefined ? [] : [bound.issuer])],
+    });
+  }
+
+  #locked(signal: AbortSignal, task: () => Promise<void>): Promise<void> {
+    // Whoever holds the lock may be waiting for a person.
+    const timeoutMs = (this.#options.signInTimeoutMs ?? 300_000) + 60_000;
+    return this.#credentials.lock(task, { signal, timeoutMs });
+  }
+}
+
+function loopbackFor({ clientName }: AuthorizerOptions): Redirector {
+  return createLoopbackRedirector({ clientName });
+}
+
+function tokenIn(sent: AuthorizationHeaders): string | undefined {
+  const value = sent['authorization'];
+  return value?.slice(value.indexOf(' ') + 1);
+}

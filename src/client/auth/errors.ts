@@ -1,0 +1,237 @@
+// Every way in which authorization can fail is one row here: a string code for programs and a sentence for people.
+// These are local errors; nothing of them goes to a peer. What a server said is quoted clipped and without control
+// characters, so that a hostile description cannot redraw a terminal.
+
+/** What an authorization or registration endpoint answered when it refused. */
+export interface ServerRefusal {
+  readonly status?: number;
+  readonly error?: string;
+  readonly description?: string;
+}
+
+/** A failed authorization. `code` is stable, `message` says what was tried and what to do next. */
+export class AuthError extends Error {
+  readonly code: AuthErrorCode;
+  /** URLs asked on the way, in order, where that helps. */
+  readonly tried: readonly string[];
+  /** The server's own words, when it had any. */
+  readonly refusal: ServerRefusal | undefined;
+
+  constructor(
+    code: AuthErrorCode,
+    message: string,
+    options: { tried?: readonly string[]; refusal?: ServerRefusal; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AuthError';
+    this.code = code;
+    this.tried = options.tried ?? [];
+    this.refusal = options.refusal;
+  }
+}
+
+/** The codes, one per row of the table below. */
+export type AuthErrorCode =
+  | 'configuration'
+  | 'insecure-url'
+  | 'private-address'
+  | 'unreachable'
+  | 'resource-metadata-missing'
+  | 'resource-metadata-invalid'
+  | 'resource-mismatch'
+  | 'server-metadata-missing'
+  | 'server-metadata-invalid'
+  | 'issuer-mismatch'
+  | 'client-bound-elsewhere'
+  | 'pkce-unsupported'
+  | 'registration-unavailable'
+  | 'registration-failed'
+  | 'not-offered'
+  | 'client-authentication-unsupported'
+  | 'interaction-required'
+  | 'interaction-timeout'
+  | 'callback-invalid'
+  | 'state-mismatch'
+  | 'state-replayed'
+  | 'callback-issuer-missing'
+  | 'callback-issuer-mismatch'
+  | 'authorization-refused'
+  | 'token-request-failed'
+  | 'token-response-invalid'
+  | 'token-rejected'
+  | 'insufficient-scope'
+  | 'too-many-challenges'
+  | 'dpop-unsupported'
+  | 'dpop-unbound'
+  | 'store-unsafe'
+  | 'store-corrupt'
+  | 'store-busy';
+
+/** The sentences. */
+export const authErrors = {
+  configuration: (why: string) => new AuthError('configuration', `Authorization is misconfigured: ${why}`),
+  insecureUrl: (what: string, url: string, why: string) =>
+    new AuthError('insecure-url', `Refusing ${what} ${quote(url)}: ${why}`),
+  privateAddress: (what: string, url: string) =>
+    new AuthError(
+      'private-address',
+      `Refusing ${what} ${quote(url)}: the server points into a network that is closer to this machine than the server itself. Set allowPrivateNetwork if that is intended`,
+    ),
+  unreachable: (what: string, url: string, why: string, cause?: unknown) =>
+    new AuthError('unreachable', `Could not get ${what} from ${quote(url)}: ${clean(why)}`, { tried: [url], cause }),
+  resourceMetadataMissing: (tried: readonly string[]) =>
+    new AuthError(
+      'resource-metadata-missing',
+      `The server names protected-resource metadata that cannot be found; tried ${list(tried)}`,
+      { tried },
+    ),
+  resourceMetadataInvalid: (url: string, why: string) =>
+    new AuthError('resource-metadata-invalid', `Protected-resource metadata at ${quote(url)} ${why}`, { tried: [url] }),
+  resourceMismatch: (url: string, resource: string, server: string) =>
+    new AuthError(
+      'resource-mismatch',
+      `Protected-resource metadata at ${quote(url)} speaks of ${quote(resource)}, not of ${quote(server)}; refusing to authorize for another resource`,
+      { tried: [url] },
+    ),
+  serverMetadataMissing: (issuer: string, tried: readonly string[]) =>
+    new AuthError(
+      'server-metadata-missing',
+      `The authorization server ${quote(issuer)} publishes no metadata; tried ${list(tried)}`,
+      { tried },
+    ),
+  serverMetadataInvalid: (url: string, why: string) =>
+    new AuthError('server-metadata-invalid', `Authorization server metadata at ${quote(url)} ${why}`, { tried: [url] }),
+  issuerMismatch: (url: string, expected: string, received: string) =>
+    new AuthError(
+      'issuer-mismatch',
+      `Authorization server metadata at ${quote(url)} claims issuer ${quote(received)} but ${quote(expected)} was asked; it will not be used`,
+      { tried: [url] },
+    ),
+  clientBoundElsewhere: (clientId: string, bound: readonly string[], issuer: string) =>
+    new AuthError(
+      'client-bound-elsewhere',
+      `Client ${quote(clientId)} is registered with ${list(bound)}, but the server now relies on ${quote(issuer)}. Its credentials are not sent there; register with the new authorization server first`,
+    ),
+  pkceUnsupported: (issuer: string, why: string) =>
+    new AuthError('pkce-unsupported', `The authorization server ${quote(issuer)} ${why}; PKCE with S256 is required`),
+  registrationUnavailable: (issuer: string) =>
+    new AuthError(
+      'registration-unavailable',
+      `The authorization server ${quote(issuer)} offers neither client ID metadata documents we could use nor dynamic registration. Register a client there and pass its id as client: { clientId }`,
+    ),
+  registrationFailed: (issuer: string, refusal: ServerRefusal, cause?: unknown) =>
+    new AuthError('registration-failed', `Registering with ${quote(issuer)} failed: ${said(refusal)}`, {
+      refusal,
+      cause,
+    }),
+  notOffered: (tried: readonly string[], cause?: unknown) =>
+    new AuthError(
+      'not-offered',
+      `The server asks for authorization but offers no OAuth; tried ${list(tried)}. If it wants a fixed token, send that as a header`,
+      { tried, cause },
+    ),
+  clientAuthenticationUnsupported: (issuer: string, supported: readonly string[]) =>
+    new AuthError(
+      'client-authentication-unsupported',
+      `The authorization server ${quote(issuer)} accepts only ${supported.join(', ')}, for which this client has no credential`,
+    ),
+  interactionRequired: () =>
+    new AuthError(
+      'interaction-required',
+      'A person must sign in, but interaction is switched off. Sign in once from a terminal, or use a grant for machines',
+    ),
+  interactionTimeout: (afterMs: number) =>
+    new AuthError('interaction-timeout', `Nobody completed the sign-in within ${Math.round(afterMs / 1000)} s`),
+  callbackInvalid: (why: string) =>
+    new AuthError('callback-invalid', `The authorization response is malformed: ${why}; sign in again`),
+  stateMismatch: () =>
+    new AuthError(
+      'state-mismatch',
+      'The authorization response does not belong to this sign-in (state differs); discarded',
+    ),
+  stateReplayed: () => new AuthError('state-replayed', 'This authorization response was used before; sign in again'),
+  callbackIssuerMissing: (issuer: string) =>
+    new AuthError(
+      'callback-issuer-missing',
+      `${quote(issuer)} promises to name itself in the authorization response but did not; the code is not used`,
+    ),
+  // The foreign value and any error text beside it are left out on purpose: RFC 9207 forbids acting on or showing them.
+  callbackIssuerMismatch: (issuer: string) =>
+    new AuthError(
+      'callback-issuer-mismatch',
+      `The authorization response names another issuer than ${quote(issuer)}; the code is not used (possible mix-up attack)`,
+    ),
+  authorizationRefused: (refusal: ServerRefusal) =>
+    new AuthError('authorization-refused', `The authorization server refused: ${said(refusal)}`, { refusal }),
+  tokenRequestFailed: (endpoint: string, grant: string, refusal: ServerRefusal, cause?: unknown) =>
+    new AuthError('token-request-failed', `${quote(endpoint)} refused the ${grant} grant: ${said(refusal)}`, {
+      tried: [endpoint],
+      refusal,
+      cause,
+    }),
+  tokenResponseInvalid: (endpoint: string, why: string, cause?: unknown) =>
+    new AuthError('token-response-invalid', `${quote(endpoint)} gave an unusable token response: ${clean(why)}`, {
+      tried: [endpoint],
+      cause,
+    }),
+  tokenRejected: (server: string, refusal: ServerRefusal) =>
+    new AuthError(
+      'token-rejected',
+      `${quote(server)} rejects the access token that was just issued for it: ${said(refusal)}. Its authorization server and it disagree; ask the operator`,
+      { refusal },
+    ),
+  insufficientScope: (wanted: readonly string[], refusal: ServerRefusal) =>
+    new AuthError(
+      'insufficient-scope',
+      `The server wants scope ${wanted.length > 0 ? quote(wanted.join(' ')) : 'it does not name'}, and asking again will not help: ${said(refusal)}`,
+      { refusal },
+    ),
+  tooManyChallenges: (attempts: number, refusal: ServerRefusal) =>
+    new AuthError('too-many-challenges', `Still refused after ${attempts} authorization attempts: ${said(refusal)}`, {
+      refusal,
+    }),
+  dpopUnsupported: (issuer: string) =>
+    new AuthError(
+      'dpop-unsupported',
+      `The server demands DPoP, but ${quote(issuer)} supports no proof algorithm this client has (ES256)`,
+    ),
+  dpopUnbound: (issuer: string) =>
+    new AuthError('dpop-unbound', `${quote(issuer)} issued a token that is not bound to our DPoP key; it is not used`),
+  storeUnsafe: (path: string, why: string) =>
+    new AuthError('store-unsafe', `Refusing the credential store ${path}: ${why}`),
+  storeCorrupt: (path: string, kept: string, cause?: unknown) =>
+    new AuthError(
+      'store-corrupt',
+      `The credential store ${path} is damaged. It was kept as ${kept}; run again to start with an empty one and sign in anew`,
+      { cause },
+    ),
+  storeBusy: (path: string, holder: string) =>
+    new AuthError(
+      'store-busy',
+      `${path} is held by ${holder}; wait for it, or remove the file if that process is gone`,
+    ),
+} as const;
+
+/** A refusal as a phrase. */
+export function said(refusal: ServerRefusal): string {
+  const parts = [
+    refusal.status === undefined ? undefined : `HTTP ${refusal.status}`,
+    refusal.error === undefined ? undefined : clean(refusal.error),
+    refusal.description === undefined ? undefined : quote(refusal.description),
+  ].filter((part) => part !== undefined);
+  return parts.length > 0 ? parts.join(', ') : 'no reason given';
+}
+
+/** Foreign text made harmless: no control, bidi or zero-width characters, never long. */
+export function clean(text: string, max = 300): string {
+  const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, ' ');
+  return flat.length > max ? `${flat.slice(0, max)}…` : flat;
+}
+
+function quote(text: string): string {
+  return `"${clean(text)}"`;
+}
+
+function list(items: readonly string[]): string {
+  return items.length > 0 ? items.map((item) => quote(item)).join(', ') : 'nothing';
+}

@@ -1,0 +1,151 @@
+// The place a browser comes back to after sign-in: a listener on 127.0.0.1 that answers one path, for one sign-in, and
+// closes. Requests with a foreign Host, another path or another state change nothing and do not end the wait.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type OpenUrl, openInBrowser } from './browser.ts';
+import { renderPage } from './callback-page.ts';
+import { AuthError, authErrors } from './errors.ts';
+import type { Redirector, RedirectStop } from './redirect.ts';
+
+/** Options of the listener. */
+export interface LoopbackOptions {
+  /** Fixed port, for clients registered with one. Default: that of the last registration, else any free one. */
+  readonly port?: number;
+  /** Host of the redirect URI. Some servers know only `localhost`; the listener is on 127.0.0.1 either way. */
+  readonly host?: '127.0.0.1' | 'localhost';
+  readonly path?: string;
+  /** Shows the sign-in address; the default prints it on stderr and opens a browser. */
+  readonly open?: OpenUrl;
+  /** Shown on the page. */
+  readonly clientName?: string;
+}
+
+// A page in the same browser could guess at the port all day; after so many misses the sign-in ends.
+const maxStrays = 100;
+
+/** Creates a redirector that listens on loopback. */
+export function createLoopbackRedirector(options: LoopbackOptions = {}): Redirector {
+  const host = options.host ?? '127.0.0.1';
+  const path = options.path ?? '/callback';
+  const open = options.open ?? openInBrowser;
+  return {
+    async prepare({ preferred }) {
+      const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 });
+      const wanted = options.port ?? portOf(preferred, host, path);
+      await listen(server, wanted).catch((error: NodeJS.ErrnoException) => {
+        // Somebody else has the earlier port: take any, at the price of a new registration.
+        if (options.port === undefined && wanted !== 0 && error.code === 'EADDRINUSE') return listen(server, 0);
+        throw authErrors.configuration(`cannot listen on 127.0.0.1:${wanted} (${error.code ?? error.message})`);
+      });
+      const { port } = server.address() as AddressInfo;
+      return createStop(server, { authority: `${host}:${port}`, path, open, clientName: options.clientName });
+    },
+  };
+}
+
+interface StopContext {
+  readonly authority: string;
+  readonly path: string;
+  readonly open: OpenUrl;
+  readonly clientName: string | undefined;
+}
+
+function createStop(server: Server, context: StopContext): RedirectStop {
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return {
+    redirectUri: `http://${context.authority}${context.path}`,
+    close,
+    visit: ({ url, signal, judge }) =>
+      new Promise<URLSearchParams>((resolve, reject) => {
+        let strays = 0;
+        const onAbort = () => end(() => reject(signal.reason));
+        const end = (settle: () => void) => {
+          signal.removeEventListener('abort', onAbort);
+          server.removeAllListeners('request');
+          settle();
+        };
+        server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+          const reply = (status: number, outcome: 'done' | 'failed' | 'stray', after = () => {}) =>
+            answer(response, status, renderPage(outcome, context.clientName), after);
+          const stray = (status: number) => {
+            reply(status, 'stray');
+            if (++strays >= maxStrays) end(() => reject(authErrors.callbackInvalid('too many foreign requests')));
+          };
+          // A name that merely resolves to 127.0.0.1 is somebody else's page (DNS rebinding).
+          if (request.headers.host !== context.authority) return stray(421);
+          const target = targetOf(request, context.authority);
+          if (target?.pathname !== context.path) return stray(404);
+          if (request.method !== 'GET') return stray(405);
+          try {
+            judge(target.searchParams);
+          } catch (error) {
+            if (!(error instanceof AuthError) || isForeign(error)) return stray(400);
+            return reply(400, 'failed', () => end(() => reject(error)));
+          }
+          // The page is on its way before the listener goes, so that nobody sees a broken connection.
+          return reply(200, 'done', () => end(() => resolve(target.searchParams)));
+        });
+        if (signal.aborted) return onAbort();
+        signal.addEventListener('abort', onAbort, { once: true });
+        try {
+          context.open(url);
+        } catch (error) {
+          end(() => reject(error));
+        }
+      }),
+  };
+}
+
+/** Not an answer to our question, so it must not be able to end it. */
+function isForeign(error: AuthError): boolean {
+  return error.code === 'state-mismatch' || error.code === 'state-replayed';
+}
+
+/** Only the plain form of a target; "//host/…" and absolute forms are for proxies. */
+function targetOf(request: IncomingMessage, authority: string): URL | undefined {
+  const path = request.url ?? '';
+  return path.startsWith('/') && !path.startsWith('//') && URL.canParse(`http://${authority}${path}`)
+    ? new URL(`http://${authority}${path}`)
+    : undefined;
+}
+
+function answer(response: ServerResponse, status: number, page: string, after: () => void): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  });
+  let settled = false;
+  const once = () => {
+    if (settled) return;
+    settled = true;
+    after();
+  };
+  // Either way the response is over; a browser that hangs up early has still delivered its message.
+  response.once('close', once);
+  response.end(page, once);
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** The port of an earlier redirect URI, if that URI could be ours. */
+function portOf(preferred: string | undefined, host: string, path: string): number {
+  if (preferred === undefined || !URL.canParse(preferred)) return 0;
+  const url = new URL(preferred);
+  return url.protocol === 'http:' && url.hostname === host && url.pathname === path ? Number(url.port) : 0;
+}

@@ -1,0 +1,66 @@
+// How the current token is shown to the MCP server: as a bearer header made once, or with a DPoP proof per request and
+// whatever nonce the server last asked for.
+import { type AuthorizationHeaders, type ChallengedResponse, headerOf } from './authorizer.ts';
+import { createDpopKey, type DpopKey, dpopHeaders, rememberNonce } from './oauth.ts';
+import type { TokenSet } from './tokens.ts';
+
+const nothing: AuthorizationHeaders = Object.freeze({});
+
+/** Presents one token set at a time. */
+export class Presentation {
+  #tokens: TokenSet | undefined;
+  #bearer = nothing;
+  #key: DpopKey | undefined;
+  #nonce: string | undefined;
+
+  /** The key the current token is bound to, once it was needed. */
+  get key(): DpopKey | undefined {
+    return this.#key;
+  }
+
+  /** From now on, present these. */
+  take(tokens: TokenSet, key: DpopKey | undefined): void {
+    this.#tokens = tokens;
+    if (key !== this.#key) this.#nonce = undefined; // Nonces live with the key's handle.
+    this.#key = key;
+    this.#bearer = Object.freeze({ authorization: `Bearer ${tokens.accessToken}` });
+  }
+
+  headers(target: URL, method: string): AuthorizationHeaders | Promise<AuthorizationHeaders> {
+    return this.#tokens?.tokenType === 'dpop' ? this.#prove(this.#tokens, target, method) : this.#bearer;
+  }
+
+  /** Keeps a nonce that came with a response, if it is news. */
+  observe(target: URL, response: ChallengedResponse): void {
+    if (this.#key === undefined) return;
+    const nonce = headerOf(response.headers, 'dpop-nonce');
+    // A nonce that cannot be kept shows itself in the next challenge.
+    if (nonce !== undefined && nonce !== this.#nonce) this.#remember(target, nonce).catch(() => {});
+  }
+
+  /** Meets a demand for a nonce. False when there is none, or the refused request already carried it. */
+  async meetNonce(target: URL, response: ChallengedResponse, sent: AuthorizationHeaders | undefined): Promise<boolean> {
+    const nonce = headerOf(response.headers, 'dpop-nonce');
+    if (nonce === undefined || this.#key === undefined || nonce === nonceIn(sent?.['dpop'])) return false;
+    if (nonce !== this.#nonce) await this.#remember(target, nonce);
+    return true;
+  }
+
+  async #prove(tokens: TokenSet, target: URL, method: string): Promise<AuthorizationHeaders> {
+    this.#key ??= await createDpopKey(tokens.dpopKey);
+    return dpopHeaders(this.#key, target, method, tokens.accessToken);
+  }
+
+  async #remember(target: URL, nonce: string): Promise<void> {
+    if (this.#key === undefined) return;
+    this.#nonce = nonce;
+    await rememberNonce(this.#key, target, nonce);
+  }
+}
+
+/** The nonce inside one of our own proofs. */
+function nonceIn(proof: string | undefined): string | undefined {
+  const payload = proof?.split('.')[1];
+  if (payload === undefined) return undefined;
+  return (JSON.parse(Buffer.from(payload, 'base64url').toString()) as { nonce?: string }).nonce;
+}

@@ -1,0 +1,41 @@
+// Many requests that fail for one reason share one cure: the first starts it, the others wait for the same outcome,
+// good or bad. It is abandoned only when everybody who waited has gone.
+import { unlessAborted } from './credential-store.ts';
+
+interface Flight {
+  readonly promise: Promise<void>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+/** Runs at most one task per key at a time. */
+export class SingleFlight {
+  readonly #flights = new Map<string, Flight>();
+
+  async run(key: string, task: (signal: AbortSignal) => Promise<void>, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    const flight = this.#flights.get(key) ?? this.#start(key, task);
+    flight.waiting++;
+    try {
+      await unlessAborted(flight.promise, signal);
+    } finally {
+      // Out of the table before the abort: whoever comes next must not join something that is ending.
+      if (--flight.waiting === 0) this.#end(key, flight).abort(signal?.reason);
+    }
+  }
+
+  #start(key: string, task: (signal: AbortSignal) => Promise<void>): Flight {
+    const controller = new AbortController();
+    const promise = task(controller.signal).finally(() => this.#end(key, flight));
+    // Everybody may have left before it fails; then nobody needs to hear of it.
+    promise.catch(() => {});
+    const flight: Flight = { promise, controller, waiting: 0 };
+    this.#flights.set(key, flight);
+    return flight;
+  }
+
+  #end(key: string, flight: Flight): AbortController {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    return flight.controller;
+  }
+}

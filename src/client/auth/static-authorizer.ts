@@ -1,0 +1,24 @@
+// For servers that want a fixed token instead of OAuth: sends it to that server's origin and nowhere else.
+import type { Authorizer } from './authorizer.ts';
+import { createUrlGuard, type UrlGuardOptions } from './url-guard.ts';
+
+/** Creates an authorizer for a token that somebody else looks after; a function is asked for every request. */
+export function createStaticAuthorizer(
+  options: UrlGuardOptions & {
+    readonly server: string | URL;
+    readonly token: string | (() => string | Promise<string>);
+  },
+): Authorizer {
+  const { server } = createUrlGuard(options.server, options);
+  const { token } = options;
+  const toHeaders = (value: string) => ({ authorization: `Bearer ${value}` });
+  const fixed = typeof token === 'string' ? toHeaders(token) : undefined;
+  return {
+    headers(url) {
+      if (new URL(url).origin !== server.origin) return {};
+      return fixed ?? Promise.resolve((token as () => string | Promise<string>)()).then(toHeaders);
+    },
+    // There is nothing to renew; the response says what is wrong.
+    challenge: async () => 'fail',
+  };
+}

@@ -1,0 +1,72 @@
+// What a token endpoint gave us, in the shape that is kept, and when it should be renewed. No requests.
+
+/** Ways to get a token; part of the storage key, so that a machine's token is never taken for a person's. */
+export type GrantKind = 'authorization-code' | 'client-credentials' | 'enterprise' | 'workload';
+
+/** An access token with its circumstances. */
+export interface TokenSet {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly clientId: string;
+  readonly accessToken: string;
+  readonly tokenType: 'bearer' | 'dpop';
+  readonly refreshToken?: string;
+  /** Epoch milliseconds; absent when the server did not say. */
+  readonly expiresAt?: number;
+  /** When to renew ahead of time. */
+  readonly renewAt?: number;
+  /** What was asked for, over all authorizations: the base of the next step-up. */
+  readonly requestedScope: readonly string[];
+  /** What was granted. */
+  readonly grantedScope: readonly string[];
+  /** The private key a DPoP token is bound to. */
+  readonly dpopKey?: JsonWebKey;
+}
+
+/** A token response as the OAuth library leaves it. */
+export interface TokenResponse {
+  readonly accessToken: string;
+  readonly tokenType: 'bearer' | 'dpop';
+  readonly refreshToken: string | undefined;
+  readonly expiresInSeconds: number | undefined;
+  readonly scope: readonly string[] | undefined;
+}
+
+// Renewing this long before the end hides clock differences and the time on the wire; short-lived tokens keep 80 %.
+const renewMarginMs = 30_000;
+
+/** Turns a response into the kept form. A refresh that returns no new refresh token or scope keeps the old ones. */
+export function toTokenSet(
+  response: TokenResponse,
+  base: Pick<TokenSet, 'issuer' | 'resource' | 'clientId' | 'requestedScope' | 'dpopKey'>,
+  previous?: TokenSet,
+): TokenSet {
+  const now = Date.now();
+  const lifetimeMs = response.expiresInSeconds === undefined ? undefined : response.expiresInSeconds * 1000;
+  const refreshToken = response.refreshToken ?? previous?.refreshToken;
+  return {
+    issuer: base.issuer,
+    resource: base.resource,
+    clientId: base.clientId,
+    accessToken: response.accessToken,
+    tokenType: response.tokenType,
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(lifetimeMs === undefined
+      ? {}
+      : { expiresAt: now + lifetimeMs, renewAt: now + lifetimeMs - Math.min(renewMarginMs, lifetimeMs * 0.2) }),
+    requestedScope: base.requestedScope,
+    // RFC 6749 §5.1: an omitted scope means exactly what was asked for.
+    grantedScope: response.scope ?? previous?.grantedScope ?? base.requestedScope,
+    ...(response.tokenType === 'dpop' && base.dpopKey !== undefined ? { dpopKey: base.dpopKey } : {}),
+  };
+}
+
+/** Whether a stored value still has the shape of a token set; stores can be edited by hand. */
+export function isTokenSet(value: unknown): value is TokenSet {
+  if (typeof value !== 'object' || value === null) return false;
+  const set = value as Record<string, unknown>;
+  const words = (name: string) => Array.isArray(set[name]) && set[name].every((word) => typeof word === 'string');
+  const texts = ['issuer', 'resource', 'clientId', 'accessToken'].every((name) => typeof set[name] === 'string');
+  const kind = set['tokenType'] === 'bearer' || (set['tokenType'] === 'dpop' && typeof set['dpopKey'] === 'object');
+  return texts && kind && words('requestedScope') && words('grantedScope');
+}
