@@ -1,7 +1,7 @@
 // Bundles the library and the command line into dist/, and writes the type declarations beside them.
 // Everything lazy stays a chunk of its own, so that a start loads only what it uses.
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const entries = {
@@ -22,5 +22,6 @@ await build({
   packages: 'external',
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
+  define: { __VERSION__: JSON.stringify(JSON.parse(readFileSync('package.json', 'utf8')).version) },
 });
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' });

@@ -1,0 +1,20 @@
+// Profile `everything`: the test peer, by the official rules.
+
+import { createServer } from '../../engine/server.ts';
+import { everything } from '../../packs/everything/index.ts';
+import type { Profile } from './profile.ts';
+
+export const everythingProfile: Profile = {
+  name: 'everything',
+  async assemble({ logger, version }) {
+    const server = createServer({
+      name: 'mooring-everything',
+      title: 'Mooring: everything',
+      version,
+      instructions: 'A test peer: every tool, resource and prompt here exercises one feature of the protocol.',
+      logger,
+    });
+    await server.use(everything());
+    return { server };
+  },
+};

@@ -1,0 +1,15 @@
+// The ready-made servers by name. A profile is loaded only when it is asked for.
+
+import type { Profile } from './profile.ts';
+
+export type { Profile, ProfileOptions, Ready } from './profile.ts';
+
+/** One row per profile: what it is for, and where it is put together. */
+export const profiles: Readonly<Record<string, { readonly about: string; load(): Promise<Profile> }>> = {
+  everything: {
+    about: 'every protocol feature under the names of the official conformance suite; a test peer for client authors',
+    load: async () => (await import('./everything.ts')).everythingProfile,
+  },
+};
+
+export const defaultProfile = 'everything';
