@@ -1,0 +1,188 @@
+// The one fetcher for every outgoing request: checks where a URL leads, connects to exactly what was checked, follows
+// redirects by the same rules, and caps time and bytes. No other file of the project opens an outgoing HTTP connection.
+
+import { acceptedEncodings } from './body.ts';
+import { fromNode, networkErrors } from './errors.ts';
+import { sendHop } from './hop.ts';
+import { compilePolicy, hostOf, type NetworkPolicy, type Passage } from './policy.ts';
+import { nextRequest, type OutgoingRequest } from './redirect.ts';
+import { findRoute, type Resolver, systemResolver } from './resolve.ts';
+import { type FetchedResponse, openResponse } from './response.ts';
+
+export { NetworkError, type NetworkErrorCode } from './errors.ts';
+export type { NetworkPolicy } from './policy.ts';
+export { type AddressClass, type AddressKind, classifyAddress } from './ranges.ts';
+export type { Resolver } from './resolve.ts';
+export type { FetchedResponse } from './response.ts';
+
+/** The fetcher's limits. A request may ask for less, never for more, except for time. */
+export interface FetchLimits {
+  /** Bytes of a body, on the wire and unpacked: stops endless bodies and compression bombs. */
+  readonly maxBytes: number;
+  /** From the call to the last byte of the body: stops servers that drip. */
+  readonly timeoutMs: number;
+  /** Redirects followed: stops loops. */
+  readonly maxRedirects: number;
+  /** Bytes of the answer's headers. */
+  readonly maxHeaderBytes: number;
+  /** Characters of a URL. */
+  readonly maxUrlChars: number;
+}
+
+export const defaultFetchLimits: FetchLimits = {
+  maxBytes: 8 * 1024 * 1024,
+  timeoutMs: 30_000,
+  maxRedirects: 5,
+  maxHeaderBytes: 16 * 1024,
+  maxUrlChars: 8192,
+};
+
+/** Where a fetcher may go and how far. */
+export interface FetcherOptions extends NetworkPolicy, Partial<FetchLimits> {
+  /** Finds addresses; the system's resolver by default. */
+  readonly resolver?: Resolver;
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: string | readonly string[];
+  readonly userAgent?: string;
+}
+
+/** One request. */
+export interface FetchInit {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+  /** Media types that are welcome (`text/html`, `text/*`). Sent as `Accept`; a good answer of another type is refused. */
+  readonly accept?: readonly string[];
+  /** `follow` by the fetcher's rules, `manual` to see the 3xx answer, `refuse` to treat it as an error. */
+  readonly redirect?: 'follow' | 'manual' | 'refuse';
+}
+
+/** Sends requests within one policy. */
+export interface Fetcher {
+  /** Resolves when the headers are in; the body is read through the answer, once, within the same time limit. */
+  fetch(url: string | URL, init?: FetchInit): Promise<FetchedResponse>;
+}
+
+/** Makes a fetcher. Throws `NETWORK_BAD_POLICY` for a rule that cannot be read. */
+export function createFetcher(options: FetcherOptions = {}): Fetcher {
+  const limits: FetchLimits = { ...defaultFetchLimits, ...definedLimits(options) };
+  const policy = compilePolicy(options);
+  const { resolver = systemResolver, ca, userAgent = 'mooring' } = options;
+
+  const follow = async (first: OutgoingRequest, init: FetchInit, deadline: Deadline): Promise<FetchedResponse> => {
+    let request = first;
+    let from: Passage | undefined;
+    for (let hops = 0; ; hops++) {
+      const { url } = request;
+      const route = await findRoute(url, policy, resolver, deadline.signal);
+      // A page of the open web must not be the one to send us into places opened for another purpose.
+      if (from === 'public' && route.passage === 'allowed') {
+        throw networkErrors.forbidden(hostOf(url), 'a public server may not redirect into it');
+      }
+      from = route.passage;
+      const message = await sendHop(
+        { ...request, addresses: route.addresses, maxHeaderBytes: limits.maxHeaderBytes, ca },
+        deadline.signal,
+      ).catch((error: unknown) => {
+        throw deadline.signal.aborted ? deadline.signal.reason : fromNode(error, hostOf(url), limits.maxHeaderBytes);
+      });
+      try {
+        const next = init.redirect === 'manual' ? undefined : nextRequest(request, message, limits.maxUrlChars);
+        if (next === undefined) {
+          const maxBytes = Math.min(init.maxBytes ?? limits.maxBytes, limits.maxBytes);
+          const { maxHeaderBytes } = limits;
+          return openResponse(message, {
+            url,
+            maxBytes,
+            maxHeaderBytes,
+            deadline,
+            accept: init.accept,
+            redirected: hops > 0,
+          });
+        }
+        if (init.redirect === 'refuse') throw networkErrors.redirect('none is allowed here');
+        if (hops >= limits.maxRedirects) throw networkErrors.redirect(`more than ${limits.maxRedirects}`);
+        request = next;
+        message.destroy();
+      } catch (error) {
+        message.destroy();
+        throw error;
+      }
+    }
+  };
+
+  return {
+    async fetch(target, init = {}) {
+      init.signal?.throwIfAborted();
+      const request = prepare(target, init, limits, userAgent);
+      const deadline = startDeadline(init.timeoutMs ?? limits.timeoutMs, init.signal);
+      try {
+        return await follow(request, init, deadline);
+      } catch (error) {
+        deadline.clear();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The limits among the options that were really given; `undefined` does not switch a limit off. */
+function definedLimits(options: FetcherOptions): Partial<FetchLimits> {
+  const given: Record<string, unknown> = {};
+  for (const name of Object.keys(defaultFetchLimits) as (keyof FetchLimits)[]) {
+    if (options[name] !== undefined) given[name] = options[name];
+  }
+  return given;
+}
+
+// What the fetcher itself decides about a connection. A caller who could set these could speak to another host than the
+// one that was checked, or smuggle a second request.
+const ownHeaders =
+  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding)$/;
+const methods = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
+
+function prepare(target: string | URL, init: FetchInit, limits: FetchLimits, userAgent: string): OutgoingRequest {
+  const text = String(target);
+  if (text.length > limits.maxUrlChars)
+    throw networkErrors.badRequest(`the URL exceeds ${limits.maxUrlChars} characters`);
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch (error) {
+    throw networkErrors.badRequest('not an absolute URL', error);
+  }
+  const method = init.method ?? 'GET';
+  if (!methods.test(method)) throw networkErrors.badRequest(`method ${method}`);
+  const headers: Record<string, string> = { 'user-agent': userAgent };
+  for (const [name, value] of Object.entries(init.headers ?? {})) {
+    const lower = name.toLowerCase();
+    if (ownHeaders.test(lower)) throw networkErrors.badRequest(`header ${lower} is set by the fetcher`);
+    headers[lower] = value;
+  }
+  if (init.accept !== undefined) headers['accept'] = init.accept.join(', ');
+  headers['accept-encoding'] = acceptedEncodings;
+  return { url, method, headers, body: typeof init.body === 'string' ? Buffer.from(init.body) : init.body };
+}
+
+/** The time limit and the caller's abort as one signal. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  clear(): void;
+}
+
+function startDeadline(timeoutMs: number, outer: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(outer?.reason);
+  const clear = () => {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', onAbort);
+  };
+  const timer = Number.isFinite(timeoutMs)
+    ? setTimeout(() => controller.abort(networkErrors.timeout(timeoutMs)), Math.min(timeoutMs, 2 ** 31 - 1))
+    : undefined;
+  outer?.addEventListener('abort', onAbort, { once: true });
+  return { signal: controller.signal, clear };
+}

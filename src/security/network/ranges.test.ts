@@ -1,0 +1,84 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { contains, parseAddress, parseCidr } from './address.ts';
+import { closedHosts, publicHosts } from './fixtures/addresses.ts';
+import { classifyAddress } from './ranges.ts';
+
+/** The host as a URL parser leaves it, which is what the fetcher classifies. */
+const normalised = (host: string) => new URL(`http://${host}/`).hostname;
+
+test('the table holds at least 120 closed hosts', () => {
+  expect(new Set(closedHosts.map(([host]) => host)).size).toBeGreaterThanOrEqual(120);
+});
+
+test.each(closedHosts)('%s is %s', (host, kind) => {
+  expect(classifyAddress(normalised(host))?.kind).toBe(kind);
+});
+
+test.each(publicHosts)('%s is public', (host) => {
+  expect(classifyAddress(normalised(host))?.kind).toBe('public');
+});
+
+test('the spellings a URL parser would normalise are understood unnormalised too', () => {
+  const spelled = [...closedHosts.map(([host]) => host), ...publicHosts].filter((host) => /^[\w.:[\]]+$/.test(host));
+  for (const host of spelled) {
+    expect(classifyAddress(host)?.kind, host).toBe(classifyAddress(normalised(host))?.kind);
+  }
+});
+
+test.each(['', '.', 'example.org', '1.2.3.4.5', '256.1.1.1', '1.2.3.256', '4294967296', '0x100000000', '08', '1..2'])(
+  '%j is no IPv4 address',
+  (text) => {
+    expect(parseAddress(text)).toBeUndefined();
+  },
+);
+
+test.each([
+  ':',
+  ':::',
+  '1::2::3',
+  '1:2:3:4:5:6:7',
+  '1:2:3:4:5:6:7:8:9',
+  '1:2:3:4:5:6:7::8',
+  '12345::',
+  'g::1',
+  '::1.2.3',
+  '::1.2.3.256',
+  '1.2.3.4::',
+  '::1.2.3.4:5',
+  '::01.2.3.0004',
+])('%j is no IPv6 address', (text) => {
+  expect(parseAddress(text)).toBeUndefined();
+});
+
+test('a zone id does not hide an address', () => {
+  expect(classifyAddress('fe80::1%eth0')?.kind).toBe('link-local');
+  expect(classifyAddress('::1%25lo')?.kind).toBe('loopback');
+});
+
+test('every address that Node knows is read to the same bytes as the URL parser does', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
+      expect(isIPv4(text) || isIPv6(text)).toBe(true);
+      const host = normalised(text.includes(':') ? `[${text}]` : text);
+      expect(parseAddress(text)?.bytes).toEqual(parseAddress(host)?.bytes);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a block holds its first and last address and none beside them', () => {
+  const block = parseCidr('172.16.0.0/12')!;
+  const holds = (text: string) => contains(block, parseAddress(text)!);
+  expect(['172.16.0.0', '172.31.255.255', '172.20.1.2'].every(holds)).toBe(true);
+  expect(['172.15.255.255', '172.32.0.0', '::ffff:172.16.0.1'].some(holds)).toBe(false);
+  expect(contains(parseCidr('0.0.0.0/0')!, parseAddress('8.8.8.8')!)).toBe(true);
+});
+
+test.each(['10.0.0.0/33', 'fd00::/129', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', 'x/8', '/8'])(
+  '%j is no block',
+  (text) => {
+    expect(parseCidr(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,107 @@
+// The answer as the caller sees it: status, headers and a body that can be read once.
+
+import type { IncomingMessage } from 'node:http';
+import { readBody } from './body.ts';
+import { fromNode, networkErrors } from './errors.ts';
+import { hostOf } from './policy.ts';
+
+/** An answer. Read its body or discard it; if neither happens the time limit closes the connection. */
+export interface FetchedResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+  readonly redirected: boolean;
+  bytes(): Promise<Buffer>;
+  /** The body as text in the charset it names, UTF-8 by default. */
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+  /** The unpacked body as it arrives. Ending the loop early closes the connection. */
+  stream(): AsyncIterable<Buffer>;
+  discard(): void;
+}
+
+interface Opening {
+  readonly url: URL;
+  readonly maxBytes: number;
+  readonly maxHeaderBytes: number;
+  readonly deadline: { readonly signal: AbortSignal; clear(): void };
+  readonly accept?: readonly string[];
+  readonly redirected: boolean;
+}
+
+/** Wraps the answer of the last hop. Throws when its type is not among those the caller accepts. */
+export function openResponse(message: IncomingMessage, opening: Opening): FetchedResponse {
+  const { url, deadline } = opening;
+  const status = message.statusCode ?? 0;
+  const headers = new Headers();
+  for (let index = 0; index + 1 < message.rawHeaders.length; index += 2) {
+    headers.append(message.rawHeaders[index] as string, message.rawHeaders[index + 1] as string);
+  }
+  const type = headers.get('content-type') ?? '';
+  if (opening.accept !== undefined && status >= 200 && status < 300 && !isAccepted(type, opening.accept)) {
+    throw networkErrors.badResponse(`content type "${type}" was not asked for`);
+  }
+  let read = false;
+  const stream = async function* (): AsyncGenerator<Buffer, void, undefined> {
+    if (read) throw networkErrors.badRequest('the body has already been read');
+    read = true;
+    try {
+      deadline.signal.throwIfAborted();
+      yield* readBody(message, opening.maxBytes);
+      // A body without a length ends when the connection does, even if it was our time limit that ended it.
+      deadline.signal.throwIfAborted();
+    } catch (error) {
+      throw deadline.signal.aborted ? deadline.signal.reason : fromNode(error, hostOf(url), opening.maxHeaderBytes);
+    } finally {
+      deadline.clear();
+      message.destroy();
+    }
+  };
+  const bytes = async (): Promise<Buffer> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream()) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  };
+  const text = async (): Promise<string> => decoderFor(type).decode(await bytes());
+  return {
+    status,
+    headers,
+    url: url.href,
+    redirected: opening.redirected,
+    bytes,
+    text,
+    async json() {
+      const body = await text();
+      try {
+        return JSON.parse(body) as unknown;
+      } catch (error) {
+        throw networkErrors.badResponse('not JSON', error);
+      }
+    },
+    stream,
+    discard() {
+      deadline.clear();
+      message.destroy();
+    },
+  };
+}
+
+function isAccepted(type: string, accept: readonly string[]): boolean {
+  const essence = (type.split(';')[0] as string).trim().toLowerCase();
+  return accept.some((wanted) => {
+    const pattern = (wanted.split(';')[0] as string).trim().toLowerCase();
+    return (
+      pattern === '*/*' || pattern === essence || (pattern.endsWith('/*') && essence.startsWith(pattern.slice(0, -1)))
+    );
+  });
+}
+
+function decoderFor(type: string): TextDecoder {
+  const charset = /;\s{0,8}charset\s{0,8}=\s{0,8}"?([\w.:-]{1,40})/i.exec(type)?.[1];
+  try {
+    return new TextDecoder(charset ?? 'utf-8');
+  } catch {
+    return new TextDecoder(); // A charset nobody knows: reading it as UTF-8 shows at least the ASCII part.
+  }
+}
