@@ -1,0 +1,264 @@
+// Bytes to lines: one UTF-8 JSON-RPC message per line, whatever the chunks look like. Knows sizes and encoding,
+// nothing of JSON beyond the clue it hands out with a line it refuses (line-clue.ts).
+
+import { isAscii, isUtf8 } from 'node:buffer';
+import { clueBytes, findClue, type LineClue } from './line-clue.ts';
+
+/** Why a line never became a message. */
+export type LineRefusal = 'too-large' | 'not-utf8';
+
+/** Who gets the lines. Called in the order of the bytes, exactly once per line that is not blank. */
+export interface LineListener {
+  onLine(text: string): void;
+  onRefused(reason: LineRefusal, clue: LineClue): void;
+  /** After `end()`, when the last line has been handed out. */
+  onEnd?(): void;
+}
+
+/** Stops a line without end from filling the memory: what is longer is thrown away up to its newline. */
+export const defaultMaxMessageBytes = 64 * 1024 * 1024;
+
+const newline = 0x0a;
+const byteOrderMark = 0xfeff;
+/** A buffer that grew beyond this for one huge line is let go after it. */
+const keptBytes = 1024 * 1024;
+const noBytes = Buffer.alloc(0);
+
+/**
+ * Splits a byte stream into lines.
+ *
+ * The complete lines of a chunk are decoded in one go and cut from that string, which costs a quarter of decoding
+ * line by line. Only the unfinished end of a chunk is copied, into a buffer that doubles: linear for any chunking,
+ * and a peer that sends byte by byte occupies no more than one that does not.
+ */
+export class LineReader {
+  readonly #listener: LineListener;
+  readonly #maxBytes: number;
+
+  /** The line that is not finished yet: the first `#length` bytes. */
+  #buffer: Buffer = noBytes;
+  #length = 0;
+
+  /** A line beyond the limit is under way: only its two ends are kept, to find out who waits for an answer. */
+  #discarding = false;
+  #head: Buffer = noBytes;
+  #tail: Buffer = noBytes;
+
+  /** Decoded lines not handed out yet. */
+  #text = '';
+  #at = 0;
+
+  /** Chunks that came, or were left, while paused. */
+  #held: Buffer[] = [];
+  #started = false;
+  #running = false;
+  #paused = false;
+  #ending = false;
+  #ended = false;
+
+  constructor(listener: LineListener, maxMessageBytes: number = defaultMaxMessageBytes) {
+    this.#listener = listener;
+    this.#maxBytes = maxMessageBytes;
+  }
+
+  /** Takes the next bytes. They may be overwritten afterwards unless the reader is paused. */
+  push(chunk: Uint8Array): void {
+    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this.#running || this.#paused || this.#ended) {
+      if (!this.#ended) this.#held.push(bytes);
+      return;
+    }
+    this.#running = true;
+    try {
+      this.#take(bytes);
+    } finally {
+      this.#running = false;
+    }
+    if (this.#held.length > 0 || this.#ending) this.#continue();
+  }
+
+  /** No more bytes will come; a last line without a newline counts. */
+  end(): void {
+    this.#ending = true;
+    this.#continue();
+  }
+
+  /** Hands out no more lines, not even those of the chunk under way, until `resume()`. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#continue();
+  }
+
+  /** Forgets everything and hands out nothing any more. */
+  close(): void {
+    this.#ended = true;
+    this.#paused = true;
+    this.#text = '';
+    this.#held = [];
+    this.#buffer = noBytes;
+    this.#length = 0;
+  }
+
+  #continue(): void {
+    if (this.#running || this.#ended) return;
+    this.#running = true;
+    try {
+      while (!this.#paused) {
+        if (this.#text !== '') this.#emit();
+        else if (this.#held.length > 0) this.#take(this.#held.shift()!);
+        else break;
+      }
+      if (this.#paused || !this.#ending) return;
+      this.#ended = true;
+      this.#finishLine();
+    } finally {
+      this.#running = false;
+    }
+    this.#listener.onEnd?.();
+  }
+
+  #take(chunk: Buffer): void {
+    const last = chunk.lastIndexOf(newline);
+    if (last === -1) {
+      this.#keep(chunk);
+      return;
+    }
+    let start = 0;
+    // The first newline ends a line that began earlier. The very first line goes this way too, for its byte order mark.
+    if (this.#length > 0 || this.#discarding || !this.#started) {
+      const end = chunk.indexOf(newline);
+      this.#keep(chunk.subarray(0, end));
+      this.#finishLine();
+      start = end + 1;
+      if (this.#paused) {
+        this.#hold(chunk.subarray(start));
+        return;
+      }
+    }
+    if (start > last) {
+      this.#keep(chunk.subarray(start));
+      return;
+    }
+    const lines = start === 0 && last === chunk.length - 1 ? chunk : chunk.subarray(start, last + 1);
+    const ascii = isAscii(lines);
+    if (lines.length > this.#maxBytes || !(ascii || isUtf8(lines))) {
+      this.#takeOneByOne(chunk.subarray(start));
+      return;
+    }
+    this.#keep(chunk.subarray(last + 1));
+    this.#text = lines.toString(ascii ? 'latin1' : 'utf8');
+    this.#at = 0;
+    this.#emit();
+  }
+
+  /** Something among these lines is wrong: finds out which. */
+  #takeOneByOne(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1 && !this.#paused; end = chunk.indexOf(newline, start)) {
+      this.#keep(chunk.subarray(start, end));
+      this.#finishLine();
+      start = end + 1;
+    }
+    if (this.#paused) this.#hold(chunk.subarray(start));
+    else this.#keep(chunk.subarray(start));
+  }
+
+  /** Hands out the decoded lines; stops where the listener pauses. */
+  #emit(): void {
+    const text = this.#text;
+    let start = this.#at;
+    while (start < text.length) {
+      const end = text.indexOf('\n', start);
+      const from = start;
+      start = end + 1;
+      const code = text.charCodeAt(from);
+      if (code <= 0x20) {
+        const line = text.slice(from, end).trim();
+        if (line !== '') this.#listener.onLine(line);
+      } else {
+        this.#listener.onLine(text.slice(from, text.charCodeAt(end - 1) === 0x0d ? end - 1 : end));
+      }
+      if (this.#paused) {
+        this.#at = start;
+        if (start === text.length) this.#text = '';
+        return;
+      }
+    }
+    this.#text = '';
+  }
+
+  #hold(chunk: Buffer): void {
+    if (chunk.length > 0) this.#held.unshift(chunk);
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#discarding) {
+      if (this.#head.length < clueBytes) this.#head = firstBytes(this.#head, bytes);
+      this.#tail = lastBytes(this.#tail, bytes);
+      return;
+    }
+    const length = this.#length + bytes.length;
+    if (length > this.#maxBytes) {
+      const kept = this.#buffer.subarray(0, this.#length);
+      this.#head = firstBytes(kept, bytes);
+      this.#tail = lastBytes(kept, bytes);
+      this.#discarding = true;
+      this.#length = 0;
+      this.#release();
+      return;
+    }
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(length, 2 * this.#buffer.length, 4096), this.#maxBytes));
+      this.#buffer.copy(grown, 0, 0, this.#length);
+      this.#buffer = grown;
+    }
+    bytes.copy(this.#buffer, this.#length);
+    this.#length = length;
+  }
+
+  #finishLine(): void {
+    const first = !this.#started;
+    this.#started = true;
+    if (this.#discarding) {
+      const clue = findClue(this.#head.toString('latin1'), this.#tail.toString('latin1'));
+      this.#discarding = false;
+      this.#head = this.#tail = noBytes;
+      this.#listener.onRefused('too-large', clue);
+      return;
+    }
+    if (this.#length === 0) return;
+    const bytes = this.#buffer.subarray(0, this.#length);
+    this.#length = 0;
+    const ascii = isAscii(bytes);
+    if (!ascii && !isUtf8(bytes)) {
+      const head = bytes.toString('latin1', 0, clueBytes);
+      this.#listener.onRefused('not-utf8', findClue(head, bytes.subarray(-clueBytes).toString('latin1')));
+      return;
+    }
+    let line = bytes.toString(ascii ? 'latin1' : 'utf8');
+    this.#release();
+    if (first && line.charCodeAt(0) === byteOrderMark) line = line.slice(1);
+    if (line.charCodeAt(line.length - 1) === 0x0d) line = line.slice(0, -1);
+    if (line.charCodeAt(0) <= 0x20) line = line.trim();
+    if (line !== '') this.#listener.onLine(line);
+  }
+
+  #release(): void {
+    if (this.#buffer.length > keptBytes) this.#buffer = noBytes;
+  }
+}
+
+// Both are copies, so that the pieces themselves do not stay in memory for their ends.
+
+function firstBytes(before: Buffer, after: Buffer): Buffer {
+  return Buffer.concat([before.subarray(0, clueBytes), after.subarray(0, clueBytes)]).subarray(0, clueBytes);
+}
+
+function lastBytes(before: Buffer, after: Buffer): Buffer {
+  return Buffer.concat([before.subarray(-clueBytes), after.subarray(-clueBytes)]).subarray(-clueBytes);
+}
