@@ -1,9 +1,9 @@
 // Starting a process tree and seeing it to its end: descriptors, the moment at which the program may begin, the kill
 // that leaves nobody behind. What the walls are made of is in `bubblewrap.ts`; this file knows no policy.
 
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, StdioNull, StdioPipe } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { accountFiles, descriptors } from './bubblewrap.ts';
@@ -22,6 +22,8 @@ export interface LaunchPlan {
   readonly cwd: string;
   readonly identity: Identity;
   readonly stdin: 'ignore' | 'pipe';
+  /** Descriptors of ours that must not be handed on (see `descriptors.ts`). */
+  readonly covered: readonly number[];
   /** Under bubblewrap: its options and the system call filter. */
   readonly walls?: { readonly args: Buffer; readonly filter: Buffer };
   /** Called with the host's number of the first process before the program begins; what it returns is called at the end. */
@@ -78,26 +80,36 @@ export function launch(plan: LaunchPlan): Launched {
 
 type StartedProcess = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 
-function start({ file, args, cwd, environment, stdin, identity, walls }: LaunchPlan): StartedProcess {
-  let child: ChildProcess;
+function start({ file, args, cwd, environment, stdin, identity, walls, covered }: LaunchPlan): StartedProcess {
+  const nothing = covered.length > 0 ? openSync('/dev/null', 'r') : -1;
+  const stdio: (StdioNull | StdioPipe | number)[] = [
+    stdin,
+    'pipe',
+    'pipe',
+    ...(walls ? (['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const) : []),
+  ];
+  for (const descriptor of covered) {
+    while (stdio.length <= descriptor) stdio.push('ignore');
+    if (stdio[descriptor] === 'ignore') stdio[descriptor] = nothing;
+  }
   try {
-    child = spawn(file, args, {
+    const child = spawn(file, args, {
       cwd,
       env: environment,
-      stdio: [stdin, 'pipe', 'pipe', ...(walls ? (['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const) : [])],
+      stdio,
       // Without a pid namespace the process group is the best handle on the tree that there is.
       detached: walls === undefined,
       ...(identity.changes ? { uid: identity.uid, gid: identity.gid } : {}),
     });
-  } catch (cause) {
-    throw sandboxErrors.startFailed(String(cause), cause);
-  }
-  if (child.stdout === null || child.stdout === undefined) {
+    if (child.stdout !== null && child.stdout !== undefined) return child as StartedProcess;
     // Out of descriptors, Node gives a child without pipes and tells the rest in an event.
     child.on('error', () => {});
-    throw sandboxErrors.startFailed('no descriptors left');
+    throw new Error('no descriptors left');
+  } catch (cause) {
+    throw sandboxErrors.startFailed(String(cause), cause);
+  } finally {
+    if (nothing >= 0) closeSync(nothing);
   }
-  return child as StartedProcess;
 }
 
 function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {

@@ -2,8 +2,9 @@
 // give is refused here; nothing falls back to a weaker one by itself.
 
 import { readFileSync } from 'node:fs';
-import { encodeArguments, findHelper, missingOptions, runArguments, wallArguments } from './bubblewrap.ts';
+import { descriptors, encodeArguments, findHelper, missingOptions, runArguments, wallArguments } from './bubblewrap.ts';
 import type { SandboxLevel } from './contract.ts';
+import { highestCovered, inheritableDescriptors } from './descriptors.ts';
 import type { Directories } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
@@ -42,11 +43,13 @@ export function planLevel(level: SandboxLevel, options: LevelOptions): Planner {
       return planKernel(options);
     case 'limits':
       return planLimits(options);
-    case 'none':
+    case 'none': {
+      const covered = inheritable(level);
       return ({ path, args, environment, cwd }) => ({
         ...{ file: path, args, cwd },
-        ...{ environment: Object.fromEntries(environment), identity: options.identity },
+        ...{ environment: Object.fromEntries(environment), identity: options.identity, covered },
       });
+    }
   }
 }
 
@@ -66,15 +69,21 @@ function planKernel(options: LevelOptions): Planner {
   const walls = wallArguments(options);
   const filter = filterBytes({ architecture, network, unixSockets });
   const limited = limitCommand('kernel', options, limitCountsTreeAlone(identity, { ownNamespace: true }));
+  const covered = inheritable('kernel').filter(
+    (descriptor) => !Object.values<number>(descriptors).includes(descriptor),
+  );
+  // Read as an empty list of options, a covered descriptor is closed by bubblewrap; nothing else makes it do so.
+  const closing = covered.flatMap((descriptor) => ['--args', String(descriptor)]);
   return ({ path, args, environment, cwd, innerClockMs }) => {
     const clock = innerClockMs === undefined ? '0' : String(innerClockMs / 1000);
     const inner = [timeout, '--signal=KILL', clock, ...limited, path, ...args];
     return {
       file: bwrap,
-      args: ['--args', '3', '--', ...inner],
+      args: [...closing, '--args', String(descriptors.arguments), '--', ...inner],
       environment: {},
       cwd: '/',
       identity,
+      covered,
       walls: { args: encodeArguments([...walls, ...runArguments(environment, cwd)]), filter },
     };
   };
@@ -83,10 +92,21 @@ function planKernel(options: LevelOptions): Planner {
 function planLimits(options: LevelOptions): Planner {
   const { identity } = options;
   const [file, ...limited] = limitCommand('limits', options, limitCountsTreeAlone(identity, { ownNamespace: false }));
+  const covered = inheritable('limits');
   return ({ path, args, environment, cwd }) => ({
     ...{ file: file!, args: [...limited, path, ...args] },
-    ...{ environment: Object.fromEntries(environment), cwd, identity },
+    ...{ environment: Object.fromEntries(environment), cwd, identity, covered },
   });
+}
+
+/** What children would inherit from us. Only Linux tells; elsewhere Node's own care must do. */
+function inheritable(level: SandboxLevel): number[] {
+  if (process.platform !== 'linux') return [];
+  const found = inheritableDescriptors();
+  const beyond = found.find((descriptor) => descriptor > highestCovered);
+  if (beyond === undefined) return found;
+  const detail = `descriptor ${beyond} was left open by whoever started this process`;
+  throw sandboxErrors.levelUnavailable(level, detail, 'Start it with no descriptors beside the standard three.');
 }
 
 /** `prlimit` with its options; the program follows. */
