@@ -74,10 +74,11 @@ function checkOthers({ known, patterns, additional }: ObjectRules, build: Build)
   return (value, depth, log) => {
     let ok = true;
     for (const name of Object.keys(value)) {
+      let spokenOf = known.has(name);
+      if (spokenOf && matchers.length === 0) continue;
       const property = own(value, name);
       if (property === undefined) continue;
       let good = true;
-      let spokenOf = known.has(name);
       for (const { pattern, check } of matchers) {
         if (!pattern.test(name)) continue;
         spokenOf = true;

@@ -9,10 +9,13 @@ export function formatPath(path: readonly (string | number)[]): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
-    else if (/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(step)) text += text === '' ? step : `.${step}`;
-    else text += `[${JSON.stringify(shorten(step))}]`;
+    else {
+      const name = shorten(step);
+      const plain = /^[\p{L}_$][\p{L}\p{N}_$…-]*$/u.test(name);
+      text += plain ? `${text === '' ? '' : '.'}${name}` : `[${JSON.stringify(name)}]`;
+    }
   }
-  return text;
+  return shorten(text, limits.maxPathLength);
 }
 
 /** One line for people: 'name: must be a string; tags[2]: must be one of "a", "b"'. */

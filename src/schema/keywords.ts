@@ -6,6 +6,29 @@ import { anyType, type TypeName, typeBits } from './plan.ts';
 import { isObject } from './refs.ts';
 import type { JsonSchema } from './types.ts';
 
+/** Groups of keywords that are read together, as bits. */
+export const groups = { choice: 1, number: 2, string: 4, array: 8, object: 16, combination: 32, beyond: 64 } as const;
+
+const members: Record<keyof typeof groups, string> = {
+  choice: 'enum const',
+  number: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
+  string: 'minLength maxLength pattern format',
+  array: 'items prefixItems additionalItems contains minContains maxContains minItems maxItems uniqueItems',
+  object:
+    'properties required additionalProperties patternProperties propertyNames minProperties maxProperties ' +
+    'dependentRequired dependentSchemas dependencies',
+  combination: 'allOf anyOf oneOf not if then else',
+  // No plan can express these: what they accept depends on what other keywords have looked at.
+  beyond: 'unevaluatedProperties unevaluatedItems $dynamicRef $recursiveRef',
+};
+
+/** The group of each keyword; annotations and unknown words have none. */
+export const groupOf: ReadonlyMap<string, number> = new Map(
+  Object.entries(members).flatMap(([group, words]) =>
+    words.split(' ').map((word): [string, number] => [word, groups[group as keyof typeof groups]]),
+  ),
+);
+
 /** Throws a `SchemaError` about one keyword of the subschema being read. */
 export type Fail = (keyword: string, problem: string) => never;
 

@@ -19,6 +19,8 @@ export const limits = {
   maxIssues: 10,
   /** Characters quoted from a value or a schema: a message must not become an echo of a large input. */
   maxQuotedLength: 80,
+  /** Characters of a path in a message: a fault hundreds of levels down would fill a page with its address. */
+  maxPathLength: 200,
   /** Names or values listed in one message: an enum of ten thousand countries is no help in an error. */
   maxListed: 20,
 } as const;

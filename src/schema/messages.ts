@@ -4,13 +4,13 @@ import { limits } from './limits.ts';
 import { type TypeName, typeBits } from './plan.ts';
 
 const nouns: Record<TypeName, string> = {
-  null: 'null',
-  boolean: 'a boolean',
-  integer: 'an integer',
-  number: 'a number',
   string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'a boolean',
   array: 'an array',
   object: 'an object',
+  null: 'null',
 };
 
 /** The types in a set of bits as nouns. */

@@ -3,7 +3,7 @@
 import { refuseLoops } from './cycles.ts';
 import { type Dialect, dialectAt, readDialect } from './dialects.ts';
 import { show } from './issues.ts';
-import { type Fail, readChoices, readList, readMap, readTypes } from './keywords.ts';
+import { type Fail, groupOf, groups, readChoices, readList, readMap, readTypes } from './keywords.ts';
 import { limits } from './limits.ts';
 import { anyType, type Conditional, isAnything, type Plan, type Ref } from './plan.ts';
 import { isObject, References, type Resource, resourceOf } from './refs.ts';
@@ -42,9 +42,6 @@ const blank = {
 } as const;
 const anything: Plan = { ...blank, source: true };
 const nothing: Plan = { ...blank, never: true, source: false };
-
-/** Keywords that no plan can express: what they accept depends on what other keywords have looked at. */
-const beyondPlans = ['unevaluatedProperties', 'unevaluatedItems', '$dynamicRef', '$recursiveRef'];
 
 /** `not: true` forbids everything, `contains: true` asks for an item, `if: true` picks `then`. */
 const meansSomethingWhenTrue: ReadonlySet<string> = new Set(['not', 'contains', 'if']);
@@ -134,21 +131,25 @@ class Parser implements Reader {
     const ref = this.#readRef(schema);
     // Draft-07, section 8.3: "All other properties in a "$ref" object MUST be ignored."
     if (ref !== undefined && this.#dialect === 'draft-07') return { ...blank, ref, source: schema };
-    for (const keyword of beyondPlans) if (schema[keyword] !== undefined) this.beyond ??= this.#dialect;
+    // Most subschemas have two or three keywords: ask which groups they are of, not for each of fifty by name.
+    let spoken = 0;
+    for (const keyword of Object.keys(schema)) spoken |= groupOf.get(keyword) ?? 0;
+    if ((spoken & groups.beyond) !== 0) this.beyond ??= this.#dialect;
+    const combines = (spoken & groups.combination) !== 0;
     return {
       never: false,
       types: readTypes(schema, this.fail),
-      choices: readChoices(schema, this.fail),
-      number: readNumberRules(schema, this),
-      string: readStringRules(schema, this),
-      array: readArrayRules(schema, this),
-      object: readObjectRules(schema, this),
+      choices: (spoken & groups.choice) !== 0 ? readChoices(schema, this.fail) : [],
+      number: (spoken & groups.number) !== 0 ? readNumberRules(schema, this) : undefined,
+      string: (spoken & groups.string) !== 0 ? readStringRules(schema, this) : undefined,
+      array: (spoken & groups.array) !== 0 ? readArrayRules(schema, this) : undefined,
+      object: (spoken & groups.object) !== 0 ? readObjectRules(schema, this) : undefined,
       ref,
-      allOf: this.list(schema, 'allOf') ?? [],
-      anyOf: this.list(schema, 'anyOf'),
-      oneOf: this.list(schema, 'oneOf'),
-      not: this.child(schema, 'not'),
-      conditional: this.#readConditional(schema),
+      allOf: (combines ? this.list(schema, 'allOf') : undefined) ?? [],
+      anyOf: combines ? this.list(schema, 'anyOf') : undefined,
+      oneOf: combines ? this.list(schema, 'oneOf') : undefined,
+      not: combines ? this.child(schema, 'not') : undefined,
+      conditional: combines ? this.#readConditional(schema) : undefined,
       source: schema,
     };
   }

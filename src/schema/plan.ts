@@ -3,13 +3,13 @@
 
 /** The JSON types as bits, so that a set of types is one number. `number` includes the integers. */
 export const typeBits = {
-  null: 1,
-  boolean: 2,
+  string: 1,
+  number: 2,
   integer: 4,
-  number: 8,
-  string: 16,
-  array: 32,
-  object: 64,
+  boolean: 8,
+  array: 16,
+  object: 32,
+  null: 64,
 } as const;
 
 /** The name of a JSON type. */

@@ -37,13 +37,17 @@ export class StandardValidator implements Validator {
   validate(value: unknown): Validation | Promise<Validation> {
     try {
       const result = this.#props.validate(value);
-      return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+      return result instanceof Promise ? result.then(toValidation, refuseOverflow) : toValidation(result);
     } catch (error) {
-      // Libraries recurse over recursive schemas without a bound; a hostile value must not look like our failure.
-      if (isStackOverflow(error)) return { ok: false, issues: [nestedTooDeeply] };
-      throw error;
+      return refuseOverflow(error);
     }
   }
+}
+
+/** Libraries recurse over recursive schemas without a bound; a hostile value must not look like our failure. */
+function refuseOverflow(error: unknown): Validation {
+  if (isStackOverflow(error)) return { ok: false, issues: [nestedTooDeeply] };
+  throw error;
 }
 
 function toValidation(result: StandardResult<unknown>): Validation {
