@@ -20,9 +20,6 @@ export interface LoopbackOptions {
   readonly clientName?: string;
 }
 
-// A page in the same browser could guess at the port all day; after so many misses the sign-in ends.
-const maxStrays = 100;
-
 /** Creates a redirector that listens on loopback. */
 export function createLoopbackRedirector(options: LoopbackOptions = {}): Redirector {
   const host = options.host ?? '127.0.0.1';
@@ -51,58 +48,68 @@ interface StopContext {
 }
 
 function createStop(server: Server, context: StopContext): RedirectStop {
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  // Absent before and after the visit.
+  let receive: ((parameters: URLSearchParams) => Verdict) | undefined;
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const reply = (status: number, outcome: 'done' | 'failed' | 'stray', settle?: () => void) =>
+      answer(response, status, renderPage(outcome, context.clientName), settle);
+    // A name that merely resolves to 127.0.0.1 is somebody else's page (DNS rebinding).
+    if (request.headers.host !== context.authority) return reply(421, 'stray');
+    const target = targetOf(request, context.authority);
+    if (target?.pathname !== context.path) return reply(404, 'stray');
+    if (request.method !== 'GET') return reply(405, 'stray');
+    if (receive === undefined) return reply(410, 'stray');
+    const verdict = receive(target.searchParams);
+    // The page is on its way before the listener goes, so that nobody sees a broken connection.
+    reply(verdict.status, verdict.outcome, verdict.settle);
+  });
+
   return {
     redirectUri: `http://${context.authority}${context.path}`,
-    close,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
     visit: ({ url, signal, judge }) =>
       new Promise<URLSearchParams>((resolve, reject) => {
-        let strays = 0;
-        const onAbort = () => end(() => reject(signal.reason));
-        const end = (settle: () => void) => {
+        const onAbort = () => end(() => reject(signal.reason))();
+        const end = (settle: () => void) => () => {
+          receive = undefined;
           signal.removeEventListener('abort', onAbort);
-          server.removeAllListeners('request');
           settle();
         };
-        server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-          const reply = (status: number, outcome: 'done' | 'failed' | 'stray', after = () => {}) =>
-            answer(response, status, renderPage(outcome, context.clientName), after);
-          const stray = (status: number) => {
-            reply(status, 'stray');
-            if (++strays >= maxStrays) end(() => reject(authErrors.callbackInvalid('too many foreign requests')));
-          };
-          // A name that merely resolves to 127.0.0.1 is somebody else's page (DNS rebinding).
-          if (request.headers.host !== context.authority) return stray(421);
-          const target = targetOf(request, context.authority);
-          if (target?.pathname !== context.path) return stray(404);
-          if (request.method !== 'GET') return stray(405);
+        receive = (parameters) => {
           try {
-            judge(target.searchParams);
+            judge(parameters);
+            return { status: 200, outcome: 'done', settle: end(() => resolve(parameters)) };
           } catch (error) {
-            if (!(error instanceof AuthError) || isForeign(error)) return stray(400);
-            return reply(400, 'failed', () => end(() => reject(error)));
+            if (isForeign(error)) return { status: 400, outcome: 'stray', settle: () => {} };
+            return { status: 400, outcome: 'failed', settle: end(() => reject(error)) };
           }
-          // The page is on its way before the listener goes, so that nobody sees a broken connection.
-          return reply(200, 'done', () => end(() => resolve(target.searchParams)));
-        });
+        };
         if (signal.aborted) return onAbort();
         signal.addEventListener('abort', onAbort, { once: true });
         try {
           context.open(url);
         } catch (error) {
-          end(() => reject(error));
+          end(() => reject(error))();
         }
       }),
   };
 }
 
-/** Not an answer to our question, so it must not be able to end it. */
-function isForeign(error: AuthError): boolean {
-  return error.code === 'state-mismatch' || error.code === 'state-replayed';
+/** What a callback is answered with, and what happens once that is sent. */
+interface Verdict {
+  readonly status: number;
+  readonly outcome: 'done' | 'failed' | 'stray';
+  readonly settle: () => void;
+}
+
+/** Not an answer to our question, so it must not be able to end it, however often it comes. */
+function isForeign(error: unknown): boolean {
+  return error instanceof AuthError && (error.code === 'state-mismatch' || error.code === 'state-replayed');
 }
 
 /** Only the plain form of a target; "//host/…" and absolute forms are for proxies. */
@@ -113,7 +120,7 @@ function targetOf(request: IncomingMessage, authority: string): URL | undefined 
     : undefined;
 }
 
-function answer(response: ServerResponse, status: number, page: string, after: () => void): void {
+function answer(response: ServerResponse, status: number, page: string, settle?: () => void): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -122,15 +129,9 @@ function answer(response: ServerResponse, status: number, page: string, after: (
     'x-content-type-options': 'nosniff',
     connection: 'close',
   });
-  let settled = false;
-  const once = () => {
-    if (settled) return;
-    settled = true;
-    after();
-  };
-  // Either way the response is over; a browser that hangs up early has still delivered its message.
-  response.once('close', once);
-  response.end(page, once);
+  // A browser that hangs up early has still delivered its message.
+  if (settle !== undefined) response.once('close', settle);
+  response.end(page);
 }
 
 function listen(server: Server, port: number): Promise<void> {

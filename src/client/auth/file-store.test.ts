@@ -1,0 +1,97 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createFileStore, defaultCredentialFile } from './file-store.ts';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mooring-file-'));
+  file = join(folder, 'credentials.json');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test('folder and file are for the owner alone, whatever the umask', async () => {
+  const inner = join(folder, 'a', 'credentials.json');
+  const umask = process.umask(0);
+  try {
+    await createFileStore(inner).set('k', 1);
+  } finally {
+    process.umask(umask);
+  }
+  expect((await stat(inner)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o700);
+});
+
+test('what one store wrote another reads, and no temporary file stays', async () => {
+  await createFileStore(file).set('k', { a: 1 });
+  expect(await createFileStore(file).get('k')).toEqual({ a: 1 });
+  expect(await readdir(folder)).toEqual(['credentials.json']);
+});
+
+test('a file that others can read is refused, and stays as it is', async () => {
+  await createFileStore(file).set('k', 1);
+  for (const mode of [0o644, 0o640, 0o604, 0o620]) {
+    await chmod(file, mode);
+    const before = await readFile(file, 'utf8');
+    await expect(createFileStore(file).get('k')).rejects.toMatchObject({ code: 'store-unsafe', message: /chmod 600/ });
+    await expect(createFileStore(file).set('k', 2)).rejects.toMatchObject({ code: 'store-unsafe' });
+    expect(await readFile(file, 'utf8')).toBe(before);
+  }
+});
+
+test('a folder that others can write to is refused', async () => {
+  const open = join(folder, 'open');
+  await mkdir(open);
+  await chmod(open, 0o777);
+  await expect(createFileStore(join(open, 'c.json')).get('k')).rejects.toMatchObject({ code: 'store-unsafe' });
+});
+
+test('a symbolic link in place of the file is refused', async () => {
+  await writeFile(join(folder, 'target'), '{}', { mode: 0o600 });
+  await symlink(join(folder, 'target'), file);
+  await expect(createFileStore(file).get('k')).rejects.toMatchObject({
+    code: 'store-unsafe',
+    message: /symbolic link/,
+  });
+});
+
+test('a folder in place of the file is refused', async () => {
+  await mkdir(file);
+  await expect(createFileStore(file).get('k')).rejects.toMatchObject({ code: 'store-unsafe' });
+});
+
+test('a damaged file is kept aside with a clear error, and the next run starts empty', async () => {
+  for (const damage of ['{"version":1,"records"', '', '[]', 'null', '{"version":2,"records":{}}', '{"version":1}']) {
+    await writeFile(file, damage, { mode: 0o600 });
+    const store = createFileStore(file);
+    const error = await store.get('k').catch((thrown: Error) => thrown);
+    expect(error, damage).toMatchObject({ code: 'store-corrupt' });
+    const kept = (await readdir(folder)).find((name) => name.includes('damaged'))!;
+    expect((error as Error).message).toContain(kept);
+    expect(await readFile(join(folder, kept), 'utf8')).toBe(damage);
+    expect(await store.get('k')).toBeUndefined();
+    await rm(join(folder, kept));
+  }
+});
+
+test('two stores on one file exclude each other like two processes do', async () => {
+  const [one, two] = [createFileStore(file), createFileStore(file)];
+  let inside = 0;
+  const task = async () => {
+    expect(++inside).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    inside--;
+  };
+  await Promise.all([one, two, one, two].map((store) => store.lock('k', task)));
+  await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? one : two).set(`k${n}`, n)));
+  expect(await Promise.all(Array.from({ length: 10 }, (_, n) => one.get(`k${n}`)))).toEqual([...Array(10).keys()]);
+});
+
+test('the default place follows the platform', () => {
+  expect(defaultCredentialFile({ XDG_STATE_HOME: '/state' }, 'linux')).toBe('/state/mooring/credentials.json');
+  expect(defaultCredentialFile({}, 'linux')).toMatch(/\.local\/state\/mooring\/credentials\.json$/);
+  expect(defaultCredentialFile({}, 'darwin')).toMatch(/Application Support\/mooring\/credentials\.json$/);
+  expect(defaultCredentialFile({ LOCALAPPDATA: '/app' }, 'win32')).toBe('/app/mooring/credentials.json');
+});
