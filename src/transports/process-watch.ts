@@ -1,0 +1,58 @@
+// What can befall a process that serves a pipe: signals, the death of its parent, an error nobody caught. Says so;
+// what to do about it is stdio.ts.
+
+export type StopSignal = 'SIGTERM' | 'SIGINT';
+
+export interface ProcessListener {
+  /** `count` is 1 for the first signal of either kind. */
+  onSignal(signal: StopSignal, count: number): void;
+  /** Whoever started us is gone, though the pipe is still open: another process holds its other end. */
+  onOrphaned(): void;
+  /** An exception or a rejection outside every handler. */
+  onFatal(kind: 'uncaught exception' | 'unhandled rejection', error: unknown): void;
+}
+
+const signals = ['SIGTERM', 'SIGINT'] as const satisfies StopSignal[];
+
+/** The exit code a shell expects of a process that a signal ended. */
+export const signalExitCodes: Record<StopSignal, number> = { SIGTERM: 143, SIGINT: 130 };
+
+/** Watches until the returned function is called. A `parentPollMs` of 0 leaves the parent unwatched. */
+export function watchProcess(listener: ProcessListener, parentPollMs: number): () => void {
+  let count = 0;
+  const onSignal = (signal: NodeJS.Signals): void => listener.onSignal(signal as StopSignal, ++count);
+  const onException = (error: unknown): void => listener.onFatal('uncaught exception', error);
+  const onRejection = (error: unknown): void => listener.onFatal('unhandled rejection', error);
+  for (const signal of signals) process.on(signal, onSignal);
+  process.on('uncaughtException', onException);
+  process.on('unhandledRejection', onRejection);
+  const timer = parentPollMs > 0 ? watchParent(listener, parentPollMs) : undefined;
+
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+    process.off('uncaughtException', onException);
+    process.off('unhandledRejection', onRejection);
+    clearInterval(timer);
+  };
+}
+
+/** Polling is the portable way (no system calls us back), and one look costs less than a microsecond. */
+function watchParent(listener: ProcessListener, pollMs: number): NodeJS.Timeout {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent && (process.platform !== 'win32' || exists(parent))) return;
+    clearInterval(timer);
+    listener.onOrphaned();
+  }, pollMs);
+  return timer.unref();
+}
+
+/** On Windows an orphan keeps the number of its dead parent. */
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,124 @@
+// A server as a child process: MCP on stdin and stdout, logs on stderr. What belongs to the process lives here
+// (signals, exit codes, stray prints); the connection itself is stream.ts, which sockets use as well.
+
+import type { Readable, Writable } from 'node:stream';
+import type { Host } from '../protocol/exchange.ts';
+import type { Logger } from '../protocol/log.ts';
+import { createLogger } from './logger.ts';
+import { signalExitCodes, watchProcess } from './process-watch.ts';
+import { guardStdout } from './stdout-guard.ts';
+import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';
+
+export interface StdioOptions extends Omit<StreamOptions, 'logger'> {
+  /** Default: `process.stdin`. */
+  readonly stdin?: Readable;
+  /** Default: `process.stdout`. */
+  readonly stdout?: Writable;
+  /** Default: `createLogger()`, on stderr. */
+  readonly logger?: Logger & { flush?(): Promise<void> };
+  /**
+   * Act for the whole process: heed signals, guard stdout, watch the parent, exit at the end. Default: true unless
+   * `stdin` or `stdout` is given. When false the connection is all there is; see `closed`.
+   */
+  readonly ownProcess?: boolean;
+  /** How often to look whether the parent still lives, in ms; 0 = never. Default 3 s. */
+  readonly parentPollMs?: number;
+}
+
+/** A server on stdio. */
+export interface StdioServer {
+  /** Resolves when the connection is over. In a process of its own the exit follows. */
+  readonly closed: Promise<StreamEnd>;
+  /** Lets open calls finish within the grace period, then ends as an end of input would. */
+  close(): Promise<void>;
+}
+
+const defaultParentPollMs = 3_000;
+/** Official clients close our stdin, send SIGTERM two seconds later and kill after two more: be gone by then. */
+const hurryMs = 1_000;
+/** How long packs may take to let go of what they hold, and the log to be read, before we exit anyway. */
+const closeHostMs = 2_000;
+const flushLogMs = 200;
+
+/**
+ * Serves MCP on stdin and stdout until the client closes them.
+ *
+ * In a process of its own (the default) it also sees to the end of it. End of input, SIGTERM, SIGINT and the death of
+ * the parent let open calls finish (`graceMs`), write their answers and exit with 0; so does a closed stdout, at once.
+ * A signal that comes while the end of input is being handled leaves it one more second. A second signal exits
+ * immediately with 143 (SIGTERM) or 130 (SIGINT). An error outside every handler (an uncaught exception, an unhandled
+ * rejection) is logged and exits with 1. Until then whatever other code prints to stdout is logged instead.
+ */
+export async function serveStdio(host: Host, options: StdioOptions = {}): Promise<StdioServer> {
+  const { stdin = process.stdin, stdout = process.stdout, logger = createLogger(), ...rest } = options;
+  const connection = serveStream(
+    host,
+    stdin,
+    stdout,
+    { transport: 'stdio', address: `pid ${process.ppid}` },
+    { ...rest, logger },
+  );
+  const ownProcess = options.ownProcess ?? (options.stdin === undefined && options.stdout === undefined);
+  if (ownProcess) ownTheProcess(host, connection, stdout, logger, options.parentPollMs ?? defaultParentPollMs);
+  return { closed: connection.closed, close: () => connection.stop() };
+}
+
+function ownTheProcess(
+  host: Host,
+  connection: StreamServer,
+  stdout: Writable,
+  logger: Logger & { flush?(): Promise<void> },
+  parentPollMs: number,
+): void {
+  let ending = false;
+  const unguard = guardStdout((line) => logger.info(line, { printedTo: 'stdout' }), stdout);
+
+  const exit = async (code: number): Promise<void> => {
+    if (ending) return;
+    ending = true;
+    try {
+      await within(closeHostMs, host.close());
+    } catch (error) {
+      logger.error('closing failed', { error });
+    }
+    unguard();
+    await within(flushLogMs, logger.flush?.());
+    process.exit(code);
+  };
+
+  watchProcess(
+    {
+      onSignal(signal, count) {
+        if (count > 1) process.exit(signalExitCodes[signal]);
+        logger.info(`${signal}: stopping`);
+        connection.hurry(hurryMs);
+        void connection.stop();
+      },
+      onOrphaned() {
+        logger.info('the parent process is gone: stopping');
+        void connection.stop();
+      },
+      onFatal(kind, error) {
+        logger.error(kind, { error });
+        connection.close();
+        void exit(1);
+      },
+    },
+    parentPollMs,
+  );
+  void connection.closed.then((end) => {
+    logger.debug('connection over', { end });
+    return exit(0);
+  });
+}
+
+/** Waits for `work`, but not longer; without keeping the process alive for it. */
+async function within(ms: number, work: Promise<void> | undefined): Promise<void> {
+  if (work === undefined) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

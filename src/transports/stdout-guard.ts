@@ -1,0 +1,64 @@
+// Keeps stdout clean while it carries the protocol: what other code prints there goes to the log instead. It can
+// not see bytes that bypass the stream: fs.writeSync(1, …) and children started with an inherited stdout.
+
+import type { Writable } from 'node:stream';
+
+/** A printed line longer than this is logged in pieces: a print without a newline must not gather for ever. */
+const maxLineLength = 8 * 1024;
+
+/**
+ * Sends each line that is printed to `stream` to `log` instead, until the returned function is called. Whoever must
+ * still write to the stream takes hold of its `write` first.
+ */
+export function guardStdout(log: (line: string) => void, stream: Writable = process.stdout): () => void {
+  const { write, end } = stream;
+  let rest = '';
+  let logging = false;
+
+  const print = (text: string): void => {
+    // A logger that prints to stdout itself would come back here for ever.
+    if (logging) {
+      process.stderr.write(text);
+      return;
+    }
+    logging = true;
+    try {
+      rest += text;
+      for (let at = rest.indexOf('\n'); at !== -1 || rest.length > maxLineLength; at = rest.indexOf('\n')) {
+        const length = at === -1 || at > maxLineLength ? maxLineLength : at;
+        log(rest.slice(0, length).replace(/\r$/, ''));
+        rest = rest.slice(length === at ? length + 1 : length);
+      }
+    } finally {
+      logging = false;
+    }
+  };
+
+  const guarded = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
+    print(textOf(chunk, typeof encoding === 'string' ? encoding : 'utf8'));
+    const done = typeof encoding === 'function' ? encoding : callback;
+    if (typeof done === 'function') process.nextTick(done);
+    return true;
+  };
+  stream.write = guarded as Writable['write'];
+  stream.end = ((chunk?: unknown, encoding?: unknown, callback?: unknown) => {
+    if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') guarded(chunk, encoding);
+    const done = [chunk, encoding, callback].find((argument) => typeof argument === 'function');
+    if (typeof done === 'function') process.nextTick(done);
+    return stream;
+  }) as Writable['end'];
+
+  return () => {
+    stream.write = write;
+    stream.end = end;
+    if (rest !== '') log(rest);
+    rest = '';
+  };
+}
+
+function textOf(chunk: unknown, encoding: string): string {
+  if (typeof chunk === 'string') {
+    return encoding === 'utf8' || !Buffer.isEncoding(encoding) ? chunk : Buffer.from(chunk, encoding).toString();
+  }
+  return chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : String(chunk);
+}

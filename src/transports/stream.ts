@@ -1,0 +1,226 @@
+// One MCP connection on a pair of byte streams: a pipe, a Unix socket, a TCP connection. Knows streams, not the
+// process: signals, exit codes and the guard of stdout are stdio.ts.
+
+import type { Readable, Writable } from 'node:stream';
+import { wireErrors } from '../protocol/errors.ts';
+import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
+import { type Logger, silentLogger } from '../protocol/log.ts';
+import type { LineClue } from './line-clue.ts';
+import { defaultMaxMessageBytes, LineReader, type LineRefusal } from './line-reader.ts';
+import { defaultPauseBytes, LineWriter } from './line-writer.ts';
+
+export interface StreamOptions {
+  /** Longer lines are refused unread: one peer can not fill the memory with one message. Default 64 MiB. */
+  readonly maxMessageBytes?: number;
+  /** Unread output at which we stop reading input. Default 1 MiB. */
+  readonly pauseBytes?: number;
+  /** Unread output beyond which what nobody waits for (notifications, requests of ours) is refused. Default 16 MiB. */
+  readonly maxBacklogBytes?: number;
+  /** How long open calls may go on after the end of the input. Default 5 s. */
+  readonly graceMs?: number;
+  readonly logger?: Logger;
+}
+
+/** Why a connection ended: the input did, the output broke, or we stopped it. */
+export type StreamEnd = 'end-of-input' | 'output-closed' | 'stopped';
+
+/** A connection being served. */
+export interface StreamServer {
+  /** Resolves when the connection is over and what was answered has been written. Never rejects. */
+  readonly closed: Promise<StreamEnd>;
+  /** Reads no more, lets open calls finish within the grace period, then ends. */
+  stop(): Promise<void>;
+  /** Gives an ending that is already under way at most this long. */
+  hurry(withinMs: number): void;
+  /** Ends at once: open calls are aborted, nothing more is written. */
+  close(): void;
+}
+
+export const defaultGraceMs = 5_000;
+const defaultMaxBacklogBytes = 16 * 1024 * 1024;
+
+/**
+ * Serves one peer on a pair of streams. They are left open at the end; who made them closes them. Sockets want
+ * `allowHalfOpen`, or the end of the client's requests takes their answers with it.
+ */
+export function serveStream(
+  host: Host,
+  input: Readable,
+  output: Writable,
+  peer: Peer = { transport: 'stdio' },
+  options: StreamOptions = {},
+): StreamServer {
+  return new Connection(host, input, output, peer, options);
+}
+
+class Connection implements StreamServer, Outlet {
+  readonly closed: Promise<StreamEnd>;
+  readonly #resolveClosed: (end: StreamEnd) => void;
+  readonly #input: Readable;
+  readonly #logger: Logger;
+  readonly #maxMessageBytes: number;
+  readonly #maxBacklogBytes: number;
+  readonly #graceMs: number;
+  readonly #reader: LineReader;
+  readonly #writer: LineWriter;
+  readonly #channel: Channel;
+  #ending: StreamEnd | undefined;
+  #over = false;
+  #giveUp: () => void = () => {};
+
+  constructor(host: Host, input: Readable, output: Writable, peer: Peer, options: StreamOptions) {
+    const { promise, resolve } = deferred<StreamEnd>();
+    this.closed = promise;
+    this.#resolveClosed = resolve;
+    this.#input = input;
+    this.#logger = options.logger ?? silentLogger;
+    this.#maxMessageBytes = options.maxMessageBytes ?? defaultMaxMessageBytes;
+    this.#maxBacklogBytes = options.maxBacklogBytes ?? defaultMaxBacklogBytes;
+    this.#graceMs = options.graceMs ?? defaultGraceMs;
+    this.#reader = new LineReader(
+      {
+        onLine: (text) => this.#receive(text),
+        onRefused: (reason, clue) => this.#refuse(reason, clue),
+        onEnd: () => void this.#end('end-of-input'),
+      },
+      this.#maxMessageBytes,
+    );
+    this.#writer = new LineWriter(
+      output,
+      { onFull: () => this.#pause(), onReady: () => this.#resume(), onClosed: (error) => this.#onOutputClosed(error) },
+      { pauseBytes: options.pauseBytes ?? defaultPauseBytes },
+    );
+    this.#channel = host.connect(peer, this);
+    input.on('data', this.#onData);
+    input.on('end', this.#onInputEnd);
+    input.on('close', this.#onInputEnd);
+    input.on('error', this.#onInputError);
+  }
+
+  // The outlet: one for all messages of the pipe, since any line may carry any answer.
+
+  readonly duplex = true;
+
+  push(text: string): boolean {
+    if (this.#writer.closed || this.#writer.backlog > this.#maxBacklogBytes) return false;
+    this.#writer.write(text);
+    return true;
+  }
+
+  end(text: string | undefined): void {
+    if (text !== undefined) this.#writer.write(text);
+  }
+
+  // The ends.
+
+  async stop(): Promise<void> {
+    await this.#end('stopped');
+    await this.closed;
+  }
+
+  hurry(withinMs: number): void {
+    if (this.#ending !== undefined) setTimeout(() => this.#giveUp(), withinMs).unref();
+  }
+
+  close(): void {
+    this.#finish(this.#ending ?? 'stopped');
+  }
+
+  async #end(end: StreamEnd): Promise<void> {
+    if (this.#ending !== undefined) return;
+    this.#ending = end;
+    this.#stopReading();
+    const { promise: givenUp, resolve } = deferred<void>();
+    this.#giveUp = resolve;
+    const deadline = Date.now() + this.#graceMs;
+    try {
+      await Promise.race([this.#channel.drain(this.#graceMs), givenUp]);
+    } catch (error) {
+      this.#logger.error('draining failed', { error });
+    }
+    // A peer that has stopped reading does not keep us longer than open calls would.
+    const timer = setTimeout(resolve, Math.max(deadline - Date.now(), lastWriteMs));
+    await Promise.race([this.#writer.flushed(), givenUp]);
+    clearTimeout(timer);
+    this.#finish(end);
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#ending = end;
+    this.#giveUp();
+    this.#stopReading();
+    this.#reader.close();
+    this.#channel.close();
+    this.#writer.close();
+    this.#resolveClosed(end);
+  }
+
+  #onOutputClosed(error: Error | undefined): void {
+    this.#logger.debug('the peer closed our output', error === undefined ? {} : { error });
+    this.#finish('output-closed');
+  }
+
+  // The input.
+
+  #onData = (chunk: Uint8Array): void => this.#reader.push(chunk);
+
+  #onInputEnd = (): void => this.#reader.end();
+
+  #onInputError = (error: Error): void => {
+    this.#logger.debug('reading failed', { error });
+    this.#reader.end();
+  };
+
+  #receive(text: string): void {
+    try {
+      this.#channel.receiveText(text);
+    } catch (error) {
+      // The engine answers whatever it is given; should it fail to, one message is lost and not the server.
+      this.#logger.error('a message could not be handled', { error });
+    }
+  }
+
+  #refuse(reason: LineRefusal, clue: LineClue): void {
+    const error =
+      reason === 'too-large' ? wireErrors.tooLarge(this.#maxMessageBytes) : wireErrors.parse('the line is not UTF-8');
+    if (clue.answer && clue.id !== undefined) {
+      // Whoever waits for this answer learns that it was refused; an error sent back would meet an id of the peer's own.
+      this.#channel.receive({ jsonrpc: '2.0', id: clue.id, error: { code: -32600, message: error.message } });
+    } else {
+      this.#channel.refuse(error, clue.answer ? undefined : clue.id);
+    }
+  }
+
+  #pause(): void {
+    if (this.#ending !== undefined) return;
+    this.#reader.pause();
+    this.#input.pause();
+  }
+
+  #resume(): void {
+    if (this.#over) return;
+    this.#reader.resume();
+    if (this.#ending === undefined) this.#input.resume();
+  }
+
+  #stopReading(): void {
+    this.#input.off('data', this.#onData);
+    this.#input.off('end', this.#onInputEnd);
+    this.#input.off('close', this.#onInputEnd);
+    this.#input.pause();
+    // The error listener stays: a socket may fail later, and nobody else would catch it.
+  }
+}
+
+/** A last chance for answers already written, when the grace period is used up. */
+const lastWriteMs = 250;
+
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
