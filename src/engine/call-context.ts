@@ -126,6 +126,11 @@ export class CallContext implements Context {
     return (await this.#asker.step(key, run, options.once ?? false)) as T;
   }
 
+  closeStream(retryMs = 1_000): boolean {
+    const { settled, session, outlet } = this.#call;
+    return !settled && session?.polling === true && (outlet.hangUp?.(retryMs) ?? false);
+  }
+
   async #ask(options: AskOptions | undefined, ask: Ask): Promise<unknown> {
     return (await this.#asker.ask([[options?.key, ask]]))[0];
   }

@@ -2,7 +2,7 @@
 // open in either direction. What a method does is in features/; how it is spelled is in protocol/revisions/.
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
-import type { Channel, Inbound, Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
+import type { Inbound, Outlet, Peer, ReadHeader, SessionChannel } from '../protocol/exchange.ts';
 import {
   isRequestId,
   type JsonRpcNotification,
@@ -22,14 +22,17 @@ import { ClientRequests } from './client-requests.ts';
 import type { Core } from './core.ts';
 import type { Feature } from './feature.ts';
 import { type Announcement, covers, type Listener } from './hub.ts';
+import { ObservedOutlet } from './observed-outlet.ts';
 import { runCall } from './run-call.ts';
 import type { Session } from './session.ts';
 
-export class EngineChannel implements Channel, Listener {
+export class EngineChannel implements SessionChannel, Listener {
   readonly core: Core;
   readonly peer: Peer;
-  /** Carries what no request asked for. */
-  outlet: Outlet;
+  /** Carries what no request asked for. Without one every message brings its own way back. */
+  #outlet: Outlet | undefined;
+  /** The key of the session to come, where the transport has named it already. */
+  readonly key: string | undefined;
   readonly inFlight = new Map<RequestId, Call>();
   session: Session | undefined;
   #requests: ClientRequests | undefined;
@@ -39,10 +42,23 @@ export class EngineChannel implements Channel, Listener {
   #running = 0;
   #queue: (() => void)[] = [];
 
-  constructor(core: Core, peer: Peer, outlet: Outlet) {
+  constructor(core: Core, peer: Peer, outlet: Outlet | undefined, key: string | undefined) {
     this.core = core;
     this.peer = peer;
-    this.outlet = outlet;
+    this.#outlet = outlet && this.#watched(outlet);
+    this.key = key;
+  }
+
+  #watched(outlet: Outlet): Outlet {
+    const { observers } = this.core;
+    return observers.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, observers);
+  }
+
+  /** The way back of one message: its own, or the one all share. */
+  #back(inbound: Inbound | undefined): Outlet {
+    if (inbound !== undefined) return this.#watched(inbound.outlet);
+    if (this.#outlet === undefined) throw new TypeError('A message on a channel without an outlet must bring its own');
+    return this.#outlet;
   }
 
   get busy(): boolean {
@@ -56,8 +72,12 @@ export class EngineChannel implements Channel, Listener {
   }
 
   receive(value: unknown, inbound?: Inbound): void {
-    const outlet = inbound?.outlet ?? this.outlet;
+    const outlet = this.#back(inbound);
     for (const observer of this.core.observers) observer.received?.(value, this.peer);
+    this.#take(value, outlet, inbound?.header);
+  }
+
+  #take(value: unknown, outlet: Outlet, header: ReadHeader | undefined): void {
     const message = value as JsonRpcRequest;
     // The commonest message by far, told at a glance; everything else is sorted with care.
     if (
@@ -69,14 +89,14 @@ export class EngineChannel implements Channel, Listener {
       (message.params === undefined ||
         (typeof message.params === 'object' && message.params !== null && !Array.isArray(message.params)))
     ) {
-      this.#request(message, outlet, inbound?.header);
+      this.#request(message, outlet, header);
     } else if (Array.isArray(value)) this.#batch(value, outlet);
-    else this.#other(value, outlet, inbound?.header);
+    else this.#other(value, outlet, header);
   }
 
   refuse(error: Error, id?: RequestId, inbound?: Inbound): void {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
-    this.#refuse(this.#speaker, id, wire, inbound?.outlet ?? this.outlet);
+    this.#refuse(this.#speaker, id, wire, this.#back(inbound));
   }
 
   /** Who speaks when a message does not say: the session, or whoever speaks before there is one. */
@@ -97,6 +117,10 @@ export class EngineChannel implements Channel, Listener {
         this.#notification(sorted.message);
         return outlet.end(undefined);
       case 'response':
+        if (header !== undefined && this.session === undefined) {
+          const error = wireErrors.notAMessage('a response belongs to the session in which it was asked for');
+          return this.#refuse(this.core.vocabulary.newest, undefined, error, outlet);
+        }
         this.#response(sorted.message);
         return outlet.end(undefined);
       case 'refused':
@@ -195,7 +219,7 @@ export class EngineChannel implements Channel, Listener {
         this.#refuse(speaker, isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), slot);
       } else if (Array.isArray(message)) {
         this.#refuse(speaker, undefined, wireErrors.notAMessage('a batch holds messages, not batches'), slot);
-      } else this.receive(message, { outlet: slot });
+      } else this.#take(message, slot, undefined);
     });
   }
 
@@ -231,10 +255,22 @@ export class EngineChannel implements Channel, Listener {
     this.#requests?.withdraw(call, reason);
   }
 
-  /** Opens the session `initialize` settled and begins to pass changes on. */
+  /** Opens the session `initialize` settled and begins to pass changes on where there is a way for them. */
   open(session: Session): void {
     this.session = session;
-    this.#unlisten ??= this.core.hub.listen(this);
+    if (this.#outlet !== undefined) this.#unlisten ??= this.core.hub.listen(this);
+  }
+
+  follow(outlet: Outlet | undefined): void {
+    this.#outlet = outlet && this.#watched(outlet);
+    if (outlet === undefined) {
+      this.#unlisten?.();
+      this.#unlisten = undefined;
+    } else if (this.session !== undefined) this.#unlisten ??= this.core.hub.listen(this);
+  }
+
+  release(): void {
+    this.#requests?.failUnreachable();
   }
 
   hear(announcement: Announcement): void {
@@ -245,7 +281,7 @@ export class EngineChannel implements Channel, Listener {
       const wanted = [...session.subscriptions].some((each) => covers(each, uri as string));
       if (!wanted) return;
     } else if (!core.offers(`${kind}.listChanged`)) return;
-    this.outlet.push(announcement.text(session.revision));
+    this.#outlet?.push(announcement.text(session.revision));
   }
 
   forget(call: Call): void {
@@ -279,6 +315,7 @@ export class EngineChannel implements Channel, Listener {
     this.#requests?.failAll(new AskError('no-return-path', 'The connection was closed'));
     for (const call of [...this.inFlight.values()]) call.cancel('the connection was closed');
     this.#queue = [];
+    if (this.#outlet === undefined) return;
     for (const observer of this.core.observers) observer.disconnected?.(this.peer);
   }
 }

@@ -57,6 +57,14 @@ export class ClientRequests {
     for (const [id, waiting] of this.#waiting) if (waiting.call === call) this.#cancel(id, call, reason);
   }
 
+  /** Fails what waits for an answer that can not come any more. */
+  failUnreachable(): void {
+    for (const [id, { call }] of this.#waiting) {
+      if (call.outlet.duplex) continue;
+      this.#take(id)?.reject(new AskError('no-return-path', 'The client can not be reached any more'));
+    }
+  }
+
   failAll(reason: Error): void {
     for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(reason);
   }

@@ -70,6 +70,11 @@ export interface Context {
    * retries. `once` refuses a second use of the same state altogether (needs a store when several replicas serve).
    */
   step<T>(key: string, run: () => T | Promise<T>, options?: { readonly once?: boolean }): Promise<T>;
+  /**
+   * Lets the client go and come back for the answer, where revision and transport allow it: a long call then holds no
+   * connection. Returns false where nothing was closed; the call goes on either way.
+   */
+  closeStream(retryMs?: number): boolean;
   readonly principal: Principal | undefined;
   /** Unverified; for display and diagnostics only. */
   readonly clientInfo: Implementation | undefined;

@@ -29,6 +29,10 @@ export class ObservedOutlet implements Outlet {
     if (text !== undefined) this.#tell(text);
   }
 
+  hangUp(retryMs: number): boolean {
+    return this.#outlet.hangUp?.(retryMs) ?? false;
+  }
+
   #tell(text: string): void {
     for (const observer of this.#observers) observer.sent?.(text, this.#peer);
   }

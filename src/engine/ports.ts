@@ -1,9 +1,12 @@
-// Contracts the engine offers to the rooms above it: middleware, observers, stores, sealing. Implementations live in
-// stores/, security/ and transports/; in-memory ones beside the engine.
+// Contracts the engine offers to the rooms above it: middleware, observers, stores, sealing. Those it shares with
+// transports are in protocol/ports.ts. Implementations live in stores/, security/ and transports/; in-memory ones
+// beside their users.
 
-import type { Peer, Principal } from '../protocol/exchange.ts';
+import type { Peer } from '../protocol/exchange.ts';
 import type { Json, Meta, RequestId } from '../protocol/model.ts';
 import type { Context } from './context.ts';
+
+export { type EventLog, type ExpiringStore, principalKey, type Sealer, type SealKey } from '../protocol/ports.ts';
 
 /** A request on its way to its feature, as middleware sees it. */
 export interface RequestInfo {
@@ -38,36 +41,12 @@ export interface Observer {
   disconnected?(peer: Peer): void;
 }
 
-/**
- * Seals values into tokens only this server, or its replicas with the same key, can open. `purpose` and `context` are
- * bound to the token: opening with another one fails.
- */
-export interface Sealer {
-  seal(purpose: string, value: Json, context?: string): string | Promise<string>;
-  /** Undefined for anything that was not sealed here for this purpose and context. */
-  open(purpose: string, token: string, context?: string): Json | undefined | Promise<Json | undefined>;
-}
-
-/** A small keyed store with expiry: revocations, single-use marks, journals too large to travel. */
-export interface ExpiringStore {
-  get(key: string): Json | undefined | Promise<Json | undefined>;
-  set(key: string, value: Json, ttlMs: number): void | Promise<void>;
-  /** Sets and returns true only if the key was absent; the one atomic operation replicas need. */
-  add(key: string, value: Json, ttlMs: number): boolean | Promise<boolean>;
-  delete(key: string): void | Promise<void>;
-}
-
 /** Something that can be put on a server with `use`. */
 export interface Pack<Host> {
   readonly name: string;
   install(server: Host): void | Promise<void>;
   /** Lets go of what the pack holds; packs are closed in reverse order. */
   close?(): void | Promise<void>;
-}
-
-/** The key under which one caller's things are kept apart from another's. */
-export function principalKey(principal: Principal | undefined): string {
-  return principal === undefined ? '' : `${principal.issuer ?? ''}\u0000${principal.id}`;
 }
 
 /**

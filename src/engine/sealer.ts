@@ -2,12 +2,9 @@
 // so tokens end with the process; replicas share a key.
 
 import type { Json } from '../protocol/model.ts';
-import type { Sealer } from './ports.ts';
+import type { Sealer, SealKey } from './ports.ts';
 
 const ivBytes = 12;
-
-/** A key for several processes: 32 bytes, or any secret text of at least 16 characters. */
-export type SealKey = Uint8Array | string;
 
 /** Seals with AES-GCM under a key derived from `key`, or a random one. */
 export function createSealer(key?: SealKey): Sealer {

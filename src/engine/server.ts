@@ -1,6 +1,15 @@
 // The public face of a server: what a user registers things on, and what transports connect to.
 
-import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
+import type {
+  Outlet,
+  Peer,
+  ReadHeader,
+  Route,
+  SaveState,
+  SessionFacts,
+  SessionHost,
+  SessionState,
+} from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
@@ -19,11 +28,10 @@ import type {
 import { createMemoryStore } from './expiring-store.ts';
 import { features } from './features/index.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import { ObservedOutlet } from './observed-outlet.ts';
-import type { ExpiringStore, Middleware, Observer, Pack, Sealer } from './ports.ts';
+import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey } from './ports.ts';
 import { isThenable } from './run-call.ts';
-import { createSealer, type SealKey } from './sealer.ts';
-import { type SaveState, Session, type SessionFacts, type SessionState } from './session.ts';
+import { createSealer } from './sealer.ts';
+import { Session } from './session.ts';
 
 /** What a server is made of. `name` and `version` are all it needs. */
 export interface ServerOptions extends Implementation {
@@ -53,8 +61,10 @@ export function createServer(options: ServerOptions): Server {
   return new Server(options);
 }
 
-export class Server implements Host {
+export class Server implements SessionHost {
   readonly #core: Core;
+  /** Private, so that printing a server does not print its key. */
+  readonly #sealKey: SealKey | undefined;
   readonly #packs: Pack<Server>[] = [];
 
   constructor(options: ServerOptions) {
@@ -64,6 +74,7 @@ export class Server implements Host {
     if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
       throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
     }
+    this.#sealKey = sealer === undefined ? (key ?? crypto.getRandomValues(new Uint8Array(32))) : undefined;
     this.#core = new Core({
       identity: { name, version, title, description, websiteUrl, icons },
       rules: rules ?? {},
@@ -73,7 +84,7 @@ export class Server implements Host {
       extensions,
       logging: logging ?? true,
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
-      sealer: sealer ?? createSealer(key),
+      sealer: sealer ?? createSealer(this.#sealKey),
       store: store ?? createMemoryStore(),
       logger,
     });
@@ -112,10 +123,7 @@ export class Server implements Host {
   }
 
   /** Registers a prompt. */
-  prompt<A extends PromptArguments = PromptArguments>(
-    name: string,
-    definition: PromptDefinition<A>,
-  ): Registration {
+  prompt<A extends PromptArguments = PromptArguments>(name: string, definition: PromptDefinition<A>): Registration {
     return { remove: this.#core.catalog.addPrompt(name, definition as unknown as PromptDefinition) };
   }
 
@@ -188,26 +196,37 @@ export class Server implements Host {
     return this.#core.catalog;
   }
 
-  connect(peer: Peer, outlet: Outlet): Channel {
-    const { observers } = this.#core;
-    const watched = observers.length === 0 ? outlet : new ObservedOutlet(outlet, peer, observers);
-    for (const observer of observers) observer.connected?.(peer);
-    return new EngineChannel(this.#core, peer, watched);
+  get handshakeVersions(): readonly string[] {
+    return this.#core.vocabulary.handshakeVersions;
+  }
+  get assumedVersion(): string | undefined {
+    return this.#core.vocabulary.assumedVersion;
+  }
+  get sealKey(): SealKey | undefined {
+    return this.#sealKey;
+  }
+  get sealer(): Sealer {
+    return this.#core.sealer;
+  }
+  get store(): ExpiringStore {
+    return this.#core.store;
   }
 
-  /** Takes up a handshake session that is known from elsewhere; undefined when its revision is not enabled. */
-  resume(
-    peer: Peer,
-    outlet: Outlet,
-    facts: SessionFacts,
-    state?: SessionState,
-    save?: SaveState,
-  ): EngineChannel | undefined {
+  connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
+    if (outlet !== undefined) for (const observer of this.#core.observers) observer.connected?.(peer);
+    return new EngineChannel(this.#core, peer, outlet, key);
+  }
+
+  resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): EngineChannel | undefined {
     const revision = this.#core.vocabulary.handshake(facts.revision);
     if (revision === undefined) return undefined;
-    const channel = this.connect(peer, outlet) as EngineChannel;
+    const channel = this.connect(peer);
     channel.open(new Session(revision, facts, state, save));
     return channel;
+  }
+
+  route(message: unknown, header: ReadHeader): Route {
+    return this.#core.vocabulary.route(message, header);
   }
 
   async close(): Promise<void> {

@@ -1,29 +1,12 @@
 // What a handshake settled, and what the session has asked for since. Connections keep theirs in memory; over HTTP the
 // transport restores one from a sealed id and is told when something changes.
 
-import type { Capabilities, Implementation, Json, LogLevel, Root } from '../protocol/model.ts';
+import type { SaveState, SessionFacts, SessionInUse, SessionState } from '../protocol/exchange.ts';
+import type { Capabilities, Implementation, LogLevel, Root } from '../protocol/model.ts';
 import type { Revision } from '../protocol/revisions/index.ts';
 import type { SessionView } from './context.ts';
 
-/** What `initialize` settled; all that is needed to take a session up again elsewhere. */
-export interface SessionFacts {
-  readonly key: string;
-  readonly revision: string;
-  readonly clientInfo?: Implementation;
-  readonly capabilities: Capabilities;
-}
-
-/** What changes during a session and must outlive the request that changed it. */
-export interface SessionState {
-  readonly initialized?: boolean;
-  readonly level?: LogLevel;
-  readonly subscriptions?: readonly string[];
-}
-
-/** Told when the state changed, where something else must keep it. */
-export type SaveState = (state: SessionState) => void;
-
-export class Session implements SessionView {
+export class Session implements SessionView, SessionInUse {
   readonly key: string;
   readonly revision: Revision;
   readonly clientInfo: Implementation | undefined;
@@ -41,7 +24,8 @@ export class Session implements SessionView {
     this.revision = revision;
     this.clientInfo = facts.clientInfo;
     this.capabilities = facts.capabilities;
-    this.#initialized = state.initialized ?? false;
+    // Only a gate that waits for it has to remember it; elsewhere a session taken up again is past its beginning.
+    this.#initialized = state.initialized ?? (save !== undefined && revision.rules.gate === 'initialize');
     this.#level = state.level ?? 'info';
     this.subscriptions = new Set(state.subscriptions);
     this.#save = save;
@@ -50,6 +34,14 @@ export class Session implements SessionView {
   get facts(): SessionFacts {
     const { key, clientInfo, capabilities } = this;
     return { key, revision: this.revision.date, ...(clientInfo === undefined ? {} : { clientInfo }), capabilities };
+  }
+
+  get polling(): boolean {
+    return this.revision.polling;
+  }
+
+  get holding(): boolean {
+    return this.subscriptions.size > 0 || (this.#values !== undefined && this.#values.size > 0);
   }
 
   get values(): Map<string, unknown> {
@@ -67,7 +59,7 @@ export class Session implements SessionView {
   markInitialized(): void {
     if (this.#initialized) return;
     this.#initialized = true;
-    this.#changed();
+    if (this.revision.rules.gate === 'initialized') this.#changed();
   }
 
   setLevel(level: LogLevel): void {
@@ -87,14 +79,9 @@ export class Session implements SessionView {
 
   #changed(): void {
     this.#save?.({
-      ...(this.#initialized ? { initialized: true } : {}),
+      ...(this.#initialized && this.revision.rules.gate === 'initialized' ? { initialized: true } : {}),
       ...(this.#level === 'info' ? {} : { level: this.#level }),
       ...(this.subscriptions.size === 0 ? {} : { subscriptions: [...this.subscriptions] }),
     });
   }
-}
-
-/** Facts as JSON, for sealing and stores. */
-export function factsToJson(facts: SessionFacts): Json {
-  return facts as unknown as Json;
 }

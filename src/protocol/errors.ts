@@ -8,6 +8,7 @@ export type ErrorKind = keyof typeof errorRows;
 export const errorRows = {
   parse: { code: -32700, title: 'Parse error' },
   invalidRequest: { code: -32600, title: 'Invalid Request' },
+  notAcceptable: { code: -32600, title: 'Invalid Request' },
   methodNotFound: { code: -32601, title: 'Method not found' },
   invalidParams: { code: -32602, title: 'Invalid params' },
   invalidEnvelope: { code: -32602, title: 'Invalid params' },
@@ -85,6 +86,11 @@ export const wireErrors = {
       'unsupportedVersion',
       `Unsupported protocol version ${clip(String(requested))}; this server speaks ${supported.join(', ')}`,
       { data: { supported, requested } },
+    ),
+  needsStream: (method: string) =>
+    new WireError(
+      'notAcceptable',
+      `Not Acceptable: ${method} is answered by an event stream; accept text/event-stream`,
     ),
   headerMismatch: (why: string) => new WireError('headerMismatch', `Header mismatch: ${why}`),
   badState: (why: string) => new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),

@@ -1,6 +1,8 @@
 // Where engine and transports meet: what a transport hands in, and the way back it offers. Contracts only.
 
-import type { Meta } from './model.ts';
+import type { Logger } from './log.ts';
+import type { Capabilities, Implementation, LogLevel, Meta } from './model.ts';
+import type { ExpiringStore, Sealer, SealKey } from './ports.ts';
 
 /** Who a request acts for, as an authenticator established it. Absent = anonymous. */
 export interface Principal {
@@ -39,6 +41,11 @@ export interface Outlet {
   end(text: string | undefined, status?: number): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
+  /**
+   * Ends the connection, not the exchange: the peer comes back after `retryMs` and gets the rest. False where that is
+   * not possible; then nothing happens. Only transports whose streams can be resumed have it.
+   */
+  hangUp?(retryMs: number): boolean;
 }
 
 /** One inbound message with what came beside it. */
@@ -70,4 +77,80 @@ export interface Host {
   connect(peer: Peer, outlet: Outlet): Channel;
   /** Called when the last transport of the process ends, so that packs can let go of what they hold. */
   close(): Promise<void>;
+}
+
+/** What `initialize` settled; all that is needed to take a session up again elsewhere. */
+export interface SessionFacts {
+  readonly key: string;
+  readonly revision: string;
+  readonly clientInfo?: Implementation;
+  readonly capabilities: Capabilities;
+}
+
+/** What changes during a session and must outlive the request that changed it. */
+export interface SessionState {
+  readonly initialized?: boolean;
+  readonly level?: LogLevel;
+  readonly subscriptions?: readonly string[];
+}
+
+/** Told when the state changed, where something else must keep it. An empty state is the one a session begins with. */
+export type SaveState = (state: SessionState) => void;
+
+/** The handshake session of a channel, as a transport sees it. */
+export interface SessionInUse {
+  readonly facts: SessionFacts;
+  /** The revision lets a server close a stream early, to be polled: streams then open with an event that is only an id. */
+  readonly polling: boolean;
+  /** Holds something that can not be restored from facts and state: values of handlers, changes to wait for. */
+  readonly holding: boolean;
+}
+
+/** A channel whose session may outlive the connections that carry it. */
+export interface SessionChannel extends Channel {
+  /** Undefined until `initialize` has settled one. */
+  readonly session: SessionInUse | undefined;
+  /** Gives what no request asked for a way out, or takes it away; without one the channel does not follow changes. */
+  follow(outlet: Outlet | undefined): void;
+  /** Fails questions that wait for an answer on an outlet which is not duplex any more. */
+  release(): void;
+}
+
+/** How a message is to be served where connections are no sessions. */
+export type Route =
+  /** By itself: it names its revision, or is to be refused. */
+  | 'alone'
+  /** It opens a session. */
+  | 'opening'
+  /** Within the session that came beside it. */
+  | 'session';
+
+/** How a call ended, for those who count. */
+export interface CallEnd {
+  readonly request: { readonly method: string; readonly name: string | undefined };
+  readonly outcome: string;
+  readonly code?: number;
+  readonly durationMs: number;
+}
+
+/** What a transport needs of a server whose sessions outlive connections. */
+export interface SessionHost extends Host {
+  readonly name: string;
+  readonly version: string;
+  readonly logger: Logger | undefined;
+  /** Handshake revisions `initialize` may answer, oldest first; empty when every request must stand alone. */
+  readonly handshakeVersions: readonly string[];
+  /** The handshake revision spoken where neither session nor header names one. */
+  readonly assumedVersion: string | undefined;
+  /** The key behind the sealer, for transports that seal faster by themselves; undefined when the sealer was given. */
+  readonly sealKey: SealKey | undefined;
+  readonly sealer: Sealer;
+  readonly store: ExpiringStore;
+  /** Opens a channel; without an outlet there is no way for what no request asked for. `key` names its session to come. */
+  connect(peer: Peer, outlet?: Outlet, key?: string): SessionChannel;
+  /** Takes up a session that is known from elsewhere; undefined when its revision is not enabled. */
+  resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): SessionChannel | undefined;
+  route(message: unknown, header: ReadHeader): Route;
+  /** Watches calls; returns how to stop. */
+  observe(observer: { ended(end: CallEnd): void }): () => void;
 }

@@ -50,7 +50,9 @@ export const listen: Feature<undefined> = {
         `Too many subscriptions; at most ${core.limits.maxSubscriptions} on one connection`,
       );
     }
-    call.push(call.revision.acknowledged(call.id, filter as { readonly [key: string]: unknown }));
+    if (!call.push(call.revision.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
+      throw wireErrors.needsStream(call.method);
+    }
     return new Promise((resolve) => {
       const unlisten = core.hub.listen(new Subscription(call, filter));
       call.signal.addEventListener('abort', unlisten, { once: true });

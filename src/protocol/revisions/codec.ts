@@ -64,6 +64,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
     requests: new Set(spelling.requests),
     asks: envelope.asks,
     batches: rules.batch ?? spelling.batches,
+    polling: spelling.polling,
     invalidArguments: rules.invalidArguments ?? spelling.invalidArguments,
 
     knows: (ability) => knows(ability, spelling),

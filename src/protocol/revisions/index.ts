@@ -2,8 +2,8 @@
 // place, with its neighbours in this folder, that knows which revisions there are.
 
 import { type WireError, wireErrors } from '../errors.ts';
-import type { ReadHeader } from '../exchange.ts';
-import { isObject, type JsonRpcRequest, type Params } from '../json-rpc.ts';
+import type { ReadHeader, Route } from '../exchange.ts';
+import { isObject, type JsonRpcRequest, type Params, sortMessage } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import { type Implementation, logLevels } from '../model.ts';
 import { type Rules, settleRules } from '../rules.ts';
@@ -89,9 +89,32 @@ export class Vocabulary {
     return this.stateless(statelessRevisions.at(-1) as string) as Revision;
   }
 
-  /** The handshake revision a sessionless HTTP request is served at, by its version header; undefined when not enabled. */
-  assumed(header: string | undefined): Revision | undefined {
-    return this.handshake(header ?? assumedDate);
+  /** The handshake revision spoken where neither session nor header names one; undefined when none is enabled. */
+  get assumedVersion(): string | undefined {
+    return this.handshakeVersions.includes(assumedDate) ? assumedDate : this.handshakeVersions[0];
+  }
+
+  /**
+   * How a message is to be served where connections are no sessions. The body decides; a header that names a
+   * revision without sessions decides where the body makes no claim.
+   */
+  route(value: unknown, header: ReadHeader): Route {
+    if (Array.isArray(value)) {
+      return this.handshakeVersions.length === 0 || value.some((each) => this.claims(each?.params))
+        ? 'alone'
+        : 'session';
+    }
+    const { jsonrpc, method, params } = (value ?? {}) as JsonRpcRequest;
+    if (method === 'initialize') {
+      const { kind, message } = sortMessage(value) as { kind: string; message: JsonRpcRequest };
+      return kind === 'request' && this.classify(message, header) === undefined ? 'opening' : 'alone';
+    }
+    if (this.claims(params) || this.handshakeVersions.length === 0) return 'alone';
+    const said = header('mcp-protocol-version');
+    if (said !== undefined && isStatelessDate(said.trim())) return 'alone';
+    // The commonest shape, told at a glance; what is no message at all is refused where sessions do not matter.
+    if (jsonrpc === '2.0' && typeof method === 'string' && (params === undefined || isObject(params))) return 'session';
+    return sortMessage(value).kind === 'refused' ? 'alone' : 'session';
   }
 
   /**
@@ -102,6 +125,7 @@ export class Vocabulary {
   classify(request: JsonRpcRequest, header: ReadHeader | undefined): Revision | WireError | undefined {
     const meta = request.params?.['_meta'];
     if (!isObject(meta) || meta[metaKeys.protocolVersion] === undefined) {
+      if (this.handshakeVersions.length === 0) return this.#unserved(request, header);
       return header === undefined ? undefined : this.#unclaimed(request, header);
     }
     const version = meta[metaKeys.protocolVersion];
@@ -123,16 +147,29 @@ export class Vocabulary {
         `MCP-Protocol-Version ${said} has no initialize; claim it in params._meta of each request instead`,
       );
     }
-    return wireErrors.envelope(
-      `params._meta lacks ${metaKeys.protocolVersion} and ${metaKeys.clientCapabilities}, which ${said} requires`,
-    );
+    return wireErrors.envelope(lacksClaim(said));
+  }
+
+  /** What to tell a client of the handshake era where none of its revisions is enabled. */
+  #unserved(request: JsonRpcRequest, header: ReadHeader | undefined): WireError {
+    if (request.method === 'initialize') {
+      return wireErrors.unsupportedVersion(request.params?.['protocolVersion'] ?? null, statelessRevisions);
+    }
+    const said = header?.('mcp-protocol-version')?.trim();
+    if (said !== undefined && !isStatelessDate(said)) return wireErrors.unsupportedVersion(said, statelessRevisions);
+    if (header !== undefined && said === undefined) return wireErrors.headerMismatch('MCP-Protocol-Version is missing');
+    return wireErrors.envelope(lacksClaim(said ?? statelessRevisions.at(-1)));
   }
 
   /** True when a message, unlike its header, makes a claim of its own. */
-  claims(params: Params | undefined): boolean {
+  claims(params: Params | null | undefined): boolean {
     const meta = params?.['_meta'];
     return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
   }
+}
+
+function lacksClaim(version: string | undefined): string {
+  return `params._meta lacks ${metaKeys.protocolVersion} and ${metaKeys.clientCapabilities}, which ${version} requires`;
 }
 
 function isUnknownVersion(version: unknown): boolean {

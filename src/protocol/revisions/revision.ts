@@ -57,6 +57,8 @@ export interface Revision {
   /** How a handler's question reaches the client: as a request of ours, or as an answer that asks for a retry. */
   readonly asks: 'push' | 'retry';
   readonly batches: boolean;
+  /** A stream may be closed early and asked for again: it opens with an event that is only an id. */
+  readonly polling: boolean;
   readonly invalidArguments: 'error' | 'result';
   /** Whether the revision has words for this, whatever the client declared. */
   knows(ability: Ability): boolean;

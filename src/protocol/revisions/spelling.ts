@@ -30,6 +30,8 @@ export interface Spelling {
   readonly samplingAudio: boolean;
   /** Arrays of messages are part of the revision. */
   readonly batches: boolean;
+  /** A server may close an event stream early, to be polled (2025-11-25, Transports, "Sending Messages to the Server"). */
+  readonly polling: boolean;
   /** Where arguments that fail the schema are reported. */
   readonly invalidArguments: 'error' | 'result';
   /** An error whose id was unreadable: `null`, or no id at all. */
@@ -75,6 +77,7 @@ const first: Spelling = {
   samplingTools: false,
   samplingAudio: false,
   batches: true,
+  polling: false,
   invalidArguments: 'error',
   unreadableId: 'null',
   requests: handshakeRequests,
@@ -120,6 +123,7 @@ const fourth: Spelling = {
   elicitation: 'full',
   elicitationId: true,
   samplingTools: true,
+  polling: true,
   invalidArguments: 'result',
   unreadableId: 'omit',
 };
@@ -129,6 +133,7 @@ const fifth: Spelling = {
   date: '2026-07-28',
   structured: 'any',
   elicitationId: false,
+  polling: false,
   requests: [
     'server/discover',
     'tools/list',

@@ -50,6 +50,7 @@ export function createStatelessCodec(spelling: Spelling, identity: Implementatio
     statuses: {
       parse: 400,
       invalidRequest: 400,
+      notAcceptable: 406,
       invalidEnvelope: 400,
       methodNotFound: 404,
       headerMismatch: 400,

@@ -1,0 +1,52 @@
+// What a server keeps outside of its memory, or seals, as contracts that engine and transports share. In-memory
+// implementations stand beside their users; durable ones live in stores/.
+
+import type { Principal } from './exchange.ts';
+import type { Json } from './model.ts';
+
+/** A key for several processes: 32 bytes, or any secret text of at least 16 characters. */
+export type SealKey = Uint8Array | string;
+
+/**
+ * Seals values into tokens only this server, or its replicas with the same key, can open. `purpose` and `context` are
+ * bound to the token: opening with another one fails.
+ */
+export interface Sealer {
+  seal(purpose: string, value: Json, context?: string): string | Promise<string>;
+  /** Undefined for anything that was not sealed here for this purpose and context. */
+  open(purpose: string, token: string, context?: string): Json | undefined | Promise<Json | undefined>;
+}
+
+/** A small keyed store with expiry: revocations, what sessions asked for, single-use marks, journals too large to travel. */
+export interface ExpiringStore {
+  get(key: string): Json | undefined | Promise<Json | undefined>;
+  set(key: string, value: Json, ttlMs: number): void | Promise<void>;
+  /** Sets and returns true only if the key was absent; the one atomic operation replicas need. */
+  add(key: string, value: Json, ttlMs: number): boolean | Promise<boolean>;
+  delete(key: string): void | Promise<void>;
+}
+
+/** One event as a stream delivered it, or would have. */
+export interface LoggedEvent {
+  readonly sequence: number;
+  /** A JSON-RPC message; empty for an event that only carried its id. */
+  readonly text: string;
+}
+
+/** Remembers what went out on the event streams of a session, for clients that lost the connection. */
+export interface EventLog {
+  append(session: string, stream: string, event: LoggedEvent): void;
+  /** What followed, in order; undefined when that place in that stream of that session is not known (any more). */
+  after(
+    session: string,
+    stream: string,
+    sequence: number,
+  ): readonly LoggedEvent[] | undefined | Promise<readonly LoggedEvent[] | undefined>;
+  /** Lets go of all streams of a session that has ended. */
+  forget(session: string): void;
+}
+
+/** The key under which one caller's things are kept apart from another's. */
+export function principalKey(principal: Principal | undefined): string {
+  return principal === undefined ? '' : `${principal.issuer ?? ''}\u0000${principal.id}`;
+}
