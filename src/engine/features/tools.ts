@@ -37,7 +37,8 @@ export const callTool: Feature<ToolResult> = {
       const mismatch = checkParamHeaders(entry.headerParams(), args, call.header);
       if (mismatch !== undefined) throw mismatch;
     }
-    if (entry.definition.needs !== undefined) requireAbilities(call, entry);
+    const lack = entry.definition.needs === undefined ? undefined : lacking(call, entry);
+    if (lack !== undefined) return lack;
     const earlier = resumeRounds(call, entry.definition.singleUse);
     return earlier === undefined ? validate(call, entry, args) : earlier.then(() => validate(call, entry, args));
   },
@@ -53,15 +54,14 @@ function unknownTool(call: Call, name: string): ToolResult {
   throw error;
 }
 
-function requireAbilities(call: Call, { definition }: ToolEntry): void {
+/** Why the client can not serve the tool, where it can not. Revisions with a code for it get the code. */
+function lacking(call: Call, { definition }: ToolEntry): ToolResult | undefined {
   const missing = definition.needs?.filter((each) => !declares(call.capabilities, each)) ?? [];
-  if (missing.length === 0) return;
+  if (missing.length === 0) return undefined;
   const error = wireErrors.missingCapability(requiredCapabilities(missing));
-  throw call.revision.asks === 'retry' ? error : new ToolFailed(error.message);
+  if (call.revision.asks === 'retry') throw error;
+  return failure(call, error.message, 'handler');
 }
-
-/** A failure that is a result of the tool, raised before its handler ran. */
-class ToolFailed extends Error {}
 
 function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
   const validation = entry.input.validator.validate(args);
@@ -120,7 +120,7 @@ function settleFailure(call: Call, error: unknown): ToolResult {
   }
   const mapped = call.revision.rules.handlerError?.(error, name);
   if (mapped !== undefined) throw mapped;
-  if (!(error instanceof ToolFailed)) call.core.logger?.debug(`tool ${name} failed`, { error });
+  call.core.logger?.debug(`tool ${name} failed`, { error });
   return failure(call, messageOf(error), error instanceof CallTimeout ? 'timeout' : 'handler');
 }
 

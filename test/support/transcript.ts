@@ -1,0 +1,226 @@
+// Plays a transcript against a server and compares what comes back. The format is explained in
+// test/transcripts/README.md; anyone can read a transcript without reading this.
+
+import type { Server } from '../../src/engine/server.ts';
+import type { Channel } from '../../src/protocol/exchange.ts';
+import { judge } from './wire-judge.ts';
+
+export interface Story {
+  readonly revisions: readonly string[];
+  readonly title: string;
+  readonly lines: readonly { readonly mark: string; readonly text: string; readonly at: number }[];
+}
+
+const revisionNames = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
+const stateless = '2026-07-28';
+
+/** Splits a file into stories. A heading names revisions, a range of them ("2024-11-05 .. 2025-06-18") or "all". */
+export function parseTranscript(text: string): Story[] {
+  const stories: { revisions: string[]; title: string; lines: Story['lines'][number][] }[] = [];
+  text.split('\n').forEach((line, index) => {
+    if (line.trim() === '' || line.startsWith('//')) return;
+    if (line.startsWith('# ')) {
+      const [names, ...title] = line.slice(2).split(': ');
+      stories.push({ revisions: parseRevisions(names as string), title: title.join(': '), lines: [] });
+      return;
+    }
+    const mark = line[0] as string;
+    if (!'><@.'.includes(mark)) throw new Error(`line ${index + 1}: ${line}`);
+    stories.at(-1)?.lines.push({ mark, text: line.slice(1).trim(), at: index + 1 });
+  });
+  return stories;
+}
+
+function parseRevisions(names: string): string[] {
+  if (names === 'all') return revisionNames;
+  return names.split(', ').flatMap((part) => {
+    const [from, to] = part.split(' .. ');
+    const [first, last] = [revisionNames.indexOf(from as string), revisionNames.indexOf(to ?? (from as string))];
+    if (first === -1 || last === -1) throw new Error(`unknown revision in ${names}`);
+    return revisionNames.slice(first, last + 1);
+  });
+}
+
+/** Plays one story at one revision. Throws with the line that went wrong. */
+export async function play(story: Story, revision: string, server: Server): Promise<void> {
+  const player = new Player(revision, server);
+  try {
+    for (const line of story.lines) {
+      try {
+        await player.step(line.mark, line.text);
+      } catch (cause) {
+        throw new Error(`line ${line.at}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      }
+    }
+    await player.finish();
+  } finally {
+    player.close();
+  }
+}
+
+class Player {
+  readonly #revision: string;
+  readonly #channel: Channel;
+  readonly #received: string[] = [];
+  /** What was asked under which id, and at which revision the answer is due. */
+  readonly #asked = new Map<unknown, { readonly method: string; readonly revision: string }>();
+  readonly #bound = new Map<string, unknown>();
+  #arrived: () => void = () => {};
+
+  constructor(revision: string, server: Server) {
+    this.#revision = revision;
+    const take = (text: string | undefined): boolean => {
+      if (text !== undefined) this.#received.push(text);
+      this.#arrived();
+      return true;
+    };
+    this.#channel = server.connect(
+      { transport: 'memory' },
+      { duplex: true, push: take, end: (text) => void take(text) },
+    );
+  }
+
+  async step(mark: string, text: string): Promise<void> {
+    if (mark === '@') return this.#hello(text);
+    if (mark === '.') return this.#silence();
+    if (mark === '<') return this.#expect(text);
+    this.#send(text);
+  }
+
+  /** Opens the conversation the way the revision does; the stateless one has no opening. */
+  async #hello(text: string): Promise<void> {
+    const [word, ...rest] = text.split(' ');
+    if (word !== 'hello') throw new Error(`unknown direction @${text}`);
+    const capabilities = rest.length === 0 ? {} : JSON.parse(rest.join(' '));
+    this.#bound.set('capabilities', capabilities);
+    if (this.#revision === stateless) return;
+    const params = {
+      protocolVersion: this.#revision,
+      capabilities,
+      clientInfo: { name: 'transcript', version: '1.0.0' },
+    };
+    this.#send(JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params }));
+    await this.#next();
+    this.#send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+  }
+
+  #send(text: string): void {
+    if (!text.startsWith('{') && !text.startsWith('[')) return this.#channel.receiveText(text);
+    const message = this.#fill(JSON.parse(text)) as Record<string, unknown>;
+    if (typeof message['method'] === 'string') {
+      const claims = JSON.stringify(message['params'] ?? {}).includes(`protocolVersion":"${stateless}`);
+      const revision = claims && message['method'] !== 'initialize' ? stateless : this.#revision;
+      this.#asked.set(message['id'], { method: message['method'], revision });
+    }
+    this.#channel.receiveText(JSON.stringify(message));
+  }
+
+  /** Puts bound values in; on the stateless revision every request gets its envelope unless it brings one. */
+  #fill(message: unknown): unknown {
+    const filled = this.#substitute(message) as Record<string, unknown>;
+    if (
+      this.#revision !== stateless ||
+      Array.isArray(filled) ||
+      typeof filled['method'] !== 'string' ||
+      filled['bare'] === true
+    ) {
+      if (!Array.isArray(filled)) delete filled['bare'];
+      return filled;
+    }
+    if (filled['id'] === undefined) return filled;
+    const params = (filled['params'] ?? {}) as Record<string, unknown>;
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': stateless,
+      'io.modelcontextprotocol/clientInfo': { name: 'transcript', version: '1.0.0' },
+      'io.modelcontextprotocol/clientCapabilities': this.#bound.get('capabilities') ?? {},
+      ...(params['_meta'] as object | undefined),
+    };
+    return { ...filled, params: { ...params, _meta: meta } };
+  }
+
+  #substitute(value: unknown): unknown {
+    if (typeof value === 'string' && value.startsWith('$')) return this.#bound.get(value.slice(1)) ?? value;
+    if (Array.isArray(value)) return value.map((each) => this.#substitute(each));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#substitute(each)]));
+  }
+
+  async #expect(text: string): Promise<void> {
+    const received = await this.#next();
+    const message = JSON.parse(received) as { [key: string]: unknown };
+    const asked = this.#asked.get(message['id']);
+    const findings = judge(asked?.revision ?? this.#revision, message, asked?.method);
+    if (findings.length > 0)
+      throw new Error(`${received}\nis not what the revision allows:\n  ${findings.join('\n  ')}`);
+    const difference = this.#compare(message, JSON.parse(text), '');
+    if (difference !== undefined) throw new Error(`${difference}\nexpected ${text}\nreceived ${received}`);
+  }
+
+  /** "*" is anything, "$name" binds or must equal what was bound, "..." lets further members pass. */
+  #compare(actual: unknown, expected: unknown, where: string): string | undefined {
+    if (expected === '*') return actual === undefined ? `${where} is missing` : undefined;
+    if (typeof expected === 'string' && expected.startsWith('$')) {
+      const name = expected.slice(1);
+      if (!this.#bound.has(name)) this.#bound.set(name, actual);
+      return this.#compare(actual, this.#bound.get(name), where);
+    }
+    if (Array.isArray(expected)) {
+      if (!Array.isArray(actual)) return `${where} is not an array`;
+      if (actual.length !== expected.length) return `${where} has ${actual.length} items, not ${expected.length}`;
+      return expected
+        .map((each, i) => this.#compare(actual[i], each, `${where}[${i}]`))
+        .find((each) => each !== undefined);
+    }
+    if (typeof expected === 'object' && expected !== null) {
+      if (typeof actual !== 'object' || actual === null) return `${where} is not an object`;
+      const wanted = expected as Record<string, unknown>;
+      const given = actual as Record<string, unknown>;
+      if (!('...' in wanted)) {
+        const extra = Object.keys(given).find((key) => !(key in wanted) && !this.#isEnvelope(where, key));
+        if (extra !== undefined) return `${where}.${extra} was not expected`;
+      }
+      for (const [key, each] of Object.entries(wanted)) {
+        if (key === '...') continue;
+        const difference = this.#compare(given[key], each, `${where}.${key}`);
+        if (difference !== undefined) return difference;
+      }
+      return undefined;
+    }
+    return actual === expected ? undefined : `${where} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`;
+  }
+
+  /** What every answer of the stateless revision carries is judged by its type and need not be written each time. */
+  #isEnvelope(where: string, key: string): boolean {
+    if (this.#revision !== stateless || where !== '.result') return false;
+    return ['resultType', '_meta', 'ttlMs', 'cacheScope'].includes(key);
+  }
+
+  async #next(): Promise<string> {
+    const deadline = Date.now() + 2000;
+    while (this.#received.length === 0) {
+      if (Date.now() > deadline) throw new Error('the server says nothing');
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 100);
+        this.#arrived = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    return this.#received.shift() as string;
+  }
+
+  /** Nothing is said now; a few turns of the event loop make sure. */
+  async #silence(): Promise<void> {
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 2));
+    if (this.#received.length > 0) throw new Error(`the server should be silent but says ${this.#received[0]}`);
+  }
+
+  finish(): Promise<void> {
+    return this.#silence();
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+}

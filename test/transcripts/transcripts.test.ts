@@ -1,0 +1,18 @@
+// Plays every transcript of this folder at every revision it names.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, test } from 'vitest';
+import { parseTranscript, play } from '../support/transcript.ts';
+import { transcriptServer } from './server.ts';
+
+const folder = import.meta.dirname;
+
+for (const file of readdirSync(folder).filter((each) => each.endsWith('.transcript'))) {
+  describe(file.replace('.transcript', ''), () => {
+    for (const story of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
+      for (const revision of story.revisions) {
+        test(`${revision}: ${story.title}`, () => play(story, revision, transcriptServer()));
+      }
+    }
+  });
+}
