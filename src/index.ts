@@ -24,3 +24,6 @@ export type { Logger } from './protocol/log.ts';
 export type * from './protocol/model.ts';
 export type { Rules } from './protocol/rules.ts';
 export { SchemaError, type SchemaInput } from './schema/index.ts';
+export { connectInMemory } from './transports/in-memory.ts';
+export { createLogger } from './transports/logger.ts';
+export { type StdioOptions, type StdioServer, serveStdio } from './transports/stdio.ts';
