@@ -101,12 +101,12 @@ function readOrSkip(schema: JsonSchema) {
   }
 }
 
-/** ajv 8.20 sometimes trips over its own bookkeeping for `unevaluatedProperties` (`Cannot set properties of undefined`). */
+/** ajv 8.20 sometimes trips over its own bookkeeping for `unevaluatedProperties` (`props0 is not defined`). */
 function ask(judge: ValidateFunction, item: unknown): boolean {
   try {
     return judge(item) as boolean;
   } catch (error) {
-    if (error instanceof TypeError) return fc.pre(false) as never;
+    if (error instanceof TypeError || error instanceof ReferenceError) return fc.pre(false) as never;
     throw error;
   }
 }
