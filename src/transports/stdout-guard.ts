@@ -35,14 +35,14 @@ export function guardStdout(log: (line: string) => void, stream: Writable = proc
   };
 
   const guarded = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
-    print(textOf(chunk, typeof encoding === 'string' ? encoding : 'utf8'));
+    print(textOf(chunk, encoding));
     const done = typeof encoding === 'function' ? encoding : callback;
     if (typeof done === 'function') process.nextTick(done);
     return true;
   };
   stream.write = guarded as Writable['write'];
   stream.end = ((chunk?: unknown, encoding?: unknown, callback?: unknown) => {
-    if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') guarded(chunk, encoding);
+    if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') print(textOf(chunk, encoding));
     const done = [chunk, encoding, callback].find((argument) => typeof argument === 'function');
     if (typeof done === 'function') process.nextTick(done);
     return stream;
@@ -56,9 +56,8 @@ export function guardStdout(log: (line: string) => void, stream: Writable = proc
   };
 }
 
-function textOf(chunk: unknown, encoding: string): string {
-  if (typeof chunk === 'string') {
-    return encoding === 'utf8' || !Buffer.isEncoding(encoding) ? chunk : Buffer.from(chunk, encoding).toString();
-  }
-  return chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : String(chunk);
+function textOf(chunk: unknown, encoding: unknown): string {
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk).toString();
+  const other = typeof encoding === 'string' && encoding !== 'utf8' && Buffer.isEncoding(encoding);
+  return other ? Buffer.from(String(chunk), encoding).toString() : String(chunk);
 }
