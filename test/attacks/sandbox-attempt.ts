@@ -27,7 +27,7 @@ export const limits = {
   maxSharedMemoryBytes: 4 * MiB,
   maxTmpFiles: 2_000,
   maxFileBytes: 8 * MiB,
-  maxDiskGrowthBytes: 64 * MiB,
+  maxWrittenBytes: 64 * MiB,
   maxOutputBytes: MiB,
   maxCpuSeconds: 2,
 } as const;

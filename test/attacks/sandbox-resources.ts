@@ -126,6 +126,19 @@ export const resources: readonly Attempt[] = [
     (s) => expect(s.stopped).toBe('disk'),
   ],
   [
+    'fills the disk with files that it removes but keeps open',
+    () =>
+      perl(
+        `for my $i (1..60) { open(my $f, '>', 'gone'); unlink 'gone'; print $f "x" x 1e6 for 1..7; push @main::f, $f } print "all done";`,
+      ),
+    (s) => expect(s.stopped).toBe('disk'),
+  ],
+  [
+    'takes disk space without writing',
+    () => perl(`open(my $f, '>', 'taken'); sys(${nr('fallocate')}, fileno($f), 0, 0, 1 << 22);`),
+    says('errno 95'),
+  ],
+  [
     'makes a file of a terabyte without writing',
     () => shell('truncate -s 1T sparse'),
     (s) => expect(s.signal).toBe('SIGXFSZ'),

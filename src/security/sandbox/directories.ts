@@ -78,16 +78,22 @@ function grants(path: string, { uid, gid }: Identity, needed: number): boolean {
 }
 
 /**
- * The working directory of a request. Links are followed inside the sandbox, where what is not bound does not exist,
- * so a normal path is enough here.
+ * The working directory of a request. At the kernel level links are followed inside the sandbox, where what is not
+ * bound does not exist, so a normal path is enough. Below it /tmp is everybody's, and only named directories count.
  */
-export function admitWorkingDirectory(wanted: string | undefined, { readOnly, writable }: Directories): string {
+export function admitWorkingDirectory(
+  wanted: string | undefined,
+  { readOnly, writable }: Directories,
+  hasPrivateTmp: boolean,
+): string {
   if (wanted === undefined) return writable[0] ?? privateTmp;
   if (!isAbsolute(wanted) || wanted.includes('\0')) {
     throw sandboxErrors.directoryRefused('not an absolute path', wanted);
   }
   const path = normalize(wanted);
-  const allowed = [...writable, ...readOnly, privateTmp].some((root) => isInside(path, root));
-  if (!allowed) throw sandboxErrors.directoryRefused('outside the allowed directories', wanted);
+  const roots = [...writable, ...readOnly, ...(hasPrivateTmp ? [privateTmp] : [])];
+  if (!roots.some((root) => isInside(path, root))) {
+    throw sandboxErrors.directoryRefused('outside the allowed directories', wanted);
+  }
   return path;
 }

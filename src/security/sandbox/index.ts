@@ -17,4 +17,5 @@ export type { SandboxErrorCode } from './errors.ts';
 export { SandboxError } from './errors.ts';
 export type { SandboxLimits } from './limits.ts';
 export { defaultLimits, workerLimits } from './limits.ts';
+export { probeSandbox } from './probe.ts';
 export { createSandbox } from './sandbox.ts';

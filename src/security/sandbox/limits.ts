@@ -37,10 +37,10 @@ export interface SandboxLimits {
   readonly maxSharedMemoryBytes: number;
   /** Files in the private `/tmp`. Stops: millions of empty files, which cost kernel memory but no size. */
   readonly maxTmpFiles: number;
-  /** Growth of a file system that holds a writable directory. Stops: filling the disk with many files. */
-  readonly maxDiskGrowthBytes: number;
-  /** New files on such a file system. Stops: using up its inodes. */
-  readonly maxDiskGrowthFiles: number;
+  /** Bytes that the tree writes to disks. Stops: filling the disk with many files, removed ones included. */
+  readonly maxWrittenBytes: number;
+  /** New files on a file system that holds a writable directory, whoever makes them. Stops: using up its inodes. */
+  readonly maxNewFiles: number;
 }
 
 export const defaultLimits: SandboxLimits = {
@@ -58,8 +58,8 @@ export const defaultLimits: SandboxLimits = {
   maxTmpBytes: 64 * MiB,
   maxSharedMemoryBytes: 16 * MiB,
   maxTmpFiles: 16_384,
-  maxDiskGrowthBytes: 256 * MiB,
-  maxDiskGrowthFiles: 65_536,
+  maxWrittenBytes: 256 * MiB,
+  maxNewFiles: 200_000,
 };
 
 /** Limits for a worker written for Node: V8 reserves address space by the gigabyte and lives long. */

@@ -9,6 +9,8 @@ export interface TreeUsage {
   readonly tasks: number;
   /** Anonymous and shared memory in RAM and swap; pages of program files are not counted. */
   readonly memoryBytes: number;
+  /** Written to disks so far, ended children included; `undefined` where the kernel does not tell us. */
+  readonly writtenBytes: number | undefined;
   readonly pids: readonly number[];
 }
 
@@ -19,18 +21,28 @@ export function measureTree(root: number): TreeUsage {
   const waiting = [root];
   let tasks = 0;
   let memoryBytes = 0;
+  let writtenBytes: number | undefined = 0;
   for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
     const status = readOrNothing(`/proc/${pid}/status`);
     if (status === '') continue;
     pids.push(pid);
     tasks += numberOf(status, 'Threads');
     memoryBytes += (numberOf(status, 'RssAnon') + numberOf(status, 'RssShmem') + numberOf(status, 'VmSwap')) * 1024;
+    const written = writtenBy(pid);
+    if (written !== undefined && writtenBytes !== undefined) writtenBytes += written;
+    else if (pid === root) writtenBytes = undefined;
     for (const child of childrenOf(pid)) {
       if (!seen.has(child)) waiting.push(child);
       seen.add(child);
     }
   }
-  return { tasks, memoryBytes, pids };
+  return { tasks, memoryBytes, writtenBytes, pids };
+}
+
+/** A process carries the count of the children that it has waited for, so the sum over a tree never shrinks. */
+function writtenBy(pid: number): number | undefined {
+  const io = readOrNothing(`/proc/${pid}/io`);
+  return io === '' ? undefined : numberOf(io, 'write_bytes');
 }
 
 function childrenOf(pid: number): number[] {

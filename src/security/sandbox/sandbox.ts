@@ -194,13 +194,13 @@ class PreparedSandbox implements Sandbox {
 
   /** Everything that can be refused is refused here, before anything is started. */
   #launch(request: SpawnRequest, stdin: 'ignore' | 'pipe', timeoutMs: number | undefined): Launched {
-    const { limits, programs, directories, environment, plan } = this.#prepared;
+    const { level, limits, programs, directories, environment, plan } = this.#prepared;
     if (this.#closed) throw sandboxErrors.closed();
     const command = admitCommand(programs, request.program, request.args ?? [], limits.maxArgumentBytes);
     const admitted = {
       ...command,
       environment: buildEnvironment(environment, request.env),
-      cwd: admitWorkingDirectory(request.cwd, directories),
+      cwd: admitWorkingDirectory(request.cwd, directories, level === 'kernel'),
       innerClockMs: timeoutMs === undefined ? undefined : timeoutMs + innerClockSlackMs,
     };
     request.signal?.throwIfAborted();

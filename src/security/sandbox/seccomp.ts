@@ -31,6 +31,7 @@ export interface FilterOptions {
 
 const EPERM = 1;
 const ENOSYS = 38;
+const EOPNOTSUPP = 95;
 
 /** Refused with EPERM, whatever the arguments. */
 const forbidden: readonly SystemCall[] = [
@@ -70,6 +71,9 @@ const missing: readonly SystemCall[] = [
   // Taken from allowances that the host's user shares (fs.aio-max-nr, fs.inotify.max_user_instances).
   ...(['io_setup', 'inotify_init', 'inotify_init1'] as const),
 ];
+
+/** Takes disk without writing, so that the count of written bytes would miss it; libraries write zeros in its place. */
+const unsupported: readonly SystemCall[] = ['fallocate'];
 
 const CLONE_NEW_ANY = 0x7e020000; // NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
@@ -138,6 +142,7 @@ export function filterProgram(options: FilterOptions): Instruction[] {
     ...judgements(options),
     ...forbidden.map((name): [SystemCall, readonly Instruction[]] => [name, refuse]),
     ...missing.map((name): [SystemCall, readonly Instruction[]] => [name, [answer(verdicts.fail(ENOSYS))]]),
+    ...unsupported.map((name): [SystemCall, readonly Instruction[]] => [name, [answer(verdicts.fail(EOPNOTSUPP))]]),
   ];
   const program: Instruction[] = [
     load(architectureOffset),

@@ -33,6 +33,7 @@ export const systemCalls = {
   creat: [85, absent],
   create_module: [174, absent],
   delete_module: [176, 106],
+  fallocate: [285, 47],
   fanotify_init: [300, 262],
   fanotify_mark: [301, 263],
   fchmod: [91, 52],

@@ -42,17 +42,21 @@ interface DiskUsage {
 
 /** The first limit that is exceeded now. */
 function excess(options: WatchOptions, before: readonly (DiskUsage | undefined)[]): StopReason | undefined {
-  const { limits, root } = options;
-  if (options.controlGroup === undefined) {
-    const usage = measureTree(root);
-    if (usage.memoryBytes > limits.maxMemoryBytes) return 'memory';
-    if (usage.tasks > limits.maxProcesses * 1.5 + 8) return 'processes';
+  const { limits, root, writable, controlGroup } = options;
+  const tree = controlGroup === undefined || writable.length > 0 ? measureTree(root) : undefined;
+  if (tree !== undefined && controlGroup === undefined) {
+    if (tree.memoryBytes > limits.maxMemoryBytes) return 'memory';
+    // Where RLIMIT_NPROC holds, this is never reached; the margin keeps the two from disagreeing about threads.
+    if (tree.tasks > limits.maxProcesses * 1.5 + 8) return 'processes';
   }
   if (options.privateTmp && (usageOf(`/proc/${root}/root/tmp`)?.files ?? 0) > limits.maxTmpFiles) return 'disk';
-  const grown = options.writable.some((path, index) => {
+  if ((tree?.writtenBytes ?? 0) > limits.maxWrittenBytes) return 'disk';
+  const grown = writable.some((path, index) => {
     const [then, now] = [before[index], usageOf(path)];
     if (then === undefined || now === undefined) return false;
-    return now.bytes - then.bytes > limits.maxDiskGrowthBytes || now.files - then.files > limits.maxDiskGrowthFiles;
+    // Others write to the same disk, so its growth in bytes decides only where the tree's own count is hidden from us.
+    const tooLarge = tree?.writtenBytes === undefined && now.bytes - then.bytes > limits.maxWrittenBytes;
+    return tooLarge || now.files - then.files > limits.maxNewFiles;
   });
   return grown ? 'disk' : undefined;
 }

@@ -1,0 +1,284 @@
+// How sandboxed programs begin and end: refusals before anything is started, cancelling, closing, long-lived workers,
+// and our own sudden death. The escape attempts are in `sandbox.test.ts`.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox, SandboxPolicy } from '../../src/security/sandbox/index.ts';
+import { createSandbox, probeSandbox, SandboxError, workerLimits } from '../../src/security/sandbox/index.ts';
+import { ensureProgram } from '../support/programs.ts';
+import type { Host } from './sandbox-host.ts';
+import { findMarked, openHost } from './sandbox-host.ts';
+
+const available = ensureProgram('bwrap', 'bubblewrap');
+
+let host: Host;
+const opened: Sandbox[] = [];
+
+beforeAll(async () => {
+  host = await openHost();
+});
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((sandbox) => sandbox.close()));
+  expect(host.survivors()).toEqual([]);
+});
+
+afterAll(() => host.close());
+
+async function open(policy: Partial<SandboxPolicy> = {}): Promise<Sandbox> {
+  const sandbox = await createSandbox({
+    programs: ['sh', 'cat', 'sleep', { name: 'find', options: ['-name', '-type', '-l', '-a', '--color'] }],
+    writable: [host.work],
+    readOnly: [host.library],
+    environment: { set: { ATTACK_MARK: host.mark }, allow: ['GREETING', 'LD_PRELOAD', 'BASH_ENV'] },
+    ...policy,
+  });
+  opened.push(sandbox);
+  return sandbox;
+}
+
+const code = (expected: string) => expect.objectContaining({ name: 'SandboxError', code: expected });
+
+describe.skipIf(!available)('what is refused before anything is started', () => {
+  test.each(['rm', '/bin/rm', '../../bin/rm', './sh', 'sh -c id', 'sh\0', '', ' sh', '__proto__', 'constructor'])(
+    'S4-47: a program outside the list: %j',
+    async (program) => {
+      await expect((await open()).run({ program })).rejects.toEqual(code('program-not-allowed'));
+    },
+  );
+
+  test.each([['-exec'], ['-delete'], ['-fprintf'], ['-ok'], ['-execdir=x'], ['--colour'], ['-lx']])(
+    'an option outside the list of its program: %s',
+    async (option) => {
+      await expect((await open()).run({ program: 'find', args: ['.', option] })).rejects.toEqual(
+        code('argument-refused'),
+      );
+    },
+  );
+
+  test('an argument with a NUL character', async () => {
+    await expect((await open()).run({ program: 'cat', args: ['a\0b'] })).rejects.toEqual(code('argument-refused'));
+  });
+
+  test('more arguments than the limit', async () => {
+    const args = Array.from({ length: 100 }, () => 'x'.repeat(1_000));
+    await expect((await open()).run({ program: 'cat', args })).rejects.toEqual(code('argument-refused'));
+  });
+
+  test.each(['PATH', 'HOME', 'LD_PRELOAD', 'BASH_ENV', 'A=B', '__proto__'])(
+    'a variable that no request may set: %s',
+    async (name) => {
+      const env = Object.fromEntries([[name, 'x']]);
+      await expect((await open()).run({ program: 'cat', env })).rejects.toEqual(code('variable-refused'));
+    },
+  );
+
+  test('a working directory outside the allowed ones, however it is spelt', async () => {
+    const sandbox = await open();
+    const spellings = [
+      '/',
+      '/etc',
+      '/proc',
+      '/tmp-evil',
+      '/tmp/..',
+      `${host.work}/../../../etc`,
+      'work',
+      `${host.work}\0`,
+    ];
+    for (const cwd of spellings) {
+      await expect(sandbox.run({ program: 'cat', cwd })).rejects.toEqual(code('directory-refused'));
+    }
+  });
+
+  test('a policy that would bind the system or its parents', async () => {
+    for (const path of ['/', '/proc', '/proc/self', '/sys', '/dev/shm', '/etc', '/usr', '/usr/lib', '/run']) {
+      await expect(open({ writable: [path], readOnly: [] })).rejects.toEqual(code('directory-refused'));
+    }
+    for (const path of ['/', '/proc', '/sys', '/dev', '/etc']) {
+      await expect(open({ writable: [], readOnly: [path] })).rejects.toEqual(code('directory-refused'));
+    }
+  });
+
+  test('a program that lies where the sandbox can write', async () => {
+    const path = join(host.work, 'tool');
+    writeFileSync(path, '#!/bin/sh\n', { mode: 0o755 });
+    await expect(open({ programs: [path] })).rejects.toEqual(code('program-not-found'));
+  });
+
+  test('one more program than may run at once', async () => {
+    const sandbox = await open({ limits: { maxConcurrent: 1 } });
+    const first = sandbox.run({ program: 'sleep', args: ['0.3'] });
+    await expect(sandbox.run({ program: 'cat' })).rejects.toEqual(code('busy'));
+    expect((await first).exitCode).toBe(0);
+    expect((await sandbox.run({ program: 'cat' })).exitCode).toBe(0);
+  });
+});
+
+describe.skipIf(!available)('the end of a program', () => {
+  test('S4-39: a cancelled command ends with its whole tree', async () => {
+    const sandbox = await open();
+    const stop = new AbortController();
+    const args = ['-c', 'setsid sleep 300 & (sleep 300 &); echo ready; sleep 300'];
+    const running = sandbox.run({ program: 'sh', args, signal: stop.signal });
+    setTimeout(() => stop.abort(), 150);
+    expect(await running).toMatchObject({ stopped: 'cancelled', exitCode: 137, signal: 'SIGKILL', timedOut: false });
+    expect(host.survivors()).toEqual([]);
+  });
+
+  test('a command that was cancelled before it began is not started', async () => {
+    const sandbox = await open();
+    await expect(sandbox.run({ program: 'cat', signal: AbortSignal.abort() })).rejects.toThrow(/abort/i);
+  });
+
+  test('a command may be cancelled at any instant of its start', async () => {
+    const sandbox = await open();
+    for (let delayMs = 0; delayMs < 30; delayMs += 3) {
+      const stop = new AbortController();
+      const running = sandbox.run({ program: 'sleep', args: ['300'], signal: stop.signal });
+      setTimeout(() => stop.abort(), delayMs);
+      expect((await running).stopped).toBe('cancelled');
+    }
+    expect(host.survivors()).toEqual([]);
+  });
+
+  test('a time limit of a request is never above that of the policy', async () => {
+    const sandbox = await open({ limits: { timeoutMs: 200 } });
+    expect((await sandbox.run({ program: 'sleep', args: ['300'], timeoutMs: 60_000 })).timedOut).toBe(true);
+  });
+
+  test('exit status and signal are told as a shell tells them', async () => {
+    const sandbox = await open();
+    const end = async (script: string) => {
+      const { exitCode, signal } = await sandbox.run({ program: 'sh', args: ['-c', script] });
+      return [exitCode, signal];
+    };
+    expect(await end('exit 7')).toEqual([7, null]);
+    expect(await end('kill -TERM $$')).toEqual([143, 'SIGTERM']);
+  });
+
+  test('closing ends what runs and refuses what comes', async () => {
+    const sandbox = await open();
+    const running = sandbox.run({ program: 'sleep', args: ['300'] });
+    await sandbox.close();
+    expect((await running).stopped).toBe('closed');
+    await expect(sandbox.run({ program: 'cat' })).rejects.toEqual(code('closed'));
+  });
+
+  test('a working directory that is gone is an error of the start, with the reason', async () => {
+    const sandbox = await open();
+    const running = sandbox.run({ program: 'cat', cwd: join(host.work, 'nowhere') });
+    await expect(running).rejects.toEqual(code('start-failed'));
+    await expect(running).rejects.toThrow(/chdir/);
+  });
+});
+
+describe.skipIf(!available)('workers', () => {
+  test('a worker answers over its pipes until it is ended', async () => {
+    const sandbox = await open();
+    const worker = await sandbox.spawn({ program: 'cat' });
+    const lines = createInterface({ input: worker.stdout })[Symbol.asyncIterator]();
+    for (const word of ['one', 'two']) {
+      worker.stdin.write(`${word}\n`);
+      expect((await lines.next()).value).toBe(word);
+    }
+    expect(await worker.kill()).toMatchObject({ stopped: 'cancelled' });
+  });
+
+  test('a worker that is no longer spoken to ends by itself', async () => {
+    const worker = await (await open()).spawn({ program: 'cat' });
+    worker.stdin.end();
+    worker.stdout.resume();
+    expect(await worker.exited).toMatchObject({ exitCode: 0, stopped: null });
+  });
+
+  test('errors of a worker are drained, and their end is kept', async () => {
+    const script = 'i=0; while [ $i -lt 20000 ]; do echo "error number $i" >&2; i=$((i+1)); done; echo done';
+    const worker = await (await open()).spawn({ program: 'sh', args: ['-c', script] });
+    worker.stdout.resume();
+    expect((await worker.exited).exitCode).toBe(0);
+    expect(worker.stderrTail().toString()).toMatch(/error number 19999\n$/);
+    expect(worker.stderrTail().length).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  test('Node itself works inside', async () => {
+    const sandbox = await open({
+      programs: [{ name: 'node', path: process.execPath }],
+      readOnly: process.execPath.startsWith('/usr/') ? [] : [join(process.execPath, '../..')],
+      limits: workerLimits,
+    });
+    const script = "import('node:os').then((os) => console.log(os.userInfo().username, process.pid))";
+    const { stdout, stderr } = await sandbox.run({ program: 'node', args: ['-e', script] });
+    expect(stderr.toString()).toBe('');
+    expect(stdout.toString()).toMatch(/^sandbox \d+\n$/);
+  });
+});
+
+describe('weaker levels', () => {
+  test('S4-46: limits alone still bound time, output and the program list', async () => {
+    const sandbox = await open({ level: 'limits', limits: { timeoutMs: 300, maxOutputBytes: 1_000 } });
+    expect((await sandbox.run({ program: 'sh', args: ['-c', 'sleep 300 & sleep 300'] })).timedOut).toBe(true);
+    expect((await sandbox.run({ program: 'sh', args: ['-c', 'yes'] })).truncated).toBe(true);
+    expect((await sandbox.run({ program: 'sh', args: ['-c', 'ulimit -n'] })).stdout.toString()).toBe('256\n');
+    await expect(sandbox.run({ program: 'rm' })).rejects.toEqual(code('program-not-allowed'));
+  });
+
+  test('without any level the environment is still built from nothing', async () => {
+    const sandbox = await open({ level: 'none' });
+    const { stdout } = await sandbox.run({ program: 'sh', args: ['-c', 'env'] });
+    expect(stdout.toString()).not.toContain(host.secret);
+    expect(stdout.toString()).toContain(`ATTACK_MARK=${host.mark}`);
+  });
+});
+
+describe.skipIf(!available)('doctor', () => {
+  test('every layer of the kernel level is tried and holds here', async () => {
+    const reports = await probeSandbox();
+    const failing = reports.filter(({ holds, layer }) => !holds && !layer.includes('optional'));
+    expect(failing).toEqual([]);
+    expect(reports.length).toBeGreaterThanOrEqual(12);
+  });
+});
+
+describe.skipIf(!available)('our own death', () => {
+  test('a server that is killed at any instant leaves no process behind', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mooring-orphan-'));
+    try {
+      const module = join(directory, 'sandbox.mjs');
+      const entry = fileURLToPath(new URL('../../src/security/sandbox/index.ts', import.meta.url));
+      await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile: module });
+      const server = join(directory, 'server.mjs');
+      writeFileSync(server, serverSource);
+      for (let round = 0; round < 12; round++) {
+        const mark = `${host.mark}-${round}`;
+        const child = spawn(process.execPath, [server, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
+        await new Promise((resolve) => child.stdout.once('data', resolve));
+        setTimeout(() => child.kill('SIGKILL'), round * 4);
+        await new Promise((resolve) => child.once('exit', resolve));
+        await expect.poll(() => findMarked(mark), { timeout: 3_000, interval: 20 }).toEqual([]);
+      }
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+/** Says one word when its sandbox is ready, then starts a command that would outlive everybody. */
+const serverSource = `
+import { createSandbox } from './sandbox.mjs';
+const mark = process.argv[2];
+const sandbox = await createSandbox({ programs: ['sh'], environment: { set: { ATTACK_MARK: mark } } });
+process.stdout.write('ready');
+await sandbox.run({ program: 'sh', args: ['-c', 'setsid sleep 300 & sleep 300'] });
+`;
+
+test('an error of the sandbox says what to do', async () => {
+  const error = await createSandbox({ programs: ['no-such-program-anywhere'] }).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(SandboxError);
+  expect((error as SandboxError).remedy).not.toBe('');
+});
