@@ -1,0 +1,56 @@
+// Every TypeScript snippet in README and docs compiles against the sources, as a user would write it.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+const work = join(root, '.tmp/snippets');
+
+function pages(): string[] {
+  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((each) => each.endsWith('.md'))
+    .map((each) => join('docs', each));
+  return ['README.md', ...docs];
+}
+
+function snippets(page: string): string[] {
+  return [...readFileSync(join(root, page), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+    (match) => match[1] as string,
+  );
+}
+
+beforeAll(() => {
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  for (const page of pages()) {
+    snippets(page).forEach((code, i) => {
+      writeFileSync(join(work, `${page.replaceAll(/\W/g, '-')}-${i + 1}.ts`), `${code}\nexport {};\n`);
+    });
+  }
+  const paths = {
+    mooring: [join(root, 'src/index.ts')],
+    'mooring/client': [join(root, 'src/client/index.ts')],
+  };
+  const options = { rootDir: root, paths, noEmit: true };
+  const config = { extends: join(root, 'tsconfig.json'), compilerOptions: options, include: [join(work, '*.ts')] };
+  writeFileSync(join(work, 'tsconfig.json'), JSON.stringify(config));
+});
+
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+test('every snippet of the README and the docs compiles', () => {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  let output = '';
+  try {
+    execFileSync(process.execPath, [tsc, '-p', work], { encoding: 'utf8' });
+  } catch (error) {
+    output = (error as { stdout: string }).stdout;
+  }
+  expect(output.replaceAll(relative(process.cwd(), work), '')).toBe('');
+});
+
+test('there is something to compile', () => {
+  expect(pages().flatMap(snippets).length).toBeGreaterThan(4);
+});
