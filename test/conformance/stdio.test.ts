@@ -17,18 +17,13 @@ beforeAll(async () => {
 
 afterAll(() => bridge?.close());
 
-test('over stdio all 27 scenarios of 2025-06-18 pass', { timeout }, async () => {
-  const run = await runServerSuite({ url: bridge.url, specVersion: '2025-06-18' });
-  expect(complaints(run)).toEqual([]);
-  expect(run.scenarios.size).toBe(27);
-});
-
 test('over stdio all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
   const run = await runServerSuite({ url: bridge.url, specVersion: '2025-11-25' });
   expect(complaints(run, [noPolling])).toEqual([]);
   expect(run.scenarios.size).toBe(33);
 });
 
+// Without the pin the harness offers 2025-11-25 whatever it judges by; with it, 2025-06-18 is really negotiated.
 test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
   'over stdio every scenario passes that %s has the feature for',
   { timeout },

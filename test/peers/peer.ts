@@ -10,6 +10,7 @@ export interface Content {
   readonly text?: string;
   readonly data?: string;
   readonly mimeType?: string;
+  readonly uri?: string;
   readonly resource?: ResourceContent;
 }
 

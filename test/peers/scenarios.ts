@@ -19,7 +19,12 @@ export function describePeer(title: string, revision: Revision, connect: () => P
     });
     afterAll(() => peer?.close());
 
-    const has = { audio: revision >= '2025-03-26', elicitation: revision >= '2025-06-18' };
+    const has = {
+      audio: revision >= '2025-03-26',
+      elicitation: revision >= '2025-06-18',
+      structure: revision >= '2025-06-18',
+      anyStructure: revision >= '2026-07-28',
+    };
     const count = (method: string) => peer.received.filter((message) => message.method === method).length;
     const only = async (name: string, args?: Record<string, unknown>): Promise<Content> => {
       const { content, isError } = await peer.callTool(name, args);
@@ -75,6 +80,27 @@ export function describePeer(title: string, revision: Revision, connect: () => P
       expect(JSON.parse(content[2]?.resource?.text ?? '')).toEqual({ test: 'data', value: 123 });
     });
 
+    test('gets a link to a resource, or a line of text where links are unknown', async () => {
+      const link = await only('test_resource_link');
+      if (has.structure) expect(link).toMatchObject({ type: 'resource_link', uri: 'test://static-text' });
+      else expect(link).toMatchObject({ type: 'text', text: expect.stringContaining('test://static-text') });
+    });
+
+    test('gets structured results in the form its revision knows, and always as text', async () => {
+      const weather = { celsius: 21.5, city: 'Hamburg' };
+      const words = ['one', 'two', 'three'];
+      // The client checks results against the schemas of tools it has listed.
+      const schemas = new Map((await peer.listTools()).map((tool) => [tool.name, tool.outputSchema]));
+      const object = await peer.callTool('test_structured_object');
+      const array = await peer.callTool('test_structured_array');
+      expect(JSON.parse(object.content[0]?.text ?? '')).toEqual(weather);
+      expect(JSON.parse(array.content[0]?.text ?? '')).toEqual(words);
+      expect(schemas.get('test_structured_object') !== undefined).toBe(has.structure);
+      expect(object.structuredContent).toEqual(has.structure ? weather : undefined);
+      const wrapped = has.structure ? { result: words } : undefined;
+      expect(array.structuredContent).toEqual(has.anyStructure ? words : wrapped);
+    });
+
     test('tells a failing tool from an unknown one', async () => {
       const failed = await peer.callTool('test_error_handling');
       expect(failed.isError).toBe(true);
@@ -90,8 +116,10 @@ export function describePeer(title: string, revision: Revision, connect: () => P
       expect(bytes(binary?.blob).subarray(1, 4).toString()).toBe('PNG');
       const [data] = await peer.readResource('test://template/123/data');
       expect(JSON.parse(data?.text ?? '')).toEqual({ id: '123', templateTest: true, data: 'Data for ID: 123' });
-      const code = revision === '2026-07-28' ? -32602 : -32002;
-      await expect(peer.readResource('test://no-such-resource')).rejects.toMatchObject({ code });
+      await expect(peer.readResource('test://no-such-resource')).rejects.toThrow();
+      // Read from the wire: the new line shows its users one code for all revisions.
+      const refusal = peer.received.findLast(({ error }) => error)?.error;
+      expect(refusal?.code).toBe(revision === '2026-07-28' ? -32602 : -32002);
     });
 
     test('gets prompts with arguments, resources and images', async () => {
@@ -111,8 +139,9 @@ export function describePeer(title: string, revision: Revision, connect: () => P
     });
 
     test('completes an argument of a prompt', async () => {
-      const values = await peer.completePrompt('test_prompt_with_arguments', 'arg1', '');
-      expect(Array.isArray(values)).toBe(true);
+      const values = await peer.completePrompt('test_prompt_with_arguments', 'arg1', 'he');
+      expect(values).toContain('hello');
+      expect(values.every((value) => value.startsWith('he'))).toBe(true);
     });
 
     test('sees progress of its own call, each step once and in order', async () => {
