@@ -84,8 +84,9 @@ class OAuthAuthorizer implements Authorizer {
   #opened = false;
   #tokens: TokenSet | undefined;
   #noRenewalBefore = 0;
-  /** How the current token came about: one that was just granted and is refused at once will not get better. */
+  /** How and when the current token came about. */
   #origin: 'store' | 'refresh' | 'grant' = 'store';
+  #adoptedAt = 0;
 
   constructor(options: AuthorizerOptions) {
     this.#options = options;
@@ -124,7 +125,7 @@ class OAuthAuthorizer implements Authorizer {
     if (attempt > (this.#options.maxAttempts ?? 4)) throw authErrors.tooManyChallenges(attempt - 1, refusal);
     await this.#open();
     if (status === 401 && challenge.error === 'use_dpop_nonce') {
-      if (await this.#presentation.meetNonce(target, response, context.sent)) return 'retry';
+      if (this.#presentation.meetNonce(target, response, context.sent)) return 'retry';
     }
     const failed = context.sent === undefined ? this.#tokens?.accessToken : tokenIn(context.sent);
     const problem: Problem = { status, challenge, refusal, failed, attempt };
@@ -183,6 +184,7 @@ class OAuthAuthorizer implements Authorizer {
   #adopt({ tokens, dpop }: Acquired, origin: 'store' | 'refresh' | 'grant'): void {
     this.#tokens = tokens;
     this.#origin = origin;
+    this.#adoptedAt = Date.now();
     this.#presentation.take(tokens, dpop);
     this.#noRenewalBefore = 0;
   }
@@ -252,17 +254,12 @@ class OAuthAuthorizer implements Authorizer {
         await this.#bind(held, metadata);
         return this.#adopt({ tokens: held, dpop: undefined }, 'store');
       }
-      const again = problem.attempt > 1;
-      if (
-        held !== undefined &&
-        !(again && this.#origin === 'refresh') &&
-        (await this.#refreshed(held, metadata, signal))
-      ) {
-        return;
-      }
-      if (again && this.#origin === 'grant' && held !== undefined) {
+      // The retry of a request whose first refusal was just cured, and refused again: the same cure is no use.
+      const inVain = problem.attempt > 1 && Date.now() - this.#adoptedAt < 60_000 ? this.#origin : undefined;
+      if (held !== undefined && inVain === 'grant') {
         throw authErrors.tokenRejected(this.#http.guard.server.href, problem.refusal);
       }
+      if (held !== undefined && inVain !== 'refresh' && (await this.#refreshed(held, metadata, signal))) return;
       await this.#authorize(discovery, this.#scopesFor(problem, discovery, held), signal);
     });
   }

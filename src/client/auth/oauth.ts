@@ -2,6 +2,7 @@
 // and its many errors into ours. Loaded on first use. The library was chosen over hand-written code because it is
 // certified, has no dependencies, and keeps every check (PKCE, response shape, DPoP, assertions) explicit.
 import type * as OAuthLibrary from 'oauth4webapi';
+import { lenientRegistration, refusalIn, withoutIdToken } from './answers.ts';
 import type { ClientIdentity } from './client-identity.ts';
 import { AuthError, authErrors, type ServerRefusal } from './errors.ts';
 import type { AuthHttp } from './http.ts';
@@ -280,56 +281,14 @@ function basic(secret: string): OAuthLibrary.ClientAuth {
   };
 }
 
-/** We never look at ID tokens, so one that fails a check must not cost us the access token beside it. */
-async function withoutIdToken(response: Response): Promise<Response> {
-  return rewrite(response, response.status, (body) => delete body['id_token']);
-}
-
-/** Two common slips of registration endpoints: 200 for 201, and a secret without its expiry (which then is never). */
-async function lenientRegistration(response: Response): Promise<Response> {
-  return rewrite(response, response.status === 200 ? 201 : response.status, (body) => {
-    body['client_secret_expires_at'] ??= 0;
-    if (body['client_secret'] === null || body['client_secret'] === '') delete body['client_secret'];
-  });
-}
-
-async function rewrite(
-  response: Response,
-  status: number,
-  change: (body: Record<string, unknown>) => void,
-): Promise<Response> {
-  if (!response.ok) return response;
-  try {
-    const body = (await response.clone().json()) as Record<string, unknown>;
-    if (typeof body !== 'object' || body === null) return response;
-    change(body);
-    return Response.json(body, { status });
-  } catch {
-    return response; // Not JSON: the library says so in its own words.
-  }
-}
-
 async function refusalOf(oauth: Library, error: unknown): Promise<ServerRefusal> {
   if (error instanceof oauth.ResponseBodyError) {
     return { status: error.status, error: error.error, description: error.error_description };
   }
   // An authentication challenge hides the body, which often says more; a plain status arrives as the cause.
-  const response =
-    error instanceof oauth.WWWAuthenticateChallengeError
-      ? error.response
-      : error instanceof Error && error.cause instanceof Response
-        ? error.cause
-        : undefined;
-  if (response === undefined) return { description: (error as Error).message };
-  const body: unknown = await response
-    .clone()
-    .json()
-    .catch(() => undefined); // No JSON: then the status is all there is.
-  const text = (name: string) => {
-    const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
-    return typeof value === 'string' ? value : undefined;
-  };
-  return { status: response.status, error: text('error'), description: text('error_description') };
+  if (error instanceof oauth.WWWAuthenticateChallengeError) return refusalIn(error.response);
+  if (error instanceof Error && error.cause instanceof Response) return refusalIn(error.cause);
+  return { description: (error as Error).message };
 }
 
 async function importPair(jwk: JsonWebKey): Promise<OAuthLibrary.CryptoKeyPair> {

@@ -12,6 +12,8 @@ export class Presentation {
   #bearer = nothing;
   #key: DpopKey | undefined;
   #nonce: string | undefined;
+  /** Settles when the latest nonce is in place; proofs wait for it. */
+  #remembering: Promise<void> | undefined;
 
   /** The key the current token is bound to, once it was needed. */
   get key(): DpopKey | undefined {
@@ -34,27 +36,28 @@ export class Presentation {
   observe(target: URL, response: ChallengedResponse): void {
     if (this.#key === undefined) return;
     const nonce = headerOf(response.headers, 'dpop-nonce');
-    // A nonce that cannot be kept shows itself in the next challenge.
-    if (nonce !== undefined && nonce !== this.#nonce) this.#remember(target, nonce).catch(() => {});
+    if (nonce !== undefined) this.#remember(target, nonce);
   }
 
   /** Meets a demand for a nonce. False when there is none, or the refused request already carried it. */
-  async meetNonce(target: URL, response: ChallengedResponse, sent: AuthorizationHeaders | undefined): Promise<boolean> {
+  meetNonce(target: URL, response: ChallengedResponse, sent: AuthorizationHeaders | undefined): boolean {
     const nonce = headerOf(response.headers, 'dpop-nonce');
     if (nonce === undefined || this.#key === undefined || nonce === nonceIn(sent?.['dpop'])) return false;
-    if (nonce !== this.#nonce) await this.#remember(target, nonce);
+    this.#remember(target, nonce);
     return true;
   }
 
   async #prove(tokens: TokenSet, target: URL, method: string): Promise<AuthorizationHeaders> {
     this.#key ??= await createDpopKey(tokens.dpopKey);
+    await this.#remembering;
     return dpopHeaders(this.#key, target, method, tokens.accessToken);
   }
 
-  async #remember(target: URL, nonce: string): Promise<void> {
-    if (this.#key === undefined) return;
+  #remember(target: URL, nonce: string): void {
+    if (this.#key === undefined || nonce === this.#nonce) return;
     this.#nonce = nonce;
-    await rememberNonce(this.#key, target, nonce);
+    // A nonce that cannot be kept shows itself in the next challenge.
+    this.#remembering = rememberNonce(this.#key, target, nonce).catch(() => {});
   }
 }
 
