@@ -6,7 +6,8 @@ import type { Peer } from '../protocol/exchange.ts';
 import type { Json, Meta, RequestId } from '../protocol/model.ts';
 import type { Context } from './context.ts';
 
-export { type EventLog, type ExpiringStore, principalKey, type Sealer, type SealKey } from '../protocol/ports.ts';
+export type { EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
+export { principalKey } from '../protocol/principal.ts';
 
 /** A request on its way to its feature, as middleware sees it. */
 export interface RequestInfo {

@@ -1,5 +1,6 @@
 // The public face of a server: what a user registers things on, and what transports connect to.
 
+import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
   Outlet,
   Peer,
@@ -196,6 +197,9 @@ export class Server implements SessionHost {
     return this.#core.catalog;
   }
 
+  get limits(): Limits {
+    return this.#core.limits;
+  }
   get handshakeVersions(): readonly string[] {
     return this.#core.vocabulary.handshakeVersions;
   }
@@ -223,6 +227,11 @@ export class Server implements SessionHost {
     const channel = this.connect(peer);
     channel.open(new Session(revision, facts, state, save));
     return channel;
+  }
+
+  refusal(error: Error, header: ReadHeader): string {
+    const wire = error instanceof WireError ? error : wireErrors.internal(error);
+    return this.#core.vocabulary.speakerFor(header).error(undefined, wire);
   }
 
   route(message: unknown, header: ReadHeader): Route {

@@ -20,6 +20,7 @@ export const errorRows = {
   headerMismatch: { code: -32020, title: 'Header mismatch' },
   missingCapability: { code: -32021, title: 'Missing required client capability' },
   unsupportedVersion: { code: -32022, title: 'Unsupported protocol version' },
+  transport: { code: -32000, title: 'Bad Request' },
   rateLimited: { code: -32000, title: 'Rate limit exceeded' },
   application: { code: -32000, title: 'Server error' },
 } as const satisfies Record<string, { code: number; title: string }>;
@@ -87,6 +88,9 @@ export const wireErrors = {
       `Unsupported protocol version ${clip(String(requested))}; this server speaks ${supported.join(', ')}`,
       { data: { supported, requested } },
     ),
+  /** What the transport refuses before a message is read; the sentence is all there is to it. */
+  transport: (message: string) => new WireError('transport', message),
+  unknownSession: () => new WireError('transport', 'Session not found: initialize again', { code: -32001 }),
   needsStream: (method: string) =>
     new WireError(
       'notAcceptable',

@@ -1,18 +1,12 @@
 // Where engine and transports meet: what a transport hands in, and the way back it offers. Contracts only.
 
+import type { MessageLimits } from './json-rpc.ts';
 import type { Logger } from './log.ts';
-import type { Capabilities, Implementation, LogLevel, Meta } from './model.ts';
+import type { Capabilities, Implementation, LogLevel } from './model.ts';
 import type { ExpiringStore, Sealer, SealKey } from './ports.ts';
+import type { Principal } from './principal.ts';
 
-/** Who a request acts for, as an authenticator established it. Absent = anonymous. */
-export interface Principal {
-  /** Stable and unique within the issuer; part of every key that separates one caller from another. */
-  readonly id: string;
-  readonly issuer?: string;
-  readonly scopes?: readonly string[];
-  readonly expiresAtMs?: number;
-  readonly claims?: Meta;
-}
+export type { Principal } from './principal.ts';
 
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'websocket' | 'memory';
 
@@ -138,6 +132,7 @@ export interface SessionHost extends Host {
   readonly name: string;
   readonly version: string;
   readonly logger: Logger | undefined;
+  readonly limits: MessageLimits;
   /** Handshake revisions `initialize` may answer, oldest first; empty when every request must stand alone. */
   readonly handshakeVersions: readonly string[];
   /** The handshake revision spoken where neither session nor header names one. */
@@ -151,6 +146,8 @@ export interface SessionHost extends Host {
   /** Takes up a session that is known from elsewhere; undefined when its revision is not enabled. */
   resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): SessionChannel | undefined;
   route(message: unknown, header: ReadHeader): Route;
+  /** The text of an error about a request whose body was not read. */
+  refusal(error: Error, header: ReadHeader): string;
   /** Watches calls; returns how to stop. */
   observe(observer: { ended(end: CallEnd): void }): () => void;
 }

@@ -1,7 +1,6 @@
 // What a server keeps outside of its memory, or seals, as contracts that engine and transports share. In-memory
 // implementations stand beside their users; durable ones live in stores/.
 
-import type { Principal } from './exchange.ts';
 import type { Json } from './model.ts';
 
 /** A key for several processes: 32 bytes, or any secret text of at least 16 characters. */
@@ -44,9 +43,4 @@ export interface EventLog {
   ): readonly LoggedEvent[] | undefined | Promise<readonly LoggedEvent[] | undefined>;
   /** Lets go of all streams of a session that has ended. */
   forget(session: string): void;
-}
-
-/** The key under which one caller's things are kept apart from another's. */
-export function principalKey(principal: Principal | undefined): string {
-  return principal === undefined ? '' : `${principal.issuer ?? ''}\u0000${principal.id}`;
 }

@@ -84,6 +84,12 @@ export class Vocabulary {
     return codec as Revision;
   }
 
+  /** Speaks where no body was read: by the version header, which then is all there is to go by. */
+  speakerFor(header: ReadHeader): Revision {
+    const said = header('mcp-protocol-version')?.trim();
+    return said !== undefined && isStatelessDate(said) ? this.newest : this.unsettled;
+  }
+
   /** Speaks to requests that claim to stand alone but can not be served as they claim. */
   get newest(): Revision {
     return this.stateless(statelessRevisions.at(-1) as string) as Revision;

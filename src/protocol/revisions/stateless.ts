@@ -46,7 +46,13 @@ export function createStatelessCodec(spelling: Spelling, identity: Implementatio
     asks: 'retry',
     greeting,
     close,
-    codes: { resourceNotFound: -32602, urlElicitationRequired: -32603, rateLimited: 429, application: 500 },
+    codes: {
+      resourceNotFound: -32602,
+      urlElicitationRequired: -32603,
+      rateLimited: 429,
+      application: 500,
+      transport: -32600,
+    },
     statuses: {
       parse: 400,
       invalidRequest: 400,
