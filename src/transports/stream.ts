@@ -65,6 +65,7 @@ class Connection implements StreamServer, Outlet {
   readonly #writer: LineWriter;
   readonly #channel: Channel;
   #ending: StreamEnd | undefined;
+  #drained = false;
   #over = false;
   #giveUp: () => void = () => {};
 
@@ -134,7 +135,10 @@ class Connection implements StreamServer, Outlet {
     this.#giveUp = resolve;
     const deadline = Date.now() + this.#graceMs;
     try {
-      await Promise.race([this.#channel.drain(this.#graceMs), givenUp]);
+      const drained = this.#channel.drain(this.#graceMs).then(() => {
+        this.#drained = true;
+      });
+      await Promise.race([drained, givenUp]);
     } catch (error) {
       this.#logger.error('draining failed', { error });
     }
@@ -152,7 +156,7 @@ class Connection implements StreamServer, Outlet {
     this.#giveUp();
     this.#stopReading();
     this.#reader.close();
-    this.#channel.close();
+    if (!this.#drained) this.#channel.close();
     this.#writer.close();
     this.#resolveClosed(end);
   }
