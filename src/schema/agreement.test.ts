@@ -74,9 +74,12 @@ function schemasWith(name: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   }).any;
 }
 
-/** ajv 8.20 accepts the empty array for `contains` beside `prefixItems`: it forgets to set its result. */
+/**
+ * ajv 8.20 forgets to reset the result of `contains`: it may then accept an empty array, or any beside `prefixItems`.
+ * Those are left out here; closures.test.ts has rows for them.
+ */
 function withoutAjvBug({ contains, ...schema }: Record<string, unknown>): Record<string, unknown> {
-  return contains === undefined || 'prefixItems' in schema ? schema : { ...schema, contains };
+  return contains === undefined || 'prefixItems' in schema ? schema : { ...schema, contains, minItems: 1 };
 }
 
 function documentsWith(name: fc.Arbitrary<string>): fc.Arbitrary<JsonSchema> {
@@ -112,18 +115,19 @@ function ask(judge: ValidateFunction, item: unknown): boolean {
 }
 
 // One seed, so that a bug of the reference found by luck never stops an unrelated change.
-const runs = { numRuns: 2000, seed: 20260728 };
+const runs = { numRuns: 500, seed: 20260728 };
 
 test('closures, generated code and ajv agree on every schema and value', () => {
   expect(canGenerate()).toBe(true);
+  // Made once: setting up a judge costs more than asking it.
+  const ajv = new Ajv2020({ strict: false, ownProperties: true, validateSchema: false, meta: false, logger: false });
   const verdicts = { good: 0, bad: 0 };
   const name = fc.constantFrom('a', 'b', 'c', 'x-y');
   fc.assert(
-    fc.property(documentsWith(name), fc.array(valuesWith(name), { minLength: 1, maxLength: 6 }), (schema, values) => {
+    fc.property(documentsWith(name), fc.array(valuesWith(name), { minLength: 4, maxLength: 12 }), (schema, values) => {
       const plan = readOrSkip(schema);
       const closures = new PlainValidator(plan, Number.POSITIVE_INFINITY);
       const generated = new PlainValidator(plan, 0);
-      const ajv = new Ajv2020({ strict: false, ownProperties: true, validateSchema: false, logger: false });
       const judge = ajv.compile(schema);
       generated.check(null);
       for (const item of values) {
@@ -137,14 +141,14 @@ test('closures, generated code and ajv agree on every schema and value', () => {
     runs,
   );
   // The test would prove little if nearly everything were refused.
-  expect(verdicts.good).toBeGreaterThan(1000);
-  expect(verdicts.bad).toBeGreaterThan(1000);
+  expect(verdicts.good).toBeGreaterThan(500);
+  expect(verdicts.bad).toBeGreaterThan(500);
 });
 
 test('closures and generated code agree on names that every object inherits', () => {
   const name = fc.constantFrom('a', '__proto__', 'constructor', 'toString', 'hasOwnProperty', '"];throw 1;//');
   fc.assert(
-    fc.property(documentsWith(name), fc.array(valuesWith(name), { minLength: 1, maxLength: 6 }), (schema, values) => {
+    fc.property(documentsWith(name), fc.array(valuesWith(name), { minLength: 4, maxLength: 12 }), (schema, values) => {
       const plan = readOrSkip(schema);
       const closures = new PlainValidator(plan, Number.POSITIVE_INFINITY);
       const generated = new PlainValidator(plan, 0);

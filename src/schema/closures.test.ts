@@ -206,6 +206,13 @@ test('an array can be asked to contain something', () => {
   rows({ contains }, [[1, 'a'], good], [[1], 'must contain at least 1 item of the kind described']);
   rows({ contains, minContains: 0 }, [[], good]);
   rows({ contains, maxContains: 1 }, [['a'], good], [['a', 'b'], 'must contain at most 1 item of the kind described']);
+  rows({ prefixItems: [{}, false], contains }, [['a'], good]);
+  rows({ prefixItems: [{}], contains }, [[1], 'must contain at least 1 item of the kind described']);
+  rows({ prefixItems: [{}], contains }, [[], 'must contain at least 1 item of the kind described']);
+  rows({ additionalProperties: { contains } }, [
+    { a: ['x'], b: [] },
+    'b: must contain at least 1 item of the kind described',
+  ]);
   rows({ contains: true }, [[1], good], [[], 'must contain at least 1 item of the kind described']);
 });
 
