@@ -43,8 +43,16 @@ export function missingOptions(bwrap: string): string[] {
   return neededOptions.filter((option) => !stdout.includes(`${option} `));
 }
 
-/** Descriptors that bubblewrap inherits from us beside the standard three; it closes all of them before the program. */
-export const descriptors = { arguments: 3, filter: 4, status: 5, passwd: 6, group: 7 } as const;
+/** Descriptors that bubblewrap inherits from us beside the standard three; none of them is open in the program. */
+export const descriptors = { arguments: 3, filter: 4, status: 5, passwd: 6, group: 7, gate: 8 } as const;
+
+/**
+ * The first thing that runs inside: says that it is there, waits for our word, and becomes the command. Bubblewrap asks
+ * the kernel to end it with its parent, but does not look whether the parent is still alive; a server killed in that
+ * instant would leave an orphan. Here it is past that instant, and without our word it ends. A constant text: the
+ * command comes as arguments, which a shell passes on without reading them.
+ */
+export const gateScript = `echo >&${descriptors.gate} && read -r go <&${descriptors.gate} && exec "$@" ${descriptors.gate}<&-`;
 
 /** User and group number inside; the host's number is another (see `identity.ts`). */
 const insideId = '1000';

@@ -86,7 +86,7 @@ function start({ file, args, cwd, environment, stdin, identity, walls, covered }
     stdin,
     'pipe',
     'pipe',
-    ...(walls ? (['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const) : []),
+    ...(walls ? Object.values(descriptors).map(() => 'pipe' as const) : []),
   ];
   for (const descriptor of covered) {
     while (stdio.length <= descriptor) stdio.push('ignore');
@@ -153,9 +153,9 @@ abstract class Tree {
   #undo: (() => void) | undefined;
   #force: NodeJS.Timeout | undefined;
   #ended = false;
-  #letGo!: () => void;
+  #resolveBegun!: () => void;
   readonly begun = new Promise<void>((resolve) => {
-    this.#letGo = resolve;
+    this.#resolveBegun = resolve;
   });
   stopped: StopReason | null = null;
   /** Settles when everything is known about the end. */
@@ -171,9 +171,11 @@ abstract class Tree {
     const undo = await this.#onStart?.(pid, (reason) => this.stop(reason));
     if (this.#ended) undo?.();
     else this.#undo = undo;
-    if (this.#ended || this.stopped !== null) return false;
-    this.#letGo();
-    return true;
+    return !this.#ended && this.stopped === null;
+  }
+
+  protected letGo(): void {
+    this.#resolveBegun();
   }
 
   stop(reason: StopReason): void {
@@ -202,71 +204,66 @@ abstract class Tree {
  * all others first, and bubblewrap reports only afterwards, so its exit is the proof that nobody is left.
  */
 class WalledTree extends Tree {
-  readonly #filterPipe: Duplex;
-  readonly #filter: Buffer;
+  readonly #gate: Duplex;
   #first: number | undefined;
   #exitCode: number | undefined;
   #exited = false;
 
   constructor(child: ChildProcess, walls: { args: Buffer; filter: Buffer }, onStart: StartHook) {
     super(child, onStart);
-    this.#filter = walls.filter;
-    this.#filterPipe = pipeAt(child, descriptors.filter);
     send(child, descriptors.arguments, walls.args);
+    send(child, descriptors.filter, walls.filter);
     send(child, descriptors.passwd, accountFiles.passwd);
     send(child, descriptors.group, accountFiles.group);
-    // Bubblewrap closes its end without a word when it dies early; the exit says why.
-    this.#filterPipe.on('error', () => {}).resume();
+    this.#gate = pipeAt(child, descriptors.gate);
     const status = pipeAt(child, descriptors.status);
-    this.#listen(status);
     this.reported = new Promise((resolve) => status.once('close', resolve));
+    const watched = new Promise<boolean>((resolve, reject) => {
+      this.#listen(status, (first) => this.begin(first).then(resolve, reject));
+    });
+    const arrived = new Promise<void>((resolve) => this.#gate.once('data', () => resolve()));
+    this.#gate.on('error', () => {}); // It closes without a word when the tree dies early; the exit says why.
+    // The program begins when its tree is under watch and bound to our life (see `gateScript`).
+    Promise.all([watched, arrived]).then(
+      ([mayBegin]) => (mayBegin ? this.#open() : undefined),
+      () => this.stop('unwatched'),
+    );
   }
 
-  #listen(status: Readable): void {
+  #listen(status: Readable, onFirst: (pid: number) => void): void {
     let text = '';
     status.setEncoding('utf8');
     status.on('error', () => {});
     status.on('data', (chunk: string) => {
       text += chunk;
       const first = /"child-pid": (\d+)/.exec(text);
-      if (first && this.#first === undefined) this.#release(Number(first[1]));
+      if (first && this.#first === undefined) {
+        this.#first = Number(first[1]);
+        if (this.stopped !== null) this.kill();
+        sacrifice(this.#first);
+        onFirst(this.#first);
+      }
       const exit = /"exit-code": (\d+)/.exec(text);
       if (exit) this.#exitCode = Number(exit[1]);
     });
   }
 
-  /**
-   * The filter is the starting gun: bubblewrap reads it last and runs nothing without it. It is sent when bubblewrap
-   * has bound its life to ours and the tree is under watch; if we die before, the tree dies without having begun.
-   */
-  #release(first: number): void {
-    this.#first = first;
-    if (this.stopped !== null) {
-      this.kill();
-      return;
-    }
-    try {
-      // Should the machine run out of memory, the kernel takes this tree first and not us.
-      writeFileSync(`/proc/${first}/oom_score_adj`, '1000');
-    } catch {
-      // Not granted in every container; the memory limit does not depend on it.
-    }
-    this.begin(first).then(
-      (mayBegin) => (mayBegin ? this.#filterPipe.end(this.#filter) : undefined),
-      () => this.stop('unwatched'),
-    );
+  #open(): void {
+    if (this.stopped !== null) return;
+    this.#gate.end('go\n');
+    this.letGo();
   }
 
   protected kill(): void {
     if (this.#exited) return;
-    this.#filterPipe.destroy();
+    this.#gate.destroy();
     // Before we know process 1, the program has not begun: the outer process is all there is.
     if (this.#first === undefined || !signal(this.#first)) this.child.kill('SIGKILL');
   }
 
   sweep(): void {
     this.#exited = true;
-    this.#filterPipe.destroy();
+    this.#gate.destroy();
   }
 
   outcome(_code: number | null, killedBy: NodeJS.Signals | null): Outcome | undefined {
@@ -281,6 +278,7 @@ class WalledTree extends Tree {
 class GroupTree extends Tree {
   constructor(child: ChildProcess, onStart: StartHook) {
     super(child, onStart);
+    this.letGo();
     if (child.pid !== undefined) this.begin(child.pid).catch(() => this.stop('unwatched'));
   }
 
@@ -310,6 +308,15 @@ function send(child: ChildProcess, descriptor: number, content: string | Buffer)
   pipe.on('error', () => {}); // As above: the exit says why.
   pipe.resume();
   pipe.end(content);
+}
+
+/** Should the machine run out of memory, the kernel takes this tree first and not us. */
+function sacrifice(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+  } catch {
+    // Not granted in every container; the memory limit does not depend on it.
+  }
 }
 
 function signal(pid: number): boolean {

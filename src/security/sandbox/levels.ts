@@ -2,7 +2,15 @@
 // give is refused here; nothing falls back to a weaker one by itself.
 
 import { readFileSync } from 'node:fs';
-import { descriptors, encodeArguments, findHelper, missingOptions, runArguments, wallArguments } from './bubblewrap.ts';
+import {
+  descriptors,
+  encodeArguments,
+  findHelper,
+  gateScript,
+  missingOptions,
+  runArguments,
+  wallArguments,
+} from './bubblewrap.ts';
 import type { SandboxLevel } from './contract.ts';
 import { highestCovered, inheritableDescriptors } from './descriptors.ts';
 import type { Directories } from './directories.ts';
@@ -56,6 +64,7 @@ export function planLevel(level: SandboxLevel, options: LevelOptions): Planner {
 function planKernel(options: LevelOptions): Planner {
   const { identity, network, unixSockets } = options;
   const [bwrap, timeout] = [helper('kernel', 'bwrap', 'bubblewrap'), helper('kernel', 'timeout', 'coreutils')];
+  const gate = [helper('kernel', 'sh', 'dash'), '-c', gateScript, 'gate'];
   const architecture = process.arch;
   if (architecture !== 'x64' && architecture !== 'arm64') {
     const detail = `no system call table for ${architecture}`;
@@ -76,7 +85,7 @@ function planKernel(options: LevelOptions): Planner {
   const closing = covered.flatMap((descriptor) => ['--args', String(descriptor)]);
   return ({ path, args, environment, cwd, innerClockMs }) => {
     const clock = innerClockMs === undefined ? '0' : String(innerClockMs / 1000);
-    const inner = [timeout, '--signal=KILL', clock, ...limited, path, ...args];
+    const inner = [...gate, timeout, '--signal=KILL', clock, ...limited, path, ...args];
     return {
       file: bwrap,
       args: [...closing, '--args', String(descriptors.arguments), '--', ...inner],
