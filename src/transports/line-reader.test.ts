@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { LineClue } from './line-clue.ts';
 import { LineReader, type LineRefusal } from './line-reader.ts';
 
@@ -169,6 +169,20 @@ test('a line that never ends is refused at the end of the stream', () => {
     { refused: 'too-large', clue: { id: 'a', answer: false } },
     'end',
   ]);
+});
+
+test('a line of 32 MiB is put together without copying its bytes again and again', () => {
+  const grow = vi.spyOn(Buffer, 'allocUnsafeSlow');
+  const join = vi.spyOn(Buffer, 'concat');
+  let length = 0;
+  const reader = new LineReader({ onLine: (line) => (length = line.length), onRefused: () => {} });
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  for (let n = 0; n < 512; n++) reader.push(chunk);
+  reader.push(Buffer.from('\n'));
+  const made = [...grow.mock.results, ...join.mock.results].reduce((sum, { value }) => sum + value.length, 0);
+  vi.restoreAllMocks();
+  expect(length).toBe(32 * 1024 * 1024);
+  expect(made).toBeLessThan(3 * length);
 });
 
 test('a line of a million one-byte chunks takes no more memory than its bytes', () => {

@@ -17,34 +17,24 @@ const signals = ['SIGTERM', 'SIGINT'] as const satisfies StopSignal[];
 /** The exit code a shell expects of a process that a signal ended. */
 export const signalExitCodes: Record<StopSignal, number> = { SIGTERM: 143, SIGINT: 130 };
 
-/** Watches until the returned function is called. A `parentPollMs` of 0 leaves the parent unwatched. */
-export function watchProcess(listener: ProcessListener, parentPollMs: number): () => void {
+/** Watches until the process ends. A `parentPollMs` of 0 leaves the parent unwatched. */
+export function watchProcess(listener: ProcessListener, parentPollMs: number): void {
   let count = 0;
-  const onSignal = (signal: NodeJS.Signals): void => listener.onSignal(signal as StopSignal, ++count);
-  const onException = (error: unknown): void => listener.onFatal('uncaught exception', error);
-  const onRejection = (error: unknown): void => listener.onFatal('unhandled rejection', error);
-  for (const signal of signals) process.on(signal, onSignal);
-  process.on('uncaughtException', onException);
-  process.on('unhandledRejection', onRejection);
-  const timer = parentPollMs > 0 ? watchParent(listener, parentPollMs) : undefined;
-
-  return () => {
-    for (const signal of signals) process.off(signal, onSignal);
-    process.off('uncaughtException', onException);
-    process.off('unhandledRejection', onRejection);
-    clearInterval(timer);
-  };
+  for (const signal of signals) process.on(signal, () => listener.onSignal(signal, ++count));
+  process.on('uncaughtException', (error) => listener.onFatal('uncaught exception', error));
+  process.on('unhandledRejection', (error) => listener.onFatal('unhandled rejection', error));
+  if (parentPollMs > 0) watchParent(listener, parentPollMs);
 }
 
 /** Polling is the portable way (no system calls us back), and one look costs less than a microsecond. */
-function watchParent(listener: ProcessListener, pollMs: number): NodeJS.Timeout {
+function watchParent(listener: ProcessListener, pollMs: number): void {
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent && (process.platform !== 'win32' || exists(parent))) return;
     clearInterval(timer);
     listener.onOrphaned();
   }, pollMs);
-  return timer.unref();
+  timer.unref();
 }
 
 /** On Windows an orphan keeps the number of its dead parent. */

@@ -33,7 +33,7 @@ test('an unread stderr does not keep the process from ending', async () => {
   expect(await child.exited).toBe(0);
 });
 
-test('a line of 32 MiB is read, and costs no more per byte than a short one', async () => {
+test('a line of 32 MiB is read and answered', async () => {
   const child = new Child();
   const text = 'x'.repeat(32 * mebi);
   const result = (await child.request('echo', { text })) as { text: string };
