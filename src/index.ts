@@ -15,7 +15,7 @@ export type {
   ToolReturn,
 } from './engine/definitions.ts';
 export { defaultLimits, type Limits } from './engine/limits.ts';
-export type { ExpiringStore, Middleware, Observer, Pack, RequestInfo, Sealer } from './engine/ports.ts';
+export type { Ended, ExpiringStore, Middleware, Observer, Pack, RequestInfo, Sealer } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
 export type { Ability } from './protocol/abilities.ts';
 export { WireError, wireErrors } from './protocol/errors.ts';

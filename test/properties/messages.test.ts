@@ -62,7 +62,7 @@ const request = fc
   .map(({ method, params: given, stateless }) => {
     const filled =
       stateless && (given === undefined || isRecord(given))
-        ? { ...(given as object), _meta: { ...metaOf(given), ...envelope } }
+        ? { ...(given as object), _meta: { ...metaOf(given), progressToken: 'alone', ...envelope } }
         : given;
     return { jsonrpc: '2.0', method, ...(filled === undefined ? {} : { params: filled }) };
   });
@@ -101,7 +101,8 @@ async function playAll(revision: string, messages: readonly unknown[]): Promise<
   const answers = new Map<unknown, number>();
   const findings: string[] = [];
   const asked = new Map<unknown, { method: string }>();
-  let spoken = revision;
+  // Before any initialize, a request without an envelope is answered in the oldest words.
+  let spoken = revision === '2026-07-28' ? '2024-11-05' : revision;
   const take = (text: string | undefined): boolean => {
     if (text === undefined) return true;
     for (const each of [JSON.parse(text)].flat() as { id?: unknown; method?: string; result?: object }[]) {
@@ -110,7 +111,9 @@ async function playAll(revision: string, messages: readonly unknown[]): Promise<
       // An initialize on the way settles what the session speaks from there on.
       const { protocolVersion } = (each.result ?? {}) as { protocolVersion?: string };
       spoken = protocolVersion ?? spoken;
-      const speaks = each.result !== undefined && 'resultType' in each.result ? '2026-07-28' : spoken;
+      const standsAlone =
+        (each.result !== undefined && 'resultType' in each.result) || text.includes('"progressToken":"alone"');
+      const speaks = standsAlone ? '2026-07-28' : spoken;
       // A server request carries an id of its own; it is judged by its method.
       findings.push(
         ...judge(speaks, each as { [key: string]: unknown }, each.method === undefined ? about?.method : undefined),

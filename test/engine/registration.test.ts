@@ -1,0 +1,105 @@
+// Misuse of the API is told when it happens, with a sentence that says how to mend it.
+
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createServer, type Server } from '../../src/index.ts';
+import { Conversation } from '../support/conversation.ts';
+
+const make = (): Server => createServer({ name: 'misuse', version: '1.0.0' });
+const run = (): string => 'ok';
+
+test('a server needs a name and a version', () => {
+  expect(() => createServer({} as never)).toThrow('name and a version');
+});
+
+test('a name can not be registered twice', () => {
+  const server = make();
+  server.tool('add', { run });
+  expect(() => server.tool('add', { run })).toThrow('Tool "add" is registered already');
+  server.prompt('p', { get: run });
+  expect(() => server.prompt('p', { get: run })).toThrow('registered already');
+  server.resource('a://b', { name: 'b', read: run });
+  expect(() => server.resource('a://b', { name: 'b', read: run })).toThrow('registered already');
+});
+
+test('a removed name is free again', async () => {
+  const server = make();
+  server.tool('add', { run }).remove();
+  server.tool('add', { run: () => 'second' });
+  const conversation = await Conversation.open(server);
+  expect((await conversation.call('add')).result.content[0].text).toBe('second');
+});
+
+test('handlers must be functions, names must not be empty, URIs must be absolute', () => {
+  const server = make();
+  expect(() => server.tool('x', {} as never)).toThrow('needs a function "run"');
+  expect(() => server.tool('', { run })).toThrow('needs a name');
+  expect(() => server.prompt('x', {} as never)).toThrow('needs a function "get"');
+  expect(() => server.resource('no-scheme', { name: 'x', read: run })).toThrow('absolute URI');
+  expect(() => server.resource('a://b', { name: 'x' } as never)).toThrow('needs a function "read"');
+  expect(() => server.resourceTemplate('a://{b', { name: 'x', read: run })).toThrow('never closed');
+  expect(() =>
+    server.resourceTemplate('a://{b}', { name: 'x', read: run, complete: { c: () => [] } as never }),
+  ).toThrow('not one of b');
+});
+
+test('a schema of arguments must be an object', () => {
+  const server = make();
+  expect(() => server.tool('x', { input: z.string() as never, run })).toThrow(/object/);
+  expect(() => server.tool('y', { input: { type: 'array' }, run: run as never })).toThrow(/object/);
+  expect(() => server.tool('z', { input: { type: 'object', properties: { a: { $ref: '#/nowhere' } } }, run })).toThrow(
+    /nowhere/,
+  );
+});
+
+test('a header annotation must be possible', () => {
+  const server = make();
+  const input = (header: unknown, property: object = { type: 'string' }) => ({
+    type: 'object',
+    properties: { a: { ...property, 'x-mcp-header': header } },
+  });
+  expect(() => server.tool('a', { input: input(''), run })).toThrow('HTTP token');
+  expect(() => server.tool('b', { input: input('A', { type: 'number' }), run })).toThrow('string, integer or boolean');
+});
+
+test('a method of the protocol can not be replaced, one of your own works on every revision', async () => {
+  const server = make();
+  expect(() => server.method('tools/list', () => ({}))).toThrow('exists already');
+  server.method('acme/status', (params, ctx) => ({ params: Object.keys(params), revision: ctx.revision }));
+  const conversation = await Conversation.open(server, '2024-11-05');
+  expect((await conversation.request('acme/status', { a: 1 })).result).toEqual({
+    params: ['a'],
+    revision: '2024-11-05',
+  });
+  expect((await conversation.alone('acme/status')).result).toMatchObject({
+    resultType: 'complete',
+    revision: '2026-07-28',
+  });
+});
+
+test('an unknown handshake revision in the rules is named', () => {
+  expect(() => createServer({ name: 'x', version: '1', rules: { handshakeVersions: ['2023-01-01'] } })).toThrow(
+    '2023-01-01',
+  );
+});
+
+test.each([
+  ['zod', z.object({ a: z.number().int(), b: z.string().optional() })],
+  ['Valibot', toStandardJsonSchema(v.object({ a: v.pipe(v.number(), v.integer()), b: v.optional(v.string()) }))],
+  ['ArkType', type({ a: 'number.integer', 'b?': 'string' })],
+])('%s gives validation and JSON Schema', async (_library, input) => {
+  const server = make();
+  server.tool('t', { input, run: (args) => JSON.stringify(args) });
+  const conversation = await Conversation.open(server);
+  const [listed] = (await conversation.request('tools/list')).result.tools;
+  expect(listed.inputSchema).toMatchObject({
+    type: 'object',
+    properties: { a: { type: 'integer' }, b: { type: 'string' } },
+    required: ['a'],
+  });
+  expect((await conversation.call('t', { a: 1 })).result.content[0].text).toBe('{"a":1}');
+  expect((await conversation.call('t', { a: 'x' })).result).toMatchObject({ isError: true });
+});

@@ -1,0 +1,198 @@
+// Each rule a profile may change, seen through the wire; and the official behaviour without it.
+
+import { expect, test } from 'vitest';
+import { createServer, type Rules, type Server, WireError } from '../../src/index.ts';
+import { Conversation } from '../support/conversation.ts';
+
+function make(rules: Rules = {}): Server {
+  const server = createServer({ name: 'rules', version: '1.0.0', rules });
+  server.tool('greet', {
+    input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    run: ({ name }) => `hello ${name}`,
+  });
+  server.tool('fail', {
+    run: () => {
+      throw new Error('no ink');
+    },
+  });
+  server.tool('value', { run: () => ({ n: 1 }) });
+  server.tool('embed', {
+    run: () => ({ type: 'resource', resource: { uri: 'a://b', mimeType: 'text/plain', text: 'x' } }) as const,
+  });
+  server.tool('slow', {
+    run: (_args, ctx) => new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve('late'))),
+  });
+  return server;
+}
+
+const old = '2024-11-05';
+
+test('handshakeVersions: one version is always the answer', async () => {
+  const server = make({ handshakeVersions: [old] });
+  const conversation = new Conversation(server);
+  const { result } = await conversation.request('initialize', { protocolVersion: '2025-11-25' });
+  expect(result.protocolVersion).toBe(old);
+});
+
+test('lifecycle.lenientInitialize: false demands every field', async () => {
+  const conversation = new Conversation(make({ lifecycle: { lenientInitialize: false } }));
+  expect((await conversation.request('initialize', {})).error?.message).toContain('protocolVersion');
+  expect(
+    (await conversation.request('initialize', { protocolVersion: old, capabilities: {} })).error?.message,
+  ).toContain('clientInfo');
+});
+
+test('lifecycle.gate: initialized keeps requests out until the notification, pings too if so ruled', async () => {
+  const conversation = new Conversation(make({ lifecycle: { gate: 'initialized', pingBeforeInit: false } }));
+  expect((await conversation.request('ping')).error?.code).toBe(-32600);
+  await conversation.request('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  });
+  expect((await conversation.request('tools/list')).error?.code).toBe(-32600);
+  expect((await conversation.alone('tools/list')).result.tools).toHaveLength(5);
+  conversation.notify('notifications/initialized');
+  expect((await conversation.request('tools/list')).result.tools).toHaveLength(5);
+  expect((await conversation.request('ping')).result).toEqual({});
+});
+
+test('lifecycle.initializedAliases: "initialized" opens the gate as well', async () => {
+  const conversation = new Conversation(make({ lifecycle: { gate: 'initialized' } }));
+  await conversation.request('initialize', {});
+  conversation.notify('initialized', {});
+  expect((await conversation.request('tools/list')).result.tools).toHaveLength(5);
+});
+
+test('batch: true accepts arrays on revisions without them, false refuses them everywhere', async () => {
+  const on = await Conversation.open(make({ batch: true }), '2025-11-25');
+  on.send([{ jsonrpc: '2.0', id: 'b', method: 'ping' }]);
+  expect((await on.next((each) => each.id === 'b')).result).toEqual({});
+  const off = await Conversation.open(make({ batch: false }), old);
+  off.send([{ jsonrpc: '2.0', id: 'b', method: 'ping' }]);
+  expect((await off.next((each) => each.error !== undefined)).error?.code).toBe(-32600);
+});
+
+test('errors.style: details keeps the generic message and puts the sentence in data', async () => {
+  const conversation = await Conversation.open(
+    make({ errors: { style: 'details', unknownTool: 'methodNotFound' } }),
+    old,
+  );
+  expect((await conversation.call('nobody', {})).error).toEqual({
+    code: -32601,
+    message: 'Method not found',
+    data: { details: 'Unknown tool: nobody' },
+  });
+  expect((await conversation.request('tools/call')).error).toMatchObject({ code: -32602, message: 'Invalid params' });
+  expect((await conversation.request('no/such')).error).toEqual({
+    code: -32601,
+    message: 'Method not found',
+    data: { details: 'no/such' },
+  });
+  // The stateless revision keeps the official spelling.
+  expect((await conversation.alone('tools/call', { name: 'nobody' })).error).toEqual({
+    code: -32602,
+    message: 'Unknown tool: nobody',
+  });
+});
+
+test('errors.unknownTool, invalidArguments, toolText: errors as results in a text of their own', async () => {
+  const rules: Rules = {
+    errors: {
+      unknownTool: 'result',
+      invalidArguments: 'result',
+      toolText: (message, failure) =>
+        failure === 'arguments' ? `Validation error: ${message}` : JSON.stringify({ error: message }),
+    },
+    tools: { missingArguments: 'error', jsonIndent: 2 },
+  };
+  const conversation = await Conversation.open(make(rules), old);
+  const text = async (name: string, args?: object): Promise<string> =>
+    (await conversation.call(name, args)).result.content[0].text;
+  expect(await text('nobody', {})).toBe('{"error":"Unknown tool: nobody"}');
+  expect(await text('fail', {})).toBe('{"error":"no ink"}');
+  expect(await text('greet')).toBe('{"error":"No arguments provided"}');
+  expect(await text('greet', {})).toMatch(/^Validation error: /);
+  expect(await text('value', {})).toBe('{\n  "n": 1\n}');
+});
+
+test('errors.invalidArguments: error keeps it a protocol error on every handshake revision', async () => {
+  const conversation = await Conversation.open(make({ errors: { invalidArguments: 'error' } }), '2025-11-25');
+  expect((await conversation.call('greet', {})).error?.code).toBe(-32602);
+});
+
+test('errors.resourceNotFound: invalidParams changes the code', async () => {
+  const server = make({ errors: { resourceNotFound: 'invalidParams' } });
+  server.resource('a://b', { name: 'b', read: () => 'x' });
+  const conversation = await Conversation.open(server, old);
+  expect((await conversation.request('resources/read', { uri: 'a://c' })).error?.code).toBe(-32602);
+});
+
+test('errors.handler: an exception becomes a protocol error of its own', async () => {
+  const rules: Rules = {
+    errors: {
+      style: 'details',
+      handler: (error) => new WireError('application', (error as Error).message, { code: -32001 }),
+    },
+  };
+  const conversation = await Conversation.open(make(rules), old);
+  expect((await conversation.call('fail', {})).error).toMatchObject({ code: -32001, data: { details: 'no ink' } });
+  expect((await conversation.alone('tools/call', { name: 'fail' })).result.isError).toBe(true);
+});
+
+test('tools.explicitIsErrorFalse and content.flatResource', async () => {
+  const conversation = await Conversation.open(
+    make({ tools: { explicitIsErrorFalse: true }, content: { flatResource: true } }),
+  );
+  expect((await conversation.call('greet', { name: 'Ada' })).result.isError).toBe(false);
+  expect((await conversation.call('embed')).result.content[0]).toEqual({
+    type: 'resource',
+    uri: 'a://b',
+    mimeType: 'text/plain',
+    text: 'x',
+  });
+});
+
+test('execution.timeoutMs: a call that takes too long is a result that says so, and the handler is told', async () => {
+  const conversation = await Conversation.open(make({ execution: { timeoutMs: 80 } }));
+  expect((await conversation.call('slow')).result).toEqual({
+    content: [{ type: 'text', text: 'slow timed out' }],
+    isError: true,
+  });
+  expect((await conversation.alone('tools/call', { name: 'slow' })).result.isError).toBe(true);
+});
+
+test('execution.concurrency: one at a time, in order; pings pass', async () => {
+  const server = createServer({ name: 'queue', version: '1', rules: { execution: { concurrency: 1 } } });
+  const order: string[] = [];
+  let release: () => void = () => {};
+  server.tool('first', {
+    run: () => new Promise((resolve) => (release = () => resolve(order.push('first') as never))),
+  });
+  server.tool('second', { run: () => void order.push('second') });
+  const conversation = await Conversation.open(server);
+  const first = conversation.call('first');
+  const second = conversation.call('second');
+  expect((await conversation.request('ping')).result).toEqual({});
+  expect(order).toEqual([]);
+  release();
+  await Promise.all([first, second]);
+  expect(order).toEqual(['first', 'second']);
+});
+
+test('execution.concurrency: a queued call can be cancelled before it starts', async () => {
+  const server = createServer({ name: 'queue', version: '1', rules: { execution: { concurrency: 1 } } });
+  let release: () => void = () => {};
+  let ran = false;
+  server.tool('first', { run: () => new Promise((resolve) => (release = () => resolve('done'))) });
+  server.tool('second', { run: () => void (ran = true) });
+  const conversation = await Conversation.open(server);
+  const first = conversation.call('first');
+  conversation.send({ jsonrpc: '2.0', id: 'q', method: 'tools/call', params: { name: 'second' } });
+  conversation.notify('notifications/cancelled', { requestId: 'q' });
+  release();
+  await first;
+  await conversation.request('ping');
+  expect(ran).toBe(false);
+  expect(conversation.received.some((each) => each.id === 'q')).toBe(false);
+});

@@ -1,0 +1,200 @@
+// What a server promises its author: isolation, middleware, observers, visibility, drain.
+
+import { expect, test } from 'vitest';
+import { AskError, createServer, type Ended, type Peer } from '../../src/index.ts';
+import { Conversation } from '../support/conversation.ts';
+
+const peerOf = (id: string): Peer => ({ transport: 'memory', principal: { id } });
+
+test('equal ids on two connections never meet', async () => {
+  const server = createServer({ name: 'two', version: '1' });
+  server.tool('whoami', {
+    run: async (_args, ctx) => {
+      await ctx.progress(1);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return ctx.principal?.id ?? 'nobody';
+    },
+  });
+  const names = Array.from({ length: 20 }, (_, i) => `client-${i}`);
+  await Promise.all(
+    names.map(async (name) => {
+      const conversation = await Conversation.open(server, '2025-06-18', {}, peerOf(name));
+      const params = { name: 'whoami', _meta: { progressToken: 1 } };
+      expect((await conversation.request('tools/call', params, 1)).result.content[0].text).toBe(name);
+      expect(conversation.received.filter((each) => each.method === 'notifications/progress')).toHaveLength(1);
+    }),
+  );
+});
+
+test('what a caller may not see looks as if it did not exist', async () => {
+  const server = createServer({ name: 'secret', version: '1' });
+  const visible = (principal: { id: string } | undefined): boolean => principal?.id === 'ada';
+  server.tool('open', { run: () => 'open' });
+  server.tool('hidden', { visible, run: () => 'hidden' });
+  server.resource('a://hidden', { name: 'h', visible, read: () => 'x' });
+  server.prompt('hidden', { visible, get: () => 'x' });
+  const ada = await Conversation.open(server, '2025-11-25', {}, peerOf('ada'));
+  const bob = await Conversation.open(server, '2025-11-25', {}, peerOf('bob'));
+  const names = async (who: Conversation) =>
+    (await who.request('tools/list')).result.tools.map((each: { name: string }) => each.name);
+  expect(await names(ada)).toEqual(['open', 'hidden']);
+  expect(await names(bob)).toEqual(['open']);
+  expect(await names(ada)).toEqual(['open', 'hidden']);
+  expect((await bob.call('hidden')).error).toEqual((await bob.call('hidden')).error);
+  expect((await bob.call('hidden')).error?.message).toBe('Unknown tool: hidden');
+  expect((await bob.request('resources/read', { uri: 'a://hidden' })).error?.code).toBe(-32002);
+  expect((await bob.request('prompts/get', { name: 'hidden' })).error?.code).toBe(-32602);
+  expect((await ada.call('hidden')).result.content[0].text).toBe('hidden');
+});
+
+test('middleware wraps every request, outermost first, and may answer by itself', async () => {
+  const server = createServer({ name: 'around', version: '1' });
+  const seen: string[] = [];
+  server.tool('t', { run: () => 'inner' });
+  server.around(async (request, next) => {
+    seen.push(`> ${request.method} ${request.name ?? ''}`);
+    const result = await next();
+    seen.push(`< ${request.method}`);
+    return result;
+  });
+  server.around((request, next) => (request.name === 't' ? { content: [{ type: 'text', text: 'outer' }] } : next()));
+  const conversation = await Conversation.open(server);
+  seen.length = 0;
+  expect((await conversation.call('t')).result.content[0].text).toBe('outer');
+  expect(seen).toEqual(['> tools/call t', '< tools/call']);
+});
+
+test('observers see messages and calls on every path, and cost nothing when they fail', async () => {
+  const server = createServer({ name: 'tap', version: '1' });
+  const ended: Ended[] = [];
+  const texts: string[] = [];
+  server.observe({
+    ended: (each) => ended.push(each),
+    sent: (text) => texts.push(text),
+    received: (each) => texts.push(JSON.stringify(each)),
+  });
+  server.tool('ok', { run: () => 'ok' });
+  server.tool('bad', {
+    run: () => {
+      throw new Error('x');
+    },
+  });
+  server.tool('later', { run: async () => 'later' });
+  const conversation = await Conversation.open(server);
+  await conversation.call('ok');
+  await conversation.call('bad');
+  await conversation.call('later');
+  await conversation.call('nobody');
+  expect(ended.map((each) => [each.request.name, each.outcome, each.code])).toEqual([
+    [undefined, 'ok', undefined],
+    ['ok', 'ok', undefined],
+    ['bad', 'failed', undefined],
+    ['later', 'ok', undefined],
+    ['nobody', 'refused', -32602],
+  ]);
+  expect(texts.some((each) => each.includes('"later"'))).toBe(true);
+});
+
+test('a drain lets calls finish, ends subscriptions properly and answers what remains', async () => {
+  const server = createServer({ name: 'drain', version: '1' });
+  server.tool('quick', { run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 20)) });
+  server.tool('stuck', { run: () => new Promise(() => {}) });
+  const conversation = await Conversation.open(server);
+  const listen = conversation.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const quick = conversation.call('quick');
+  const stuck = conversation.call('stuck');
+  await conversation.channel.drain(60);
+  expect((await quick).result.content[0].text).toBe('done');
+  expect((await listen).result.resultType).toBe('complete');
+  expect((await stuck).error?.message).toContain('shutting down');
+  const kinds = conversation.received.map((each) => each.method ?? 'answer');
+  expect(kinds.indexOf('notifications/cancelled')).toBeLessThan(kinds.lastIndexOf('answer'));
+});
+
+test('a closed connection aborts its calls and sends nothing more', async () => {
+  const server = createServer({ name: 'close', version: '1' });
+  let reason: unknown;
+  server.tool('wait', {
+    run: (_args, ctx) =>
+      new Promise((_, reject) =>
+        ctx.signal.addEventListener('abort', () => {
+          reason = ctx.signal.reason;
+          reject(reason);
+        }),
+      ),
+  });
+  const conversation = await Conversation.open(server);
+  void conversation.call('wait');
+  const before = conversation.received.length;
+  conversation.channel.close();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect((reason as Error).name).toBe('AbortError');
+  expect(conversation.received.length).toBe(before);
+});
+
+test('sessions remember, requests that stand alone do not', async () => {
+  const server = createServer({ name: 'memory', version: '1' });
+  server.tool('count', {
+    run: (_args, { session }) => {
+      if (session === undefined) return 'no session';
+      const n = ((session.values.get('n') as number | undefined) ?? 0) + 1;
+      session.values.set('n', n);
+      return String(n);
+    },
+  });
+  const one = await Conversation.open(server);
+  const two = await Conversation.open(server);
+  const text = (answer: { result?: { content: { text: string }[] } }) => answer.result?.content[0]?.text;
+  expect([text(await one.call('count')), text(await one.call('count')), text(await two.call('count'))]).toEqual([
+    '1',
+    '2',
+    '1',
+  ]);
+  expect(text(await one.alone('tools/call', { name: 'count' }))).toBe('no session');
+});
+
+test('asking where nobody may ask fails with a reason', async () => {
+  const server = createServer({ name: 'ask', version: '1' });
+  let caught: unknown;
+  server.prompt('p', {
+    args: {
+      a: {
+        complete: async (_value, _known, ctx) => {
+          caught = await ctx.roots().catch((error: unknown) => error);
+          return [];
+        },
+      },
+    },
+    get: () => 'x',
+  });
+  const conversation = await Conversation.open(server, '2025-11-25', { roots: {} });
+  await conversation.request('completion/complete', {
+    ref: { type: 'ref/prompt', name: 'p' },
+    argument: { name: 'a', value: '' },
+  });
+  expect(caught).toBeInstanceOf(AskError);
+  expect((caught as AskError).code).toBe('not-allowed-here');
+});
+
+test('questions asked together travel together, and a missing capability names all that is missing', async () => {
+  const server = createServer({ name: 'together', version: '1' });
+  const form = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
+  server.tool('both', {
+    run: async (_args, ctx) => {
+      const [one, two] = await Promise.all([ctx.elicit('one', form), ctx.elicit('two', form)]);
+      return `${one.action} ${two.action}`;
+    },
+  });
+  const conversation = new Conversation(server);
+  const { result } = await conversation.alone('tools/call', { name: 'both' }, { elicitation: {} });
+  expect(Object.keys(result.inputRequests)).toEqual(['ask-0', 'ask-1']);
+});
+
+test('trace context and unknown capability keys reach the handler as they came', async () => {
+  const server = createServer({ name: 'trace', version: '1' });
+  server.tool('t', { run: (_args, ctx) => JSON.stringify([ctx.trace, ctx.clientCapabilities]) });
+  const conversation = await Conversation.open(server, '2024-11-05', { 'com.example/x': { y: 1 } });
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const { result } = await conversation.request('tools/call', { name: 't', _meta: { traceparent } });
+  expect(JSON.parse(result.content[0].text)).toEqual([{ traceparent }, { 'com.example/x': { y: 1 } }]);
+});
