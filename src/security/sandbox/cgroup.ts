@@ -3,7 +3,7 @@
 
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { SandboxLimits } from './limits.ts';
 
 /** A group around one tree. */
@@ -67,7 +67,7 @@ function ownDirectory(mount: Mount, cgroup: string, controller: string): string 
   const line = cgroup.split('\n').find((row) => row.split(':')[1]?.split(',').includes(controller));
   const path = line?.split(':').slice(2).join(':') ?? '/';
   const below = mount.root !== '/' && path.startsWith(mount.root) ? path.slice(mount.root.length) : path;
-  const directory = join(mount.path, below);
+  const directory = resolve(mount.path, `.${below}`);
   return existsSync(directory) ? directory : mount.path;
 }
 
@@ -86,13 +86,14 @@ function versionTwo(mounts: readonly Mount[], cgroup: string): ControlGroupHome 
 }
 
 async function createVersionTwo(home: string, limits: SandboxLimits): Promise<ControlGroup> {
-  const directory = await makeGroup([home]);
-  return filled(directory, [
+  const directories = await makeGroup([home]);
+  await limit(directories, [
     ['memory.max', limits.maxMemoryBytes],
-    ['memory.swap.max', 0],
-    ['memory.oom.group', 1],
+    ['memory.swap.max?', 0],
+    ['memory.oom.group?', 1],
     ['pids.max', limits.maxProcesses + helperProcesses],
-  ]).then(() => group(directory, () => counter(`${directory[0]}/memory.events`, 'oom_kill')));
+  ]);
+  return group(directories, () => counter(`${directories[0]}/memory.events`, 'oom_kill'));
 }
 
 /** Version 1: one tree of groups per controller, below our own place in each. */
@@ -110,9 +111,9 @@ function versionOne(mounts: readonly Mount[], cgroup: string): ControlGroupHome 
 
 async function createVersionOne(memory: string, pids: string, limits: SandboxLimits): Promise<ControlGroup> {
   const directories = await makeGroup([memory, pids]);
-  await filled(directories, [
+  await limit(directories, [
     ['memory.limit_in_bytes', limits.maxMemoryBytes],
-    ['memory.memsw.limit_in_bytes', limits.maxMemoryBytes],
+    ['memory.memsw.limit_in_bytes?', limits.maxMemoryBytes],
     ['pids.max', limits.maxProcesses + helperProcesses],
   ]);
   return group(directories, () => counter(`${directories[0]}/memory.oom_control`, 'oom_kill'));
@@ -150,20 +151,28 @@ async function makeGroup(homes: readonly string[]): Promise<string[]> {
   return directories;
 }
 
-/** Writes each setting into the directory that has it; swap limits are missing on kernels without swap accounting. */
-async function filled(directories: readonly string[], settings: readonly (readonly [string, number])[]): Promise<void> {
-  for (const [file, value] of settings) {
+/**
+ * Writes each setting into the hierarchy that has it. One marked `?` makes the others sharper but is missing on some
+ * kernels (swap accounting); without any of the rest the group would be no limit, and is not kept.
+ */
+async function limit(directories: readonly string[], settings: readonly (readonly [string, number])[]): Promise<void> {
+  for (const [setting, value] of settings) {
+    const [file, optional] = [setting.replace('?', ''), setting.endsWith('?')];
     const path = directories.map((directory) => `${directory}/${file}`).find((candidate) => existsSync(candidate));
-    if (path !== undefined)
-      await writeFile(path, Number.isFinite(value) ? String(value) : 'max').catch(ignoreOptional(file));
+    try {
+      if (path === undefined) throw new Error(`The control group has no ${file}`);
+      await writeFile(path, Number.isFinite(value) ? String(value) : 'max');
+    } catch (cause) {
+      if (optional) continue;
+      await removeGroup(directories);
+      throw cause;
+    }
   }
 }
 
-/** The limits that matter must be written; the others make them sharper. */
-function ignoreOptional(file: string): (cause: unknown) => void {
-  return (cause) => {
-    if (['memory.max', 'memory.limit_in_bytes', 'pids.max'].includes(file)) throw cause;
-  };
+/** The last process may be leaving still; a group left behind is empty, and swept at the next start. */
+async function removeGroup(directories: readonly string[]): Promise<void> {
+  for (const directory of directories) await rmdir(directory).catch(() => {});
 }
 
 function group(directories: readonly string[], kills: () => Promise<number>): ControlGroup {
@@ -172,10 +181,7 @@ function group(directories: readonly string[], kills: () => Promise<number>): Co
       for (const directory of directories) await writeFile(`${directory}/cgroup.procs`, String(pid));
     },
     ranOutOfMemory: async () => (await kills()) > 0,
-    remove: async () => {
-      // The last process may be leaving still; a group left behind is empty and costs a few kilobytes.
-      for (const directory of directories) await rmdir(directory).catch(() => {});
-    },
+    remove: () => removeGroup(directories),
   };
 }
 

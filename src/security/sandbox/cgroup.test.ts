@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findControlGroups } from './cgroup.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'mooring-cgroup-'));
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+function directory(path: string, files: Record<string, string>): void {
+  mkdirSync(join(root, path), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, path, name), text);
+}
+
+const mount = (path: string, type: string, options: string) =>
+  `30 20 0:26 / ${join(root, path)} rw,relatime - ${type} cgroup ${options}\n`;
+
+test('version 2: a place beside our own group, if memory and processes are accounted there', () => {
+  directory('user.slice', { 'cgroup.subtree_control': 'cpu memory pids\n' });
+  directory('user.slice/us.scope', { 'cgroup.subtree_control': '' });
+  const home = findControlGroups({ mountinfo: mount('', 'cgroup2', 'rw'), cgroup: '0::/user.slice/us.scope\n' });
+  expect(home).toMatchObject({ version: 2, directories: [join(root, 'user.slice')] });
+});
+
+test('version 2: none where the controllers are missing', () => {
+  directory('', { 'cgroup.subtree_control': 'cpu\n' });
+  expect(findControlGroups({ mountinfo: mount('', 'cgroup2', 'rw'), cgroup: '0::/\n' })).toBeUndefined();
+});
+
+test('version 1: below our own place in each hierarchy', () => {
+  directory('memory/ours', { 'cgroup.procs': '' });
+  directory('pids', { 'cgroup.procs': '' });
+  const mountinfo = mount('memory', 'cgroup', 'rw,memory') + mount('pids', 'cgroup', 'rw,pids');
+  const home = findControlGroups({ mountinfo, cgroup: '4:memory:/ours\n8:pids:/\n' });
+  expect(home).toMatchObject({ version: 1, directories: [join(root, 'memory/ours'), join(root, 'pids')] });
+});
+
+test('version 1: both hierarchies are needed', () => {
+  directory('memory', { 'cgroup.procs': '' });
+  expect(
+    findControlGroups({ mountinfo: mount('memory', 'cgroup', 'rw,memory'), cgroup: '4:memory:/\n' }),
+  ).toBeUndefined();
+});
+
+test('a group that cannot be limited is not made', async () => {
+  directory('memory', { 'cgroup.procs': '' });
+  directory('pids', { 'cgroup.procs': '' });
+  const mountinfo = mount('memory', 'cgroup', 'rw,memory') + mount('pids', 'cgroup', 'rw,pids');
+  const home = findControlGroups({ mountinfo, cgroup: '4:memory:/\n8:pids:/\n' })!;
+  await expect(home.create({ maxMemoryBytes: 1, maxProcesses: 1 } as never)).rejects.toThrow(/memory/);
+  expect(readdirSync(join(root, 'pids'))).toEqual(['cgroup.procs']);
+});

@@ -1,0 +1,97 @@
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SandboxError } from './errors.ts';
+import { admitCommand, resolvePrograms } from './programs.ts';
+
+let directory: string;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mooring-programs-'));
+  writeFileSync(join(directory, 'tool'), '#!/bin/sh\n');
+  chmodSync(join(directory, 'tool'), 0o755);
+  writeFileSync(join(directory, 'text'), 'not a program');
+  symlinkSync(join(directory, 'tool'), join(directory, 'link'));
+});
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const nowhere = { readOnly: [], writable: [] };
+
+function refusal(attempt: () => unknown): string {
+  try {
+    attempt();
+    return 'admitted';
+  } catch (cause) {
+    return (cause as SandboxError).code;
+  }
+}
+
+test('a name becomes an absolute path in a system directory', () => {
+  const table = resolvePrograms(['ls'], nowhere);
+  expect(table.get('ls')?.path).toMatch(/^\/(usr\/)?bin\/ls$/);
+  expect(table.get(table.get('ls')!.path)).toBe(table.get('ls'));
+});
+
+test('a program outside the system is taken from a read-only directory alone', () => {
+  const path = join(directory, 'tool');
+  expect(resolvePrograms([path], { readOnly: [directory], writable: [] }).get('tool')?.path).toBe(path);
+  expect(refusal(() => resolvePrograms([path], nowhere))).toBe('program-not-found');
+  expect(refusal(() => resolvePrograms([path], { readOnly: [directory], writable: [directory] }))).toBe(
+    'program-not-found',
+  );
+});
+
+test('what is no program is not found: text, directories, relative paths, links out', () => {
+  const readOnly = [directory];
+  for (const path of [join(directory, 'text'), directory, '/usr', './ls', 'usr/bin/ls', '/usr/bin/no-such', '']) {
+    expect(refusal(() => resolvePrograms([{ name: 'x', path }], { readOnly, writable: [] }))).toBe('program-not-found');
+  }
+  const outside = { readOnly: ['/usr/share'], writable: [] };
+  expect(refusal(() => resolvePrograms([join(directory, 'link')], outside))).toBe('program-not-found');
+});
+
+const table = resolvePrograms(
+  [
+    'ls',
+    { name: 'find', options: ['-name', '-l', '-a', '--color'] },
+    { name: 'cat', options: 'refuse' },
+    { name: 'echo', options: 'refuse', fixedArgs: ['-n', '--'] },
+  ],
+  nowhere,
+);
+const admit = (program: string, ...args: string[]) => refusal(() => admitCommand(table, program, args, 1_000));
+
+test('only programs of the table are admitted, by exact name or path', () => {
+  expect(admit('ls')).toBe('admitted');
+  for (const name of ['LS', 'ls ', './ls', 'bin/ls', 'sh', '', '__proto__', 'toString']) {
+    expect(admit(name)).toBe('program-not-allowed');
+  }
+});
+
+test('options may be free, refused, or listed', () => {
+  expect(admit('ls', '-la', '--all')).toBe('admitted');
+  expect(admit('cat', 'file', '-')).toBe('admitted');
+  expect(admit('cat', '-n')).toBe('argument-refused');
+  expect(admit('cat', '--', '-n')).toBe('admitted');
+});
+
+test('a listed option admits its joined and its valued form, and nothing that merely begins like it', () => {
+  for (const option of ['-name', '-l', '-la', '-al', '--color', '--color=always']) {
+    expect(`${option} ${admit('find', option)}`).toBe(`${option} admitted`);
+  }
+  for (const option of ['-exec', '-names', '-lx', '-l=x', '--colors', '--col', '-n', '--exec=x', '---', '-–']) {
+    expect(`${option} ${admit('find', option)}`).toBe(`${option} argument-refused`);
+  }
+});
+
+test('fixed arguments come first and are not judged as the request is', () => {
+  expect(admitCommand(table, 'echo', ['a'], 1_000).args).toEqual(['-n', '--', 'a']);
+});
+
+test('arguments are bounded strings without NUL', () => {
+  expect(admit('ls', 'a\0b')).toBe('argument-refused');
+  expect(admit('ls', 'x'.repeat(1_001))).toBe('argument-refused');
+  expect(refusal(() => admitCommand(table, 'ls', [{} as string], 1_000))).toBe('argument-refused');
+});

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { faults, remedyFor } from './proof.ts';
+
+const good = 'Name:\tcat\nPid:\t2\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n';
+
+test('the report of a walled process has no fault', () => {
+  expect(faults(good)).toEqual([]);
+});
+
+test('each missing wall is a fault of its own, and an unreadable report is all of them', () => {
+  expect(faults(good.replace('Seccomp:\t2', 'Seccomp:\t0'))).toEqual(['the system call filter is not active']);
+  expect(faults(good.replace('NoNewPrivs:\t1', 'NoNewPrivs:\t0'))).toEqual(['set-id programs work']);
+  expect(faults(good.replace('CapEff:\t0000000000000000', 'CapEff:\t000001ffffffffff'))).toHaveLength(1);
+  expect(faults('')).toHaveLength(5);
+});
+
+test('the usual failures of bubblewrap come with a remedy', () => {
+  expect(remedyFor('bwrap: No permissions to create a new namespace')).toMatch(/user namespaces/);
+  expect(remedyFor('bwrap: setting up uid map: Permission denied')).toMatch(/user namespaces/);
+  expect(remedyFor('prctl(PR_SET_SECCOMP)')).toMatch(/CONFIG_SECCOMP_FILTER/);
+  expect(remedyFor('something else')).toMatch(/doctor/);
+});
