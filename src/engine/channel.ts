@@ -96,7 +96,9 @@ export class EngineChannel implements SessionChannel, Listener {
 
   refuse(error: Error, id?: RequestId, inbound?: Inbound): void {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
-    this.#refuse(this.#speaker, id, wire, this.#back(inbound));
+    // An answer with the id of a request in flight would settle that one instead.
+    const free = id === undefined || this.inFlight.has(id) ? undefined : id;
+    this.#refuse(this.#speaker, free, wire, this.#back(inbound));
   }
 
   /** Who speaks when a message does not say: the session, or whoever speaks before there is one. */
