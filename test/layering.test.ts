@@ -62,7 +62,9 @@ const room = (file: string): string => (name(file).includes('/') ? (name(file).s
 
 test('every import of ours names a file that exists', () => {
   const known = new Set(files);
-  expect(local.filter((each) => !known.has(each.to)).map((each) => `${name(each.from)} -> ${name(each.to)}`)).toEqual([]);
+  expect(local.filter((each) => !known.has(each.to)).map((each) => `${name(each.from)} -> ${name(each.to)}`)).toEqual(
+    [],
+  );
 });
 
 test('arrows between rooms point down', () => {
