@@ -53,13 +53,15 @@ export class Acquisition {
     const { metadata, resource } = discovery;
     const dpop = await this.#dpopFor(discovery, key);
     const { grant } = this.#options;
-    const { response, client } =
+    const { response, client, replaceable } =
       grant === undefined
         ? await this.#signIn(discovery, scopes, dpop, signal)
         : await this.#askAsMachine(grant, discovery, scopes, dpop, signal);
     if (dpop !== undefined && response.tokenType !== 'dpop') throw authErrors.dpopUnbound(metadata.issuer);
-    const base = { issuer: metadata.issuer, resource, clientId: client.clientId, requestedScope: scopes };
-    return { tokens: toTokenSet(response, { ...base, dpopKey: dpop?.privateJwk }), dpop };
+    const { clientId, clientSecret, method } = client;
+    const base = { issuer: metadata.issuer, resource, clientId, requestedScope: scopes, dpopKey: dpop?.privateJwk };
+    const registration = replaceable ? { method, clientSecret } : undefined;
+    return { tokens: toTokenSet(response, { ...base, registration }), dpop };
   }
 
   /** New tokens for a refresh token; undefined when the server no longer takes it and a new grant is due. */
@@ -80,7 +82,10 @@ export class Acquisition {
     } catch (error) {
       // An outage is no reason to send a person through a sign-in; a refusal is.
       if (!(error instanceof AuthError) || error.code !== 'token-request-failed' || isOutage(error)) throw error;
-      if (meansUnknownClient(error)) await this.#credentials.forgetClient(metadata.issuer);
+      const registered = await this.#credentials.client(metadata.issuer);
+      if (meansUnknownClient(error) && registered?.clientId === client.clientId) {
+        await this.#credentials.forgetClient(metadata.issuer);
+      }
       return undefined;
     }
   }
@@ -101,7 +106,8 @@ export class Acquisition {
         replaceable = resolved.replaceable;
         return resolved.identity;
       };
-      return signIn({ http, discovery, scopes, redirector, preferredRedirect, identify, dpop, timeoutMs, signal });
+      const request = { http, discovery, scopes, redirector, preferredRedirect, identify, dpop, timeoutMs, signal };
+      return { ...(await signIn(request)), replaceable };
     };
     try {
       return await attempt();
@@ -129,7 +135,7 @@ export class Acquisition {
     if (given === undefined) throw authErrors.configuration(`the ${grant.kind} grant needs a client`);
     const client = await toIdentity(given, metadata);
     const response = await requestMachineToken(grant, { http: this.#http, discovery, client, scopes, dpop, signal });
-    return { response, client };
+    return { response, client, replaceable: false };
   }
 
   /** The identity a token was issued to, as far as we still have it. */
@@ -138,8 +144,7 @@ export class Acquisition {
     const given = await preRegistered(registration, metadata, this.#credentials);
     if (given?.clientId === tokens.clientId) return toIdentity(given, metadata);
     if (tokens.clientId === registration.clientMetadataUrl) return { clientId: tokens.clientId, method: 'none' };
-    const registered = await this.#credentials.client(metadata.issuer);
-    return registered?.clientId === tokens.clientId ? registered : undefined;
+    return tokens.registration === undefined ? undefined : { clientId: tokens.clientId, ...tokens.registration };
   }
 
   async #dpopFor({ metadata, dpopRequired }: Discovery, key: DpopKey | undefined): Promise<DpopKey | undefined> {

@@ -1,5 +1,13 @@
-import { expect, test } from 'vitest';
-import { openerFor } from './browser.ts';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { openerFor, openInBrowser } from './browser.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 test('each platform gets its opener and the address as one argument', () => {
   const url = new URL('https://as.example.com/authorize?a=1&b=2');
@@ -31,4 +39,33 @@ test('characters that mean something to a shell arrive encoded', () => {
 
 test('no address can be taken for an option', () => {
   expect(openerFor(new URL('https://-o.example/--help'), 'linux').args).toEqual(['https://-o.example/--help']);
+});
+
+test.runIf(process.platform === 'linux')(
+  'the address is printed, and reaches the opener as one argument without a shell',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mooring-open-'));
+    try {
+      const script = '#!/bin/sh\nprintf "%s\\n" "$#" "$@" > "$0.tmp"\nmv "$0.tmp" "$0.seen"\n';
+      await writeFile(join(folder, 'xdg-open'), script, { mode: 0o755 });
+      vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`);
+      const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+      openInBrowser(new URL(`https://as.example.com/a?x=$(touch ${folder}/canary)&y=;touch ${folder}/canary`));
+      await expect
+        .poll(() => readFile(join(folder, 'xdg-open.seen'), 'utf8').catch(() => ''))
+        .toMatch(/^1\nhttps:.*\n$/);
+      expect(await readdir(folder)).not.toContain('canary');
+      expect(printed.mock.calls.join()).toContain('https://as.example.com/a?x=%24%28touch');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
+test('without a desktop the printed address is what remains', async () => {
+  vi.stubEnv('PATH', '/nowhere');
+  const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  openInBrowser(new URL('https://as.example.com/a'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(printed.mock.calls.join()).toContain('https://as.example.com/a');
 });

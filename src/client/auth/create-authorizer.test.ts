@@ -42,6 +42,14 @@ test('a fresh token is presented without a promise, and to no other origin', asy
   }
 });
 
+test('the upgrade request of a WebSocket on the same host gets the token too', async () => {
+  const { rs } = await worlds.start();
+  const { authorizer, call } = caller(rs);
+  await call();
+  const headers = await authorizer.headers(rs.url.replace('http:', 'ws:'), { method: 'GET' });
+  expect(headers).toHaveProperty('authorization');
+});
+
 test('a challenge from another origin is none of our business', async () => {
   const { as, rs } = await worlds.start();
   const { authorizer } = caller(rs);
@@ -198,6 +206,25 @@ test('stored credentials serve the next run without a question', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('a token can be refreshed even after another sign-in replaced the registration it came with', async () => {
+  let count = 0;
+  const world = await worlds.start({
+    registration: (document) => ({ status: 201, body: { ...document, client_id: `id-${++count}` } }),
+  });
+  const store = createMemoryStore();
+  const { call } = caller(world.rs, { store });
+  await call();
+  const other = worlds.add(await startResource(() => [world.as]));
+  await caller(other, { store, redirector: selfSigning('http://127.0.0.1:8888/callback') }).call();
+  expire(world);
+  expect(await call()).toBe(200);
+  expect(world.as.forms().map((form) => `${form.get('grant_type')} ${form.get('client_id')}`)).toEqual([
+    'authorization_code id-1',
+    'authorization_code id-2',
+    'refresh_token id-1',
+  ]);
 });
 
 test('two runs that share a file refresh once between them', async () => {

@@ -23,6 +23,7 @@ import { chooseScopes, includesAll } from './scopes.ts';
 import { defaultMetadata, findServerMetadata, type ServerMetadata } from './server-metadata.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { TokenSet } from './tokens.ts';
+import { overHttp } from './url-guard.ts';
 import { readChallenge, type ServerChallenge } from './www-authenticate.ts';
 
 /** Everything that can be said about how to authorize; only `server` must be. */
@@ -143,7 +144,7 @@ class OAuthAuthorizer implements Authorizer {
   #own(url: string | URL): URL | undefined {
     const { server } = this.#http.guard;
     if (url === server.href) return server;
-    const target = new URL(url);
+    const target = new URL(overHttp(url));
     return target.origin === server.origin ? target : undefined;
   }
 

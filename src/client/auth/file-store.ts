@@ -56,7 +56,9 @@ export function defaultCredentialFile(env: NodeJS.ProcessEnv = process.env, plat
 const name = 'credentials.json';
 
 async function prepareFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    throw authErrors.storeUnsafe(folder, `the folder cannot be made (${error.code ?? error.message})`);
+  });
   if (!hasModes) return;
   const { mode, uid } = await lstat(folder);
   // Whoever can write to the folder can swap the file.

@@ -1,7 +1,9 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { createResponseJudge } from './authorization-response.ts';
+import { createMemoryStore } from './credential-store.ts';
 import { createLoopbackRedirector, type LoopbackOptions } from './loopback.ts';
+import { caller, Worlds } from './testing/world.ts';
 
 const issuer = 'https://as.example.com';
 const target = new URL('https://as.example.com/authorize?x=1');
@@ -151,4 +153,25 @@ test('a fixed port that is taken is an error, and localhost may be the name', as
     code: 'configuration',
   });
   await stop.close();
+});
+
+test('a whole sign-in through a browser: the second one comes back to the registered port', async () => {
+  const worlds = new Worlds();
+  try {
+    const { as, rs } = await worlds.start({ tokenExtras: { refresh_token: undefined } });
+    const pages: Promise<string>[] = [];
+    const open = (url: URL) => void pages.push(fetch(url).then((page) => page.text()));
+    const store = createMemoryStore();
+    for (let run = 0; run < 2; run++) {
+      const redirector = createLoopbackRedirector({ open, clientName: 'Probe' });
+      expect(await caller(rs, { redirector, store }).call()).toBe(200);
+      as.issued.length = 0;
+    }
+    for (const page of await Promise.all(pages)) expect(page).toContain('Signed in');
+    expect(as.to('/register')).toHaveLength(1);
+    const [one, two] = as.to('/authorize').map(({ query }) => query.get('redirect_uri'));
+    expect(one).toBe(two);
+  } finally {
+    await worlds.stop();
+  }
 });

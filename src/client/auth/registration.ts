@@ -14,7 +14,6 @@ import { registerClient } from './oauth.ts';
 import { applicationType } from './redirect.ts';
 import { includesAll } from './scopes.ts';
 import { type ServerMetadata, sameIssuer } from './server-metadata.ts';
-import { splitScope } from './www-authenticate.ts';
 
 /** What a client can say about itself. */
 export interface RegistrationOptions {
@@ -130,7 +129,8 @@ function toRegisteredClient(
     ...(clientSecret !== undefined && expiry > 0 ? { secretExpiresAt: expiry * 1000 } : {}),
     method: methodOf(answer, clientSecret, context.metadata),
     redirectUri: context.redirectUri,
-    scope: typeof answer['scope'] === 'string' ? splitScope(answer['scope']) : context.scopes,
+    // What was asked for, not what was granted: asking for the same again would change nothing.
+    scope: context.scopes,
   };
 }
 

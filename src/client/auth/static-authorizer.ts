@@ -1,6 +1,6 @@
 // For servers that want a fixed token instead of OAuth: sends it to that server's origin and nowhere else.
 import type { Authorizer } from './authorizer.ts';
-import { createUrlGuard, type UrlGuardOptions } from './url-guard.ts';
+import { createUrlGuard, overHttp, type UrlGuardOptions } from './url-guard.ts';
 
 /** Creates an authorizer for a token that somebody else looks after; a function is asked for every request. */
 export function createStaticAuthorizer(
@@ -15,7 +15,7 @@ export function createStaticAuthorizer(
   const fixed = typeof token === 'string' ? toHeaders(token) : undefined;
   return {
     headers(url) {
-      if (new URL(url).origin !== server.origin) return {};
+      if (new URL(overHttp(url)).origin !== server.origin) return {};
       return fixed ?? Promise.resolve((token as () => string | Promise<string>)()).then(toHeaders);
     },
     // There is nothing to renew; the response says what is wrong.

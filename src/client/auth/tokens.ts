@@ -1,4 +1,5 @@
 // What a token endpoint gave us, in the shape that is kept, and when it should be renewed. No requests.
+import type { ClientAuthMethod } from './client-identity.ts';
 
 /** Ways to get a token; part of the storage key, so that a machine's token is never taken for a person's. */
 export type GrantKind = 'authorization-code' | 'client-credentials' | 'enterprise' | 'workload';
@@ -21,6 +22,8 @@ export interface TokenSet {
   readonly grantedScope: readonly string[];
   /** The private key a DPoP token is bound to. */
   readonly dpopKey?: JsonWebKey;
+  /** How to refresh as a client we registered ourselves, whose entry may have been replaced meanwhile. */
+  readonly registration?: { readonly method: ClientAuthMethod; readonly clientSecret?: string };
 }
 
 /** A token response as the OAuth library leaves it. */
@@ -38,7 +41,7 @@ const renewMarginMs = 30_000;
 /** Turns a response into the kept form. A refresh that returns no new refresh token or scope keeps the old ones. */
 export function toTokenSet(
   response: TokenResponse,
-  base: Pick<TokenSet, 'issuer' | 'resource' | 'clientId' | 'requestedScope' | 'dpopKey'>,
+  base: Pick<TokenSet, 'issuer' | 'resource' | 'clientId' | 'requestedScope' | 'dpopKey' | 'registration'>,
   previous?: TokenSet,
 ): TokenSet {
   const now = Date.now();
@@ -58,6 +61,7 @@ export function toTokenSet(
     // RFC 6749 §5.1: an omitted scope means exactly what was asked for.
     grantedScope: response.scope ?? previous?.grantedScope ?? base.requestedScope,
     ...(response.tokenType === 'dpop' && base.dpopKey !== undefined ? { dpopKey: base.dpopKey } : {}),
+    ...(base.registration === undefined ? {} : { registration: base.registration }),
   };
 }
 

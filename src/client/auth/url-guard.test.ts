@@ -116,3 +116,9 @@ test('look-alikes of localhost are not loopback', () => {
     expect(isLoopback(host), host).toBe(false);
   }
 });
+
+test('a WebSocket server is judged as the HTTP server it begins as', () => {
+  expect(createUrlGuard('wss://mcp.example.com/ws').server.href).toBe('https://mcp.example.com/ws');
+  expect(createUrlGuard('ws://localhost:9/ws').server.href).toBe('http://localhost:9/ws');
+  expect(() => createUrlGuard('ws://mcp.example.com/ws')).toThrow(expect.objectContaining({ code: 'insecure-url' }));
+});

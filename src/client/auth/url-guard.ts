@@ -23,7 +23,7 @@ export interface UrlGuard {
 
 /** Creates the guard for an MCP server; the server's own URL is checked first. */
 export function createUrlGuard(server: string | URL, options: UrlGuardOptions = {}): UrlGuard {
-  const home = parse('the MCP server URL', String(server));
+  const home = parse('the MCP server URL', overHttp(server));
   requireSafeScheme('the MCP server URL', home, options);
   home.hash = '';
   const allowed = depthOf(home.hostname);
@@ -49,6 +49,11 @@ export function createUrlGuard(server: string | URL, options: UrlGuardOptions = 
       return url;
     },
   };
+}
+
+/** A WebSocket begins as an HTTP request to the same host, and its authorization is that of the request. */
+export function overHttp(url: string | URL): string {
+  return String(url).replace(/^ws(s?):/i, 'http$1:');
 }
 
 /** Whether a host is this machine: `localhost`, a name below it, 127.0.0.0/8 or ::1. */

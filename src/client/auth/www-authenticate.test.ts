@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseChallenges, readChallenge } from './www-authenticate.ts';
 
@@ -62,4 +63,31 @@ test('garbage yields no challenge, and much of it no delay', () => {
   }
   expect(plain(`Bearer ${'a="b",'.repeat(200_000)}`)).toEqual([]);
   expect(plain(`Bearer ${'= '.repeat(4000)}`)).toEqual([['bearer', {}]]);
+});
+
+test('whatever is written by the rules is read back', () => {
+  const token = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/);
+  const quoted = fc.stringMatching(/^[ -~]{0,20}$/);
+  const challenge = fc.tuple(token, fc.dictionary(token, quoted, { noNullPrototype: true, maxKeys: 4 }));
+  fc.assert(
+    fc.property(fc.array(challenge, { maxLength: 4 }), (challenges) => {
+      const header = challenges
+        .map(([scheme, params]) => {
+          const list = Object.entries(params).map(([name, value]) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`);
+          return `${scheme} ${list.join(', ')}`.trim();
+        })
+        .join(', ');
+      expect(plain(header)).toEqual(challenges);
+    }),
+  );
+});
+
+test('no header makes the reader throw', () => {
+  fc.assert(fc.property(fc.string({ maxLength: 200 }), (header) => void parseChallenges(header)));
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom(...'B,= "\\a~\\t'), maxLength: 60 }),
+      (header) => void parseChallenges(header),
+    ),
+  );
 });
