@@ -1,0 +1,209 @@
+// Redaction for whatever is logged, audited or shown: by the name a value stands under, and by the shape of secrets in
+// plain text. Works on a bounded copy; never changes, and never trusts, what it is given.
+
+import { mayHoldSecret, secretShapes } from './redact/shapes.ts';
+
+/** What a redactor looks for, in addition to what every redactor knows. */
+export interface RedactorOptions {
+  /** More names whose values are secret; compared without case, `-`, `_`, `.` and spaces. */
+  readonly keys?: readonly string[];
+  /** More shapes of secrets in text. A global flag is added where it is missing. */
+  readonly patterns?: readonly RegExp[];
+  readonly replacement?: string;
+  /** Levels of nesting copied: bounds the stack. */
+  readonly maxDepth?: number;
+  /** Values copied in all: bounds time and the size of the copy. */
+  readonly maxValues?: number;
+  /** Characters kept of one text. */
+  readonly maxTextChars?: number;
+}
+
+/** Hides secrets in values and texts. */
+export interface Redactor {
+  /** A copy made of plain JSON values, without secrets, cycles or surprises. Does not throw. */
+  redact(value: unknown): unknown;
+  /** The text with everything replaced that looks like a secret. */
+  redactText(text: string): string;
+  /** Whether a value under this name would be hidden. */
+  isSecretKey(key: string): boolean;
+}
+
+// Names are compared in lower case without separators, so that API_KEY, apiKey and x-api-key are one name.
+const fragments = /passw|passphrase|secret|apikey|accesskey|privatekey|clientkey|signingkey|credential|cookie|idtoken/;
+const endings = /(?:token|jwt|bearer|session|sessionid|authorization|assertion|signature|pwd)$/;
+const whole = new Set(['auth', 'pass', 'otp', 'pin', 'sid', 'csrf', 'xsrf', 'codeverifier', 'requeststate']);
+// What the protocol itself calls a token and what only points to a next page are no secrets.
+const harmless = new Set(['progresstoken', 'nexttoken', 'pagetoken', 'nextpagetoken', 'continuationtoken']);
+
+const normalise = (key: string): string =>
+  key
+    .replace(/^-+/, '')
+    .replace(/[-_.\s]/g, '')
+    .toLowerCase();
+
+/** Makes a redactor. */
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+  const { replacement = '[redacted]', maxDepth = 32, maxValues = 20_000, maxTextChars = 16_384 } = options;
+  const extraKeys = new Set((options.keys ?? []).map(normalise));
+  const extraShapes = (options.patterns ?? []).map(
+    (pattern) => new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`),
+  );
+
+  const isSecretKey = (key: string): boolean => {
+    if (key.length > 200) return true; // No honest name is that long.
+    const name = normalise(key);
+    if (extraKeys.has(name) || whole.has(name) || fragments.test(name)) return true;
+    return endings.test(name) && !harmless.has(name);
+  };
+
+  // The same few hundred names come again and again; deciding about one takes longer than copying its value.
+  const known = new Map<string, { readonly secret: boolean; readonly shown: string }>();
+  const knowKey = (key: string) => {
+    let facts = known.get(key);
+    if (facts === undefined) {
+      facts = { secret: isSecretKey(key), shown: redactText(key) };
+      if (key.length <= 64 && known.size < 1000) known.set(key, facts);
+    }
+    return facts;
+  };
+
+  const redactText = (text: string): string => {
+    if (extraShapes.length === 0 && !mayHoldSecret.test(text))
+      return text.length > maxTextChars ? shorten(text, text) : text;
+    // Some characters more than are kept: a secret must not escape by being cut in half.
+    let result = text.length > maxTextChars + 4096 ? text.slice(0, maxTextChars + 4096) : text;
+    for (const { hint, pattern, keep } of secretShapes) {
+      if (hint === undefined || hint.test(result)) {
+        result = result.replace(pattern, keep ? (_all, kept: string) => kept + replacement : () => replacement);
+      }
+    }
+    for (const pattern of extraShapes) result = result.replace(pattern, () => replacement);
+    return text.length > maxTextChars ? shorten(result, text) : result;
+  };
+  const shorten = (result: string, text: string) =>
+    `${cutAfterWord(result, maxTextChars)}… [${text.length} characters]`;
+
+  const redact = (value: unknown): unknown => {
+    const open = new Set<object>();
+    let left = maxValues;
+
+    /** The value of a secret: gone, unless it says nothing (`null`, `true`). */
+    const hide = (secret: unknown): unknown =>
+      secret === null || secret === undefined || typeof secret === 'boolean' || secret === '' ? secret : replacement;
+
+    const copyList = (items: readonly unknown[], depth: number): unknown[] => {
+      const copies: unknown[] = [];
+      for (let index = 0; index < items.length; index++) {
+        if (left <= 0) {
+          copies.push(`[${items.length - index} more]`);
+          break;
+        }
+        // ['--token', 's3cret'] and raw header lists: a secret name, then its value.
+        const name = index > 0 ? items[index - 1] : undefined;
+        left -= 1;
+        const follows = typeof items[index] === 'string' && isName(name) && isSecretKey(name);
+        copies.push(follows ? hide(items[index]) : copy(items[index], depth + 1));
+      }
+      return copies;
+    };
+
+    const copyRecord = (entries: Iterable<readonly [string, unknown]>, depth: number): Record<string, unknown> => {
+      const record: Record<string, unknown> = {};
+      // { name: 'Authorization', value: '…' }: the name stands beside the value instead of above it.
+      let named = false;
+      for (const [key, item] of entries) {
+        if (left-- <= 0) {
+          put(record, '…', 'more');
+          break;
+        }
+        const { secret, shown } = knowKey(key);
+        if (nameKeys.has(key) && isName(item)) named ||= isSecretKey(item);
+        put(record, shown, secret ? hide(item) : copy(item, depth + 1));
+      }
+      if (named)
+        for (const key of ['value', 'values']) if (Object.hasOwn(record, key)) put(record, key, hide(record[key]));
+      return record;
+    };
+
+    const copyObject = (object: object, depth: number): unknown => {
+      if (object instanceof Date) return Number.isNaN(object.getTime()) ? 'Invalid Date' : object.toISOString();
+      if (object instanceof RegExp || object instanceof URL) return redactText(String(object));
+      if (ArrayBuffer.isView(object) || object instanceof ArrayBuffer) return `[${object.byteLength} bytes]`;
+      if (Array.isArray(object)) return copyList(object, depth);
+      if (object instanceof Set) return copyList([...take(object, left + 1)], depth);
+      if (object instanceof Map || isHeaders(object)) return copyRecord(textEntries(object), depth);
+      if (object instanceof Error) return copyRecord(errorEntries(object), depth);
+      return copyRecord(ownEntries(object), depth);
+    };
+
+    const copy = (node: unknown, depth: number): unknown => {
+      if (typeof node === 'string') return redactText(node);
+      if (typeof node === 'bigint') return String(node);
+      if (typeof node === 'function' || typeof node === 'symbol') return `[${typeof node}]`;
+      if (typeof node !== 'object' || node === null) return node;
+      if (open.has(node)) return '[circular]';
+      if (depth >= maxDepth) return '[too deep]';
+      open.add(node);
+      try {
+        return copyObject(node, depth);
+      } catch {
+        return '[unreadable]'; // A getter or proxy that throws must not keep the rest from being logged.
+      } finally {
+        open.delete(node);
+      }
+    };
+    return copy(value, 0);
+  };
+
+  return { redact, redactText, isSecretKey };
+}
+
+/** Sets an own property, also under a name such as `__proto__`. */
+const put = (record: Record<string, unknown>, key: string, value: unknown): void => {
+  if (key !== '__proto__') record[key] = value;
+  else Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
+};
+
+const nameKeys = new Set(['name', 'key', 'header', 'Name', 'Key', 'Header']);
+
+/** Something that names what follows it in a list: `Authorization`, `--token`. Sentences do not. */
+const isName = (item: unknown): item is string => typeof item === 'string' && /^-{0,2}[A-Za-z][\w.-]{1,63}$/.test(item);
+
+const isHeaders = (object: object): object is Iterable<[string, unknown]> =>
+  typeof Headers === 'function' && object instanceof Headers;
+
+function* textEntries(entries: Iterable<readonly [unknown, unknown]>): Generator<readonly [string, unknown]> {
+  for (const [key, value] of entries) yield [typeof key === 'string' ? key : `[${typeof key}]`, value];
+}
+
+function* take<T>(items: Iterable<T>, count: number): Generator<T> {
+  for (const item of items) {
+    if (count-- <= 0) return;
+    yield item;
+  }
+}
+
+/** At most `maxChars`, without the last word: it may be the first half of a secret. */
+function cutAfterWord(text: string, maxChars: number): string {
+  let end = Math.min(maxChars, text.length);
+  while (end > 0 && /[\w+/=.~-]/.test(text[end - 1] as string)) end -= 1;
+  return text.slice(0, end);
+}
+
+function ownEntries(object: object): (readonly [string, unknown])[] {
+  return Object.keys(object).map((key) => {
+    try {
+      return [key, (object as Record<string, unknown>)[key]];
+    } catch {
+      return [key, '[unreadable]']; // One bad getter, the neighbours are fine.
+    }
+  });
+}
+
+function* errorEntries(error: Error): Generator<readonly [string, unknown]> {
+  yield ['name', error.name];
+  yield ['message', error.message];
+  yield ['stack', error.stack];
+  if (error.cause !== undefined) yield ['cause', error.cause];
+  for (const [key, value] of ownEntries(error)) if (!/^(?:name|message|stack|cause)$/.test(key)) yield [key, value];
+}
