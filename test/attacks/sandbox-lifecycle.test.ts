@@ -1,8 +1,8 @@
 // How sandboxed programs begin and end: refusals before anything is started, cancelling, closing, long-lived workers,
 // and our own sudden death. The escape attempts are in `sandbox.test.ts`.
 
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -245,25 +245,39 @@ describe.skipIf(!available)('doctor', () => {
   });
 });
 
-describe.skipIf(!available)('our own death', () => {
+describe.skipIf(!available)('a server of its own', () => {
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'mooring-server-'));
+    chmodSync(directory, 0o755);
+    const entry = fileURLToPath(new URL('../../src/security/sandbox/index.ts', import.meta.url));
+    const outfile = join(directory, 'sandbox.mjs');
+    await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile });
+  });
+
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  test('where the level does not hold, no sandbox is handed out', () => {
+    // A user namespace with one user: nobody else can be become there, and root's files are nobody's.
+    const program = join(directory, 'refused.mjs');
+    writeFileSync(program, refusedSource);
+    const output = execFileSync('unshare', ['--user', '--map-root-user', process.execPath, program], {
+      encoding: 'utf8',
+    });
+    expect(output).toBe('level-unavailable');
+  });
+
   test('a server that is killed at any instant leaves no process behind', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'mooring-orphan-'));
-    try {
-      const module = join(directory, 'sandbox.mjs');
-      const entry = fileURLToPath(new URL('../../src/security/sandbox/index.ts', import.meta.url));
-      await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile: module });
-      const server = join(directory, 'server.mjs');
-      writeFileSync(server, serverSource);
-      for (let round = 0; round < 12; round++) {
-        const mark = `${host.mark}-${round}`;
-        const child = spawn(process.execPath, [server, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
-        await new Promise((resolve) => child.stdout.once('data', resolve));
-        setTimeout(() => child.kill('SIGKILL'), round * 4);
-        await new Promise((resolve) => child.once('exit', resolve));
-        await expect.poll(() => findMarked(mark), { timeout: 3_000, interval: 20 }).toEqual([]);
-      }
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
+    const server = join(directory, 'server.mjs');
+    writeFileSync(server, serverSource);
+    for (let round = 0; round < 12; round++) {
+      const mark = `${host.mark}-${round}`;
+      const child = spawn(process.execPath, [server, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await new Promise((resolve) => child.stdout.once('data', resolve));
+      setTimeout(() => child.kill('SIGKILL'), round * 4);
+      await new Promise((resolve) => child.once('exit', resolve));
+      await expect.poll(() => findMarked(mark), { timeout: 3_000, interval: 20 }).toEqual([]);
     }
   });
 });
@@ -275,6 +289,15 @@ const mark = process.argv[2];
 const sandbox = await createSandbox({ programs: ['sh'], environment: { set: { ATTACK_MARK: mark } } });
 process.stdout.write('ready');
 await sandbox.run({ program: 'sh', args: ['-c', 'setsid sleep 300 & sleep 300'] });
+`;
+
+/** Says why there is no sandbox. */
+const refusedSource = `
+import { createSandbox } from './sandbox.mjs';
+await createSandbox({ programs: ['sh'] }).then(
+  () => process.stdout.write('handed out'),
+  (error) => process.stdout.write(error.code),
+);
 `;
 
 test('an error of the sandbox says what to do', async () => {

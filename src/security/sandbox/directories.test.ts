@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { admitWorkingDirectory, isInside, resolveDirectories } from './directories.ts';
+import { admitWorkingDirectory, isInside, pinDirectories, resolveDirectories } from './directories.ts';
 import type { SandboxError } from './errors.ts';
 
 let base: string;
@@ -78,4 +78,27 @@ test('a request stands in an allowed directory, by default in the first writable
     expect(refusal(() => admit(wanted))).toMatch(/Directory refused/);
   }
   expect(refusal(() => admit('/tmp', false))).toMatch(/outside the allowed directories/);
+});
+
+test('a read-only directory inside a writable one is refused, a writable one is already there', () => {
+  mkdirSync(join(base, 'real/inner'), { recursive: true });
+  const [outer, inner] = [join(base, 'real'), join(base, 'real/inner')];
+  const nested = { writable: [outer], readOnly: [inner] };
+  expect(refusal(() => resolveDirectories(nested, ourselves))).toMatch(/inside a writable directory/);
+  expect(resolveDirectories({ writable: [inner, outer] }, ourselves).writable).toEqual([outer]);
+  expect(resolveDirectories({ writable: [inner], readOnly: [outer] }, ourselves).readOnly).toEqual([outer]);
+});
+
+test('a directory that was replaced after the start is refused: by another, by a link, by nothing', () => {
+  const path = join(base, 'pinned');
+  mkdirSync(path);
+  const check = pinDirectories({ readOnly: [], writable: [path] });
+  expect(refusal(check)).toBe('admitted');
+  renameSync(path, `${path}-moved`);
+  expect(refusal(check)).toMatch(/was replaced/);
+  symlinkSync(`${path}-moved`, path);
+  expect(refusal(check)).toMatch(/was replaced/);
+  rmSync(path);
+  mkdirSync(path);
+  expect(refusal(check)).toMatch(/was replaced/);
 });

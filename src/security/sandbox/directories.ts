@@ -31,7 +31,39 @@ export function resolveDirectories(
 ): Directories {
   const writable = (wanted.writable ?? []).map((path) => resolveDirectory(path, identity, true));
   const readOnly = (wanted.readOnly ?? []).map((path) => resolveDirectory(path, identity, false));
-  return { readOnly, writable };
+  // What lies in a writable directory can be moved away by one run and replaced by a link that the next run follows.
+  const trapped = readOnly.find((path) => writable.some((root) => isInside(path, root)));
+  if (trapped !== undefined) throw sandboxErrors.directoryRefused('lies inside a writable directory', trapped);
+  return {
+    readOnly,
+    writable: writable.filter((path) => !writable.some((root) => root !== path && isInside(path, root))),
+  };
+}
+
+/**
+ * Remembers which directories these are, and gives a check for each later start: a path that has come to mean another
+ * directory, or leads through a link, is refused.
+ */
+export function pinDirectories({ readOnly, writable }: Directories): () => void {
+  const pins = [...readOnly, ...writable].map((path) => ({ path, ...identify(path) }));
+  return () => {
+    for (const { path, dev, ino } of pins) {
+      const now = identify(path);
+      if (now.dev !== dev || now.ino !== ino) {
+        throw sandboxErrors.directoryRefused('was replaced since the server started', path, 'Restart the server.');
+      }
+    }
+  };
+}
+
+function identify(path: string): { dev: number; ino: number } {
+  try {
+    if (realpathSync(path) !== path) return { dev: -1, ino: -1 };
+    const { dev, ino } = statSync(path);
+    return { dev, ino };
+  } catch {
+    return { dev: -1, ino: -1 }; // Gone, or closed to us: no longer what it was.
+  }
 }
 
 function resolveDirectory(path: string, identity: Identity, write: boolean): string {

@@ -128,6 +128,9 @@ function limitCommand(level: SandboxLevel, { limits }: LevelOptions, countProces
 function helper(level: SandboxLevel, name: string, debianPackage: string): string {
   const path = process.platform === 'linux' ? findHelper(name) : undefined;
   if (path !== undefined) return path;
-  const detail = process.platform === 'linux' ? `${name} is not installed` : `${process.platform} has no ${name}`;
+  const detail =
+    process.platform === 'linux'
+      ? `${name} is not installed, or not root's alone to change`
+      : `${process.platform} has no ${name}`;
   throw sandboxErrors.levelUnavailable(level, detail, `Install it (Debian: apt-get install ${debianPackage}).`);
 }

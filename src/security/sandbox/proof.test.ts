@@ -18,5 +18,6 @@ test('the usual failures of bubblewrap come with a remedy', () => {
   expect(remedyFor('bwrap: No permissions to create a new namespace')).toMatch(/user namespaces/);
   expect(remedyFor('bwrap: setting up uid map: Permission denied')).toMatch(/user namespaces/);
   expect(remedyFor('prctl(PR_SET_SECCOMP)')).toMatch(/CONFIG_SECCOMP_FILTER/);
+  expect(remedyFor('Error: spawn EPERM')).toMatch(/CAP_SETUID/);
   expect(remedyFor('something else')).toMatch(/doctor/);
 });

@@ -10,6 +10,19 @@ const proofTimeoutMs = 10_000;
 
 /** Runs `cat /proc/self/status` inside and reads there what the kernel says about the process. */
 export async function proveWalls(plan: Planner): Promise<void> {
+  const output = new Head(64 * 1024);
+  try {
+    const exitCode = await lookInside(plan, output);
+    if (exitCode !== 0) throw sandboxErrors.startFailed(`exit status ${exitCode}`);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw sandboxErrors.levelUnavailable('kernel', detail, remedyFor(detail));
+  }
+  const wrong = faults(output.bytes().toString());
+  if (wrong.length > 0) throw sandboxErrors.levelUnavailable('kernel', wrong.join('; '), 'Run `mooring doctor`.');
+}
+
+async function lookInside(plan: Planner, output: Head): Promise<number> {
   const tree = launch({
     ...plan({
       path: '/bin/cat',
@@ -21,20 +34,14 @@ export async function proveWalls(plan: Planner): Promise<void> {
     stdin: 'ignore',
   });
   const timer = setTimeout(() => tree.stop('timeout'), proofTimeoutMs);
-  const output = new Head(64 * 1024);
   tree.stdout.on('data', (chunk: Buffer) => output.push(chunk));
   try {
-    const { exitCode, stopped } = await tree.ended;
+    const { exitCode } = await tree.ended;
     await closed(tree.stdout, drainGraceMs);
-    if (exitCode !== 0) throw sandboxErrors.startFailed(`exit status ${exitCode}${stopped ? `, ${stopped}` : ''}`);
-  } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw sandboxErrors.levelUnavailable('kernel', detail, remedyFor(detail));
+    return exitCode;
   } finally {
     clearTimeout(timer);
   }
-  const wrong = faults(output.bytes().toString());
-  if (wrong.length > 0) throw sandboxErrors.levelUnavailable('kernel', wrong.join('; '), 'Run `mooring doctor`.');
 }
 
 /** What the kernel's own report about the process contradicts. */
@@ -53,6 +60,9 @@ export function faults(status: string): string[] {
 
 /** What an operator can do about the usual messages of bubblewrap. */
 export function remedyFor(message: string): string {
+  if (/spawn E(PERM|INVAL)/.test(message)) {
+    return 'Root here may not become another user: grant CAP_SETUID and CAP_SETGID, or start the server as an ordinary user.';
+  }
   if (/namespace|uid map|Operation not permitted|EPERM/i.test(message)) {
     return 'Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0, an AppArmor profile for bwrap, or in a container a seccomp profile that permits them.';
   }

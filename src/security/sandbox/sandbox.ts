@@ -17,7 +17,7 @@ import type {
   StopReason,
 } from './contract.ts';
 import type { Directories } from './directories.ts';
-import { admitWorkingDirectory, resolveDirectories } from './directories.ts';
+import { admitWorkingDirectory, pinDirectories, resolveDirectories } from './directories.ts';
 import { buildEnvironment } from './environment.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
@@ -59,7 +59,10 @@ export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
   const plan = planLevel(level, { identity, directories, limits, network, unixSockets: policy.unixSockets === true });
   if (level === 'kernel') await proveWalls(plan);
   const controlGroups = level === 'none' ? undefined : await usableControlGroups(policy.controlGroup ?? 'auto', limits);
-  return new PreparedSandbox({ level, limits, identity, directories, programs, environment, plan, controlGroups });
+  const checkDirectories = pinDirectories(directories);
+  return new PreparedSandbox({
+    ...{ level, limits, identity, directories, checkDirectories, programs, environment, plan, controlGroups },
+  });
 }
 
 /** Makes and removes a group once, since a place that looks writable may still refuse. */
@@ -107,6 +110,7 @@ interface Prepared {
   readonly limits: SandboxLimits;
   readonly identity: Identity;
   readonly directories: Directories;
+  readonly checkDirectories: () => void;
   readonly programs: ProgramTable;
   readonly environment: NonNullable<SandboxPolicy['environment']>;
   readonly plan: Planner;
@@ -194,7 +198,7 @@ class PreparedSandbox implements Sandbox {
 
   /** Everything that can be refused is refused here, before anything is started. */
   #launch(request: SpawnRequest, stdin: 'ignore' | 'pipe', timeoutMs: number | undefined): Launched {
-    const { level, limits, programs, directories, environment, plan } = this.#prepared;
+    const { level, limits, programs, directories, checkDirectories, environment, plan } = this.#prepared;
     if (this.#closed) throw sandboxErrors.closed();
     const command = admitCommand(programs, request.program, request.args ?? [], limits.maxArgumentBytes);
     const admitted = {
@@ -203,6 +207,7 @@ class PreparedSandbox implements Sandbox {
       cwd: admitWorkingDirectory(request.cwd, directories, level === 'kernel'),
       innerClockMs: timeoutMs === undefined ? undefined : timeoutMs + innerClockSlackMs,
     };
+    checkDirectories();
     request.signal?.throwIfAborted();
     if (this.#running.size >= limits.maxConcurrent) throw sandboxErrors.busy(limits.maxConcurrent);
     const tree = launch({
