@@ -9,48 +9,21 @@ import type {
   ChallengeOutcome,
   OutgoingRequest,
 } from './authorizer.ts';
-import { type CredentialStore, createMemoryStore } from './credential-store.ts';
+import type { AuthorizerOptions } from './authorizer-options.ts';
+import { createMemoryStore } from './credential-store.ts';
 import { Credentials } from './credentials.ts';
 import { type Discovery, discover } from './discovery.ts';
 import { authErrors, type ServerRefusal } from './errors.ts';
-import { type AuthHttp, type AuthHttpOptions, createAuthHttp } from './http.ts';
+import { type AuthHttp, createAuthHttp } from './http.ts';
 import { createLoopbackRedirector } from './loopback.ts';
-import type { MachineGrant } from './machine-grants.ts';
 import { Presentation } from './presentation.ts';
 import type { Redirector } from './redirect.ts';
-import type { RegistrationOptions } from './registration.ts';
 import { chooseScopes, includesAll } from './scopes.ts';
 import { defaultMetadata, findServerMetadata, type ServerMetadata } from './server-metadata.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { TokenSet } from './tokens.ts';
 import { overHttp } from './url-guard.ts';
 import { readChallenge, type ServerChallenge } from './www-authenticate.ts';
-
-/** Everything that can be said about how to authorize; only `server` must be. */
-export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions {
-  /** The MCP endpoint. Credentials go to its origin and to no other. */
-  readonly server: string | URL;
-  /** A grant for machines. Absent: a person signs in. */
-  readonly grant?: MachineGrant;
-  /** Scopes to ask for besides those a challenge names. */
-  readonly scopes?: readonly string[];
-  /** Where tokens and registrations rest. Default: memory. */
-  readonly store?: CredentialStore;
-  /** How a person signs in; `false` where nobody can. Default: a browser and a listener on loopback. */
-  readonly redirector?: Redirector | false;
-  /** Whether tokens are bound to a key of ours. Default `auto`: where the server demands it. */
-  readonly dpop?: 'auto' | 'always' | 'never';
-  /** Whether to ask for refresh tokens where that takes a scope of its own. Default true. */
-  readonly offlineAccess?: boolean;
-  /** Picks one of several authorization servers. */
-  readonly chooseServer?: (issuers: readonly string[]) => string | Promise<string>;
-  /** Sent to the MCP server during discovery. */
-  readonly protocolVersion?: string | (() => string | undefined);
-  /** How long a person may take. Default 5 minutes. */
-  readonly signInTimeoutMs?: number;
-  /** Refusals of one request before giving up; stops a server that is never content. Default 4. */
-  readonly maxAttempts?: number;
-}
 
 /** Creates the authorizer for one MCP server. */
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
@@ -231,7 +204,7 @@ class OAuthAuthorizer implements Authorizer {
         ? defaultMetadata(stale.issuer)
         : await findServerMetadata(this.#http, stale.issuer, { signal });
       if (this.#options.grant === undefined) {
-        if (!(await this.#refreshed(stale, metadata, signal))) this.#noRenewalBefore = Number.POSITIVE_INFINITY;
+        await this.#refreshed(stale, metadata, signal);
         return;
       }
       const dpopRequired = stale.tokenType === 'dpop';
@@ -286,6 +259,7 @@ class OAuthAuthorizer implements Authorizer {
     if ((!wider && !withheld) || before >= maxStepUps) throw authErrors.insufficientScope(challenged, problem.refusal);
     this.#stepUps.set(key, before + 1);
     await this.#authorize(discovery, scopes, signal);
+    if (includesAll(this.#tokens?.grantedScope ?? [], challenged)) this.#stepUps.delete(key);
   }
 
   async #refreshed(tokens: TokenSet, metadata: ServerMetadata, signal: AbortSignal): Promise<boolean> {

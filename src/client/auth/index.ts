@@ -8,9 +8,10 @@ export type {
   OutgoingRequest,
   ResponseHeaders,
 } from './authorizer.ts';
+export type { AuthorizerOptions } from './authorizer-options.ts';
 export { type OpenUrl, openInBrowser } from './browser.ts';
 export type { ClientAuthMethod, ClientPrivateKey, PreRegisteredClient } from './client-identity.ts';
-export { type AuthorizerOptions, createAuthorizer } from './create-authorizer.ts';
+export { createAuthorizer } from './create-authorizer.ts';
 export { type CredentialStore, createMemoryStore, type LockOptions } from './credential-store.ts';
 export { AuthError, type AuthErrorCode, type ServerRefusal } from './errors.ts';
 export { createFileStore, defaultCredentialFile } from './file-store.ts';

@@ -1,6 +1,7 @@
 // Puts an authorization server, a protected endpoint and an authorizer that signs in by itself together for a test,
 // and takes everything down after it.
-import { type AuthorizerOptions, createAuthorizer } from '../create-authorizer.ts';
+import type { AuthorizerOptions } from '../authorizer-options.ts';
+import { createAuthorizer } from '../create-authorizer.ts';
 import { followRedirect } from '../follow-redirect.ts';
 import { createHookRedirector, type Redirector } from '../redirect.ts';
 import { createAuthorizedFetch } from '../with-authorization.ts';

@@ -1,0 +1,32 @@
+// Everything an application may say about how to authorize with one MCP server. What it means is create-authorizer.ts.
+import type { CredentialStore } from './credential-store.ts';
+import type { AuthHttpOptions } from './http.ts';
+import type { MachineGrant } from './machine-grants.ts';
+import type { Redirector } from './redirect.ts';
+import type { RegistrationOptions } from './registration.ts';
+
+/** Options of `createAuthorizer`; only `server` must be given. */
+export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions {
+  /** The MCP endpoint. Credentials go to its origin and to no other. */
+  readonly server: string | URL;
+  /** A grant for machines. Absent: a person signs in. */
+  readonly grant?: MachineGrant;
+  /** Scopes to ask for besides those a challenge names. */
+  readonly scopes?: readonly string[];
+  /** Where tokens and registrations rest. Default: memory. */
+  readonly store?: CredentialStore;
+  /** How a person signs in; `false` where nobody can. Default: a browser and a listener on loopback. */
+  readonly redirector?: Redirector | false;
+  /** Whether tokens are bound to a key of ours. Default `auto`: where the server demands it. */
+  readonly dpop?: 'auto' | 'always' | 'never';
+  /** Whether to ask for refresh tokens where that takes a scope of its own. Default true. */
+  readonly offlineAccess?: boolean;
+  /** Picks one of several authorization servers. */
+  readonly chooseServer?: (issuers: readonly string[]) => string | Promise<string>;
+  /** Sent to the MCP server during discovery. */
+  readonly protocolVersion?: string | (() => string | undefined);
+  /** How long a person may take. Default 5 minutes. */
+  readonly signInTimeoutMs?: number;
+  /** Refusals of one request before giving up; stops a server that is never content. Default 4. */
+  readonly maxAttempts?: number;
+}
