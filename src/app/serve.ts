@@ -1,8 +1,11 @@
 // Puts a profile together and connects it to a transport, for a process of its own.
 
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { createLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import { defaultProfile, profiles } from './profiles/index.ts';
+import type { Settings } from './settings.ts';
 import { version } from './version.ts';
 
 export interface ServeOptions {
@@ -22,8 +25,23 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const logger = createLogger({ name: 'mooring' });
   const profile = await row.load();
-  const { server } = await profile.assemble({ logger, version });
+  const settings = settle(name);
+  const { server } = await profile.assemble({ logger, version, settings });
   const connection = await serveStdio(server, { logger });
   logger.info('Server running', { profile: profile.name, transport: 'stdio', version });
   await connection.closed;
+}
+
+function settle(profile: string): Settings {
+  const home = process.env['XDG_DATA_HOME'] ?? join(homedir(), '.local/share');
+  return {
+    profile,
+    dataDir: join(home, 'mooring'),
+    roots: [],
+    allowedCommands: undefined,
+    enable: { commands: false, workers: false },
+    audit: undefined,
+    packs: {},
+    plugins: [],
+  };
 }

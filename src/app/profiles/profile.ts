@@ -2,16 +2,20 @@
 
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
+import type { Settings } from '../settings.ts';
 
 /** What the command line and the configuration hand to a profile. */
 export interface ProfileOptions {
   readonly logger: Logger;
   readonly version: string;
+  readonly settings: Settings;
 }
 
 /** A server that is ready to be connected to a transport. */
 export interface Ready {
   readonly server: Server;
+  /** How the profile wants HTTP to be served, where its document asks for something of its own. */
+  readonly http?: Readonly<Record<string, unknown>>;
 }
 
 export interface Profile {

@@ -64,7 +64,12 @@ function lacking(call: Call, { definition }: ToolEntry): ToolResult | undefined 
 }
 
 function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
-  const validation = entry.input.validator.validate(args);
+  const { validator } = entry.input;
+  if (validator.check !== undefined) {
+    const issues = validator.check(args);
+    return issues === undefined ? run(call, entry, args) : invalid(call, entry, args, issues);
+  }
+  const validation = validator.validate(args);
   if (validation instanceof Promise) return validation.then((settled) => judge(call, entry, args, settled));
   return judge(call, entry, args, validation);
 }
