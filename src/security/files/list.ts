@@ -1,9 +1,10 @@
 // Listing a directory, deep if asked, within bounds. Names that could not be asked for again (see locator.ts), special
 // files and links that lead out are left out, so a listing never names what a read would refuse as not found.
 
+import { accessSync, constants } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { fileErrors, fromSystem } from './errors.ts';
-import type { Place } from './footing.ts';
+import { isPseudo, type Place } from './footing.ts';
 import { isPlainName, toUri } from './locator.ts';
 import { type Spot, visiblePath } from './roots.ts';
 import { type Ground, walk } from './walk.ts';
@@ -82,6 +83,7 @@ async function listOne(
   try {
     place = walk(ground, spot, asked, 'follow');
     if (!place.stats.isDirectory()) throw fileErrors.wrongKind(asked, 'directory');
+    if (!ground.limits.allowPseudoFiles && isPseudo(place)) throw fileErrors.special(asked, 'no files live here');
     for await (const { name: raw } of await opendir(place.path, { bufferSize: 256, encoding: 'buffer' as 'utf8' })) {
       signal?.throwIfAborted();
       if (seen >= budget || entries.length >= room) return { entries, seen, truncated: true };
@@ -127,6 +129,7 @@ function look(ground: Ground, spot: Spot, directory: Place, name: string): Found
     const { stats } = place;
     if (!stats.isFile() && !stats.isDirectory()) return undefined;
     if (stats.isFile() && !ground.limits.allowHardLinks && stats.nlink > 1n) return undefined;
+    accessSync(place.path, constants.R_OK);
     const path = visiblePath(child);
     const kind = stats.isFile() ? 'file' : 'directory';
     const size = stats.isFile() ? Number(stats.size) : 0;

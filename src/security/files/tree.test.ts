@@ -249,6 +249,7 @@ describe.each([
     // The kernel's own magic links are links like any other: they name a path, and we walk it ourselves.
     const below = open({}, root);
     expect((await failure(below.readFile('/proc/self/root/etc/passwd'))).code).toBe('FILE_NOT_FOUND');
+    expect((await failure(tree.list('/proc'))).code).toBe('FILE_SPECIAL');
     expect(() => open({}, '/proc')).toThrow(/window into the operating system/);
   });
 
