@@ -3,6 +3,8 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -219,6 +221,31 @@ describe.skipIf(!available)('workers', () => {
   });
 });
 
+describe.skipIf(!available)('network allowed by the policy', () => {
+  test('internet sockets reach the host; Unix, abstract, raw and packet sockets do not', async () => {
+    const visits: string[] = [];
+    const server = createServer((socket) => {
+      visits.push('TCP');
+      socket.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const sandbox = await open({ programs: ['perl'], network: 'host' });
+      const script = `
+        sub try { print $_[0] ? "done\n" : "failed: $!\n" }
+        socket(my $s, 2, 1, 0); try(connect($s, pack("SnC4x8", 2, ${port}, 127, 0, 0, 1)));
+        try(socket(my $u, 1, 1, 0)); try(socket(my $r, 2, 3, 1)); try(socket(my $p, 17, 3, 0));`;
+      const { stdout } = await sandbox.run({ program: 'perl', args: ['-e', script] });
+      expect(stdout.toString()).toBe(`done\n${'failed: Operation not permitted\n'.repeat(3)}`);
+      expect(visits).toEqual(['TCP']);
+      expect(host.damage()).toEqual([]);
+    } finally {
+      server.close();
+    }
+  });
+});
+
 describe('weaker levels', () => {
   test('S4-46: limits alone still bound time, output and the program list', async () => {
     const sandbox = await open({ level: 'limits', limits: { timeoutMs: 300, maxOutputBytes: 1_000 } });
@@ -258,6 +285,14 @@ describe.skipIf(!available)('a server of its own', () => {
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+  test.each(['limits', 'kernel'])('a server that ends takes its programs along, at level %s', async (level) => {
+    const program = join(directory, 'ending.mjs');
+    writeFileSync(program, endingSource);
+    const mark = `${host.mark}-${level}`;
+    execFileSync(process.execPath, [program, level, mark], { encoding: 'utf8' });
+    await expect.poll(() => findMarked(mark), { timeout: 3_000, interval: 20 }).toEqual([]);
+  });
+
   test('where the level does not hold, no sandbox is handed out', () => {
     // A user namespace with one user: nobody else can be become there, and root's files are nobody's.
     const program = join(directory, 'refused.mjs');
@@ -289,6 +324,15 @@ const mark = process.argv[2];
 const sandbox = await createSandbox({ programs: ['sh'], environment: { set: { ATTACK_MARK: mark } } });
 process.stdout.write('ready');
 await sandbox.run({ program: 'sh', args: ['-c', 'setsid sleep 300 & sleep 300'] });
+`;
+
+/** Ends itself while a command runs. */
+const endingSource = `
+import { createSandbox } from './sandbox.mjs';
+const [level, mark] = process.argv.slice(2);
+const sandbox = await createSandbox({ level, programs: ['sh'], environment: { set: { ATTACK_MARK: mark } } });
+const worker = await sandbox.spawn({ program: 'sh', args: ['-c', 'sleep 300 & echo ready; sleep 300'] });
+worker.stdout.once('data', () => process.exit(0));
 `;
 
 /** Says why there is no sandbox. */

@@ -1,7 +1,7 @@
 // Who a sandboxed program is, seen from the host. As root we take a private user number: root's own files stay closed,
 // and the kernel counts processes per user only for users other than root.
 
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { release } from 'node:os';
 import { sandboxErrors } from './errors.ts';
 
@@ -66,15 +66,7 @@ function ownerOf(path: string | undefined): { uid: number; gid: number } | undef
 
 /** A number in the private range that no running process has; random, so that two servers rarely meet. */
 function freeUser(): number {
-  const taken = new Set<number>();
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
-    try {
-      taken.add(statSync(`/proc/${entry}`).uid);
-    } catch {
-      // The process ended while we were looking.
-    }
-  }
+  const taken = usersOfProcesses();
   const size = lastPrivateUser - firstPrivateUser + 1;
   const start = Math.floor(Math.random() * size);
   for (let step = 0; step < size; step++) {
@@ -82,6 +74,19 @@ function freeUser(): number {
     if (!taken.has(candidate)) return candidate;
   }
   throw sandboxErrors.levelUnavailable('kernel', 'no free user number', 'Set runAs.');
+}
+
+function usersOfProcesses(): Set<number> {
+  const users = new Set<number>();
+  for (const entry of existsSync('/proc') ? readdirSync('/proc') : []) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      users.add(statSync(`/proc/${entry}`).uid);
+    } catch {
+      // The process ended while we were looking.
+    }
+  }
+  return users;
 }
 
 /**

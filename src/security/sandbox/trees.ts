@@ -1,0 +1,231 @@
+// The two kinds of process tree: behind bubblewrap, where the kernel keeps it together, and a plain process group. Each
+// knows when its program may begin, how to end all of it, and how it ended.
+
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Duplex, Readable } from 'node:stream';
+import { accountFiles, descriptors } from './bubblewrap.ts';
+import type { ExitReport, StopReason } from './contract.ts';
+import { measureTree } from './process-tree.ts';
+
+/**
+ * Called with the host's number of the first process before the program begins; what it returns is called at the end.
+ */
+export type StartHook = (pid: number, stop: (reason: StopReason) => void) => Promise<() => void>;
+
+/** What bubblewrap is told: its options and the system call filter. */
+export interface Walls {
+  readonly args: Buffer;
+  readonly filter: Buffer;
+}
+
+/** A killed tree is gone in milliseconds; past this we take the outer process as well. */
+const killGraceMs = 1_000;
+
+type Outcome = Pick<ExitReport, 'exitCode' | 'signal'>;
+
+const signalNames = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
+);
+
+/** Exit status as a shell says it, and the signal that it stands for. */
+function outcomeOf(exitCode: number): Outcome {
+  return { exitCode, signal: exitCode > 128 ? (signalNames.get(exitCode - 128) ?? null) : null };
+}
+
+/** Common to both kinds of tree: one reason to stop, one start hook, undone once. */
+export abstract class Tree {
+  protected readonly child: ChildProcess;
+  readonly #onStart: StartHook | undefined;
+  #undo: (() => void) | undefined;
+  #force: NodeJS.Timeout | undefined;
+  #ended = false;
+  #resolveBegun!: () => void;
+  readonly begun = new Promise<void>((resolve) => {
+    this.#resolveBegun = resolve;
+  });
+  stopped: StopReason | null = null;
+  /** Settles when everything is known about the end. */
+  reported: Promise<void> = Promise.resolve();
+
+  constructor(child: ChildProcess, onStart: StartHook | undefined) {
+    this.child = child;
+    this.#onStart = onStart;
+  }
+
+  /** Puts the tree under watch; true when the program may begin. */
+  protected async begin(pid: number): Promise<boolean> {
+    const undo = await this.#onStart?.(pid, (reason) => this.stop(reason));
+    if (this.#ended) undo?.();
+    else this.#undo = undo;
+    return !this.#ended && this.stopped === null;
+  }
+
+  protected letGo(): void {
+    this.#resolveBegun();
+  }
+
+  stop(reason: StopReason): void {
+    if (this.#ended || this.stopped !== null) return;
+    this.stopped = reason;
+    this.kill();
+    this.#force = setTimeout(() => this.child.kill('SIGKILL'), killGraceMs);
+  }
+
+  end(): void {
+    this.#ended = true;
+    clearTimeout(this.#force);
+    this.#undo?.();
+    this.#undo = undefined;
+  }
+
+  protected abstract kill(): void;
+  /** Called when the first process is gone. */
+  abstract sweep(): void;
+  /** How the program ended; `undefined` when it never began. */
+  abstract outcome(code: number | null, signal: NodeJS.Signals | null): Outcome | undefined;
+}
+
+/**
+ * A tree under bubblewrap. Process 1 of its pid namespace is our child's child: ending that one makes the kernel end
+ * all others first, and bubblewrap reports only afterwards, so its exit is the proof that nobody is left.
+ */
+export class WalledTree extends Tree {
+  readonly #gate: Duplex;
+  #first: number | undefined;
+  #exitCode: number | undefined;
+  #exited = false;
+
+  constructor(child: ChildProcess, walls: Walls, onStart: StartHook | undefined) {
+    super(child, onStart);
+    send(child, descriptors.arguments, walls.args);
+    send(child, descriptors.filter, walls.filter);
+    send(child, descriptors.passwd, accountFiles.passwd);
+    send(child, descriptors.group, accountFiles.group);
+    this.#gate = pipeAt(child, descriptors.gate);
+    const status = pipeAt(child, descriptors.status);
+    this.reported = new Promise((resolve) => status.once('close', resolve));
+    const watched = new Promise<boolean>((resolve, reject) => {
+      this.#listen(status, (first) => this.begin(first).then(resolve, reject));
+    });
+    const arrived = new Promise<void>((resolve) => this.#gate.once('data', () => resolve()));
+    this.#gate.on('error', () => {}); // It closes without a word when the tree dies early; the exit says why.
+    // The program begins when its tree is under watch and bound to our life (see `gateScript`).
+    Promise.all([watched, arrived]).then(
+      ([mayBegin]) => (mayBegin ? this.#open() : undefined),
+      () => this.stop('unwatched'),
+    );
+  }
+
+  #listen(status: Readable, onFirst: (pid: number) => void): void {
+    let text = '';
+    status.setEncoding('utf8');
+    status.on('error', () => {});
+    status.on('data', (chunk: string) => {
+      text += chunk;
+      const first = /"child-pid": (\d+)/.exec(text);
+      if (first && this.#first === undefined) {
+        this.#first = Number(first[1]);
+        if (this.stopped !== null) this.kill();
+        sacrifice(this.#first);
+        onFirst(this.#first);
+      }
+      const exit = /"exit-code": (\d+)/.exec(text);
+      if (exit) this.#exitCode = Number(exit[1]);
+    });
+  }
+
+  #open(): void {
+    if (this.stopped !== null) return;
+    this.#gate.end('go\n');
+    this.letGo();
+  }
+
+  protected kill(): void {
+    if (this.#exited) return;
+    this.#gate.destroy();
+    // Before we know process 1, the program has not begun: the outer process is all there is.
+    if (this.#first === undefined || !signal(this.#first)) this.child.kill('SIGKILL');
+  }
+
+  sweep(): void {
+    this.#exited = true;
+    this.#gate.destroy();
+  }
+
+  outcome(_code: number | null, killedBy: NodeJS.Signals | null): Outcome | undefined {
+    if (this.#exitCode !== undefined) return outcomeOf(this.#exitCode);
+    // Ended from outside: by us, or by the kernel for want of memory.
+    if (this.stopped !== null || killedBy !== null) return outcomeOf(128 + constants.signals[killedBy ?? 'SIGKILL']);
+    return undefined;
+  }
+}
+
+/** Groups that nothing but this process can end; the kernel ends walled trees with us, these need our last act. */
+const livingGroups = new Set<GroupTree>();
+
+function endLivingGroups(): void {
+  for (const group of livingGroups) group.stop('closed');
+}
+
+/** A tree without a namespace: a process group, and the descendants that we still find. A daemon can slip away. */
+export class GroupTree extends Tree {
+  constructor(child: ChildProcess, onStart: StartHook | undefined) {
+    super(child, onStart);
+    this.letGo();
+    if (livingGroups.size === 0) process.once('exit', endLivingGroups);
+    livingGroups.add(this);
+    if (child.pid !== undefined) this.begin(child.pid).catch(() => this.stop('unwatched'));
+  }
+
+  protected kill(): void {
+    if (this.child.pid === undefined) return;
+    const { pids } = measureTree(this.child.pid);
+    signal(-this.child.pid);
+    for (const pid of pids) signal(pid);
+  }
+
+  sweep(): void {
+    if (this.child.pid !== undefined) signal(-this.child.pid);
+  }
+
+  override end(): void {
+    super.end();
+    livingGroups.delete(this);
+    if (livingGroups.size === 0) process.removeListener('exit', endLivingGroups);
+  }
+
+  outcome(code: number | null, killedBy: NodeJS.Signals | null): Outcome {
+    return killedBy === null ? outcomeOf(code ?? 1) : { exitCode: 128 + constants.signals[killedBy], signal: killedBy };
+  }
+}
+
+/** Node makes the further descriptors socket pairs, whichever way the bytes go. */
+function pipeAt(child: ChildProcess, descriptor: number): Duplex {
+  return (child.stdio as readonly unknown[])[descriptor] as Duplex;
+}
+
+function send(child: ChildProcess, descriptor: number, content: string | Buffer): void {
+  const pipe = pipeAt(child, descriptor);
+  pipe.on('error', () => {}); // As above: the exit says why.
+  pipe.resume();
+  pipe.end(content);
+}
+
+/** Should the machine run out of memory, the kernel takes this tree first and not us. */
+function sacrifice(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+  } catch {
+    // Not granted in every container; the memory limit does not depend on it.
+  }
+}
+
+function signal(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false; // Already gone.
+  }
+}
