@@ -28,6 +28,7 @@ import type {
 } from './definitions.ts';
 import { createMemoryStore } from './expiring-store.ts';
 import { features } from './features/index.ts';
+import { guardObserver } from './guarded-observer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey } from './ports.ts';
 import { isThenable } from './run-call.ts';
@@ -159,9 +160,10 @@ export class Server implements SessionHost {
   /** Watches every message and call; returns how to stop. */
   observe(observer: Observer): () => void {
     const { observers } = this.#core;
-    observers.push(observer);
+    const guarded = guardObserver(observer as Observer, this.#core.logger);
+    observers.push(guarded);
     return () => {
-      const at = observers.indexOf(observer);
+      const at = observers.indexOf(guarded);
       if (at !== -1) observers.splice(at, 1);
     };
   }

@@ -75,6 +75,14 @@ export const wireErrors = {
     new WireError('invalidParams', `Unknown log level ${clip(JSON.stringify(level))}; one of ${allowed.join(', ')}`),
   resourceNotFound: (uri: string) =>
     new WireError('resourceNotFound', `Resource not found: ${clip(uri)}`, { data: { uri } }),
+  /** For a handler that can not begin before the user has visited these pages; needs 2025-11-25. */
+  urlElicitationRequired: (
+    message: string,
+    elicitations: readonly { readonly message: string; readonly url: string; readonly elicitationId: string }[],
+  ) =>
+    new WireError('urlElicitationRequired', message, {
+      data: { elicitations: elicitations.map((each) => ({ mode: 'url', ...each })) },
+    }),
   internal: (cause?: unknown) => new WireError('internal', 'Internal error', { cause }),
   missingCapability: (required: Record<string, unknown>) =>
     new WireError(

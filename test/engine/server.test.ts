@@ -64,7 +64,19 @@ test('middleware wraps every request, outermost first, and may answer by itself'
   expect(seen).toEqual(['> tools/call t', '< tools/call']);
 });
 
-test('observers see messages and calls on every path, and cost nothing when they fail', async () => {
+test('an observer that throws disturbs nobody', async () => {
+  const server = createServer({ name: 'tap', version: '1' });
+  const boom = (): never => {
+    throw new Error('boom');
+  };
+  server.observe({ received: boom, sent: boom, started: boom, ended: boom, connected: boom, disconnected: boom });
+  server.tool('ok', { run: () => 'ok' });
+  const conversation = await Conversation.open(server);
+  expect((await conversation.call('ok')).result.content[0].text).toBe('ok');
+  conversation.channel.close();
+});
+
+test('observers see messages and calls on every path', async () => {
   const server = createServer({ name: 'tap', version: '1' });
   const ended: Ended[] = [];
   const texts: string[] = [];

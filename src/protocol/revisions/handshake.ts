@@ -16,6 +16,8 @@ export function createHandshakeCodec(spelling: Spelling, identity: Implementatio
     codes: {
       ...(rules.resourceNotFound === 'invalidParams' ? { resourceNotFound: -32602 } : {}),
       ...(rules.unknownTool === 'methodNotFound' ? { unknownTool: -32601 } : {}),
+      // Only revisions that know the question have a code for its being required.
+      ...(spelling.elicitationId ? {} : { urlElicitationRequired: -32603 }),
       // These revisions have no codes for the stateless ladder; plain words serve.
       missingCapability: -32602,
       unsupportedVersion: -32602,
