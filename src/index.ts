@@ -24,6 +24,19 @@ export type { Logger } from './protocol/log.ts';
 export type * from './protocol/model.ts';
 export type { Rules } from './protocol/rules.ts';
 export { SchemaError, type SchemaInput } from './schema/index.ts';
+export {
+  type Authenticate,
+  type CompatOptions,
+  type Denied,
+  type EndpointOptions,
+  type ExtraRoute,
+  type HttpLimits,
+  type HttpOptions,
+  type HttpRequest,
+  type HttpServer,
+  type RouteAnswer,
+  serveHttp,
+} from './transports/http.ts';
 export { connectInMemory } from './transports/in-memory.ts';
 export { createLogger } from './transports/logger.ts';
 export { type StdioOptions, type StdioServer, serveStdio } from './transports/stdio.ts';

@@ -1,0 +1,31 @@
+// The door to HTTP: types, and functions that load the rest when they are first used, so that a server on a pipe does
+// not pay for it.
+
+import type { SessionHost } from '../protocol/exchange.ts';
+import type { HttpOptions } from './http/options.ts';
+import type { HttpServer } from './http/serve.ts';
+
+export type { HttpRequest } from './http/exchange.ts';
+export type { HttpLimits } from './http/limits.ts';
+export type {
+  Authenticate,
+  CompatOptions,
+  Denied,
+  EndpointOptions,
+  ExtraRoute,
+  HttpOptions,
+  RouteAnswer,
+} from './http/options.ts';
+export type { HttpServer } from './http/serve.ts';
+
+/**
+ * Serves MCP over HTTP: every revision on one path, the older transport of two endpoints beside it, WebSockets on the
+ * same port. Resolves when it listens.
+ *
+ * @example
+ * const { url, close } = await serveHttp(server, { port: 8000 });
+ */
+export async function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
+  const { serveHttp: serve } = await import('./http/serve.ts');
+  return serve(host, options);
+}

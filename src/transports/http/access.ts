@@ -1,0 +1,90 @@
+// Who may reach the endpoint from a browser: Host and Origin against lists, and CORS for origins that were named.
+// Compares whole strings only: a look-alike that begins or ends like an allowed name is a different string.
+
+import type { HeaderList, HttpRequest } from './exchange.ts';
+
+export interface AccessRules {
+  /** Values of `Host` that are let in; undefined: any. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  /** The endpoint's own origins. */
+  readonly ownOrigins: ReadonlySet<string>;
+  /** Foreign origins that may call and read. */
+  readonly corsOrigins: ReadonlySet<string>;
+}
+
+/** Why a request is kept out. */
+export type AccessRefusal = 'host' | 'origin';
+
+const exposed = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
+
+export class Access {
+  readonly #rules: AccessRules;
+
+  constructor(rules: AccessRules) {
+    this.#rules = rules;
+  }
+
+  /** Host first: a page that has rebound its name to this address sends its own name there. */
+  check(request: HttpRequest): AccessRefusal | undefined {
+    const { hosts, ownOrigins, corsOrigins } = this.#rules;
+    if (hosts !== undefined && !hosts.has(request.get('host') ?? '')) return 'host';
+    const origin = request.get('origin');
+    if (origin === undefined || ownOrigins.has(origin) || corsOrigins.has(origin)) return undefined;
+    return 'origin';
+  }
+
+  /** What lets a listed origin read an answer; undefined for everybody else. */
+  corsHeaders(request: HttpRequest): HeaderList | undefined {
+    const { corsOrigins } = this.#rules;
+    if (corsOrigins.size === 0) return undefined;
+    const origin = request.get('origin');
+    // The answer depends on Origin even where there was none, or a shared cache would mix the two.
+    if (origin === undefined || !corsOrigins.has(origin)) return ['Vary', 'Origin'];
+    return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed, 'Vary', 'Origin'];
+  }
+
+  /** The answer to a preflight of a listed origin; undefined when it is none. */
+  preflight(request: HttpRequest, methods: string): HeaderList | undefined {
+    const origin = request.get('origin');
+    if (origin === undefined || !this.#rules.corsOrigins.has(origin)) return undefined;
+    const asked = request.get('access-control-request-headers') ?? '';
+    // Names only known at run time (Mcp-Param-…) must pass too, so what was asked for is granted.
+    const allowed = /^[!#$%&'*+.^_`|~0-9A-Za-z, -]*$/.test(asked) ? asked : '';
+    return [
+      'Access-Control-Allow-Methods',
+      methods,
+      'Access-Control-Allow-Headers',
+      allowed,
+      'Access-Control-Max-Age',
+      '600',
+    ];
+  }
+}
+
+/** True for the names and addresses of this machine itself. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** What `Host` may say at a server bound to `host`: loopback names with the own port, or what was configured. */
+export function hostsOf(
+  host: string,
+  port: number,
+  configured: readonly string[] | undefined,
+): Set<string> | undefined {
+  if (configured === undefined && !isLoopback(host)) return undefined;
+  const names = isLoopback(host) ? loopbackNames(host) : [];
+  const hosts = new Set(names.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`])));
+  for (const each of configured ?? []) hosts.add(each.toLowerCase());
+  return hosts;
+}
+
+/** The origins of pages this very server would serve; never derived from `Host`, which an attacker chooses. */
+export function originsOf(host: string, port: number): Set<string> {
+  if (!isLoopback(host)) return new Set();
+  return new Set(loopbackNames(host).map((name) => `http://${name}${port === 80 ? '' : `:${port}`}`));
+}
+
+function loopbackNames(host: string): string[] {
+  return ['localhost', '127.0.0.1', '[::1]', host.includes(':') && !host.startsWith('[') ? `[${host}]` : host];
+}

@@ -1,0 +1,92 @@
+// The answers of the endpoint that are no event streams: one JSON text, one event, or nothing at all.
+
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import type { SessionHost } from '../../protocol/exchange.ts';
+import { eventStreamHeaders, eventText } from './event-stream.ts';
+import type { HeaderList, HttpExchange } from './exchange.ts';
+import type { Accepts } from './media.ts';
+
+export const jsonHeaders: HeaderList = ['Content-Type', 'application/json'];
+const noHeaders: HeaderList = [];
+
+/** Whether a message, or one of a batch, is a request: then silence means that it was cancelled. */
+export function expectsAnswer(message: unknown): boolean {
+  if (Array.isArray(message)) return message.some(expectsAnswer);
+  const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
+  return id !== undefined && method !== undefined;
+}
+
+/** Answers a POST that has not become a stream. */
+export function answer(
+  exchange: HttpExchange,
+  accepts: Accepts,
+  message: unknown,
+  text: string | undefined,
+  status = 200,
+  more: HeaderList = noHeaders,
+): void {
+  if (text === undefined) {
+    // A cancelled request is not answered, but its POST has to end: as a stream that says nothing.
+    if (expectsAnswer(message)) exchange.respond(200, eventStreamHeaders, '');
+    else exchange.respond(202, noHeaders);
+  } else if (accepts === 'stream' && status === 200) {
+    exchange.respond(200, more.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...more], eventText(text));
+  } else exchange.respond(status, more.length === 0 ? jsonHeaders : [...jsonHeaders, ...more], text);
+}
+
+/** Turns requests away before the engine sees them. */
+export class Refusals {
+  readonly #host: SessionHost;
+
+  constructor(host: SessionHost) {
+    this.#host = host;
+  }
+
+  /** Answers with an error that belongs to no request. */
+  refuse(exchange: HttpExchange, status: number, error: WireError, headers: HeaderList = noHeaders): void {
+    const text = this.#host.refusal(error, (name) => exchange.get(name));
+    exchange.respond(status, [...jsonHeaders, 'Cache-Control', 'no-store', ...headers], text);
+  }
+
+  notFound(exchange: HttpExchange): void {
+    this.refuse(exchange, 404, wireErrors.transport('Not Found: there is nothing at this path'));
+  }
+
+  notAllowed(exchange: HttpExchange, allow: string): void {
+    this.refuse(exchange, 405, wireErrors.transport('Method not allowed.'), ['Allow', allow]);
+  }
+
+  notAcceptable(exchange: HttpExchange, types: string): void {
+    this.refuse(exchange, 406, wireErrors.transport(`Not Acceptable: Client must accept ${types}`));
+  }
+
+  notJson(exchange: HttpExchange): void {
+    this.refuse(exchange, 415, wireErrors.transport('Unsupported Media Type: Content-Type must be application/json'));
+  }
+
+  tooLarge(exchange: HttpExchange, limit: number): void {
+    this.refuse(exchange, 413, wireErrors.tooLarge(limit));
+  }
+
+  sessionRequired(exchange: HttpExchange): void {
+    this.refuse(exchange, 400, wireErrors.transport('Bad Request: Mcp-Session-Id header is required'));
+  }
+
+  unknownSession(exchange: HttpExchange): void {
+    this.refuse(exchange, 404, wireErrors.unknownSession());
+  }
+
+  unknownVersion(exchange: HttpExchange, version: string, known: readonly string[]): void {
+    const said = version.length > 40 ? `${version.slice(0, 40)}…` : version;
+    const message = `Bad Request: Unsupported protocol version ${said}; this session may speak ${known.join(', ')}`;
+    this.refuse(exchange, 400, wireErrors.transport(message));
+  }
+
+  busy(exchange: HttpExchange, why: string): void {
+    this.refuse(exchange, 503, wireErrors.transport(`Service Unavailable: ${why}`), ['Retry-After', '1']);
+  }
+
+  failed(exchange: HttpExchange): void {
+    this.refuse(exchange, 500, wireErrors.internal());
+  }
+}

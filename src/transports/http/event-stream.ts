@@ -1,0 +1,130 @@
+// Server-sent events: one connection that carries them, and the beat that keeps idle ones alive. Knows nothing of
+// sessions; what can be resumed is resumable-stream.ts.
+
+import type { ByteSink, HeaderList } from './exchange.ts';
+
+export const eventStreamHeaders: HeaderList = [
+  'Content-Type',
+  'text/event-stream',
+  'Cache-Control',
+  'no-cache, no-transform',
+  'X-Accel-Buffering',
+  'no',
+];
+
+/** One event as text. JSON has no raw line breaks, so a message is always one `data` line. */
+export function eventText(text: string, id?: string, type = 'message'): string {
+  return id === undefined ? `event: ${type}\ndata: ${text}\n\n` : `event: ${type}\nid: ${id}\ndata: ${text}\n\n`;
+}
+
+/** One open connection. */
+export class EventStream {
+  readonly #sink: ByteSink;
+  readonly #beat: Heartbeat;
+  #open = true;
+  /** Something was written since the last beat. */
+  active = true;
+  /** When this stream has to end by itself: what it was opened with is good until then. */
+  readonly expiresAtMs: number;
+  /** Ends it properly where there is more to say than goodbye. */
+  onExpired: (() => void) | undefined;
+
+  constructor(sink: ByteSink, beat: Heartbeat, expiresAtMs = Number.POSITIVE_INFINITY) {
+    this.#sink = sink;
+    this.#beat = beat;
+    this.expiresAtMs = expiresAtMs;
+    beat.add(this);
+  }
+
+  /** Writes something already in the form of events. False when the stream is over, or its reader has fallen behind. */
+  write(text: string): boolean {
+    if (!this.#open) return false;
+    if (this.#sink.queued + text.length > this.#beat.maxQueuedBytes) {
+      this.drop();
+      return false;
+    }
+    this.active = true;
+    this.#sink.write(text);
+    return true;
+  }
+
+  send(text: string, id?: string): boolean {
+    return this.write(eventText(text, id));
+  }
+
+  end(): void {
+    if (!this.#open) return;
+    this.gone();
+    this.#sink.end();
+  }
+
+  /** Cuts off a reader that does not read; whoever waits for the end of the connection hears of it. */
+  drop(): void {
+    if (!this.#open) return;
+    this.gone();
+    this.#beat.dropped++;
+    this.#sink.destroy();
+  }
+
+  /** The connection has ended by itself. */
+  gone(): void {
+    this.#open = false;
+    this.#beat.delete(this);
+  }
+}
+
+/** Keeps idle streams alive and ends expired ones, on one timer that exists only while there are streams. */
+export class Heartbeat {
+  readonly #streams = new Set<EventStream>();
+  readonly #intervalMs: number;
+  readonly maxQueuedBytes: number;
+  /** How many readers were cut off. */
+  dropped = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(intervalMs: number, maxQueuedBytes: number) {
+    this.#intervalMs = intervalMs;
+    this.maxQueuedBytes = maxQueuedBytes;
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  add(stream: EventStream): void {
+    this.#streams.add(stream);
+    this.#timer ??= this.#start();
+  }
+
+  delete(stream: EventStream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size === 0) this.stop();
+  }
+
+  endAll(): void {
+    for (const stream of [...this.#streams]) stream.end();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #start(): ReturnType<typeof setInterval> {
+    const timer = setInterval(() => this.#beat(), this.#intervalMs);
+    // A stream is kept open by its connection; the beat alone is no reason to stay.
+    (timer as { unref?: () => void }).unref?.();
+    return timer;
+  }
+
+  #beat(): void {
+    const now = Date.now();
+    for (const stream of this.#streams) {
+      if (stream.expiresAtMs <= now) {
+        stream.onExpired?.();
+        stream.end();
+      } else if (stream.active) stream.active = false;
+      else stream.write(':\n\n');
+    }
+  }
+}

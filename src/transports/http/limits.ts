@@ -1,0 +1,55 @@
+// What may grow or take long over HTTP, and how far. Every limit has a name, a default, and the attack it stops.
+
+export interface HttpLimits {
+  /** Stops a body without end from filling the memory. The rest of a longer one is not read. */
+  readonly maxBodyBytes: number;
+  /** Stops endless headers and URLs. */
+  readonly maxHeaderBytes: number;
+  /** Stops an army of sockets from taking every descriptor of the process. */
+  readonly maxConnections: number;
+  /** Stops one address from taking them all. Behind a proxy every client has the proxy's address. */
+  readonly maxConnectionsPerAddress: number;
+  /** Requests of all clients that wait for an answer; stops slow calls from piling up without end. */
+  readonly maxInFlight: number;
+  /** Event streams and WebSockets open at a time; each holds a connection and some memory. */
+  readonly maxStreams: number;
+  /** What may wait for a client that does not read; beyond it the stream is dropped, the others are not hurt. */
+  readonly maxQueuedBytes: number;
+  /** Stops sockets that send their headers byte by byte. */
+  readonly headersTimeoutMs: number;
+  /** The same for headers and body together. */
+  readonly requestTimeoutMs: number;
+  /** How long an unused connection is kept for the next request. */
+  readonly keepAliveTimeoutMs: number;
+  /** How often an idle stream carries a comment, so that proxies keep it and a dead peer is noticed. */
+  readonly heartbeatMs: number;
+  /** How long a session id is good; it can not be renewed, the client initializes again. */
+  readonly sessionTtlMs: number;
+  /** Proxies cut headers at 4 to 8 KiB: what makes an id longer than this goes to the store instead. */
+  readonly maxSessionIdLength: number;
+  /** Sessions kept in memory for what they hold (subscriptions, values of handlers); the longest unused give way. */
+  readonly maxHeldSessions: number;
+  /** How long such a session is kept unused. Its subscriptions stay in the store. */
+  readonly heldSessionMs: number;
+  /** Changes kept for a session whose stream is down; one per resource. */
+  readonly maxMissedChanges: number;
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  maxBodyBytes: 10 * 1024 * 1024,
+  maxHeaderBytes: 16 * 1024,
+  maxConnections: 20_000,
+  maxConnectionsPerAddress: 5_000,
+  maxInFlight: 10_000,
+  maxStreams: 10_000,
+  maxQueuedBytes: 1024 * 1024,
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 60_000,
+  heartbeatMs: 15_000,
+  sessionTtlMs: 7 * 24 * 60 * 60_000,
+  maxSessionIdLength: 2048,
+  maxHeldSessions: 10_000,
+  heldSessionMs: 30 * 60_000,
+  maxMissedChanges: 256,
+};

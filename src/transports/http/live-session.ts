@@ -1,0 +1,196 @@
+// Sessions in use: those with a call under way, an open stream, or something in memory that could not be restored. All
+// others exist only as the id their client holds.
+
+import type { SessionChannel } from '../../protocol/exchange.ts';
+import type { EventLog } from '../../protocol/ports.ts';
+import type { Heartbeat } from './event-stream.ts';
+import type { HttpLimits } from './limits.ts';
+import type { Resumable } from './resumable-stream.ts';
+import type { KnownSession } from './session-ids.ts';
+import { StandingStream } from './standing-stream.ts';
+
+/** What sessions share with the endpoint they belong to. */
+export interface Ground {
+  readonly limits: HttpLimits;
+  readonly beat: Heartbeat;
+  readonly log: EventLog | undefined;
+  /** Exchanges of the whole endpoint that wait for their answer. */
+  inFlight: number;
+}
+
+export class LiveSession {
+  readonly key: string;
+  readonly expiresAtMs: number;
+  readonly #table: LiveSessions;
+  /** Set right after construction: the channel reports changes of its state to this object. */
+  channel!: SessionChannel;
+  /** Streams of calls under way, by name. */
+  #posts: Map<string, Resumable> | undefined;
+  #standing: StandingStream | undefined;
+  /** Takes interim messages of calls whose client accepts no stream; see compat-stream.ts. */
+  aside: ((text: string) => boolean) | undefined;
+  #exchanges = 0;
+  #saving = 0;
+  #ended = false;
+  usedAtMs = 0;
+
+  constructor(table: LiveSessions, { key, expiresAtMs }: KnownSession) {
+    this.#table = table;
+    this.key = key;
+    this.expiresAtMs = expiresAtMs;
+  }
+
+  get log(): EventLog | undefined {
+    return this.#table.ground.log;
+  }
+  get beat(): Heartbeat {
+    return this.#table.ground.beat;
+  }
+  get mayStream(): boolean {
+    return this.beat.size < this.#table.ground.limits.maxStreams;
+  }
+  get posts(): Map<string, Resumable> {
+    return (this.#posts ??= new Map());
+  }
+  get standing(): StandingStream {
+    return (this.#standing ??= new StandingStream(this.key, this.log, this.#table.ground.limits.maxMissedChanges));
+  }
+
+  pushAside(text: string): boolean {
+    return this.aside?.(text) ?? false;
+  }
+
+  /** A message is about to be handed to the channel. */
+  exchangeBegun(): void {
+    this.#exchanges++;
+    this.#table.ground.inFlight++;
+  }
+
+  exchangeEnded(): void {
+    this.#exchanges--;
+    this.#table.ground.inFlight--;
+    this.rest();
+  }
+
+  saveBegun(): void {
+    this.#saving++;
+    this.#table.keep(this);
+  }
+
+  saveEnded(): void {
+    this.#saving--;
+    this.rest();
+  }
+
+  /** Something is under way that needs this object. */
+  get active(): boolean {
+    return (
+      this.#exchanges > 0 ||
+      this.#saving > 0 ||
+      this.aside !== undefined ||
+      this.#standing?.connected === true ||
+      (this.#posts !== undefined && this.#posts.size > 0)
+    );
+  }
+
+  /** Decides whether the session stays in memory. */
+  rest(): void {
+    if (this.#ended) return;
+    if (this.active) return this.#table.keep(this);
+    const holding = this.channel.session?.holding === true;
+    if (!holding && this.#standing === undefined) return this.#table.forget(this);
+    // What it watches is missed until it is back; one that was connected lately may be back soon.
+    this.usedAtMs = Date.now();
+    if (holding) this.follow();
+    this.#table.keep(this);
+  }
+
+  follow(): void {
+    this.channel.follow(this.standing);
+  }
+
+  /** Ends streams and calls; the session may still be valid elsewhere, or in its id. */
+  close(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.channel.close();
+    this.#standing?.close();
+  }
+}
+
+/** How long a session without anything to keep is kept after its stream broke, in case the client comes back. */
+const lingerMs = 30_000;
+const sweepMs = 10_000;
+
+export class LiveSessions {
+  readonly ground: Ground;
+  readonly #live = new Map<string, LiveSession>();
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+
+  constructor(ground: Ground) {
+    this.ground = ground;
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  get(key: string): LiveSession | undefined {
+    return this.#live.get(key);
+  }
+
+  all(): LiveSession[] {
+    return [...this.#live.values()];
+  }
+
+  keep(live: LiveSession): void {
+    if (this.#live.get(live.key) === live) return;
+    this.#live.set(live.key, live);
+    this.#makeRoom();
+    this.#sweeper ??= this.#startSweeper();
+  }
+
+  /** Lets go of a session that has nothing open. */
+  forget(live: LiveSession): void {
+    if (this.#live.get(live.key) !== live) return;
+    this.#live.delete(live.key);
+    if (this.#live.size === 0) this.stop();
+  }
+
+  /** Ends whatever a session has open, and lets go of it. */
+  drop(live: LiveSession): void {
+    this.forget(live);
+    live.close();
+  }
+
+  stop(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  /** Those that only wait give way, the longest unused first; those in use do not. */
+  #makeRoom(): void {
+    let excess = this.#live.size - this.ground.limits.maxHeldSessions;
+    if (excess <= 0) return;
+    for (const live of this.#live.values()) {
+      if (live.active) continue;
+      this.drop(live);
+      if (--excess <= 0) return;
+    }
+  }
+
+  #startSweeper(): ReturnType<typeof setInterval> {
+    const timer = setInterval(() => this.#sweep(), sweepMs);
+    (timer as { unref?: () => void }).unref?.();
+    return timer;
+  }
+
+  #sweep(): void {
+    const now = Date.now();
+    for (const live of this.#live.values()) {
+      if (live.active) continue;
+      const patienceMs = live.channel.session?.holding === true ? this.ground.limits.heldSessionMs : lingerMs;
+      if (live.usedAtMs + patienceMs <= now || live.expiresAtMs <= now) this.drop(live);
+    }
+  }
+}

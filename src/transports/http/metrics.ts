@@ -1,0 +1,111 @@
+// Figures for Prometheus, in its text format: what was asked, how it ended, what is open. Counts only when enabled.
+
+import type { CallEnd, SessionHost } from '../../protocol/exchange.ts';
+import type { HttpExchange } from './exchange.ts';
+import type { Ground, LiveSessions } from './live-session.ts';
+
+const bucketsMs = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000] as const;
+
+/** Methods a peer made up must not make up time series. */
+const maxSeries = 200;
+
+class Histogram {
+  readonly #counts = new Array<number>(bucketsMs.length).fill(0);
+  #sum = 0;
+  #count = 0;
+
+  add(ms: number): void {
+    this.#sum += ms;
+    this.#count++;
+    const at = bucketsMs.findIndex((limit) => ms <= limit);
+    if (at !== -1) (this.#counts[at] as number)++;
+  }
+
+  lines(name: string, labels: string): string[] {
+    let below = 0;
+    const rows = bucketsMs.map((limit, i) => {
+      below += this.#counts[i] as number;
+      return `${name}_bucket{${labels},le="${limit / 1000}"} ${below}`;
+    });
+    rows.push(`${name}_bucket{${labels},le="+Inf"} ${this.#count}`);
+    rows.push(`${name}_sum{${labels}} ${this.#sum / 1000}`, `${name}_count{${labels}} ${this.#count}`);
+    return rows;
+  }
+}
+
+export class HttpMetrics {
+  readonly #calls = new Map<string, number>();
+  readonly #durations = new Map<string, Histogram>();
+  readonly #responses = new Map<number, number>();
+  readonly #ground: Ground;
+  readonly #live: LiveSessions;
+  readonly #startedAt = Date.now();
+  readonly #stop: () => void;
+  /** Filled in by whoever owns the sockets. */
+  connections: () => number = () => 0;
+  webSockets: () => number = () => 0;
+
+  constructor(host: SessionHost, ground: Ground, live: LiveSessions) {
+    this.#ground = ground;
+    this.#live = live;
+    this.#stop = host.observe({ ended: (end) => this.#ended(end) });
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  watch(exchange: HttpExchange): void {
+    const earlier = exchange.onAnswered;
+    exchange.onAnswered = (status) => {
+      this.#responses.set(status, (this.#responses.get(status) ?? 0) + 1);
+      earlier?.(status);
+    };
+  }
+
+  #ended({ request, outcome, durationMs }: CallEnd): void {
+    const method = this.#durations.has(request.method) || this.#durations.size < maxSeries ? request.method : 'other';
+    const labels = `method="${escapeLabel(method)}",outcome="${outcome}"`;
+    this.#calls.set(labels, (this.#calls.get(labels) ?? 0) + 1);
+    let histogram = this.#durations.get(method);
+    if (histogram === undefined) this.#durations.set(method, (histogram = new Histogram()));
+    histogram.add(durationMs);
+  }
+
+  text(): string {
+    const lines: string[] = [];
+    const head = (name: string, type: string, help: string): void => {
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+    };
+    const gauge = (name: string, help: string, value: number): void => {
+      head(name, 'gauge', help);
+      lines.push(`${name} ${value}`);
+    };
+    head('mooring_requests_total', 'counter', 'MCP requests by method and outcome.');
+    for (const [labels, count] of this.#calls) lines.push(`mooring_requests_total{${labels}} ${count}`);
+    head('mooring_request_duration_seconds', 'histogram', 'Time from receiving a request to its end.');
+    for (const [method, histogram] of this.#durations) {
+      lines.push(...histogram.lines('mooring_request_duration_seconds', `method="${escapeLabel(method)}"`));
+    }
+    head('mooring_http_responses_total', 'counter', 'HTTP responses by status.');
+    for (const [status, count] of this.#responses)
+      lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
+    gauge('mooring_http_connections', 'Open connections.', this.connections());
+    gauge('mooring_http_in_flight', 'Requests that wait for their answer.', this.#ground.inFlight);
+    gauge('mooring_http_streams', 'Open event streams.', this.#ground.beat.size);
+    gauge('mooring_websockets', 'Open WebSockets.', this.webSockets());
+    gauge(
+      'mooring_sessions_in_memory',
+      'Sessions that hold or do something; idle ones need no memory.',
+      this.#live.size,
+    );
+    head('mooring_http_dropped_streams_total', 'counter', 'Streams cut off because their reader fell behind.');
+    lines.push(`mooring_http_dropped_streams_total ${this.#ground.beat.dropped}`);
+    gauge('mooring_uptime_seconds', 'Time since the start.', (Date.now() - this.#startedAt) / 1000);
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+function escapeLabel(text: string): string {
+  return text.slice(0, 100).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

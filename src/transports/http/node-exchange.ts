@@ -1,0 +1,152 @@
+// Requests and answers of node:http, without web objects in between: bodies by events, one write per plain answer.
+
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+
+/** What is still taken of a body that was refused, so that its sender gets to read why. */
+const lingerBytes = 512 * 1024;
+const lingerMs = 1_000;
+
+export class NodeExchange implements HttpExchange {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly path: string;
+  readonly query: string;
+  extraHeaders: HeaderList | undefined = undefined;
+  onAnswered: ((status: number) => void) | undefined = undefined;
+  /** The client waits for our consent before it sends the body. */
+  #asksFirst: boolean;
+  #answered = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, asksFirst: boolean) {
+    this.#request = request;
+    this.#response = response;
+    this.#asksFirst = asksFirst;
+    const url = request.url as string;
+    const mark = url.indexOf('?');
+    this.path = mark === -1 ? url : url.slice(0, mark);
+    this.query = mark === -1 ? '' : url.slice(mark + 1);
+  }
+
+  get method(): string {
+    return this.#request.method as string;
+  }
+
+  get address(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  get(name: string): string | undefined {
+    return this.#request.headers[name] as string | undefined;
+  }
+
+  readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {
+    const request = this.#request;
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done({ refused: 'too-large' });
+    if (this.#asksFirst) {
+      this.#asksFirst = false;
+      this.#response.writeContinue();
+    }
+    let first: Buffer | undefined;
+    let more: Buffer[] | undefined;
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        if (size - chunk.length > maxBytes) return;
+        first = more = undefined;
+        done({ refused: 'too-large' });
+      } else if (first === undefined) first = chunk;
+      else if (more === undefined) more = [first, chunk];
+      else more.push(chunk);
+    });
+    request.on('end', () => {
+      if (size > maxBytes) return;
+      done(decode(more === undefined ? first : Buffer.concat(more, size)));
+    });
+  }
+
+  respond(status: number, headers: HeaderList, body?: string): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    const response = this.#response;
+    const all = this.extraHeaders === undefined ? headers.slice() : [...headers, ...this.extraHeaders];
+    // A status without content must not announce any.
+    if (status !== 204)
+      (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
+    response.writeHead(status, all as string[]);
+    response.end(body);
+    if (!this.#request.complete) this.#discardRest();
+    this.onAnswered?.(status);
+  }
+
+  openStream(headers: HeaderList): ByteSink {
+    const response = this.#response;
+    if (!this.#answered) {
+      this.#answered = true;
+      response.writeHead(
+        200,
+        (this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders]) as string[],
+      );
+      this.onAnswered?.(200);
+    }
+    return new NodeSink(response);
+  }
+
+  onGone(listener: () => void): void {
+    const response = this.#response;
+    response.once('close', () => {
+      if (!response.writableFinished) listener();
+    });
+  }
+
+  /**
+   * The answer is out before the body is in. Cutting the connection now would reset it before the client has read the
+   * answer; reading on for ever would be what the limit is to prevent.
+   */
+  #discardRest(): void {
+    const request = this.#request;
+    const { socket } = request;
+    let left = lingerBytes;
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) socket.destroy();
+    });
+    request.on('close', () => clearTimeout(timer));
+    request.on('end', () => clearTimeout(timer));
+    request.resume();
+  }
+}
+
+function decode(bytes: Buffer | undefined): string | BodyRefusal {
+  if (bytes === undefined) return '';
+  const text = bytes.toString('utf8');
+  // What can not be decoded becomes U+FFFD, so only a text that has one needs the second look.
+  return text.includes('\ufffd') && !isUtf8(bytes) ? { refused: 'not-utf8' } : text;
+}
+
+class NodeSink implements ByteSink {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get queued(): number {
+    return this.#response.writableLength;
+  }
+
+  write(text: string): void {
+    this.#response.write(text);
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}

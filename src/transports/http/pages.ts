@@ -1,0 +1,69 @@
+// Pages beside the endpoint: health for probes, figures for Prometheus, and routes somebody added.
+
+import type { Endpoint } from './endpoint.ts';
+import type { HttpExchange, HttpRequest } from './exchange.ts';
+import type { HttpMetrics } from './metrics.ts';
+import type { ExtraRoute, RouteAnswer } from './options.ts';
+
+const pageHeaders = ['Cache-Control', 'no-store'];
+const json = ['Content-Type', 'application/json', ...pageHeaders];
+
+/**
+ * `path` says whether to send requests here: 503 once the server is closing. `path/live` only says that the process
+ * answers. Both are open to anybody and tell nothing else.
+ */
+export function addHealth(endpoint: Endpoint, path: string): void {
+  const ready = (exchange: HttpExchange): void =>
+    endpoint.draining
+      ? exchange.respond(503, json, '{"status":"draining"}')
+      : exchange.respond(200, json, '{"status":"healthy"}');
+  const live = (exchange: HttpExchange): void => exchange.respond(200, json, '{"status":"alive"}');
+  const whileClosing = true;
+  endpoint.addRoute(path, { methods: { GET: ready, HEAD: ready }, allow: 'GET, HEAD', public: true, whileClosing });
+  endpoint.addRoute(`${path}/ready`, {
+    methods: { GET: ready, HEAD: ready },
+    allow: 'GET, HEAD',
+    public: true,
+    whileClosing,
+  });
+  endpoint.addRoute(`${path}/live`, {
+    methods: { GET: live, HEAD: live },
+    allow: 'GET, HEAD',
+    public: true,
+    whileClosing,
+  });
+}
+
+export function addMetrics(endpoint: Endpoint, path: string, metrics: HttpMetrics): void {
+  endpoint.addRoute(path, {
+    methods: {
+      GET: (exchange) =>
+        exchange.respond(
+          200,
+          ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8', ...pageHeaders],
+          metrics.text(),
+        ),
+    },
+    allow: 'GET',
+    whileClosing: true,
+  });
+}
+
+export function addExtraRoute(endpoint: Endpoint, route: ExtraRoute): void {
+  const method = route.method ?? 'GET';
+  const serve = (exchange: HttpExchange): void => {
+    answerOf(route, exchange).then(
+      ({ status, headers, body }) => exchange.respond(status, Object.entries(headers ?? {}).flat(), body),
+      (error: unknown) => {
+        endpoint.logger.error('a route failed', { path: route.path, error });
+        endpoint.refusals.failed(exchange);
+      },
+    );
+  };
+  const isPublic = route.public === true;
+  endpoint.addRoute(route.path, { methods: { [method]: serve }, allow: method, public: isPublic });
+}
+
+async function answerOf(route: ExtraRoute, request: HttpRequest): Promise<RouteAnswer> {
+  return route.answer(request);
+}

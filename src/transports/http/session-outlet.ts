@@ -1,0 +1,96 @@
+// The way back of a POST within a session: JSON, or from the first interim message on a stream that the client may
+// lose and resume. Losing the connection cancels nothing here.
+
+import type { Outlet } from '../../protocol/exchange.ts';
+import { answer } from './answers.ts';
+import { EventStream, eventStreamHeaders } from './event-stream.ts';
+import type { HttpExchange } from './exchange.ts';
+import type { LiveSession } from './live-session.ts';
+import type { Accepts } from './media.ts';
+import { type Resumable, ResumableStream } from './resumable-stream.ts';
+
+export class SessionOutlet implements Outlet, Resumable {
+  readonly #live: LiveSession;
+  readonly #exchange: HttpExchange;
+  readonly #accepts: Accepts;
+  readonly #message: unknown;
+  #stream: ResumableStream | undefined;
+  #gone = false;
+  ended = false;
+
+  constructor(live: LiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown) {
+    this.#live = live;
+    this.#exchange = exchange;
+    this.#accepts = accepts;
+    this.#message = message;
+  }
+
+  get #mayStream(): boolean {
+    return !this.#gone && (this.#accepts === 'both' || this.#accepts === 'stream') && this.#live.mayStream;
+  }
+
+  /** Without a stream there is no id to come back with, so a lost client stays lost. */
+  get duplex(): boolean {
+    return !this.ended && (this.#stream?.reachable ?? this.#mayStream);
+  }
+
+  push(text: string): boolean {
+    if (this.ended) return false;
+    if (this.#stream === undefined) {
+      if (!this.#mayStream) return this.#live.pushAside(text);
+      this.#open();
+    }
+    return this.#stream?.push(text) ?? false;
+  }
+
+  #open(retryMs?: number): void {
+    const { key, log, beat, expiresAtMs, channel } = this.#live;
+    const connection = new EventStream(this.#exchange.openStream(eventStreamHeaders), beat, expiresAtMs);
+    this.#stream = new ResumableStream('post', key, log);
+    this.#stream.open(connection, channel.session?.polling === true, retryMs);
+    this.#exchange.onGone(() => this.lostConnection(connection));
+    this.#live.posts.set(this.#stream.name, this);
+  }
+
+  end(text: string | undefined, status?: number): void {
+    if (this.ended) return;
+    this.ended = true;
+    const stream = this.#stream;
+    if (stream === undefined) {
+      if (!this.#gone) answer(this.#exchange, this.#accepts, this.#message, text, status);
+    } else {
+      if (text !== undefined) stream.push(text);
+      stream.end();
+      this.#live.posts.delete(stream.name);
+    }
+    this.#live.exchangeEnded();
+  }
+
+  hangUp(retryMs: number): boolean {
+    if (this.ended || this.#live.log === undefined) return false;
+    if (this.#stream !== undefined) this.#stream.hangUp(retryMs);
+    else if (this.#mayStream) {
+      this.#open(retryMs);
+      (this.#stream as ResumableStream | undefined)?.hangUp(undefined);
+    } else return false;
+    return true;
+  }
+
+  async resume(connection: EventStream, after: number): Promise<boolean> {
+    const known = (await this.#stream?.resume(connection, after)) ?? false;
+    // The call may have ended while a log was read; its answer is among what the client was just told.
+    if (this.ended) connection.end();
+    return known;
+  }
+
+  lostConnection(connection: EventStream): void {
+    if (this.#stream?.lost(connection) === true && !this.#stream.reachable) this.#live.channel.release();
+  }
+
+  /** The client went away before there was a stream. */
+  lost(): void {
+    if (this.#stream !== undefined || this.ended) return;
+    this.#gone = true;
+    this.#live.channel.release();
+  }
+}

@@ -1,0 +1,89 @@
+// Finding the session a request belongs to: by the id it brings, in memory if it is in use, otherwise taken up again
+// from what the id and the store say.
+
+import type { Peer, SessionHost, SessionState } from '../../protocol/exchange.ts';
+import type { Json } from '../../protocol/model.ts';
+import type { ExpiringStore } from '../../protocol/ports.ts';
+import { type Principal, principalKey } from '../../protocol/principal.ts';
+import type { HttpRequest } from './exchange.ts';
+import { type Ground, LiveSession, LiveSessions } from './live-session.ts';
+import { whenReady } from './ready.ts';
+import type { KnownSession, SessionIds } from './session-ids.ts';
+
+export class Sessions {
+  readonly #host: SessionHost;
+  readonly #store: ExpiringStore;
+  readonly #aliases: readonly string[];
+  readonly ids: SessionIds;
+  readonly live: LiveSessions;
+
+  constructor(host: SessionHost, ids: SessionIds, store: ExpiringStore, ground: Ground, aliases: readonly string[]) {
+    this.#host = host;
+    this.#store = store;
+    this.#aliases = aliases;
+    this.ids = ids;
+    this.live = new LiveSessions(ground);
+  }
+
+  /** The id a request brings, under its own name or an alias. */
+  idOf(request: HttpRequest): string | undefined {
+    const id = request.get('mcp-session-id');
+    if (id !== undefined || this.#aliases.length === 0) return id;
+    for (const alias of this.#aliases) {
+      const given = request.get(alias.toLowerCase());
+      if (given !== undefined) return given;
+    }
+    return undefined;
+  }
+
+  /** The headers that hand an id out. */
+  headersOf(id: string): string[] {
+    return ['Mcp-Session-Id', id, ...this.#aliases.flatMap((alias) => [alias, id])];
+  }
+
+  find(id: string, principal: Principal | undefined): ReturnType<SessionIds['open']> {
+    return this.ids.open(id, principalKey(principal));
+  }
+
+  /** Takes a session up. Undefined: its revision is not served any more. */
+  enter(known: KnownSession, peer: Peer): LiveSession | undefined | Promise<LiveSession | undefined> {
+    const live = this.live.get(known.key);
+    if (live !== undefined) return live;
+    return whenReady(this.#store.get(`state ${known.key}`), (state) => {
+      // Somebody else may have taken it up while the store was asked.
+      return this.live.get(known.key) ?? this.#takeUp(known, peer, state as SessionState | undefined);
+    });
+  }
+
+  #takeUp(known: KnownSession, peer: Peer, state: SessionState | undefined): LiveSession | undefined {
+    if (known.facts === undefined) return undefined;
+    const live = new LiveSession(this.live, known);
+    const channel = this.#host.resume(peer, known.facts, state, (changed) => this.#save(live, changed));
+    if (channel === undefined) return undefined;
+    live.channel = channel;
+    return live;
+  }
+
+  #save(live: LiveSession, state: SessionState): void {
+    const { key, expiresAtMs } = live;
+    const saved =
+      Object.keys(state).length === 0
+        ? this.#store.delete(`state ${key}`)
+        : this.#store.set(`state ${key}`, state as unknown as Json, expiresAtMs - Date.now());
+    if (!(saved instanceof Promise)) return;
+    // Until the store has it, this process is the only one that knows: the session stays in memory.
+    live.saveBegun();
+    saved
+      .catch((error: unknown) => this.#host.logger?.error('the state of a session could not be saved', { error }))
+      .finally(() => live.saveEnded());
+  }
+
+  /** Ends a session for good; its id is dead once this has returned. */
+  end(known: KnownSession): void | Promise<void> {
+    return whenReady(this.ids.revoke(known), () => {
+      const live = this.live.get(known.key);
+      if (live !== undefined) this.live.drop(live);
+      this.live.ground.log?.forget(known.key);
+    });
+  }
+}

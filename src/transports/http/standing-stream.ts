@@ -1,0 +1,75 @@
+// What no request asked for: the GET stream of a session. While it is down, changes wait for the next one.
+
+import type { Outlet } from '../../protocol/exchange.ts';
+import type { EventLog } from '../../protocol/ports.ts';
+import type { EventStream } from './event-stream.ts';
+import { type Place, ResumableStream, replay } from './resumable-stream.ts';
+
+export class StandingStream implements Outlet {
+  readonly #session: string;
+  readonly #log: EventLog | undefined;
+  readonly #maxMissed: number;
+  #stream: ResumableStream | undefined;
+  /** Texts of changes; the same change twice is one. */
+  #missed: Set<string> | undefined;
+
+  constructor(session: string, log: EventLog | undefined, maxMissed: number) {
+    this.#session = session;
+    this.#log = log;
+    this.#maxMissed = maxMissed;
+  }
+
+  get connected(): boolean {
+    return this.#stream?.connected === true;
+  }
+
+  /** Questions belong to calls and go with them. */
+  get duplex(): boolean {
+    return false;
+  }
+
+  push(text: string): boolean {
+    if (this.#stream?.connected === true) return this.#stream.push(text);
+    this.#missed ??= new Set();
+    if (this.#missed.size < this.#maxMissed) this.#missed.add(text);
+    return true;
+  }
+
+  /** Nothing unasked is ever finished. */
+  end(): void {}
+
+  /**
+   * Takes a connection in the place of the former one: two would carry each change twice, and the former may be broken
+   * without anybody having noticed. `from`: what followed there is told first.
+   */
+  async open(connection: EventStream, primed: boolean, from: Place | undefined): Promise<void> {
+    this.#stream?.hangUp(undefined);
+    const current = this.#stream;
+    if (from !== undefined && current?.name === from.stream && (await current.resume(connection, from.sequence))) {
+      return this.#catchUp(current);
+    }
+    if (from !== undefined && this.#log !== undefined) {
+      await replay(this.#log, this.#session, from, () => connection);
+    }
+    // A newer connection may have come while the log was read; this one then gives way like any older one.
+    this.#stream?.hangUp(undefined);
+    const stream = new ResumableStream('standing', this.#session, this.#log);
+    this.#stream = stream;
+    stream.open(connection, primed);
+    this.#catchUp(stream);
+  }
+
+  #catchUp(stream: ResumableStream): void {
+    const missed = this.#missed;
+    this.#missed = undefined;
+    for (const text of missed ?? []) stream.push(text);
+  }
+
+  lost(connection: EventStream): void {
+    this.#stream?.lost(connection);
+  }
+
+  close(): void {
+    this.#stream?.end();
+  }
+}

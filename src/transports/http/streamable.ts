@@ -1,0 +1,340 @@
+// Streamable HTTP: one path for every revision. Requests that stand alone are answered by themselves; the others
+// belong to a session, which has a stream of its own (GET) and an end (DELETE).
+
+import { WireError, wireErrors } from '../../protocol/errors.ts';
+import type { Outlet, Principal, ReadHeader, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
+import { parseMessage } from '../../protocol/json-rpc.ts';
+import { methods } from '../../protocol/methods.ts';
+import { principalKey } from '../../protocol/principal.ts';
+import { AloneOutlet } from './alone-outlet.ts';
+import { answer, type Refusals } from './answers.ts';
+import { EventStream, eventStreamHeaders } from './event-stream.ts';
+import { type BodyRefusal, type HttpExchange, HttpPeer } from './exchange.ts';
+import type { Ground, LiveSession } from './live-session.ts';
+import { type Accepts, acceptsOf, acceptsStream, isJson } from './media.ts';
+import { whenReady } from './ready.ts';
+import { type Place, parseEventId, replay } from './resumable-stream.ts';
+import type { KnownSession } from './session-ids.ts';
+import { SessionOutlet } from './session-outlet.ts';
+import type { Sessions } from './sessions.ts';
+
+export type SessionMode = 'required' | 'optional' | 'off';
+
+export class Streamable {
+  readonly #host: SessionHost;
+  readonly #ground: Ground;
+  readonly #sessions: Sessions;
+  readonly #refusals: Refusals;
+  readonly #mode: SessionMode;
+  /** Channels of requests that stand alone and are not answered yet. */
+  readonly #alone = new Set<SessionChannel>();
+
+  constructor(host: SessionHost, ground: Ground, sessions: Sessions, refusals: Refusals, mode: SessionMode) {
+    this.#host = host;
+    this.#ground = ground;
+    this.#sessions = sessions;
+    this.#refusals = refusals;
+    this.#mode = mode;
+  }
+
+  /** What `Allow` says. */
+  get allow(): string {
+    return this.#hasSessions ? 'GET, POST, DELETE' : 'POST';
+  }
+
+  get #hasSessions(): boolean {
+    return this.#mode !== 'off' && this.#host.handshakeVersions.length > 0;
+  }
+
+  /** `replyIn`: the kind of answer where the route leaves no choice. */
+  post(exchange: HttpExchange, principal: Principal | undefined, replyIn?: Accepts): void {
+    const { limits } = this.#ground;
+    const encoding = exchange.get('content-encoding');
+    if (!isJson(exchange.get('content-type')) || (encoding !== undefined && encoding !== 'identity')) {
+      return this.#refusals.notJson(exchange);
+    }
+    const accepts = replyIn ?? acceptsOf(exchange.get('accept'));
+    if (accepts === 'none') {
+      return this.#refusals.notAcceptable(exchange, 'both application/json and text/event-stream');
+    }
+    if (this.#ground.inFlight >= limits.maxInFlight) {
+      return this.#refusals.busy(exchange, `more than ${limits.maxInFlight} requests are in flight`);
+    }
+    exchange.readBody(limits.maxBodyBytes, (body) => {
+      try {
+        if (typeof body === 'string') this.#read(exchange, principal, accepts, body);
+        else this.#unread(exchange, body);
+      } catch (error) {
+        this.#failed(exchange, error);
+      }
+    });
+  }
+
+  #unread(exchange: HttpExchange, { refused }: BodyRefusal): void {
+    if (refused === 'too-large') this.#refusals.tooLarge(exchange, this.#ground.limits.maxBodyBytes);
+    else this.#refusals.refuse(exchange, 400, wireErrors.parse('the body is not UTF-8'));
+  }
+
+  #read(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, body: string): void {
+    const message = parseMessage(body, this.#host.limits);
+    if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
+    const header: ReadHeader = (name) => exchange.get(name);
+    switch (this.#host.route(message, header)) {
+      case 'alone': {
+        const channel = this.#host.connect(new HttpPeer(exchange, principal));
+        return this.#serveAlone(channel, exchange, principal, accepts, message, header);
+      }
+      case 'opening':
+        return this.#open(exchange, principal, accepts, message);
+      case 'session':
+        return this.#serve(exchange, principal, accepts, message);
+    }
+  }
+
+  #serveAlone(
+    channel: SessionChannel,
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    accepts: Accepts,
+    message: unknown,
+    header: ReadHeader | undefined,
+  ): void {
+    const { beat, limits } = this.#ground;
+    const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
+    const mayStream = streams && beat.size < limits.maxStreams;
+    const outlet = new AloneOutlet(exchange, beat, accepts, message, mayStream, principal?.expiresAtMs);
+    channel.receive(message, header === undefined ? { outlet } : { outlet, header });
+    if (outlet.ended) return;
+    this.#ground.inFlight++;
+    this.#alone.add(channel);
+    outlet.onEnd = () => {
+      this.#ground.inFlight--;
+      this.#alone.delete(channel);
+    };
+    outlet.onExpired = () => void channel.drain(0);
+    exchange.onGone(() => {
+      outlet.lost();
+      // To go away is to cancel for a request that stands alone; elsewhere the call goes on, unheard.
+      if (header !== undefined) channel.close();
+    });
+  }
+
+  /** `initialize`. With the id of a session it is refused there, unless that one is still to be initialized. */
+  #open(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
+    const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
+    if (id === undefined) return this.#openNew(exchange, principal, accepts, message);
+    this.#settle(exchange, () =>
+      whenReady(this.#sessions.find(id, principal), (known) => {
+        if (known === undefined) return this.#refusals.unknownSession(exchange);
+        if (known.facts === undefined) return this.#openReserved(exchange, principal, accepts, message, known, id);
+        return this.#enter(exchange, principal, known, (live) => this.#deliver(live, exchange, accepts, message));
+      }),
+    );
+  }
+
+  #openNew(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
+    const channel = this.#host.connect(new HttpPeer(exchange, principal));
+    this.#receiveOpening(channel, exchange, accepts, message, () => {
+      const facts = channel.session?.facts;
+      if (facts === undefined || !this.#hasSessions) return undefined;
+      return this.#sessions.ids.mint(facts, principalKey(principal));
+    });
+  }
+
+  #openReserved(
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    accepts: Accepts,
+    message: unknown,
+    known: KnownSession,
+    id: string,
+  ): void {
+    const live = this.#sessions.live.get(known.key);
+    const channel = live?.channel ?? this.#host.connect(new HttpPeer(exchange, principal), undefined, known.key);
+    this.#receiveOpening(channel, exchange, accepts, message, () => {
+      const facts = channel.session?.facts;
+      if (facts === undefined) return undefined;
+      live?.follow();
+      return whenReady(this.#sessions.ids.settle(facts, known.expiresAtMs), () => id);
+    });
+  }
+
+  #receiveOpening(
+    channel: SessionChannel,
+    exchange: HttpExchange,
+    accepts: Accepts,
+    message: unknown,
+    idOf: () => string | undefined | Promise<string | undefined>,
+  ): void {
+    const outlet: Outlet = {
+      duplex: false,
+      push: () => false,
+      end: (text, status) =>
+        this.#settle(exchange, () =>
+          whenReady(idOf(), (id) =>
+            answer(exchange, accepts, message, text, status, id === undefined ? [] : this.#sessions.headersOf(id)),
+          ),
+        ),
+    };
+    channel.receive(message, { outlet });
+  }
+
+  #serve(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
+    const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
+    if (id !== undefined) {
+      return this.#within(exchange, principal, id, (live) => this.#deliver(live, exchange, accepts, message));
+    }
+    if (this.#mode === 'required') return this.#refusals.sessionRequired(exchange);
+    const said = exchange.get('mcp-protocol-version')?.trim();
+    const revision = said ?? this.#host.assumedVersion ?? '';
+    const facts = { key: '', revision, capabilities: {} };
+    const channel = this.#host.resume(new HttpPeer(exchange, principal), facts, { initialized: true });
+    if (channel === undefined) {
+      return this.#refusals.unknownVersion(exchange, revision, this.#host.handshakeVersions);
+    }
+    this.#serveAlone(channel, exchange, principal, accepts, message, undefined);
+  }
+
+  #deliver(live: LiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown): void {
+    const outlet = new SessionOutlet(live, exchange, accepts, message);
+    live.exchangeBegun();
+    live.channel.receive(message, { outlet });
+    if (outlet.ended) return;
+    live.rest();
+    exchange.onGone(() => outlet.lost());
+  }
+
+  /** Goes on in the session with that id, if it is one of this principal's. */
+  #within(
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    id: string,
+    next: (live: LiveSession) => void | Promise<void>,
+  ): void {
+    this.#settle(exchange, () =>
+      whenReady(this.#sessions.find(id, principal), (known) => {
+        if (known === undefined) return this.#refusals.unknownSession(exchange);
+        if (known.facts === undefined) return this.#refusals.refuse(exchange, 400, wireErrors.notInitialized());
+        return this.#enter(exchange, principal, known, next);
+      }),
+    );
+  }
+
+  #enter(
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    known: KnownSession,
+    next: (live: LiveSession) => void | Promise<void>,
+  ): void | Promise<void> {
+    const { handshakeVersions } = this.#host;
+    const said = exchange.get('mcp-protocol-version')?.trim();
+    // Another revision than the session's is tolerated as long as we speak it: the session decides.
+    if (said !== undefined && !handshakeVersions.includes(said)) {
+      return this.#refusals.unknownVersion(exchange, said, handshakeVersions);
+    }
+    return whenReady(this.#sessions.enter(known, new HttpPeer(exchange, principal)), (live) =>
+      live === undefined ? this.#refusals.unknownSession(exchange) : next(live),
+    );
+  }
+
+  get(exchange: HttpExchange, principal: Principal | undefined): void {
+    if (!this.#hasSessions) return this.#refusals.notAllowed(exchange, this.allow);
+    if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
+      return this.#refusals.notAcceptable(exchange, 'text/event-stream');
+    }
+    const id = this.#sessions.idOf(exchange);
+    if (id === undefined) return this.#refusals.sessionRequired(exchange);
+    this.#within(exchange, principal, id, (live) => {
+      if (!live.mayStream) return this.#refusals.busy(exchange, 'too many streams are open');
+      const last = this.#ground.log && exchange.get('last-event-id');
+      const place = last === undefined ? undefined : parseEventId(last);
+      if (place?.kind === 'post') return this.#resume(live, exchange, principal, place);
+      return this.#stand(live, exchange, principal, place);
+    });
+  }
+
+  #connect(live: LiveSession, exchange: HttpExchange, principal: Principal | undefined): EventStream {
+    const expiresAtMs = Math.min(live.expiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
+    const connection = new EventStream(exchange.openStream(eventStreamHeaders), this.#ground.beat, expiresAtMs);
+    // Proxies and clients wait for the first bytes.
+    connection.write(':\n\n');
+    return connection;
+  }
+
+  #stand(
+    live: LiveSession,
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    place: Place | undefined,
+  ): Promise<void> {
+    const connection = this.#connect(live, exchange, principal);
+    exchange.onGone(() => {
+      live.standing.lost(connection);
+      live.rest();
+    });
+    live.follow();
+    const opened = live.standing.open(connection, live.channel.session?.polling === true, place);
+    live.rest();
+    return opened;
+  }
+
+  /** A client comes back for the rest of what a POST is, or was, answered with. */
+  async #resume(
+    live: LiveSession,
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    place: Place,
+  ): Promise<void> {
+    const log = this.#ground.log;
+    if (log === undefined || (await log.after(live.key, place.stream, place.sequence)) === undefined) {
+      const error = wireErrors.transport(
+        'Bad Request: this Last-Event-ID is not known any more; send the request again',
+      );
+      return this.#refusals.refuse(exchange, 400, error);
+    }
+    const connection = this.#connect(live, exchange, principal);
+    const running = live.posts.get(place.stream);
+    if (running === undefined) {
+      await replay(log, live.key, place, () => connection);
+      return connection.end();
+    }
+    exchange.onGone(() => running.lostConnection(connection));
+    await running.resume(connection, place.sequence);
+  }
+
+  delete(exchange: HttpExchange, principal: Principal | undefined): void {
+    if (!this.#hasSessions) return this.#refusals.notAllowed(exchange, this.allow);
+    const id = this.#sessions.idOf(exchange);
+    if (id === undefined) return this.#refusals.sessionRequired(exchange);
+    this.#settle(exchange, () =>
+      whenReady(this.#sessions.find(id, principal), (known) => {
+        if (known === undefined) return this.#refusals.unknownSession(exchange);
+        return whenReady(this.#sessions.end(known), () => exchange.respond(200, []));
+      }),
+    );
+  }
+
+  /** Does what may have to wait for a store or a sealer; their failures become an answer. */
+  #settle(exchange: HttpExchange, work: () => void | Promise<void>): void {
+    const done = work();
+    if (done instanceof Promise) done.catch((error: unknown) => this.#failed(exchange, error));
+  }
+
+  #failed(exchange: HttpExchange, error: unknown): void {
+    this.#host.logger?.error('a request could not be served', { path: exchange.path, error });
+    this.#refusals.failed(exchange);
+  }
+
+  /** Lets open calls finish, then ends every stream. */
+  async drain(graceMs: number): Promise<void> {
+    const live = this.#sessions.live.all();
+    const channels = [...this.#alone, ...live.map(({ channel }) => channel)];
+    await Promise.all(channels.map((channel) => channel.drain(graceMs)));
+    for (const each of live) this.#sessions.live.drop(each);
+  }
+}
+
+/** The one request whose answer can only be a stream. */
+function isListen(message: unknown): boolean {
+  return (message as { readonly method?: unknown } | null)?.method === methods.listen.name;
+}
