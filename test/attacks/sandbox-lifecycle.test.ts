@@ -2,12 +2,13 @@
 // and our own sudden death. The escape attempts are in `sandbox.test.ts`.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -293,6 +294,26 @@ describe.skipIf(!available)('a server of its own', () => {
     await expect.poll(() => findMarked(mark), { timeout: 3_000, interval: 20 }).toEqual([]);
   });
 
+  test.each(['limits', 'kernel'])(
+    'a descriptor that its launcher left open is not lent on, at level %s',
+    async (level) => {
+      const program = join(directory, 'lending.mjs');
+      writeFileSync(program, lendingSource);
+      const left = openSync(host.canary, 'r');
+      try {
+        const gap = Array.from({ length: 38 }, () => 'ignore' as const);
+        const child = spawn(process.execPath, [program, level, host.canary], {
+          stdio: ['ignore', 'pipe', ...gap, left],
+        });
+        const output = await new Response(Readable.toWeb(child.stdout!) as ReadableStream).text();
+        expect(output).toMatch(/^held by the server: true\n/);
+        expect(output).not.toContain(`-> ${host.canary}`);
+      } finally {
+        closeSync(left);
+      }
+    },
+  );
+
   test('where the level does not hold, no sandbox is handed out', () => {
     // A user namespace with one user: nobody else can be become there, and root's files are nobody's.
     const program = join(directory, 'refused.mjs');
@@ -333,6 +354,17 @@ const [level, mark] = process.argv.slice(2);
 const sandbox = await createSandbox({ level, programs: ['sh'], environment: { set: { ATTACK_MARK: mark } } });
 const worker = await sandbox.spawn({ program: 'sh', args: ['-c', 'sleep 300 & echo ready; sleep 300'] });
 worker.stdout.once('data', () => process.exit(0));
+`;
+
+/** Says whether it holds a stranger's descriptor, and what a program that it starts holds. */
+const lendingSource = `
+import { readdirSync, readlinkSync } from 'node:fs';
+import { createSandbox } from './sandbox.mjs';
+const [level, canary] = process.argv.slice(2);
+const held = readdirSync('/proc/self/fd').some((fd) => { try { return readlinkSync('/proc/self/fd/' + fd) === canary } catch { return false } });
+const sandbox = await createSandbox({ level, programs: ['ls'] });
+const { stdout } = await sandbox.run({ program: 'ls', args: ['-l', '/proc/self/fd'] });
+process.stdout.write('held by the server: ' + held + '\\n' + stdout);
 `;
 
 /** Says why there is no sandbox. */
