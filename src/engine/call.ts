@@ -1,5 +1,5 @@
-// One request in progress: its identity, its way back, and how it ends. Cheap to make: signal, asker and context
-// appear only when someone needs them.
+// One request in progress: its identity, its way back, and how it ends. It is also what middleware and observers see.
+// Cheap to make: signal, asker and context appear only when someone needs them.
 
 import type { WireError } from '../protocol/errors.ts';
 import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
@@ -16,7 +16,7 @@ import type { Session } from './session.ts';
 
 const noParams: Params = Object.freeze({});
 
-export class Call {
+export class Call implements RequestInfo {
   readonly core: Core;
   readonly channel: EngineChannel;
   readonly revision: Revision;
@@ -25,6 +25,7 @@ export class Call {
   readonly id: RequestId;
   readonly method: string;
   readonly params: Params;
+  readonly peer: Peer;
   readonly outlet: Outlet;
   readonly header: ReadHeader | undefined;
   /** What the feature looked up, for the encoder. */
@@ -35,6 +36,10 @@ export class Call {
   waiting = 0;
   /** Time left on the clock; Infinity = none. */
   remainingMs = Number.POSITIVE_INFINITY;
+  /** What the time limit may be at most, where middleware said so. */
+  maxMs = Number.POSITIVE_INFINITY;
+  /** The same for the length of the result. */
+  maxResultBytes = Number.POSITIVE_INFINITY;
   /** Set for long-lived requests that end by their own rules, not with a drain. */
   onDrain: (() => void) | undefined;
   /** Where the request is not the only one of its exchange (a batch), or someone watches. */
@@ -59,12 +64,9 @@ export class Call {
     this.id = message.id;
     this.method = message.method;
     this.params = message.params ?? noParams;
+    this.peer = channel.peer;
     this.outlet = outlet;
     this.header = header;
-  }
-
-  get peer(): Peer {
-    return this.channel.peer;
   }
 
   get meta(): Meta {
@@ -101,16 +103,32 @@ export class Call {
     return this.#controller.signal;
   }
 
-  get info(): RequestInfo {
-    const { params } = this;
-    const name = params['name'] ?? params['uri'];
-    return {
-      method: this.method,
-      name: typeof name === 'string' ? name : undefined,
-      params,
-      peer: this.peer,
-      ctx: this.context,
-    };
+  get name(): string | undefined {
+    const name = this.params['name'] ?? this.params['uri'];
+    return typeof name === 'string' ? name : undefined;
+  }
+
+  get ctx(): CallContext {
+    return this.context;
+  }
+
+  limitTime(maxMs: number): void {
+    this.maxMs = Math.min(this.maxMs, maxMs);
+  }
+
+  limitResult(maxBytes: number): void {
+    this.maxResultBytes = Math.min(this.maxResultBytes, maxBytes);
+  }
+
+  onEnd(listener: NonNullable<Call['onSettled']>): void {
+    const first = this.onSettled;
+    this.onSettled =
+      first === undefined
+        ? listener
+        : (outcome, code) => {
+            first(outcome, code);
+            listener(outcome, code);
+          };
   }
 
   /** Sends something about this call before its answer. False when nobody will see it. */
@@ -131,7 +149,7 @@ export class Call {
     this.settled = true;
     this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
     const { revision } = this;
-    this.outlet.end(revision.error(this.id, error), revision.statusOf(error));
+    this.outlet.end(revision.error(this.id, error), revision.statusOf(error), error.http?.headers);
     this.onSettled?.('refused', error.code ?? revision.codeOf(error.kind));
   }
 

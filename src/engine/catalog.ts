@@ -11,9 +11,10 @@ import type {
   ResourceTemplateDefinition,
   ToolDefinition,
 } from './definitions.ts';
+import type { Kind, Visibility } from './ports.ts';
 import { UriTemplate } from './uri-template.ts';
 
-export type Kind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+export type { Kind } from './ports.ts';
 
 /** An item of a list: what clients see, and who may see it. */
 export interface Entry<Item> {
@@ -44,6 +45,13 @@ export interface PromptEntry extends Entry<Prompt> {
   readonly definition: PromptDefinition;
 }
 
+type Seen = (principal: Principal | undefined) => boolean;
+
+/** Whether somebody may see and use an item. */
+export function isVisible(entry: Entry<unknown>, principal: Principal | undefined): boolean {
+  return entry.visible === undefined || entry.visible(principal);
+}
+
 interface Entries {
   readonly tools: Map<string, ToolEntry>;
   readonly resources: Map<string, ResourceEntry>;
@@ -61,6 +69,11 @@ export class Catalog {
     prompts: new Map(),
   };
   readonly #changed: (kind: Kind) => void;
+  /** What a definition itself says, kept apart from what restrictions add. */
+  readonly #own = new WeakMap<object, Seen | undefined>();
+  #restrictions: readonly Visibility[] = [];
+  /** Something is not for everybody. */
+  #hides = false;
 
   constructor(changed: (kind: Kind) => void) {
     this.#changed = changed;
@@ -77,6 +90,44 @@ export class Catalog {
   }
   get prompts(): ReadonlyMap<string, PromptEntry> {
     return this.#entries.prompts;
+  }
+
+  /** Whether lists may differ from one caller to another. */
+  get hides(): boolean {
+    return this.#hides;
+  }
+
+  /** Adds a restriction to everything that is here and will come. */
+  restrict(visibility: Visibility): void {
+    this.#restrictions = [...this.#restrictions, visibility];
+    this.#hides = true;
+    for (const kind of Object.keys(this.#entries) as Kind[]) {
+      for (const entry of this.#entries[kind].values()) this.#guard(kind, entry);
+      this.#changed(kind);
+    }
+  }
+
+  /** What restrictions say of something that need not be registered by itself. */
+  allows(kind: Kind, key: string, principal: Principal | undefined): boolean {
+    return this.#restrictions.every((visibility) => visibility(kind, key, principal));
+  }
+
+  /** Whether a caller may know of a resource, by itself or as the member of a family. */
+  mayKnow(uri: string, principal: Principal | undefined): boolean {
+    if (!this.#hides) return true;
+    const entry = this.resources.get(uri);
+    if (entry !== undefined) return isVisible(entry, principal);
+    if (!this.allows('resources', uri, principal)) return false;
+    const families = [...this.resourceTemplates.values()].filter(({ template }) => template.match(uri) !== undefined);
+    return families.length === 0 || families.some((family) => isVisible(family, principal));
+  }
+
+  #guard(kind: Kind, entry: Entry<unknown>): void {
+    const own = this.#own.get(entry);
+    if (own === undefined && this.#restrictions.length === 0) return;
+    this.#hides = true;
+    const guarded: Seen = (principal) => own?.(principal) !== false && this.allows(kind, entry.key, principal);
+    (entry as { visible: Seen | undefined }).visible = this.#restrictions.length === 0 ? own : guarded;
   }
 
   addTool(name: string, definition: ToolDefinition): () => void {
@@ -159,13 +210,16 @@ export class Catalog {
 
   #add<K extends Kind>(kind: K, entry: Entries[K] extends Map<string, infer E> ? E : never): () => void {
     const table = this.#entries[kind] as Map<string, Entry<unknown>>;
-    const { key } = entry as Entry<unknown>;
+    const added = entry as Entry<unknown>;
+    const { key } = added;
     if (table.has(key)) {
       throw new TypeError(
         `${words[kind]} ${JSON.stringify(key)} is registered already; remove the first or choose another name`,
       );
     }
-    table.set(key, entry as Entry<unknown>);
+    this.#own.set(added, added.visible);
+    this.#guard(kind, added);
+    table.set(key, added);
     this.#changed(kind);
     return () => {
       if (table.get(key) !== entry) return;

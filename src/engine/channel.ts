@@ -28,7 +28,8 @@ import type { Session } from './session.ts';
 
 export class EngineChannel implements SessionChannel, Listener {
   readonly core: Core;
-  readonly peer: Peer;
+  /** Who speaks: the last one to bring a message, where messages say so themselves. */
+  peer: Peer;
   /** Carries what no request asked for. Without one every message brings its own way back. */
   #outlet: Outlet | undefined;
   /** The key of the session to come, where the transport has named it already. */
@@ -50,13 +51,16 @@ export class EngineChannel implements SessionChannel, Listener {
   }
 
   #watched(outlet: Outlet): Outlet {
-    const { observers } = this.core;
-    return observers.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, observers);
+    const { listeners } = this.core;
+    return listeners.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, listeners);
   }
 
   /** The way back of one message: its own, or the one all share. */
   #back(inbound: Inbound | undefined): Outlet {
-    if (inbound !== undefined) return this.#watched(inbound.outlet);
+    if (inbound !== undefined) {
+      if (inbound.peer !== undefined) this.peer = inbound.peer;
+      return this.#watched(inbound.outlet);
+    }
     if (this.#outlet === undefined) throw new TypeError('A message on a channel without an outlet must bring its own');
     return this.#outlet;
   }
@@ -98,7 +102,7 @@ export class EngineChannel implements SessionChannel, Listener {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
     // An answer with the id of a request in flight would settle that one instead.
     const free = id === undefined || this.inFlight.has(id) ? undefined : id;
-    this.#refuse(this.#speaker, free, wire, this.#back(inbound));
+    this.#refuse(this.#speaker, free, wire, undefined, this.#back(inbound));
   }
 
   /** Who speaks when a message does not say: the session, or whoever speaks before there is one. */
@@ -106,8 +110,10 @@ export class EngineChannel implements SessionChannel, Listener {
     return this.session?.revision ?? this.core.vocabulary.unsettled;
   }
 
-  #refuse(speaker: Revision, id: RequestId | undefined, error: WireError, outlet: Outlet): void {
-    outlet.end(speaker.error(id, error), speaker.statusOf(error));
+  #refuse(speaker: Revision, id: RequestId | undefined, error: WireError, message: unknown, outlet: Outlet): void {
+    outlet.end(speaker.error(id, error), speaker.statusOf(error), error.http?.headers);
+    const code = error.code ?? speaker.codeOf(error.kind);
+    for (const observer of this.core.observers) observer.refused?.({ message, peer: this.peer, error, code });
   }
 
   #other(value: unknown, outlet: Outlet, header: ReadHeader | undefined): void {
@@ -121,12 +127,12 @@ export class EngineChannel implements SessionChannel, Listener {
       case 'response':
         if (header !== undefined && this.session === undefined) {
           const error = wireErrors.notAMessage('a response belongs to the session in which it was asked for');
-          return this.#refuse(this.core.vocabulary.newest, undefined, error, outlet);
+          return this.#refuse(this.core.vocabulary.newest, undefined, error, value, outlet);
         }
         this.#response(sorted.message);
         return outlet.end(undefined);
       case 'refused':
-        return this.#refuse(this.#speaker, sorted.id, sorted.error, outlet);
+        return this.#refuse(this.#speaker, sorted.id, sorted.error, value, outlet);
     }
   }
 
@@ -134,20 +140,20 @@ export class EngineChannel implements SessionChannel, Listener {
     const { core } = this;
     const verdict = core.vocabulary.classify(message, header);
     if (verdict instanceof WireError) {
-      return this.#refuse(core.vocabulary.newest, message.id, verdict, outlet);
+      return this.#refuse(core.vocabulary.newest, message.id, verdict, message, outlet);
     }
     const session = verdict === undefined ? this.session : undefined;
     const revision = verdict ?? session?.revision ?? core.vocabulary.unsettled;
     if (verdict === undefined) {
       const closed = this.#gate(message, session, revision);
-      if (closed !== undefined) return this.#refuse(revision, message.id, closed, outlet);
+      if (closed !== undefined) return this.#refuse(revision, message.id, closed, message, outlet);
     }
     const feature = this.#feature(message, revision);
-    if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, outlet);
+    if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, message, outlet);
     if (this.inFlight.size > 0) {
       const crowded = this.#crowded(message.id);
       // The answer to a doubled id must not settle the first request, so it goes out without one.
-      if (crowded !== undefined) return this.#refuse(revision, crowded.id, crowded.error, outlet);
+      if (crowded !== undefined) return this.#refuse(revision, crowded.id, crowded.error, message, outlet);
     }
     const call = new Call(this, revision, session, message, outlet, header);
     if (feature.pace === 'work' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
@@ -188,14 +194,14 @@ export class EngineChannel implements SessionChannel, Listener {
     const start = (): void => {
       if (call.settled) return this.#next();
       this.#running++;
-      call.onSettled = chain(call.onSettled, () => {
+      call.onEnd(() => {
         this.#running--;
         this.#next();
       });
       runCall(call, feature);
     };
     this.inFlight.set(call.id, call);
-    call.onSettled = () => this.forget(call);
+    call.onEnd(() => this.forget(call));
     this.#queue.push(start);
     this.#next();
   }
@@ -207,20 +213,22 @@ export class EngineChannel implements SessionChannel, Listener {
 
   #batch(messages: readonly unknown[], outlet: Outlet): void {
     const speaker = this.#speaker;
+    const refuse = (id: RequestId | undefined, error: WireError, message: unknown, to: Outlet): void =>
+      this.#refuse(speaker, id, error, message, to);
     const allowed = this.session === undefined ? speaker.rules.batch === true : speaker.batches;
     const { maxBatch } = this.core.limits;
     const claims = messages.some((each) => this.core.vocabulary.claims((each as JsonRpcRequest | null)?.params));
-    if (!allowed || claims) return this.#refuse(speaker, undefined, wireErrors.batchRefused(), outlet);
-    if (messages.length === 0) return this.#refuse(speaker, undefined, wireErrors.emptyBatch(), outlet);
-    if (messages.length > maxBatch) return this.#refuse(speaker, undefined, wireErrors.batchTooLarge(maxBatch), outlet);
+    if (!allowed || claims) return refuse(undefined, wireErrors.batchRefused(), messages, outlet);
+    if (messages.length === 0) return refuse(undefined, wireErrors.emptyBatch(), messages, outlet);
+    if (messages.length > maxBatch) return refuse(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
     const collected = new BatchOutlet(outlet, messages.length);
     messages.forEach((message, i) => {
       const slot = collected.slot(i);
       if ((message as JsonRpcRequest | null)?.method === 'initialize') {
         const id = (message as JsonRpcRequest).id;
-        this.#refuse(speaker, isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), slot);
+        refuse(isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), message, slot);
       } else if (Array.isArray(message)) {
-        this.#refuse(speaker, undefined, wireErrors.notAMessage('a batch holds messages, not batches'), slot);
+        refuse(undefined, wireErrors.notAMessage('a batch holds messages, not batches'), message, slot);
       } else this.#take(message, slot, undefined);
     });
   }
@@ -281,7 +289,7 @@ export class EngineChannel implements SessionChannel, Listener {
     const { kind, uri } = announcement.change;
     if (kind === 'resource') {
       const wanted = [...session.subscriptions].some((each) => covers(each, uri as string));
-      if (!wanted) return;
+      if (!wanted || !core.mayHear(announcement, this.peer.principal)) return;
     } else if (!core.offers(`${kind}.listChanged`)) return;
     this.#outlet?.push(announcement.text(session.revision));
   }
@@ -320,13 +328,4 @@ export class EngineChannel implements SessionChannel, Listener {
     if (this.#outlet === undefined) return;
     for (const observer of this.core.observers) observer.disconnected?.(this.peer);
   }
-}
-
-type Settled = NonNullable<Call['onSettled']>;
-
-function chain(first: Settled | undefined, second: Settled): Settled {
-  return (outcome, code) => {
-    first?.(outcome, code);
-    second(outcome, code);
-  };
 }

@@ -1,5 +1,6 @@
 // What all channels of one server share. The public face is server.ts; this is the inside.
 
+import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import { Vocabulary } from '../protocol/revisions/index.ts';
@@ -8,7 +9,7 @@ import type { Call } from './call.ts';
 import { Catalog, type Kind } from './catalog.ts';
 import { Deadlines } from './deadlines.ts';
 import { CallTimeout, type Feature } from './feature.ts';
-import { Hub } from './hub.ts';
+import { type Announcement, Hub } from './hub.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
 import type { ExpiringStore, Middleware, Observer, Sealer } from './ports.ts';
@@ -46,6 +47,8 @@ export class Core {
   readonly customMethods = new Set<string>();
   readonly middleware: Middleware[] = [];
   readonly observers: Observer[] = [];
+  /** Those of them that want to see every text that leaves. */
+  readonly listeners: Observer[] = [];
   readonly deadlines: Deadlines<Call>;
   /** Makes ids of our requests unlike those of any other process. */
   readonly idPrefix = `m${crypto.randomUUID().slice(0, 8)}-`;
@@ -77,6 +80,11 @@ export class Core {
     if (dot === -1) return this.capabilities[path] !== undefined;
     const outer = this.capabilities[path.slice(0, dot)] as { [key: string]: unknown } | undefined;
     return outer?.[path.slice(dot + 1)] === true;
+  }
+
+  /** Whether a change of a resource is somebody's business: neither its name nor its moment may leak. */
+  mayHear({ change, audience }: Announcement, principal: Principal | undefined): boolean {
+    return audience?.(principal) !== false && this.catalog.mayKnow(change.uri as string, principal);
   }
 
   #derive(): Capabilities {

@@ -5,7 +5,7 @@ import type { Observer } from './ports.ts';
 
 export function guardObserver(observer: Observer, logger: Logger | undefined): Observer {
   const guarded: Record<string, (...args: never[]) => void> = {};
-  for (const key of ['received', 'sent', 'started', 'ended', 'connected', 'disconnected'] as const) {
+  for (const key of ['received', 'sent', 'started', 'ended', 'refused', 'connected', 'disconnected'] as const) {
     const watch = observer[key]?.bind(observer) as ((...args: never[]) => void) | undefined;
     if (watch === undefined) continue;
     guarded[key] = (...args) => {

@@ -1,15 +1,22 @@
 // Where changes are announced: sessions and subscriptions listen here. Changes of one turn are told once.
 
+import type { Principal } from '../protocol/exchange.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { Change, Revision } from '../protocol/revisions/index.ts';
+
+/** Who may hear of a change. */
+export type Audience = (principal: Principal | undefined) => boolean;
 
 /** Spells a change once per revision, however many sessions hear of it. */
 export class Announcement {
   readonly change: Change;
+  /** Who may hear of it; undefined: everybody who asked. */
+  readonly audience: Audience | undefined;
   readonly #texts = new Map<Revision, string>();
 
-  constructor(change: Change) {
+  constructor(change: Change, audience?: Audience) {
     this.change = change;
+    this.audience = audience;
   }
 
   text(revision: Revision, subscription?: RequestId): string {
@@ -26,7 +33,7 @@ export interface Listener {
 
 export class Hub {
   readonly #listeners = new Set<Listener>();
-  #waiting: Map<string, Change> | undefined;
+  #waiting: Map<string, Announcement> | undefined;
 
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -34,24 +41,31 @@ export class Hub {
   }
 
   /** Tells everybody at the end of this turn; the same change twice in a turn is told once. */
-  announce(change: Change): void {
+  announce(change: Change, audience?: Audience): void {
     if (this.#listeners.size === 0) return;
     if (this.#waiting === undefined) {
       this.#waiting = new Map();
       queueMicrotask(() => this.#flush());
     }
-    this.#waiting.set(`${change.kind} ${change.uri ?? ''}`, change);
+    const key = `${change.kind} ${change.uri ?? ''}`;
+    const earlier = this.#waiting.get(key);
+    this.#waiting.set(
+      key,
+      new Announcement(change, earlier === undefined ? audience : either(earlier.audience, audience)),
+    );
   }
 
   #flush(): void {
-    const changes = this.#waiting;
+    const announcements = this.#waiting;
     this.#waiting = undefined;
-    for (const change of changes?.values() ?? []) {
-      const announcement = new Announcement(change);
+    for (const announcement of announcements?.values() ?? []) {
       for (const listener of this.#listeners) listener.hear(announcement);
     }
   }
 }
+
+const either = (one: Audience | undefined, other: Audience | undefined): Audience | undefined =>
+  one && other && ((principal) => one(principal) || other(principal));
 
 /** True when a subscription to `subscribed` covers `uri`: the same resource, or one below it. */
 export function covers(subscribed: string, uri: string): boolean {

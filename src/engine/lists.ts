@@ -3,9 +3,10 @@
 import { wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
+import type { CacheHint } from '../protocol/model.ts';
 import type { Listed, Revision } from '../protocol/revisions/index.ts';
 import type { Call } from './call.ts';
-import type { Entry, Kind } from './catalog.ts';
+import { type Entry, isVisible, type Kind } from './catalog.ts';
 import type { Core } from './core.ts';
 import { principalKey } from './ports.ts';
 
@@ -64,7 +65,11 @@ export class ListCache {
     start: number,
     principal: Principal | undefined,
   ): string | Promise<string> {
-    const { limits, sealer, listCache } = this.#core;
+    const { limits, sealer, catalog } = this.#core;
+    // What differs between callers must not be shared by a cache, whatever was configured.
+    const listCache: CacheHint = catalog.hides
+      ? { ...this.#core.listCache, cacheScope: 'private' }
+      : this.#core.listCache;
     const end = start + limits.pageSize;
     const items = rows.slice(start, end).map((row) => row.item);
     if (end >= rows.length) return revision.list(kind, items, undefined, listCache);
@@ -90,10 +95,6 @@ export class ListCache {
 
 function contextOf(kind: Kind, principal: Principal | undefined): string {
   return `${kind}\u0000${principalKey(principal)}`;
-}
-
-function isVisible(entry: Entry<unknown>, principal: Principal | undefined): boolean {
-  return entry.visible === undefined || entry.visible(principal);
 }
 
 /** Names a set of visible items; the same set has the same name. */

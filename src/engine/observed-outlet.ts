@@ -24,8 +24,8 @@ export class ObservedOutlet implements Outlet {
     return sent;
   }
 
-  end(text: string | undefined, status?: number): void {
-    this.#outlet.end(text, status);
+  end(text: string | undefined, status?: number, headers?: readonly string[]): void {
+    this.#outlet.end(text, status, headers);
     if (text !== undefined) this.#tell(text);
   }
 

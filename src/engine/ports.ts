@@ -2,7 +2,8 @@
 // transports are in protocol/ports.ts. Implementations live in stores/, security/ and transports/; in-memory ones
 // beside their users.
 
-import type { Peer } from '../protocol/exchange.ts';
+import type { WireError } from '../protocol/errors.ts';
+import type { Peer, Principal } from '../protocol/exchange.ts';
 import type { Json, Meta, RequestId } from '../protocol/model.ts';
 import type { Context } from './context.ts';
 
@@ -18,6 +19,12 @@ export interface RequestInfo {
   readonly params: { readonly [key: string]: unknown };
   readonly peer: Peer;
   readonly ctx: Context;
+  /** Gives the request less time than it would have; of several limits the shortest holds. */
+  limitTime(maxMs: number): void;
+  /** Gives its result less room, in bytes on the wire; a larger one is replaced by an error. */
+  limitResult(maxBytes: number): void;
+  /** Called once when the request is over, also when it is cancelled or suspended and its handler never returns. */
+  onEnd(listener: (outcome: Ended['outcome'], code?: number) => void): void;
 }
 
 /** Wraps a request. Returns what `next` returned, something of the same kind, or throws. */
@@ -32,15 +39,34 @@ export interface Ended {
   readonly durationMs: number;
 }
 
+/** A request that was turned away before it began: a method that does not exist, params of a wrong shape, a closed gate. */
+export interface Refused {
+  /** The message as it came; it may be anything. */
+  readonly message: unknown;
+  readonly peer: Peer;
+  readonly error: WireError;
+  readonly code: number;
+}
+
 /** Watches without taking part. Every method is optional; what it throws is logged and ignored. */
 export interface Observer {
   received?(message: unknown, peer: Peer): void;
   sent?(text: string, peer: Peer): void;
   started?(request: RequestInfo): void;
   ended?(ended: Ended): void;
+  refused?(refused: Refused): void;
   connected?(peer: Peer): void;
   disconnected?(peer: Peer): void;
 }
+
+/** The lists a server has. */
+export type Kind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+
+/**
+ * Says who may see and use what, in addition to what a definition says itself. `key` is the name, URI or URI template.
+ * What it hides looks as if it did not exist.
+ */
+export type Visibility = (kind: Kind, key: string, principal: Principal | undefined) => boolean;
 
 /** Something that can be put on a server with `use`. */
 export interface Pack<Host> {

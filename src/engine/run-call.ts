@@ -12,8 +12,7 @@ export function runCall(call: Call, feature: Feature): void {
   if (core.observers.length > 0) observe(call);
   let result: unknown;
   try {
-    result =
-      core.middleware.length === 0 ? feature.run(call) : compose(core.middleware, call.info, () => feature.run(call));
+    result = core.middleware.length === 0 ? feature.run(call) : compose(core.middleware, call, () => feature.run(call));
     if (!isThenable(result)) return finish(call, feature, result);
   } catch (error) {
     return fail(call, error);
@@ -27,7 +26,7 @@ export function runCall(call: Call, feature: Feature): void {
   };
   if (feature.pace === 'work') {
     const limit = feature.timeoutMs?.(call) ?? call.revision.rules.timeoutMs;
-    if (limit > 0) call.remainingMs = limit;
+    call.remainingMs = limit > 0 ? Math.min(limit, call.maxMs) : call.maxMs;
     core.deadlines.add(call);
   }
   result.then(
@@ -44,7 +43,23 @@ export function runCall(call: Call, feature: Feature): void {
 
 function finish(call: Call, feature: Feature, result: unknown): void {
   if (call.settled) return;
-  call.succeed(feature.encode(result, call), feature.failed?.(result) === true ? 'failed' : 'ok');
+  const text = feature.encode(result, call);
+  // A text of n characters has n to 3n bytes, so that most need no counting.
+  if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes) return outgrown(call, feature);
+  call.succeed(text, feature.failed?.(result) === true ? 'failed' : 'ok');
+}
+
+const encoder = new TextEncoder();
+
+function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/** The result is larger than this call may answer: said as the feature says failures, or as an error. */
+function outgrown(call: Call, feature: Feature): void {
+  const error = new WireError('internal', `The result exceeds ${call.maxResultBytes} bytes; ask for less`);
+  if (feature.recover === undefined) return call.fail(error);
+  call.succeed(feature.encode(feature.recover(new Error(error.message), call), call), 'failed');
 }
 
 /** The one place where anything thrown becomes an answer. What is not ours to tell stays in the log. */
@@ -65,25 +80,14 @@ function toWireError(call: Call, error: unknown): WireError {
 
 function observe(call: Call): void {
   const { observers } = call.core;
-  const request = call.info;
   const startedAt = performance.now();
-  for (const observer of observers) observer.started?.(request);
-  call.onSettled = chainEnded(call.onSettled, (outcome, code) => {
+  for (const observer of observers) observer.started?.(call);
+  call.onEnd((outcome, code) => {
     const durationMs = performance.now() - startedAt;
     for (const observer of observers) {
-      observer.ended?.({ request, outcome, ...(code === undefined ? {} : { code }), durationMs });
+      observer.ended?.({ request: call, outcome, ...(code === undefined ? {} : { code }), durationMs });
     }
   });
-}
-
-type Settled = NonNullable<Call['onSettled']>;
-
-function chainEnded(first: Settled | undefined, second: Settled): Settled {
-  if (first === undefined) return second;
-  return (outcome, code) => {
-    first(outcome, code);
-    second(outcome, code);
-  };
 }
 
 export function isThenable(value: unknown): value is Promise<unknown> {

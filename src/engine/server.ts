@@ -4,6 +4,7 @@ import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
   Outlet,
   Peer,
+  Principal,
   ReadHeader,
   Route,
   SaveState,
@@ -30,7 +31,7 @@ import { createMemoryStore } from './expiring-store.ts';
 import { features } from './features/index.ts';
 import { guardObserver } from './guarded-observer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey } from './ports.ts';
+import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
 import { createSealer } from './sealer.ts';
 import { Session } from './session.ts';
@@ -157,14 +158,23 @@ export class Server implements SessionHost {
     return this;
   }
 
+  /**
+   * Hides what the function says no to: from lists, calls, completion and notices of changes, for what is registered
+   * now and later. Several restrictions must all agree.
+   */
+  restrict(visibility: Visibility): this {
+    this.#core.catalog.restrict(visibility);
+    return this;
+  }
+
   /** Watches every message and call; returns how to stop. */
   observe(observer: Observer): () => void {
-    const { observers } = this.#core;
-    const guarded = guardObserver(observer as Observer, this.#core.logger);
-    observers.push(guarded);
+    const { observers, listeners, logger } = this.#core;
+    const guarded = guardObserver(observer as Observer, logger);
+    const lists = guarded.sent === undefined ? [observers] : [observers, listeners];
+    for (const list of lists) list.push(guarded);
     return () => {
-      const at = observers.indexOf(guarded);
-      if (at !== -1) observers.splice(at, 1);
+      for (const list of lists) if (list.includes(guarded)) list.splice(list.indexOf(guarded), 1);
     };
   }
 
@@ -175,9 +185,9 @@ export class Server implements SessionHost {
     return isThenable(installed) ? (installed as Promise<void>) : Promise.resolve();
   }
 
-  /** Tells subscribers that a resource changed. */
-  resourceUpdated(uri: string): void {
-    this.#core.hub.announce({ kind: 'resource', uri });
+  /** Tells subscribers that a resource changed: those who may read it and, where `audience` is given, are meant. */
+  resourceUpdated(uri: string, audience?: (principal: Principal | undefined) => boolean): void {
+    this.#core.hub.announce({ kind: 'resource', uri }, audience);
   }
   /** Tells clients that the list of tools changed; registering and removing does so by itself. */
   toolsChanged(): void {

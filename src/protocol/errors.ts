@@ -22,8 +22,17 @@ export const errorRows = {
   unsupportedVersion: { code: -32022, title: 'Unsupported protocol version' },
   transport: { code: -32000, title: 'Bad Request' },
   rateLimited: { code: -32000, title: 'Rate limit exceeded' },
+  overloaded: { code: -32000, title: 'Server overloaded' },
+  forbidden: { code: -32000, title: 'Forbidden' },
   application: { code: -32000, title: 'Server error' },
 } as const satisfies Record<string, { code: number; title: string }>;
+
+/** How HTTP tells of an error, where its status and headers say more than the revision does. */
+export interface HttpSide {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers?: readonly string[];
+}
 
 /** An error with a place on the wire. Anything else thrown is "Internal error" outside and a full cause in the log. */
 export class WireError extends Error {
@@ -31,13 +40,19 @@ export class WireError extends Error {
   /** Set only when the thrower insists on a number; otherwise the revision chooses by kind. */
   readonly code: number | undefined;
   readonly data: unknown;
+  readonly http: HttpSide | undefined;
 
-  constructor(kind: ErrorKind, message: string, options: { code?: number; data?: unknown; cause?: unknown } = {}) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    options: { code?: number; data?: unknown; cause?: unknown; http?: HttpSide } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'WireError';
     this.kind = kind;
     this.code = options.code;
     this.data = options.data;
+    this.http = options.http;
   }
 }
 
@@ -107,8 +122,25 @@ export const wireErrors = {
   headerMismatch: (why: string) => new WireError('headerMismatch', `Header mismatch: ${why}`),
   badState: (why: string) => new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),
   rateLimited: (retryAfterMs: number) =>
-    new WireError('rateLimited', 'Rate limit exceeded', { data: { retryAfterMs } }),
+    new WireError('rateLimited', 'Rate limit exceeded', {
+      data: { retryAfterMs },
+      http: { status: 429, headers: retryAfter(retryAfterMs) },
+    }),
+  overloaded: (retryAfterMs: number) =>
+    new WireError('overloaded', 'Server overloaded: try again later', {
+      data: { retryAfterMs },
+      http: { status: 503, headers: retryAfter(retryAfterMs) },
+    }),
+  /** `challenge`: the value of `WWW-Authenticate`, where a better token would help. */
+  forbidden: (why: string, challenge?: string, data?: unknown) =>
+    new WireError('forbidden', `Forbidden: ${why}`, {
+      data,
+      http: { status: 403, ...(challenge === undefined ? {} : { headers: ['WWW-Authenticate', challenge] }) },
+    }),
 } as const;
+
+/** The header counts whole seconds. */
+const retryAfter = (ms: number): readonly string[] => ['Retry-After', String(Math.max(1, Math.ceil(ms / 1000)))];
 
 /** Peer-supplied words are echoed, but never at length. */
 function clip(text: string, max = 200): string {

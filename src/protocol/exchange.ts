@@ -31,8 +31,11 @@ export interface Outlet {
    * nobody will see it.
    */
   push(text: string): boolean;
-  /** Ends the exchange. `undefined`: nothing is to be answered. `status` is the HTTP status where one applies. */
-  end(text: string | undefined, status?: number): void;
+  /**
+   * Ends the exchange. `undefined`: nothing is to be answered. `status` and `headers` (names and values in turn) are
+   * for HTTP, where they apply.
+   */
+  end(text: string | undefined, status?: number, headers?: readonly string[]): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
   /**
@@ -47,6 +50,8 @@ export interface Inbound {
   readonly outlet: Outlet;
   /** Present on transports that mirror parts of the body in headers, which must then agree. */
   readonly header?: ReadHeader;
+  /** Who this very message speaks for, where one channel hears several: a session whose client renewed its token. */
+  readonly peer?: Peer;
 }
 
 /** One connection as the engine sees it: a pipe, a socket, an HTTP session in use, or a single POST. */

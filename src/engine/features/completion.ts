@@ -48,7 +48,8 @@ function find(call: Call, ref: { readonly [key: string]: unknown }, argument: st
   if (ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string') {
     const entry = resourceTemplates.get(ref['uri']);
     if (entry === undefined || entry.visible?.(principal) === false) {
-      if (resources.has(ref['uri'])) return undefined;
+      const single = resources.get(ref['uri']);
+      if (single !== undefined && single.visible?.(principal) !== false) return undefined;
       throw wireErrors.resourceNotFound(ref['uri']);
     }
     const completers = entry.definition.complete as Readonly<Record<string, Completer>> | undefined;

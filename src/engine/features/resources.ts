@@ -15,7 +15,8 @@ import { toBase64Url } from '../sealer.ts';
 export const listResources: Feature<string> = {
   pace: 'work',
   run(call) {
-    const { resources } = call.core.catalog;
+    const { catalog } = call.core;
+    const { resources } = catalog;
     const listing = [...visibleTemplates(call)].flatMap(({ definition }) =>
       definition.list === undefined ? [] : [definition.list(call.peer.principal)],
     );
@@ -24,7 +25,8 @@ export const listResources: Feature<string> = {
       // A member that is also registered by itself is listed once, as registered.
       const rows = new Map<string, Row<'resources'>>();
       for (const item of lists.flat() as Resource[]) {
-        if (!resources.has(item.uri)) rows.set(item.uri, { key: item.uri, item });
+        if (resources.has(item.uri) || !catalog.allows('resources', item.uri, call.peer.principal)) continue;
+        rows.set(item.uri, { key: item.uri, item });
       }
       return call.core.lists.page('resources', call, [...rows.values()]);
     });
@@ -55,7 +57,9 @@ function* visibleTemplates(call: Call): Iterable<TemplateEntry> {
 
 function read(call: Call): ReadResult | Promise<ReadResult> {
   const uri = call.params['uri'] as string;
-  const entry = call.core.catalog.resources.get(uri);
+  const { catalog } = call.core;
+  if (!catalog.allows('resources', uri, call.peer.principal)) throw wireErrors.resourceNotFound(uri);
+  const entry = catalog.resources.get(uri);
   if (entry !== undefined && (entry.visible === undefined || entry.visible(call.peer.principal))) {
     const { definition } = entry;
     call.subject = definition.cache;

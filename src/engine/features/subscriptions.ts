@@ -80,9 +80,11 @@ class Subscription implements Listener {
 
   hear(announcement: Announcement): void {
     const { kind, uri } = announcement.change;
+    const { core, peer } = this.#call;
     const wanted =
       kind === 'resource'
-        ? this.#filter.resourceSubscriptions?.some((each) => covers(each, uri as string)) === true
+        ? this.#filter.resourceSubscriptions?.some((each) => covers(each, uri as string)) === true &&
+          core.mayHear(announcement, peer.principal)
         : this.#filter[flags[kind]] === true;
     if (wanted) this.#call.push(announcement.text(this.#call.revision, this.#call.id));
   }

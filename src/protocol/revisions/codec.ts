@@ -111,7 +111,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
 
     codeOf,
     error: (id, error) => errorText(id, error, error.code ?? codeOf(error.kind), spelling, rules),
-    statusOf: (error) => envelope.statuses[error.kind] ?? 200,
+    statusOf: (error) => error.http?.status ?? envelope.statuses[error.kind] ?? 200,
 
     progress: (progressToken, progress, total, message) =>
       notificationText('notifications/progress', {

@@ -50,6 +50,8 @@ export function createStatelessCodec(spelling: Spelling, identity: Implementatio
       resourceNotFound: -32602,
       urlElicitationRequired: -32603,
       rateLimited: 429,
+      overloaded: 503,
+      forbidden: 403,
       application: 500,
       transport: -32600,
     },
@@ -63,6 +65,8 @@ export function createStatelessCodec(spelling: Spelling, identity: Implementatio
       missingCapability: 400,
       unsupportedVersion: 400,
       rateLimited: 429,
+      overloaded: 503,
+      forbidden: 403,
     },
   });
 }

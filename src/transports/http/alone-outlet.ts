@@ -52,11 +52,11 @@ export class AloneOutlet implements Outlet {
     return this.#stream.send(text);
   }
 
-  end(text: string | undefined, status?: number): void {
+  end(text: string | undefined, status?: number, headers?: readonly string[]): void {
     if (this.ended) return;
     this.ended = true;
     const stream = this.#stream;
-    if (stream === undefined) answer(this.#exchange, this.#accepts, this.#message, text, status);
+    if (stream === undefined) answer(this.#exchange, this.#accepts, this.#message, text, status, headers);
     else {
       if (text !== undefined) stream.send(text);
       stream.end();

@@ -52,12 +52,12 @@ export class SessionOutlet implements Outlet, Resumable {
     this.#live.posts.set(this.#stream.name, this);
   }
 
-  end(text: string | undefined, status?: number): void {
+  end(text: string | undefined, status?: number, headers?: readonly string[]): void {
     if (this.ended) return;
     this.ended = true;
     const stream = this.#stream;
     if (stream === undefined) {
-      if (!this.#gone) answer(this.#exchange, this.#accepts, this.#message, text, status);
+      if (!this.#gone) answer(this.#exchange, this.#accepts, this.#message, text, status, headers);
     } else {
       if (text !== undefined) stream.push(text);
       stream.end();

@@ -127,7 +127,9 @@ export class Streamable {
       whenReady(this.#sessions.find(id, principal), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
         if (known.facts === undefined) return this.#openReserved(exchange, principal, accepts, message, known, id);
-        return this.#enter(exchange, principal, known, (live) => this.#deliver(live, exchange, accepts, message));
+        return this.#enter(exchange, principal, known, (live) =>
+          this.#deliver(live, exchange, principal, accepts, message),
+        );
       }),
     );
   }
@@ -182,7 +184,9 @@ export class Streamable {
   #serve(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
     const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
     if (id !== undefined) {
-      return this.#within(exchange, principal, id, (live) => this.#deliver(live, exchange, accepts, message));
+      return this.#within(exchange, principal, id, (live) =>
+        this.#deliver(live, exchange, principal, accepts, message),
+      );
     }
     if (this.#mode === 'required') return this.#refusals.sessionRequired(exchange);
     const said = exchange.get('mcp-protocol-version')?.trim();
@@ -195,10 +199,18 @@ export class Streamable {
     this.#serveAlone(channel, exchange, principal, accepts, message, undefined);
   }
 
-  #deliver(live: LiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown): void {
+  #deliver(
+    live: LiveSession,
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    accepts: Accepts,
+    message: unknown,
+  ): void {
     const outlet = new SessionOutlet(live, exchange, accepts, message);
     live.exchangeBegun();
-    live.channel.receive(message, { outlet });
+    // The session knows who opened it; the token of this very request may have other scopes by now.
+    const inbound = principal === undefined ? { outlet } : { outlet, peer: new HttpPeer(exchange, principal) };
+    live.channel.receive(message, inbound);
     if (outlet.ended) return;
     live.rest();
     exchange.onGone(() => outlet.lost());
