@@ -1,47 +1,49 @@
 // Puts a profile together and connects it to a transport, for a process of its own.
 
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { createLogger } from '../transports/logger.ts';
-import { serveStdio } from '../transports/stdio.ts';
-import { defaultProfile, profiles } from './profiles/index.ts';
-import type { Settings } from './settings.ts';
+import { createLogger, type StreamLogger } from '../transports/logger.ts';
+import { type Asked, type Settled, settle } from './config/settle.ts';
+import { Mistake } from './mistake.ts';
+import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
 import { version } from './version.ts';
 
-export interface ServeOptions {
-  /** Default: `defaultProfile`. */
-  readonly profile?: string;
+export interface ServeOptions extends Omit<Asked, 'defaultProfile'> {
+  /** Prints what to paste into clients once HTTP is served. */
+  readonly showSetup?: boolean;
 }
-
-/** A mistake in what was asked for, to be shown as one sentence. */
-export class ServeError extends Error {}
 
 /** Serves a profile until the client is gone or the process is told to stop. */
-export async function serve(options: ServeOptions): Promise<void> {
-  const name = options.profile ?? defaultProfile;
-  const row = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+export async function serve(options: ServeOptions = {}): Promise<void> {
+  const settled = await settle({ ...options, defaultProfile });
+  const { settings } = settled;
+  const row = Object.hasOwn(profiles, settings.profile) ? profiles[settings.profile] : undefined;
   if (row === undefined) {
-    throw new ServeError(`Unknown profile ${JSON.stringify(name)}; one of ${Object.keys(profiles).join(', ')}`);
+    throw new Mistake(
+      `Unknown profile ${JSON.stringify(settings.profile)}; one of ${Object.keys(profiles).join(', ')}`,
+    );
   }
-  const logger = createLogger({ name: 'mooring' });
+  const logger = createLogger({ name: 'mooring', ...logOptions(settled) });
+  for (const note of settled.notes) logger.notice(note);
   const profile = await row.load();
-  const settings = settle(name);
-  const { server } = await profile.assemble({ logger, version, settings });
-  const connection = await serveStdio(server, { logger });
-  logger.info('Server running', { profile: profile.name, transport: 'stdio', version });
-  await connection.closed;
+  const ready = await profile.assemble({ logger, version, settings });
+  if (settings.http?.enabled === true) {
+    const { serveOverHttp } = await import('./serve-http.ts');
+    await serveOverHttp(profile.name, ready, settings, logger, options.showSetup === true);
+    return;
+  }
+  await serveOverStdio(profile.name, ready, logger);
 }
 
-function settle(profile: string): Settings {
-  const home = process.env['XDG_DATA_HOME'] ?? join(homedir(), '.local/share');
+function logOptions({ logLevel, logJson }: Settled): object {
+  // An unknown level of the environment is left to the logger, which says so and goes on.
   return {
-    profile,
-    dataDir: join(home, 'mooring'),
-    roots: [],
-    allowedCommands: undefined,
-    enable: { commands: false, workers: false },
-    audit: undefined,
-    packs: {},
-    plugins: [],
+    ...(logLevel === undefined ? {} : { env: { ...process.env, MCP_LOG_LEVEL: logLevel } }),
+    ...(logJson === undefined ? {} : { json: logJson }),
   };
+}
+
+async function serveOverStdio(profile: string, { server, stdio }: Ready, logger: StreamLogger): Promise<void> {
+  const { serveStdio } = await import('../transports/stdio.ts');
+  const connection = await serveStdio(server, { ...stdio, logger });
+  logger.info('Server running', { profile, transport: 'stdio', version });
+  await connection.closed;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line: finds the command, loads it, turns mistakes into a sentence and an exit code. Nothing else.
 
-import { UsageError } from './usage.ts';
+import { Mistake } from '../app/mistake.ts';
 
 /** One row per command. Modules are loaded when the command is run, so that a start pays only for what it uses. */
 const commands: Readonly<
@@ -20,7 +20,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const command = Object.hasOwn(commands, first) ? commands[first] : undefined;
   if (command === undefined) {
-    throw new UsageError(`Unknown command ${JSON.stringify(first)}; one of ${Object.keys(commands).join(', ')}`);
+    throw new Mistake(`Unknown command ${JSON.stringify(first)}; one of ${Object.keys(commands).join(', ')}`);
   }
   return (await command.load()).run(rest);
 }
@@ -37,7 +37,7 @@ main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    const usage = error instanceof UsageError;
+    const usage = error instanceof Mistake;
     process.stderr.write(`mooring: ${error instanceof Error ? error.message : String(error)}\n`);
     if (!usage && process.env['MCP_LOG_LEVEL']?.toLowerCase() === 'debug' && error instanceof Error) {
       process.stderr.write(`${error.stack}\n`);

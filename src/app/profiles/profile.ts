@@ -2,6 +2,8 @@
 
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
+import type { HttpOptions } from '../../transports/http.ts';
+import type { StdioOptions } from '../../transports/stdio.ts';
 import type { Settings } from '../settings.ts';
 
 /** What the command line and the configuration hand to a profile. */
@@ -15,7 +17,9 @@ export interface ProfileOptions {
 export interface Ready {
   readonly server: Server;
   /** How the profile wants HTTP to be served, where its document asks for something of its own. */
-  readonly http?: Readonly<Record<string, unknown>>;
+  readonly http?: HttpOptions;
+  /** Likewise for stdio. */
+  readonly stdio?: Pick<StdioOptions, 'graceMs'>;
 }
 
 export interface Profile {

@@ -1,0 +1,182 @@
+// Reads mooring.json: comments, ${VAR}, the schema, paths, and who may write and read the file. Every mistake is told
+// with line, place and remedy, all at once.
+
+import { readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { compileSchema, formatIssues, type Issue } from '../../schema/index.ts';
+import { Mistake } from '../mistake.ts';
+import { dataOf, JsoncError, type JsonNode, nodeAt, parseJsonc, positionOf } from '../text/jsonc.ts';
+import { nearest } from '../text/nearest.ts';
+import { type Expanded, expandVariables, formatPointer } from './expand.ts';
+import { type Option, options } from './options.ts';
+import { configSchema } from './schema.ts';
+import { absolutePath, type Value, type Values } from './values.ts';
+
+export interface FileContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+}
+
+/** Larger than any configuration; a device or a log named by mistake ends here. */
+const maxFileBytes = 1024 * 1024;
+
+/** The values a file sets, by key. Throws a `Mistake` that names every wrong place. */
+export async function readConfigFile(file: string, context: FileContext): Promise<Values> {
+  const text = readText(file);
+  const tree = parse(file, text);
+  const raw = dataOf(tree);
+  const expanded = expandVariables(raw, context.env);
+  const at = (path: readonly (string | number)[]): string => `${file}:${positionOf(text, offsetOf(tree, path)).line}`;
+
+  const wrong = [
+    ...expanded.unset.map(({ path, name }) => ({
+      path,
+      message: `needs the variable ${name}, which is not set; set it, or write \${${name}:-default}`,
+    })),
+    ...duplicates(tree, []),
+    ...(await check(expanded.value)),
+  ];
+  if (wrong.length > 0) {
+    throw new Mistake(wrong.map((issue) => `${at(issue.path)}: ${formatIssues([helped(issue)])}`).join('\n'));
+  }
+  const values = collect(expanded.value, at, dirname(file), context.home);
+  refuseOpenDoors(file, holdsSecrets(raw, expanded), values);
+  return values;
+}
+
+function readText(file: string): string {
+  const { size } = stat(file);
+  if (size > maxFileBytes) throw new Mistake(`${file}: larger than 1 MiB, so hardly a configuration`);
+  return readFileSync(file, 'utf8');
+}
+
+function stat(file: string) {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new Mistake(`${file}: there is no such file`);
+  if (!found.isFile()) throw new Mistake(`${file}: not a file`);
+  return found;
+}
+
+function parse(file: string, text: string): JsonNode {
+  try {
+    return parseJsonc(text);
+  } catch (error) {
+    if (!(error instanceof JsoncError)) throw error;
+    const { line, column } = positionOf(text, error.offset);
+    throw new Mistake(`${file}:${line}:${column}: ${error.message}`);
+  }
+}
+
+/** Where the thing itself stands, or what is around it when it is missing. */
+function offsetOf(tree: JsonNode, path: readonly (string | number)[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const around = nodeAt(tree, path.slice(0, length - 1));
+    if (around?.kind === 'object') {
+      const member = around.members.findLast(({ key }) => key === path[length - 1]);
+      if (member !== undefined) return member.keyStart;
+    }
+    const node = nodeAt(tree, path.slice(0, length));
+    if (node !== undefined) return node.start;
+  }
+  return tree.start;
+}
+
+function duplicates(node: JsonNode, path: readonly (string | number)[]): Issue[] {
+  if (node.kind === 'array') return node.items.flatMap((item, index) => duplicates(item, [...path, index]));
+  if (node.kind !== 'object') return [];
+  const seen = new Set<string>();
+  return node.members.flatMap(({ key, value }) => {
+    const twice = seen.has(key) ? [{ path: [...path, key], message: 'is given twice; keep one' }] : [];
+    seen.add(key);
+    return [...twice, ...duplicates(value, [...path, key])];
+  });
+}
+
+async function check(value: unknown): Promise<readonly Issue[]> {
+  const { validator } = compileSchema(configSchema(), { direction: 'input', where: 'mooring.json' });
+  const result = await validator.validate(value);
+  return result.ok ? [] : result.issues;
+}
+
+/** An unknown name is most often a known one, mistyped. */
+function helped(issue: Issue): Issue {
+  const known = /is not a known property; known are (.*)$/.exec(issue.message)?.[1];
+  const name = issue.path.at(-1);
+  if (known === undefined || typeof name !== 'string') return issue;
+  const meant = nearest(
+    name,
+    [...known.matchAll(/"([^"]+)"/g)].map((match) => match[1] as string),
+  );
+  return meant === undefined ? issue : { ...issue, message: `is not known; did you mean ${JSON.stringify(meant)}?` };
+}
+
+function collect(value: unknown, at: (path: readonly string[]) => string, base: string, home: string): Values {
+  const values: Values = new Map();
+  for (const option of options) {
+    const path = option.key.split('.');
+    const found = path.reduce<unknown>((each, step) => (each as Record<string, unknown> | undefined)?.[step], value);
+    if (found === undefined) continue;
+    const entry: Value = { value: resolved(option, found, base, home), origin: { from: 'file', where: at(path) } };
+    values.set(option.key, entry);
+  }
+  return values;
+}
+
+function resolved({ key, kind }: Option, value: unknown, base: string, home: string): unknown {
+  if (kind === 'path') return absolutePath(value as string, base, home);
+  if (kind === 'paths') return (value as string[]).map((path) => absolutePath(path, base, home));
+  if (key !== 'plugins') return value;
+  return (value as { source: string }[]).map((plugin) => ({
+    ...plugin,
+    source: /^(\.{1,2}[/\\]|~|\/|[A-Za-z]:[/\\])/.test(plugin.source)
+      ? absolutePath(plugin.source, base, home)
+      : plugin.source,
+  }));
+}
+
+/** Secrets written out in the file; what comes from the environment is not in it. */
+function holdsSecrets(raw: unknown, { expanded }: Expanded): boolean {
+  const literal = (path: readonly (string | number)[]): boolean => !expanded.has(formatPointer(path));
+  const get = (path: readonly string[]): unknown =>
+    path.reduce<unknown>((each, step) => (each as Record<string, unknown> | undefined)?.[step], raw);
+  const own = options
+    .filter(({ secret }) => secret)
+    .some(({ key }) => {
+      const path = key.split('.');
+      const found = get(path);
+      if (Array.isArray(found)) return found.some((_, index) => literal([...path, index]));
+      return found !== undefined && literal(path);
+    });
+  const servers = Object.entries((get(['mcpServers']) ?? {}) as Record<string, Record<string, object>>);
+  return (
+    own ||
+    servers.some(([name, entry]) =>
+      ['env', 'headers'].some((field) =>
+        Object.keys(entry[field] ?? {}).some((key) => looksSecret(key) && literal(['mcpServers', name, field, key])),
+      ),
+    )
+  );
+}
+
+function looksSecret(name: string): boolean {
+  return /key|token|secret|passw|credential|authorization|cookie/i.test(name);
+}
+
+/** Who can write this file decides what we run; who can read it has its secrets. */
+function refuseOpenDoors(file: string, secrets: boolean, values: Values): void {
+  if (process.platform === 'win32') return;
+  const { uid, mode } = stat(file);
+  const me = process.getuid?.() ?? uid;
+  if (uid !== me && uid !== 0) {
+    throw new Mistake(`${file}: belongs to another user, who could change what runs here; copy it to a file of yours`);
+  }
+  if ((mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && values.has('plugins'))) {
+    throw new Mistake(`${file}: others may write it, and so decide what runs here; run: chmod go-w ${file}`);
+  }
+  if (secrets && (mode & 0o044) !== 0) {
+    throw new Mistake(
+      `${file}: holds secrets and others may read it; run: chmod 600 ${file}\n` +
+        `or keep the secrets in the environment and write \${NAME} in their place`,
+    );
+  }
+}

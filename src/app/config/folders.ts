@@ -1,0 +1,45 @@
+// Where this platform wants a program to keep its data and its configuration.
+
+import { homedir } from 'node:os';
+import { posix, win32 } from 'node:path';
+
+/** What the answer depends on; given in tests. */
+export interface Platform {
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+}
+
+/** The platform this process runs on. */
+export function thisPlatform(env: Readonly<Record<string, string | undefined>> = process.env): Platform {
+  return { platform: process.platform, env, home: homedir() };
+}
+
+/** `~/.local/share/mooring`, `~/Library/Application Support/mooring` or `%LOCALAPPDATA%\mooring`. */
+export function dataFolder(at: Platform): string {
+  if (at.platform === 'win32') {
+    return win32.join(set(at.env['LOCALAPPDATA']) ?? win32.join(at.home, 'AppData', 'Local'), 'mooring');
+  }
+  if (at.platform === 'darwin') return posix.join(at.home, 'Library', 'Application Support', 'mooring');
+  return posix.join(absolute(at.env['XDG_DATA_HOME']) ?? posix.join(at.home, '.local', 'share'), 'mooring');
+}
+
+/** The configuration of this user: `~/.config/mooring/mooring.json` and its likes. */
+export function userConfigFile(at: Platform): string {
+  if (at.platform === 'win32') {
+    return win32.join(set(at.env['APPDATA']) ?? win32.join(at.home, 'AppData', 'Roaming'), 'mooring', 'mooring.json');
+  }
+  if (at.platform === 'darwin') {
+    return posix.join(at.home, 'Library', 'Application Support', 'mooring', 'mooring.json');
+  }
+  return posix.join(absolute(at.env['XDG_CONFIG_HOME']) ?? posix.join(at.home, '.config'), 'mooring', 'mooring.json');
+}
+
+/** The XDG rules: a value that is not absolute is to be ignored. */
+function absolute(path: string | undefined): string | undefined {
+  return path !== undefined && posix.isAbsolute(path) ? path : undefined;
+}
+
+function set(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}

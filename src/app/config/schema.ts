@@ -1,0 +1,95 @@
+// The JSON Schema of mooring.json, made from the rows of options.ts and the two shapes that are no rows: plugins and
+// servers. Published as docs/schema/mooring.schema.json.
+
+import type { JsonSchema } from '../../schema/index.ts';
+import { type Option, options } from './options.ts';
+
+/** Where editors find the published schema. */
+export const schemaUrl = 'https://unpkg.com/mooring/dist/mooring.schema.json';
+
+const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
+
+const plugin = {
+  type: 'object',
+  description: 'A plugin: a folder or an npm package with a manifest.',
+  properties: {
+    source: {
+      type: 'string',
+      minLength: 1,
+      description: 'A folder ("./plugins/weather") or an npm package ("@me/x").',
+    },
+    grant: { ...texts, description: 'Capabilities the plugin may use; what it needs and lacks keeps it out.' },
+    config: { description: 'Handed to the plugin, checked against the schema in its manifest.' },
+    enabled: { type: 'boolean', description: 'False: kept here, not loaded.' },
+  },
+  required: ['source'],
+  additionalProperties: false,
+} as const;
+
+const serverEntry = {
+  type: 'object',
+  description: 'A server in the shape clients use: a command, or a URL.',
+  properties: {
+    type: { type: 'string', description: 'stdio, http, sse or ws; found out from the rest when absent.' },
+    command: { type: 'string', minLength: 1, description: 'The program to start; no shell is involved.' },
+    args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
+    env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Variables it is started with.' },
+    cwd: { type: 'string', description: 'The folder it is started in.' },
+    url: { type: 'string', minLength: 1, description: 'Where the server listens: http, https, ws or wss.' },
+    httpUrl: { type: 'string', minLength: 1, description: 'The same, as Gemini CLI spells it.' },
+    headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Headers of every request.' },
+  },
+} as const;
+
+const trees: Readonly<Record<string, JsonSchema>> = {
+  packs: { type: 'object', additionalProperties: { type: 'object' } },
+  plugins: { type: 'array', items: plugin },
+  mcpServers: { type: 'object', additionalProperties: serverEntry },
+};
+
+/** The schema of the file. */
+export function configSchema(): JsonSchema {
+  const root = newObject();
+  root.properties['$schema'] = { type: 'string', description: 'Where editors find this schema.' };
+  for (const option of options) place(root, option.key.split('.'), schemaOf(option));
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: schemaUrl,
+    title: 'mooring.json',
+    description: `Settings of Mooring. Comments and trailing commas are allowed; \${VAR} is taken from the environment.`,
+    ...root,
+  };
+}
+
+interface ObjectSchema {
+  readonly type: 'object';
+  readonly properties: Record<string, JsonSchema>;
+  readonly additionalProperties: false;
+}
+
+const newObject = (): ObjectSchema => ({ type: 'object', properties: {}, additionalProperties: false });
+
+function place(into: ObjectSchema, [name, ...rest]: readonly string[], schema: JsonSchema): void {
+  if (name === undefined) return;
+  if (rest.length === 0) into.properties[name] = schema;
+  else place((into.properties[name] ??= newObject() as unknown as JsonSchema) as unknown as ObjectSchema, rest, schema);
+}
+
+function schemaOf({ key, kind, about, oneOf }: Option): JsonSchema {
+  const description = `${about.charAt(0).toUpperCase()}${about.slice(1).replace(/; repeatable/, '')}.`;
+  const choice = oneOf === undefined ? {} : { enum: oneOf };
+  switch (kind) {
+    case 'switch':
+      return { type: 'boolean', description };
+    case 'number':
+      return { type: 'integer', minimum: 0, maximum: 65_535, description };
+    case 'text':
+    case 'path':
+      return { type: 'string', minLength: 1, ...choice, description };
+    case 'texts':
+    case 'paths':
+      return { type: 'array', items: { type: 'string', minLength: 1, ...choice }, description };
+    case 'tree':
+      return { ...trees[key], description };
+  }
+}

@@ -1,0 +1,190 @@
+// Puts defaults, configuration file, environment and flags together; the later one wins. The file is read by file.ts,
+// which is loaded only when there is one.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Mistake } from '../mistake.ts';
+import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
+import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
+import { type Option, options } from './options.ts';
+import { absolutePath, parseWords, type Source, type Value, type Values } from './values.ts';
+
+/** What the command line gives: words by flag, the profile by its own name. */
+export interface Asked {
+  readonly flags?: Readonly<Record<string, readonly string[]>>;
+  readonly profile?: string;
+  /** `--config FILE`. */
+  readonly configFile?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  readonly platform?: Platform;
+  readonly defaultProfile: string;
+}
+
+/** Settings, and for each value where it came from. */
+export interface Settled {
+  readonly settings: Settings;
+  readonly values: ReadonlyMap<string, Value>;
+  /** The file that was read; undefined: there is none. */
+  readonly file: string | undefined;
+  /** Things worth a word that are no mistakes. */
+  readonly notes: readonly string[];
+  readonly logLevel: string | undefined;
+  readonly logJson: boolean | undefined;
+}
+
+/** Finds out what a run is to do. Throws a `Mistake` for anything that was said wrongly. */
+export async function settle(asked: Asked): Promise<Settled> {
+  const env = asked.env ?? process.env;
+  const cwd = asked.cwd ?? process.cwd();
+  const platform = asked.platform ?? thisPlatform(env);
+  const values: Values = new Map();
+  const data = dataFolder(platform);
+  put(values, 'default', { profile: asked.defaultProfile, data, roots: [], enable: [], ...builtIn });
+
+  const file = configFileOf(asked, env, cwd, platform);
+  if (file !== undefined) {
+    const { readConfigFile } = await import('./file.ts');
+    for (const [key, value] of await readConfigFile(file, { env, home: platform.home })) values.set(key, value);
+  }
+  for (const option of options) {
+    readEnvironment(option, env, cwd, platform, values);
+    readFlag(option, asked, cwd, platform, values);
+  }
+  if (asked.profile !== undefined) values.set('profile', { value: asked.profile, origin: { from: 'flag' } });
+  if (!values.has('audit.file')) {
+    const value = join(values.get('data')?.value as string, 'audit.jsonl');
+    values.set('audit.file', { value, origin: { from: 'default' } });
+  }
+  return {
+    settings: toSettings(values),
+    values,
+    file,
+    notes: notesOn(file, cwd),
+    logLevel: values.get('log.level')?.value as string | undefined,
+    logJson: values.get('log.json')?.value as boolean | undefined,
+  };
+}
+
+const builtIn: Readonly<Record<string, unknown>> = {
+  'audit.enabled': true,
+  'audit.fsync': 'interval',
+  packs: {},
+  plugins: [],
+  'http.enabled': false,
+  'http.host': '127.0.0.1',
+  'http.port': 8000,
+  'http.path': '/mcp',
+  'http.allowedHosts': [],
+  'http.allowedOrigins': [],
+  'http.unsafeNoAuth': false,
+  mcpServers: {},
+};
+
+function put(values: Values, from: Source, entries: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(entries)) values.set(key, { value, origin: { from } });
+}
+
+/** Named, or the user's own. Never one that merely lies in the working folder: it could belong to anybody. */
+function configFileOf(
+  { configFile }: Asked,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  platform: Platform,
+): string | undefined {
+  const named = configFile ?? (env['MOORING_CONFIG'] || undefined);
+  if (named !== undefined) {
+    const path = absolutePath(named, cwd, platform.home);
+    const how = configFile === undefined ? 'MOORING_CONFIG' : '--config';
+    if (!existsSync(path)) throw new Mistake(`${how}: there is no file ${path}; "mooring init" writes one`);
+    return path;
+  }
+  const own = userConfigFile(platform);
+  return existsSync(own) ? own : undefined;
+}
+
+function notesOn(file: string | undefined, cwd: string): string[] {
+  const near = join(cwd, 'mooring.json');
+  if (file === near || !existsSync(near)) return [];
+  return ['mooring.json in this folder is not read unless it is named: --config mooring.json'];
+}
+
+function readEnvironment(
+  option: Option,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  { home }: Platform,
+  values: Values,
+): void {
+  const word = option.env === undefined ? undefined : env[option.env];
+  if (word === undefined || word === '' || option.env === undefined) return;
+  // A wrong log level is no reason not to start; the logger says so itself.
+  if (option.section === 'log' && option.kind === 'switch' && !/^(true|1|yes|on|false|0|no|off)$/i.test(word)) return;
+  const words = option.kind === 'texts' ? word.split(',').map((each) => each.trim()) : [word];
+  const value = parseWords(option, words, option.env, (path) => absolutePath(path, cwd, home));
+  values.set(option.key, { value, origin: { from: 'env', where: option.env } });
+}
+
+function readFlag(option: Option, { flags }: Asked, cwd: string, { home }: Platform, values: Values): void {
+  const words = option.flag === undefined ? undefined : flags?.[option.flag];
+  if (words === undefined || words.length === 0) return;
+  const where = `--${option.flag}`;
+  const value = parseWords(option, words, where, (path) => absolutePath(path, cwd, home));
+  values.set(option.key, { value, origin: { from: 'flag', where } });
+}
+
+function toSettings(values: Values): Settings {
+  const get = <T>(key: string): T => values.get(key)?.value as T;
+  const commands = get<readonly string[] | undefined>('commands');
+  const enable = get<readonly string[]>('enable');
+  return {
+    profile: get('profile'),
+    dataDir: get('data'),
+    roots: get('roots'),
+    allowedCommands: commands,
+    // Who names programs wants them to run.
+    enable: { commands: enable.includes('commands') || commands !== undefined, workers: enable.includes('workers') },
+    audit: get('audit.enabled') ? { file: get('audit.file'), fsync: get('audit.fsync') } : undefined,
+    policy: get('policy'),
+    packs: get('packs'),
+    plugins: get<readonly PluginSettings[]>('plugins').filter(({ enabled }) => enabled !== false),
+    http: {
+      enabled: get('http.enabled'),
+      host: get('http.host'),
+      port: get('http.port'),
+      path: pathOf(get('http.path'), values.get('http.path')?.origin.where),
+      allowedHosts: get('http.allowedHosts'),
+      allowedOrigins: get('http.allowedOrigins'),
+      publicUrl: get('http.publicUrl'),
+      metricsPath: get('http.metricsPath'),
+      unsafeNoAuth: get('http.unsafeNoAuth'),
+      key: get('http.key'),
+    },
+    auth: authOf(values),
+  };
+}
+
+function authOf(values: Values): AuthSettings | undefined {
+  const get = <T>(key: string): T => values.get(key)?.value as T;
+  const tokens = get<readonly string[] | undefined>('auth.tokens') ?? [];
+  const tokenFile = get<string | undefined>('auth.tokenFile');
+  const issuer = get<string | undefined>('auth.oauth.issuer');
+  if (tokens.length === 0 && tokenFile === undefined && issuer === undefined) return undefined;
+  const oauth: OAuthSettings | undefined =
+    issuer === undefined
+      ? undefined
+      : {
+          issuer,
+          audience: get('auth.oauth.audience'),
+          jwksUrl: get('auth.oauth.jwksUrl'),
+          scopes: get('auth.oauth.scopes'),
+        };
+  return { tokens, tokenFile, oauth };
+}
+
+function pathOf(path: string, where = 'http.path'): string {
+  if (!/^\/[^?#\s]*$/.test(path)) {
+    throw new Mistake(`${where} must begin with a slash and have no query, as in /mcp, not ${JSON.stringify(path)}`);
+  }
+  return path;
+}

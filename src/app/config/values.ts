@@ -1,0 +1,80 @@
+// Values of options with where each came from, and how words of the command line and the environment become values.
+
+import { isAbsolute, join, resolve } from 'node:path';
+import { Mistake } from '../mistake.ts';
+import type { Option } from './options.ts';
+
+/** Where a value came from, weakest first. */
+export type Source = 'default' | 'file' | 'env' | 'flag';
+
+export interface Origin {
+  readonly from: Source;
+  /** The flag, the variable, or file and line. */
+  readonly where?: string;
+}
+
+export interface Value {
+  readonly value: unknown;
+  readonly origin: Origin;
+}
+
+export type Values = Map<string, Value>;
+
+/** Relative paths are those of the place the value stands in; `~/` is the home folder. */
+export function absolutePath(path: string, base: string, home: string): string {
+  if (path === '~') return home;
+  if (path.startsWith('~/') || path.startsWith('~\\')) return join(home, path.slice(2));
+  return isAbsolute(path) ? path : resolve(base, path);
+}
+
+/** Turns words into the value of an option; throws a sentence when they are none. */
+export function parseWords(
+  option: Option,
+  words: readonly string[],
+  where: string,
+  resolvePath: PathResolver,
+): unknown {
+  const last = words.at(-1) ?? '';
+  switch (option.kind) {
+    case 'switch':
+      return parseSwitch(last, where);
+    case 'number':
+      return parsePort(last, where);
+    case 'path':
+      return resolvePath(notEmpty(last, where));
+    case 'paths':
+      return words.map((word) => resolvePath(notEmpty(word, where)));
+    case 'texts':
+      return words.map((word) => oneOf(option, word, where));
+    case 'text':
+      return oneOf(option, last, where);
+    case 'tree':
+      throw new Mistake(`${where} can only be set in the configuration file`);
+  }
+}
+
+export type PathResolver = (path: string) => string;
+
+function parseSwitch(word: string, where: string): boolean {
+  if (/^(true|1|yes|on)$/i.test(word)) return true;
+  if (/^(false|0|no|off|)$/i.test(word)) return false;
+  throw new Mistake(`${where} must be true or false, not ${JSON.stringify(word)}`);
+}
+
+function parsePort(word: string, where: string): number {
+  const number = Number(word);
+  if (/^\d{1,5}$/.test(word) && number <= 65_535) return number;
+  throw new Mistake(`${where} must be a number from 0 to 65535, not ${JSON.stringify(word)}`);
+}
+
+function oneOf({ oneOf: words }: Option, word: string, where: string): string {
+  if (words !== undefined && !words.includes(word)) {
+    throw new Mistake(`${where} must be one of ${words.join(', ')}, not ${JSON.stringify(word)}`);
+  }
+  return notEmpty(word, where);
+}
+
+function notEmpty(word: string, where: string): string {
+  if (word === '') throw new Mistake(`${where} must not be empty`);
+  return word;
+}
