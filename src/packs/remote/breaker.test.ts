@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { Breaker } from './breaker.ts';
+
+function make() {
+  const clock = { now: 1000 };
+  const breaker = new Breaker({ threshold: 2, cooldownMs: 100, now: () => clock.now });
+  return { breaker, clock };
+}
+
+test('failures in a row open it, and a success in between does not count them together', () => {
+  const { breaker } = make();
+  breaker.failed();
+  breaker.succeeded();
+  breaker.failed();
+  expect(breaker.admit()).toBe(true);
+  breaker.failed();
+  expect(breaker.state).toBe('open');
+  expect(breaker.admit()).toBe(false);
+  expect(breaker.waitMs).toBe(100);
+});
+
+test('after the pause one call may try; the others wait for its outcome', () => {
+  const { breaker, clock } = make();
+  breaker.trip();
+  clock.now += 100;
+  expect(breaker.state).toBe('half-open');
+  expect(breaker.admit()).toBe(true);
+  expect(breaker.admit()).toBe(false);
+  breaker.succeeded();
+  expect(breaker.state).toBe('closed');
+  expect(breaker.admit()).toBe(true);
+});
+
+test('a failed try opens it again at once; an abandoned one lets another try', () => {
+  const { breaker, clock } = make();
+  breaker.trip();
+  clock.now += 100;
+  breaker.admit();
+  breaker.abandoned();
+  expect(breaker.admit()).toBe(true);
+  breaker.failed();
+  expect(breaker.admit()).toBe(false);
+  expect(breaker.waitMs).toBe(100);
+});

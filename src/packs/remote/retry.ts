@@ -1,0 +1,54 @@
+// Trying again: exponential back-off with full jitter, within a signal. What is worth another try is the caller's word.
+
+export interface RetryOptions {
+  /** Tries in all. */
+  readonly attempts: number;
+  /** The wait before the second try is a random part of this; it doubles with each further one. */
+  readonly baseMs: number;
+  readonly maxMs: number;
+  readonly signal?: AbortSignal;
+  /** Whether this error may go away by itself, or in how many milliseconds the service said it would. */
+  readonly worthAnotherTry: (error: unknown) => boolean | number;
+  readonly random?: () => number;
+  readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** Runs `attempt` until it succeeds, may not be retried, or the tries are used up; then throws its last error. */
+export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { attempts, baseMs, maxMs, signal, worthAnotherTry, random = Math.random, wait = pause } = options;
+  for (let tried = 1; ; tried++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const worth = tried < attempts && signal?.aborted !== true ? worthAnotherTry(error) : false;
+      // A service that asks for more patience than we have gets no second call at all.
+      if (worth === false || (typeof worth === 'number' && worth > maxMs)) throw error;
+      const backOffMs = Math.min(maxMs, baseMs * 2 ** (tried - 1)) * random();
+      await wait(Math.max(typeof worth === 'number' ? worth : 0, backOffMs), signal);
+    }
+  }
+}
+
+/** Resolves after `ms`, or rejects with the signal's reason. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(signal.reason);
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** What a `Retry-After` header asks for, in milliseconds; undefined when it says nothing readable. */
+export function retryAfterMs(header: string | null, now: number = Date.now()): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d{1,6}$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

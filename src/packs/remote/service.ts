@@ -1,0 +1,151 @@
+// One service out there as packs use it: requests through the guarded fetcher, retries, a breaker, and a record of how
+// it fares. What is asked and how answers are read is the business of search/ and research/.
+
+import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
+import { Breaker, type BreakerState } from './breaker.ts';
+import { pause, retry, retryAfterMs } from './retry.ts';
+import { fromNetwork, isPassing, ServiceError, serviceErrors } from './service-error.ts';
+
+/** How hard a service is tried. Every number has a default. */
+export interface ServiceLimits {
+  /** Tries of one request. */
+  readonly attempts: number;
+  readonly backOffMs: number;
+  readonly maxBackOffMs: number;
+  /** Failed requests in a row after which the service is left alone. */
+  readonly breakerThreshold: number;
+  readonly breakerCooldownMs: number;
+  /** Time between the starts of two requests, where the service asks for it. */
+  readonly minIntervalMs: number;
+}
+
+export const defaultServiceLimits: ServiceLimits = {
+  attempts: 3,
+  backOffMs: 250,
+  maxBackOffMs: 4_000,
+  breakerThreshold: 3,
+  breakerCooldownMs: 30_000,
+  minIntervalMs: 0,
+};
+
+/** A header of a stranger's does not switch a service off for longer than this. */
+const maxPauseMs = 15 * 60_000;
+
+export interface ServiceOptions extends Partial<ServiceLimits> {
+  readonly name: string;
+  readonly fetcher: Fetcher;
+  readonly now?: () => number;
+}
+
+/** How a service has fared since the start. */
+export interface ServiceHealth {
+  readonly state: BreakerState;
+  readonly calls: number;
+  readonly failures: number;
+  readonly lastError?: string;
+  readonly lastSuccess?: string;
+  readonly lastDurationMs?: number;
+}
+
+export class Service {
+  readonly name: string;
+  readonly #fetcher: Fetcher;
+  readonly #limits: ServiceLimits;
+  readonly #breaker: Breaker;
+  readonly #now: () => number;
+  #nextStartMs = 0;
+  #calls = 0;
+  #failures = 0;
+  #lastError: string | undefined;
+  #lastSuccessMs: number | undefined;
+  #lastDurationMs: number | undefined;
+
+  constructor({ name, fetcher, now = Date.now, ...limits }: ServiceOptions) {
+    this.name = name;
+    this.#fetcher = fetcher;
+    this.#now = now;
+    this.#limits = { ...defaultServiceLimits, ...limits };
+    const { breakerThreshold: threshold, breakerCooldownMs: cooldownMs } = this.#limits;
+    this.#breaker = new Breaker({ threshold, cooldownMs, now });
+  }
+
+  get health(): ServiceHealth {
+    return {
+      state: this.#breaker.state,
+      calls: this.#calls,
+      failures: this.#failures,
+      ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+      ...(this.#lastSuccessMs === undefined ? {} : { lastSuccess: new Date(this.#lastSuccessMs).toISOString() }),
+      ...(this.#lastDurationMs === undefined ? {} : { lastDurationMs: this.#lastDurationMs }),
+    };
+  }
+
+  /**
+   * One piece of work with this service, several requests perhaps. Its failures count for the breaker; while that is
+   * open nothing is sent.
+   */
+  async call<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (!this.#breaker.admit()) throw serviceErrors.paused(this.name, this.#breaker.waitMs, this.#lastError);
+    const startedAtMs = this.#now();
+    this.#calls++;
+    try {
+      const result = await work();
+      this.#breaker.succeeded();
+      this.#lastSuccessMs = this.#now();
+      this.#lastDurationMs = this.#lastSuccessMs - startedAtMs;
+      return result;
+    } catch (error) {
+      if (signal.aborted) this.#breaker.abandoned();
+      else this.#failed(error);
+      throw error;
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#failures++;
+    this.#lastError = error instanceof Error ? error.message : String(error);
+    this.#breaker.failed();
+    // The service itself said how long; asking again sooner makes it worse.
+    if (error instanceof ServiceError && error.retryAfterMs !== undefined) {
+      this.#breaker.trip(Math.min(error.retryAfterMs, maxPauseMs));
+    }
+  }
+
+  /** The text of a good answer; failures that pass by themselves are tried again within the limits. */
+  async text(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<{ status: number; text: string }> {
+    const { attempts, backOffMs: baseMs, maxBackOffMs: maxMs } = this.#limits;
+    const { signal } = init;
+    return retry(() => this.#once(url, init), { attempts, baseMs, maxMs, signal, worthAnotherTry: isPassing });
+  }
+
+  async json(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<unknown> {
+    const { text } = await this.text(url, init);
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw serviceErrors.unreadable(this.name, 'it is not JSON', cause);
+    }
+  }
+
+  async #once(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<{ status: number; text: string }> {
+    await this.#takeTurn(init.signal);
+    try {
+      const response = await this.#fetcher.fetch(url, init);
+      const { status } = response;
+      if (status < 200 || status >= 300) {
+        response.discard();
+        throw serviceErrors.status(this.name, status, retryAfterMs(response.headers.get('retry-after'), this.#now()));
+      }
+      return { status, text: await response.text() };
+    } catch (error) {
+      throw fromNetwork(error);
+    }
+  }
+
+  async #takeTurn(signal: AbortSignal): Promise<void> {
+    const now = this.#now();
+    const startMs = Math.max(now, this.#nextStartMs);
+    this.#nextStartMs = startMs + this.#limits.minIntervalMs;
+    if (startMs > now) await pause(startMs - now, signal);
+  }
+}

@@ -1,0 +1,47 @@
+// Remembers answers for a while, up to a number of them. Not for anything that belongs to one caller alone.
+
+export interface TtlCacheOptions {
+  readonly ttlMs: number;
+  /** The oldest answer makes room for a new one; stops ever different questions from filling memory. */
+  readonly maxEntries: number;
+  readonly now?: () => number;
+}
+
+/** A bounded map whose entries expire. */
+export class TtlCache<Value> {
+  readonly #entries = new Map<string, { readonly value: Value; readonly expiresAtMs: number }>();
+  readonly #ttlMs: number;
+  readonly #maxEntries: number;
+  readonly #now: () => number;
+
+  constructor({ ttlMs, maxEntries, now = Date.now }: TtlCacheOptions) {
+    this.#ttlMs = ttlMs;
+    this.#maxEntries = maxEntries;
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry.expiresAtMs > this.#now()) return entry.value;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  set(key: string, value: Value): void {
+    if (this.#ttlMs <= 0 || this.#maxEntries <= 0) return;
+    this.#entries.delete(key);
+    while (this.#entries.size >= this.#maxEntries) {
+      this.#entries.delete(this.#entries.keys().next().value as string);
+    }
+    this.#entries.set(key, { value, expiresAtMs: this.#now() + this.#ttlMs });
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+}

@@ -1,0 +1,106 @@
+// DuckDuckGo without a key: the page for browsers without scripts, asked as its own form would ask. How the page is
+// read is in results-page.ts.
+
+import { createFetcher, type Fetcher } from '../../security/network/fetcher.ts';
+import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
+import { ServiceError, serviceErrors } from '../remote/service-error.ts';
+import type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
+import { fetcherFor } from './fetcher-for.ts';
+import { readResultsPage } from './results-page.ts';
+
+export interface DuckDuckGoOptions {
+  /** Default `https://html.duckduckgo.com/html/`. */
+  readonly url?: string;
+  /** A region of the engine such as `de-de`, `us-en`; default `wt-wt`, all of them. */
+  readonly region?: string;
+  /** Default `moderate`. */
+  readonly safeSearch?: SafeSearch;
+  /** Of one request. Default 10 s. */
+  readonly timeoutMs?: number;
+  readonly limits?: Partial<ServiceLimits>;
+  /** For tests; by default one that may reach the engine and nothing else. */
+  readonly fetcher?: Fetcher;
+}
+
+/** The engine's own numbers for its `kp` parameter. */
+const safeSearchCodes: Readonly<Record<SafeSearch, string>> = { off: '-2', moderate: '-1', strict: '1' };
+
+/** Pages followed for one question; each is a request that a person would make by hand. */
+const maxPages = 3;
+
+/** A page is some 40 KiB. */
+const maxPageBytes = 2 * 1024 * 1024;
+
+/** A robot that goes on after a challenge only prolongs it. */
+const challengePauseMs = 5 * 60_000;
+
+export class DuckDuckGo implements SearchBackend {
+  readonly name = 'DuckDuckGo';
+  readonly #url: URL;
+  readonly #timeoutMs: number;
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #service: Service;
+
+  constructor(options: DuckDuckGoOptions = {}) {
+    this.#url = new URL(options.url ?? 'https://html.duckduckgo.com/html/');
+    this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.#settings = { kl: options.region ?? 'wt-wt', kp: safeSearchCodes[options.safeSearch ?? 'moderate'] };
+    const fetcher = options.fetcher ?? createFetcher(fetcherFor(this.#url));
+    this.#service = new Service({ name: this.name, fetcher, ...options.limits });
+  }
+
+  get health(): ServiceHealth {
+    return this.#service.health;
+  }
+
+  search(query: SearchQuery): Promise<SearchPage> {
+    return this.#service.call(() => this.#pages(query), query.signal);
+  }
+
+  async #pages({ text, maxResults, signal }: SearchQuery): Promise<SearchPage> {
+    const hits = new Map<string, SearchHit>();
+    let form: URLSearchParams | undefined = new URLSearchParams({ q: text, b: '', ...this.#settings });
+    for (let page = 0; form !== undefined && page < maxPages && hits.size < maxResults; page++) {
+      try {
+        const found = await this.#page(form, signal);
+        const before = hits.size;
+        for (const hit of found.hits) if (!hits.has(hit.url)) hits.set(hit.url, hit);
+        // The same page again, or an empty one, is the end, whatever its form says.
+        form = hits.size === before ? undefined : found.next;
+      } catch (error) {
+        // What the first page gave is an answer, even if the engine does not like to go on.
+        if (hits.size === 0 || signal.aborted) throw error;
+        return { hits: [...hits.values()], more: false };
+      }
+    }
+    return { hits: [...hits.values()], more: form !== undefined };
+  }
+
+  async #page(form: URLSearchParams, signal: AbortSignal) {
+    const { text } = await this.#service.text(this.#url, {
+      method: 'POST',
+      body: form.toString(),
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'accept-language': 'en-US,en;q=0.8',
+        referer: new URL('/', this.#url).href,
+      },
+      accept: ['text/html'],
+      maxBytes: maxPageBytes,
+      timeoutMs: this.#timeoutMs,
+      signal,
+    });
+    const page = readResultsPage(text);
+    // The challenge comes with a status of success (202): only the page itself tells.
+    if (page.kind === 'challenge') throw challenged();
+    if (page.kind === 'unknown')
+      throw serviceErrors.unreadable(this.name, 'no results and no word that there are none');
+    return page;
+  }
+}
+
+function challenged(): ServiceError {
+  const message =
+    'DuckDuckGo asks for proof that a person is searching (bot challenge), so the question was not answered. Try again in some minutes, or use a SearXNG server.';
+  return new ServiceError('challenge', message, { retryAfterMs: challengePauseMs });
+}

@@ -1,0 +1,129 @@
+// The pack `search`: one tool, `web_search`. Engines are behind an interface; DuckDuckGo needs no key and is the default.
+
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { ServiceLimits } from '../remote/service.ts';
+import type { SafeSearch, SearchBackend } from './backend.ts';
+import { DuckDuckGo } from './duckduckgo.ts';
+import { type Labelling, Searcher } from './search.ts';
+import { Searxng } from './searxng.ts';
+
+export type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
+export { DuckDuckGo, type DuckDuckGoOptions } from './duckduckgo.ts';
+export type { Labelling } from './search.ts';
+export { Searxng, type SearxngOptions } from './searxng.ts';
+
+export interface SearchOptions {
+  /** `duckduckgo` (default), `searxng` (needs `url`), or an engine of your own. */
+  readonly backend?: 'duckduckgo' | 'searxng' | SearchBackend;
+  /** Where the engine is; for SearXNG the address of the server. */
+  readonly url?: string;
+  /** Region of DuckDuckGo (`de-de`) or language of SearXNG (`de`). Default: all. */
+  readonly region?: string;
+  /** Default `moderate`. */
+  readonly safeSearch?: SafeSearch;
+  /** Of one request to the engine. Default 10 s. */
+  readonly timeoutMs?: number;
+  /** How long an answer is remembered. Default 5 minutes; 0 = not at all. */
+  readonly cacheTtlMs?: number;
+  readonly maxCached?: number;
+  /** How results are set apart from instructions. Default `fence`. */
+  readonly label?: Labelling;
+  /** Whether the tool carries hints about itself (read-only, open world). Default true. */
+  readonly annotations?: boolean;
+  readonly limits?: Partial<ServiceLimits>;
+}
+
+/** What a configuration file may say about this pack. */
+export const searchSchema = {
+  type: 'object',
+  properties: {
+    backend: { type: 'string', enum: ['duckduckgo', 'searxng'] },
+    url: { type: 'string', format: 'uri' },
+    region: { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$' },
+    safeSearch: { type: 'string', enum: ['off', 'moderate', 'strict'] },
+    timeoutMs: { type: 'integer', minimum: 100, maximum: 60_000 },
+    cacheTtlMs: { type: 'integer', minimum: 0 },
+    maxCached: { type: 'integer', minimum: 0 },
+    label: { type: 'string', enum: ['fence', 'note', 'none'] },
+    annotations: { type: 'boolean' },
+    limits: {
+      type: 'object',
+      properties: {
+        attempts: { type: 'integer', minimum: 1, maximum: 10 },
+        backOffMs: { type: 'integer', minimum: 0 },
+        maxBackOffMs: { type: 'integer', minimum: 0 },
+        breakerThreshold: { type: 'integer', minimum: 1 },
+        breakerCooldownMs: { type: 'integer', minimum: 0 },
+        minIntervalMs: { type: 'integer', minimum: 0 },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+const defaultResults = 5;
+/** More would not be read by anyone, and costs the engine a page each. */
+const mostResults = 30;
+/** No honest question is longer; engines cut it anyway. */
+const maxQueryChars = 1000;
+
+/** Puts `web_search` on a server. */
+export function search(options: SearchOptions = {}): Pack<Server> {
+  const { cacheTtlMs = 5 * 60_000, maxCached = 200, label = 'fence', annotations = true } = options;
+  return {
+    name: 'search',
+    install(server) {
+      const backend = chooseBackend(options);
+      const searcher = new Searcher({ backend, cacheTtlMs, maxCached, label });
+      server.tool('web_search', {
+        description: `Search the web using ${backend.name}`,
+        input: {
+          type: 'object',
+          properties: {
+            query: { type: 'string', description: 'The search query' },
+            max_results: { type: 'integer', description: 'Maximum results (default: 5)' },
+          },
+          required: ['query'],
+        },
+        ...(annotations ? { annotations: { readOnlyHint: true, openWorldHint: true } } : {}),
+        run: async ({ query, max_results = defaultResults }, ctx) => {
+          try {
+            checkQuestion(query, max_results);
+            return await searcher.search(query, Math.min(max_results, mostResults), ctx.signal);
+          } catch (error) {
+            throw new Error(`Search error: ${error instanceof Error ? error.message : String(error)}`, {
+              cause: error,
+            });
+          }
+        },
+      });
+    },
+  };
+}
+
+function checkQuestion(query: string, maxResults: number): void {
+  if (query.trim() === '') throw new Error('the query is empty');
+  if (query.length > maxQueryChars) throw new Error(`the query is longer than ${maxQueryChars} characters`);
+  if (maxResults < 1) throw new Error('max_results must be at least 1');
+}
+
+function chooseBackend(options: SearchOptions): SearchBackend {
+  const { backend = 'duckduckgo', url, region, safeSearch, timeoutMs, limits } = options;
+  if (typeof backend !== 'string') return backend;
+  const common = {
+    ...(safeSearch === undefined ? {} : { safeSearch }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(limits === undefined ? {} : { limits }),
+  };
+  if (backend === 'duckduckgo') {
+    return new DuckDuckGo({
+      ...common,
+      ...(url === undefined ? {} : { url }),
+      ...(region === undefined ? {} : { region }),
+    });
+  }
+  if (url === undefined) throw new TypeError('The search back end "searxng" needs the "url" of the server');
+  return new Searxng({ ...common, url, ...(region === undefined ? {} : { language: region }) });
+}
