@@ -17,8 +17,11 @@ export interface LineWriterOptions {
   readonly pauseBytes?: number;
 }
 
-/** Gathered text this long leaves before the turn is over, so that big answers do not wait for each other. */
-const flushLength = 64 * 1024;
+/**
+ * Gathered text this long leaves before the turn is over. Half of what a pipe holds: a write the pipe can not take whole
+ * costs a second one, so long answers are not put together.
+ */
+const flushLength = 32 * 1024;
 
 export const defaultPauseBytes = 1024 * 1024;
 
@@ -52,6 +55,7 @@ export class LineWriter {
   /** Adds a line; `text` holds no newline. Ignored once the stream is gone. */
   write(text: string): void {
     if (this.#closed) return;
+    if (this.#pending !== '' && this.#pending.length + text.length > flushLength) this.flush();
     this.#pending += `${text}\n`;
     if (this.#pending.length >= flushLength) this.flush();
     else if (!this.#scheduled) {
