@@ -10,6 +10,10 @@ export const profiles: Readonly<Record<string, { readonly about: string; load():
     about: 'every protocol feature under the names of the official conformance suite; a test peer for client authors',
     load: async () => (await import('./everything.ts')).everythingProfile,
   },
+  'secure-local': {
+    about: 'web search over stdio with a strict handshake, rate limits and validated input',
+    load: async () => (await import('./secure-local.ts')).secureLocalProfile,
+  },
 };
 
 export const defaultProfile = 'everything';

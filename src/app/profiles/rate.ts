@@ -1,0 +1,24 @@
+// How often clients may come, where a profile limits it; and how a configuration departs from what the profile says.
+
+import type { Server } from '../../engine/server.ts';
+import { type RateRule, rateLimit } from '../../security/limits/index.ts';
+import type { Settings } from '../settings.ts';
+import { packOptions } from './pack-options.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    requests: { type: 'integer', minimum: 1 },
+    windowMs: { type: 'integer', minimum: 1 },
+    burst: { type: 'integer', minimum: 1 },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Puts the profile's rate limits around every request; `packs.limits` of the configuration changes the first rule. */
+export function limitRate(server: Server, settings: Settings, rules: readonly [RateRule, ...RateRule[]]): void {
+  const departure = packOptions<RateRule>(settings, 'limits', schema);
+  const [first, ...rest] = rules;
+  const { tools } = server.catalog;
+  server.around(rateLimit([{ ...first, ...departure }, ...rest], { isKnown: (name) => tools.has(name) }));
+}

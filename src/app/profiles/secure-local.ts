@@ -1,0 +1,39 @@
+// Profile `secure-local`: web search over stdio, nothing before the handshake is complete, excess refused. Options here
+// are what its document asks for and the official text does not; docs/profiles/secure-local.md lists them.
+
+import { createServer } from '../../engine/server.ts';
+import { type SearchOptions, search, searchSchema } from '../../packs/search/index.ts';
+import type { Rules } from '../../protocol/rules.ts';
+import { packOptions } from './pack-options.ts';
+import type { Profile } from './profile.ts';
+import { limitRate } from './rate.ts';
+
+const rules: Rules = {
+  handshakeVersions: ['2025-11-25'],
+  lifecycle: { gate: 'initialized', pingBeforeInit: false },
+  tools: { explicitIsErrorFalse: true },
+  content: { flatResource: true },
+};
+
+export const secureLocalProfile: Profile = {
+  name: 'secure-local',
+  async assemble({ logger, settings }) {
+    const server = createServer({
+      name: 'mcp-secure-local',
+      version: '1.0.0',
+      rules,
+      capabilities: { tools: { listChanged: true } },
+      logging: false,
+      logger,
+    });
+    limitRate(server, settings, [
+      { per: 'session', requests: 120, windowMs: 60_000, burst: 60 },
+      { per: 'session', tools: ['web_search'], requests: 30, windowMs: 60_000 },
+    ]);
+    // The document shows the text of a result and the fields of a tool: the note goes below, the hints are left out.
+    await server.use(
+      search({ label: 'note', annotations: false, ...packOptions<SearchOptions>(settings, 'search', searchSchema) }),
+    );
+    return { server };
+  },
+};
