@@ -19,6 +19,8 @@ const schema = {
 export function limitRate(server: Server, settings: Settings, rules: readonly [RateRule, ...RateRule[]]): void {
   const departure = packOptions<RateRule>(settings, 'limits', schema);
   const [first, ...rest] = rules;
+  // A new number of requests brings its own burst, unless that is said as well.
+  const burst = departure.requests === undefined ? {} : { burst: departure.requests };
   const { tools } = server.catalog;
-  server.around(rateLimit([{ ...first, ...departure }, ...rest], { isKnown: (name) => tools.has(name) }));
+  server.around(rateLimit([{ ...first, ...burst, ...departure }, ...rest], { isKnown: (name) => tools.has(name) }));
 }
