@@ -1,0 +1,117 @@
+// Globs for names, URIs and texts: `*` any run without a slash, `**` any run, `?` one character that is no slash.
+// Matching never backtracks, so that no text a stranger sends can make it slow. Knows nothing of files or rules.
+
+/** A pattern longer than this is a mistake in a configuration, not a wish. */
+const maxPatternChars = 1024;
+
+/** Says whether a whole text fits. */
+export type Glob = (text: string) => boolean;
+
+/** Compiles one pattern; throws a `RangeError` when it is empty or too long. */
+export function compileGlob(pattern: string): Glob {
+  if (pattern === '' || pattern.length > maxPatternChars) {
+    throw new RangeError(`A pattern has 1 to ${maxPatternChars} characters: ${JSON.stringify(pattern.slice(0, 60))}`);
+  }
+  if (pattern === '**') return () => true;
+  if (!/[*?]/.test(pattern)) return (text) => text === pattern;
+  const parts = pattern.split(/\*{2,}/);
+  return parts.every((part) => !/[*?]/.test(part)) ? matchParts(parts) : matchStates(pattern);
+}
+
+/** A text fits when one of the patterns does. No patterns: nothing fits. */
+export function compileGlobs(patterns: readonly string[]): Glob {
+  const globs = patterns.map(compileGlob);
+  if (globs.length === 1) return globs[0] as Glob;
+  return (text) => globs.some((glob) => glob(text));
+}
+
+/** What every text that fits begins with. */
+export function literalPrefix(pattern: string): string {
+  const end = pattern.search(/[*?]/);
+  return end === -1 ? pattern : pattern.slice(0, end);
+}
+
+/** Literals with `**` between them: each is taken at the first place where it occurs. */
+function matchParts(parts: readonly string[]): Glob {
+  const first = parts[0] as string;
+  const last = parts.at(-1) as string;
+  const middle = parts.slice(1, -1);
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+    let at = first.length;
+    for (const part of middle) {
+      const found = text.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return at <= text.length - last.length;
+  };
+}
+
+const slash = 0x2f;
+
+/**
+ * The general case: every place in the pattern that could have been reached so far is one bit, and all move on together.
+ * Bit n stands for "n characters of the pattern are behind us"; a run is a bit that may stay set.
+ */
+function matchStates(pattern: string): Glob {
+  const { characters, runs } = readPattern(pattern);
+  const size = (characters.length >> 5) + 1;
+  const loops = { any: new Uint32Array(size), segment: new Uint32Array(size) };
+  for (const { at, kind } of runs) setBit(loops[kind], at);
+  const stay = { slash: loops.any, other: loops.any.map((word, index) => word | (loops.segment[index] as number)) };
+  const wild = new Uint32Array(size);
+  const literals = new Map<number, Uint32Array>();
+  characters.forEach((character, index) => {
+    if (character === undefined) setBit(wild, index + 1);
+  });
+  characters.forEach((character, index) => {
+    if (character === undefined) return;
+    let mask = literals.get(character);
+    if (mask === undefined)
+      literals.set(character, (mask = character === slash ? new Uint32Array(size) : wild.slice()));
+    setBit(mask, index + 1);
+  });
+  const none = new Uint32Array(size);
+  const accept = characters.length;
+
+  return (text) => {
+    const states = new Uint32Array(size);
+    states[0] = 1;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      const moves = literals.get(unit) ?? (unit === slash ? none : wild);
+      const stays = unit === slash ? stay.slash : stay.other;
+      let carry = 0;
+      let alive = 0;
+      for (let word = 0; word < size; word++) {
+        const before = states[word] as number;
+        const after = (((before << 1) | carry) & (moves[word] as number)) | (before & (stays[word] as number));
+        carry = before >>> 31;
+        states[word] = after;
+        alive |= after;
+      }
+      if (alive === 0) return false;
+    }
+    return ((states[accept >> 5] as number) & (1 << (accept & 31))) !== 0;
+  };
+}
+
+const setBit = (words: Uint32Array, bit: number): void => {
+  words[bit >> 5] = (words[bit >> 5] as number) | (1 << (bit & 31));
+};
+
+/** The characters of a pattern (undefined: any but a slash), and before which of them a run stands. */
+function readPattern(pattern: string): {
+  readonly characters: readonly (number | undefined)[];
+  readonly runs: readonly { readonly at: number; readonly kind: 'any' | 'segment' }[];
+} {
+  const characters: (number | undefined)[] = [];
+  const runs: { at: number; kind: 'any' | 'segment' }[] = [];
+  for (const piece of pattern.split(/(\*+|\?)/)) {
+    if (piece.startsWith('*')) runs.push({ at: characters.length, kind: piece === '*' ? 'segment' : 'any' });
+    else if (piece === '?') characters.push(undefined);
+    else for (let index = 0; index < piece.length; index++) characters.push(piece.charCodeAt(index));
+  }
+  return { characters, runs };
+}

@@ -1,0 +1,8 @@
+// The door of the limits. Other rooms import from here and nowhere deeper.
+
+export { type Bucket, type BucketStore, createMemoryBuckets } from './bucket.ts';
+export { type CallLimit, limitCalls } from './call-limits.ts';
+export { type ConcurrencyOptions, type ConcurrencyRule, limitConcurrency } from './concurrency.ts';
+export { type LoadShedding, type SheddingOptions, shedLoad } from './load-shedding.ts';
+export { type RateLimitOptions, type RateRule, rateLimit } from './rate-limit.ts';
+export type { LimitScope, LimitTarget } from './scope.ts';
