@@ -1,0 +1,49 @@
+// The last good copy: once a day the database is read in full, and only if every page is sound does the copy beside
+// it give way to a new one. A damaged database never replaces it, and nothing here ever deletes either.
+
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { check, type Database } from './database.ts';
+import { connectSqlite } from './driver.ts';
+import { toStoreError } from './errors.ts';
+
+export interface CopyOptions {
+  /** A younger copy is kept. Default one day. */
+  readonly everyMs?: number;
+  /** Larger databases are left to the operator's own backup, since copying stops everything else. Default 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Renews the copy if it is old or absent. Returns whether it did; fails with a `StoreError` when the database is damaged. */
+export async function renewCopy({ file, copy }: Database, options: CopyOptions = {}): Promise<boolean> {
+  const age = Date.now() - (statSync(copy, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  if (age < (options.everyMs ?? dayMs) || statSync(file).size > (options.maxBytes ?? 64 * 1024 * 1024)) return false;
+  const fresh = `${copy}.${process.pid}.new`;
+  // A connection of its own sees what is on the disk, not what this process remembers of it.
+  const db = await connectSqlite(file);
+  try {
+    check(db, file);
+    rmSync(fresh, { force: true });
+    db.prepare('vacuum into ?').run(fresh);
+    chmodSync(fresh, 0o600);
+    syncFile(fresh);
+    renameSync(fresh, copy);
+  } catch (error) {
+    throw toStoreError(error, file, copy);
+  } finally {
+    db.close();
+    rmSync(fresh, { force: true });
+  }
+  return true;
+}
+
+/** SQLite leaves a vacuumed copy to the operating system; a copy that is to replace another must be on the disk. */
+function syncFile(file: string): void {
+  const descriptor = openSync(file, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,271 @@
+// One connection to the database of a data folder: opened with care, read at once, written in groups. Durable means
+// durable: a write resolves after its transaction is on the disk (WAL, `synchronous=full`), so neither kill -9 nor a
+// power cut takes back what was acknowledged. What the tables mean is said beside it: notes.ts, records.ts, expiring.ts.
+
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Connection, connectSqlite, type Statement } from './driver.ts';
+import { closedError, isBusy, StoreError, toStoreError } from './errors.ts';
+import { migrate, rollBack } from './migrations.ts';
+
+export interface DatabaseOptions {
+  /** How long a write waits for another process that holds the lock. Default 5 s. */
+  readonly patienceMs?: number;
+  /** How often to look whether another process has written. Default 250 ms; 0 = never. */
+  readonly pollMs?: number;
+}
+
+/** Larger files are not examined page by page at the start; the daily copy does it (about 5 ms per MiB). */
+const maxCheckedBytes = 32 * 1024 * 1024;
+/** Writes in one transaction: bounds how long one group keeps others out. */
+const maxGroup = 1_000;
+const setUp = `pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1;
+  pragma foreign_keys = on; pragma trusted_schema = off; pragma journal_size_limit = 16777216;`;
+
+interface Write {
+  readonly deadline: number;
+  run(): void;
+  settle(): void;
+  fail(error: unknown): void;
+}
+
+export class Database {
+  readonly file: string;
+  /** Where the last good copy is kept. */
+  readonly copy: string;
+  readonly #db: Connection;
+  readonly #patienceMs: number;
+  readonly #statements = new Map<string, Statement>();
+  readonly #changed = new Set<() => void>();
+  readonly #poll: NodeJS.Timeout | undefined;
+  #queue: Write[] = [];
+  #scheduled = false;
+  #dataVersion: unknown;
+  #closed: Promise<void> | undefined;
+
+  private constructor(db: Connection, file: string, options: DatabaseOptions) {
+    this.#db = db;
+    this.file = file;
+    this.copy = copyOf(file);
+    this.#patienceMs = options.patienceMs ?? 5_000;
+    this.#dataVersion = this.#readDataVersion();
+    const pollMs = options.pollMs ?? 250;
+    if (pollMs > 0) this.#poll = setInterval(() => this.#lookForChanges(), pollMs).unref();
+  }
+
+  /** Opens the database of a folder, making both where they do not exist. Fails with a `StoreError` that says what to do. */
+  static async open(folder: string, options: DatabaseOptions = {}): Promise<Database> {
+    const file = join(folder, 'mooring.db');
+    let db: Connection | undefined;
+    try {
+      createPrivately(folder, file);
+      db = await connectSqlite(file);
+      await prepare(db, file, options.patienceMs ?? 5_000);
+      return new Database(db, file, options);
+    } catch (error) {
+      db?.close();
+      throw toStoreError(error, file, existingCopyOf(file));
+    }
+  }
+
+  /** The statement for a text, prepared once. */
+  statement(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
+    return statement;
+  }
+
+  /** Reads now; only while another process recovers the file is there something to wait for. */
+  read<T>(work: () => T): T | Promise<T> {
+    if (this.#closed !== undefined) throw closedError(this.file);
+    try {
+      return work();
+    } catch (error) {
+      if (isBusy(error)) return this.#readLater(work);
+      throw this.#explain(error);
+    }
+  }
+
+  async #readLater<T>(work: () => T): Promise<T> {
+    try {
+      return await patiently(work, this.#patienceMs);
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  /**
+   * Runs `work` in a transaction, together with everything else that is asked for in the same turn, and resolves once
+   * it is durable. Work that throws a `StoreError` before it wrote anything fails alone; any other error fails, and
+   * undoes, the whole group.
+   */
+  write<T>(work: () => T): Promise<T> {
+    if (this.#closed !== undefined) return Promise.reject(closedError(this.file));
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      this.#queue.push({
+        deadline: performance.now() + this.#patienceMs,
+        run: () => (result = work()),
+        settle: () => resolve(result),
+        fail: reject,
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Calls back after every change, of this process and of others. */
+  onChange(listener: () => void): () => void {
+    this.#changed.add(listener);
+    return () => void this.#changed.delete(listener);
+  }
+
+  /** Finishes what was begun and lets go of the file. */
+  close(): Promise<void> {
+    this.#closed ??= this.#finish();
+    return this.#closed;
+  }
+
+  async #finish(): Promise<void> {
+    clearInterval(this.#poll);
+    while (this.#queue.length > 0 || this.#scheduled) await new Promise((resolve) => setTimeout(resolve, 1));
+    try {
+      // Leaves one complete file behind, as the last one to close does; a driver may be slow to let go.
+      this.#db.exec('pragma wal_checkpoint(truncate)');
+    } catch {
+      // Another process is reading or writing: it, or the next one to open, will do it.
+    }
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #schedule(waitMs = 0): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const start = (): void => {
+      this.#scheduled = false;
+      this.#commit();
+    };
+    if (waitMs === 0) setImmediate(start);
+    else setTimeout(start, waitMs);
+  }
+
+  /** One transaction, one sync of the disk, for all that waits: what makes durable writes cheap. */
+  #commit(): void {
+    try {
+      this.#db.exec('begin immediate');
+    } catch (error) {
+      if (isBusy(error)) return this.#waitForLock(error);
+      return this.#failAll(this.#queue.splice(0), error);
+    }
+    const group = this.#queue.splice(0, maxGroup);
+    const done: Write[] = [];
+    try {
+      for (const write of group) {
+        try {
+          write.run();
+          done.push(write);
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+          write.fail(error);
+        }
+      }
+      this.#db.exec('commit');
+    } catch (error) {
+      rollBack(this.#db);
+      return this.#failAll(group, error);
+    }
+    for (const write of done) write.settle();
+    if (this.#queue.length > 0) this.#schedule();
+    for (const listener of this.#changed) listener();
+  }
+
+  /** Another process writes: come back soon, at a moment of one's own so that two do not keep meeting. */
+  #waitForLock(error: unknown): void {
+    const now = performance.now();
+    const late = this.#queue.filter((write) => write.deadline <= now);
+    if (late.length > 0) this.#queue = this.#queue.filter((write) => write.deadline > now);
+    this.#failAll(late, error);
+    if (this.#queue.length > 0) this.#schedule(1 + Math.random() * 8);
+  }
+
+  #failAll(writes: readonly Write[], error: unknown): void {
+    const explained = this.#explain(error);
+    for (const write of writes) write.fail(explained);
+    if (this.#queue.length > 0) this.#schedule();
+  }
+
+  #explain(error: unknown): StoreError {
+    return toStoreError(error, this.file, existingCopyOf(this.file));
+  }
+
+  #readDataVersion(): unknown {
+    return this.statement('pragma data_version').get()?.['data_version'];
+  }
+
+  #lookForChanges(): void {
+    try {
+      const version = this.#readDataVersion();
+      if (version === this.#dataVersion) return;
+      this.#dataVersion = version;
+      for (const listener of this.#changed) listener();
+    } catch {
+      // Whatever keeps us from looking will be told to the next one who reads or writes.
+    }
+  }
+}
+
+/** Notes are private: nobody else on the machine may read folder or file. Both stay as they are where they exist. */
+function createPrivately(folder: string, file: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Never open an existing database beside SQLite: closing it would drop the locks this process holds on it.
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // Another process was faster.
+  }
+}
+
+async function prepare(db: Connection, file: string, patienceMs: number): Promise<void> {
+  await patiently(() => {
+    const mode = db.prepare('pragma journal_mode = wal').get()?.['journal_mode'];
+    if (mode !== 'wal')
+      throw new StoreError(
+        'denied',
+        `${file} is on a file system without shared memory; choose another folder with --data`,
+      );
+  }, patienceMs);
+  db.exec(setUp);
+  await patiently(() => migrate(db, file), patienceMs);
+  if (statSync(file).size > maxCheckedBytes) return;
+  await patiently(() => check(db, file), patienceMs);
+}
+
+/** Looks at every page; a damaged file is refused before anything is built on it. */
+export function check(db: { prepare(sql: string): Statement }, file: string): void {
+  const finding = db.prepare('pragma quick_check(1)').get()?.['quick_check'];
+  if (finding !== 'ok')
+    throw toStoreError(Object.assign(new Error(String(finding)), { errcode: 11 }), file, existingCopyOf(file));
+}
+
+/** Tries again while another process holds the lock, without keeping this one from its other work. */
+async function patiently<T>(work: () => T, patienceMs: number): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 10));
+  }
+}
+
+export function copyOf(file: string): string {
+  return file.replace(/\.db$/, '.copy.db');
+}
+
+function existingCopyOf(file: string): string | undefined {
+  const copy = copyOf(file);
+  return statSync(copy, { throwIfNoEntry: false }) === undefined ? undefined : copy;
+}

@@ -1,0 +1,61 @@
+// The one place that loads SQLite: `node:sqlite` where Node has it (22.13 and later), else the drop-in of the same
+// API. Loaded on first use, since a server without data should not pay for it. Only the calls we make are named here.
+
+/** A prepared statement. Values are text, numbers or null; what they can not hold is stored as JSON. */
+export interface Statement {
+  run(...values: Value[]): { readonly changes: number | bigint };
+  get(...values: Value[]): Row | undefined;
+  all(...values: Value[]): Row[];
+  iterate(...values: Value[]): IterableIterator<Row>;
+}
+
+export type Value = string | number | null;
+export type Row = Readonly<Record<string, unknown>>;
+
+/** An open connection. */
+export interface Connection {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+interface Driver {
+  readonly DatabaseSync: new (path: string) => Connection;
+}
+
+let loading: Promise<Driver> | undefined;
+
+/** Opens a database file, which is made where it does not exist. */
+export async function connectSqlite(file: string): Promise<Connection> {
+  loading ??= loadDriver();
+  const { DatabaseSync } = await loading;
+  return new DatabaseSync(file);
+}
+
+async function loadDriver(): Promise<Driver> {
+  const builtIn = quietly(() => process.getBuiltinModule?.('node:sqlite') as Driver | undefined);
+  if (builtIn?.DatabaseSync !== undefined) return builtIn;
+  try {
+    return (await import('@photostructure/sqlite')) as unknown as Driver;
+  } catch (cause) {
+    loading = undefined;
+    throw new Error(
+      `Node ${process.version} has no SQLite of its own and the package @photostructure/sqlite is not installed. ` +
+        'Use Node 22.13 or later, or install the package',
+      { cause },
+    );
+  }
+}
+
+/** Node calls the module experimental on stderr; the few calls above have not changed since it appeared. */
+function quietly<T>(load: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return load();
+  } catch {
+    return undefined as T; // Node 20 and 22.12 throw or know nothing; the drop-in follows.
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

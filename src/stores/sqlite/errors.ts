@@ -1,0 +1,83 @@
+// What can go wrong with the data folder, as sentences a person can act on. SQLite's numbers end here.
+
+/** Why the store could not do what was asked. */
+export type StoreErrorCode = 'busy' | 'damaged' | 'full' | 'denied' | 'newer' | 'closed' | 'failed' | 'limit';
+
+/** A failure of the store. Its message names the file and what to do next. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
+
+/** Primary result codes of SQLite, https://sqlite.org/rescode.html. */
+const results = {
+  5: 'busy',
+  6: 'busy',
+  8: 'denied',
+  10: 'failed',
+  11: 'damaged',
+  13: 'full',
+  14: 'denied',
+  23: 'denied',
+  26: 'damaged',
+} as const satisfies Record<number, StoreErrorCode>;
+
+/** The part of a driver error both drivers share. */
+interface DriverError extends Error {
+  readonly code?: string;
+  readonly errcode?: number;
+  readonly errstr?: string;
+}
+
+function codeOf(error: unknown): StoreErrorCode {
+  const { code, errcode } = error as DriverError;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'full';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST')
+    return 'denied';
+  if (typeof errcode !== 'number') return 'failed';
+  return results[(errcode & 0xff) as keyof typeof results] ?? 'failed';
+}
+
+/** Whether another connection holds the lock right now, so that trying again helps. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error) === 'busy' && typeof (error as DriverError).errcode === 'number';
+}
+
+/** Turns whatever the driver or the file system threw into a sentence about `file`. */
+export function toStoreError(error: unknown, file: string, copy?: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = codeOf(error);
+  const why = error instanceof Error ? error.message : String(error);
+  return new StoreError(code, sentences[code](file, why, copy), error);
+}
+
+type Sentence = (file: string, why: string, copy: string | undefined) => string;
+
+const sentences: Record<StoreErrorCode, Sentence> = {
+  busy: (file) => `${file} is locked by another process. Nothing was stored; try again, or stop the other process`,
+  damaged: (file, why, copy) =>
+    `${file} is damaged (${why}). It was left as it is. Move it away together with ${file}-wal and ${file}-shm, then ${
+      copy === undefined
+        ? 'start again with an empty store; there is no copy'
+        : `put the last good copy, ${copy}, in its place`
+    }`,
+  full: (file) => `No space is left to write ${file}. Nothing was stored; free some space and try again`,
+  denied: (file, why) =>
+    `${file} can not be opened for reading and writing (${why}). Check its permissions or choose another folder with --data`,
+  newer: (file) => `${file} was written by a newer version. Update, or choose another folder with --data`,
+  closed: (file) => `${file} is closed`,
+  failed: (file, why) => `${file} failed: ${why}`,
+  limit: (_file, why) => why,
+};
+
+/** The store has been closed. */
+export const closedError = (file: string): StoreError =>
+  new StoreError('closed', sentences.closed(file, '', undefined));
+
+/** The store was written by a later version of this program. */
+export const newerError = (file: string): StoreError => new StoreError('newer', sentences.newer(file, '', undefined));

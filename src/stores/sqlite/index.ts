@@ -1,0 +1,60 @@
+// The data folder: one SQLite file that several processes may share. Everything durable of the ready-made servers is
+// in it. The packs that use it name the small interfaces they need; the classes here fit them.
+
+import type { Logger } from '../../protocol/log.ts';
+import { type CopyOptions, renewCopy } from './copy.ts';
+import { Database, type DatabaseOptions } from './database.ts';
+import { SqliteExpiringStore } from './expiring.ts';
+import { type NotesOptions, SqliteNotes } from './notes.ts';
+import { SqliteRecords } from './records.ts';
+
+export { StoreError, type StoreErrorCode } from './errors.ts';
+export type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './notes.ts';
+export type { SqliteExpiringStore, SqliteNotes, SqliteRecords };
+
+export interface DataFolderOptions extends DatabaseOptions, NotesOptions {
+  readonly copies?: CopyOptions;
+  /** When the age of the last good copy is looked at. Default 30 s after opening; 0 = never. */
+  readonly copyAfterMs?: number;
+  readonly logger?: Logger;
+}
+
+/** What a server keeps, once the folder is open. */
+export interface DataFolder {
+  /** The database file, for messages. */
+  readonly file: string;
+  readonly notes: SqliteNotes;
+  readonly expiring: SqliteExpiringStore;
+  /** Small JSON values of one kind, for packs that must remember something. */
+  records(kind: string): SqliteRecords;
+  /** Renews the last good copy if it is old; says whether it did. */
+  renewCopy(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Opens the data folder, making it where it does not exist; fails with a `StoreError` that says what to do. */
+export async function openDataFolder(folder: string, options: DataFolderOptions = {}): Promise<DataFolder> {
+  const { logger, copyAfterMs = 30_000 } = options;
+  const database = await Database.open(folder, options);
+  const renew = (): Promise<boolean> => renewCopy(database, options.copies);
+  const timer = copyAfterMs > 0 ? setTimeout(() => void tryToRenew(renew, logger), copyAfterMs).unref() : undefined;
+  return {
+    file: database.file,
+    notes: new SqliteNotes(database, options),
+    expiring: new SqliteExpiringStore(database),
+    records: (kind) => new SqliteRecords(database, kind),
+    renewCopy: renew,
+    close() {
+      clearTimeout(timer);
+      return database.close();
+    },
+  };
+}
+
+async function tryToRenew(renew: () => Promise<boolean>, logger: Logger | undefined): Promise<void> {
+  try {
+    if (await renew()) logger?.debug('the last good copy of the data was renewed');
+  } catch (error) {
+    logger?.error('the last good copy of the data could not be renewed', { error });
+  }
+}

@@ -1,0 +1,75 @@
+// What the database looks like, as numbered steps. A step that has shipped is never changed; a new one is added.
+
+import type { Connection } from './driver.ts';
+import { newerError } from './errors.ts';
+
+/** Step n takes a database from `user_version` n - 1 to n. */
+const steps: readonly string[] = [
+  // 1: notes and counters. Texts of clients are kept as JSON: SQLite text can hold neither NUL nor half a surrogate pair.
+  `create table owners (
+     number     integer primary key,
+     key        text not null unique,
+     last_note  integer not null default 0,
+     characters integer not null default 0,
+     counter    integer not null default 0,
+     changed    integer not null default 0
+   ) strict;
+   create index owners_by_change on owners (changed);
+   create table notes (
+     owner  integer not null references owners (number),
+     id     integer not null,
+     note   text not null,
+     primary key (owner, id)
+   ) strict, without rowid;
+   create table note_tags (
+     owner  integer not null,
+     tag    text not null,
+     note   integer not null,
+     primary key (owner, tag, note)
+   ) strict, without rowid;`,
+  // 2: small JSON values by kind and key: the registry of workers and its like.
+  `create table records (
+     kind   text not null,
+     key    text not null,
+     value  text not null,
+     primary key (kind, key)
+   ) strict, without rowid;`,
+  // 3: values that expire: revoked sessions, single-use marks, journals.
+  `create table expiring (
+     key      text primary key,
+     value    text not null,
+     expires  integer not null
+   ) strict, without rowid;
+   create index expiring_by_time on expiring (expires);`,
+];
+
+export const schemaVersion = steps.length;
+
+export function versionOf(db: Connection): number {
+  return Number(db.prepare('pragma user_version').get()?.['user_version'] ?? 0);
+}
+
+/** Brings a database up to date in one transaction; another process that does the same is waited for by the caller. */
+export function migrate(db: Connection, file: string): void {
+  if (versionOf(db) === schemaVersion) return;
+  db.exec('begin immediate');
+  try {
+    const version = versionOf(db);
+    if (version > schemaVersion) throw newerError(file);
+    for (const step of steps.slice(version)) db.exec(step);
+    db.exec(`pragma user_version = ${schemaVersion}`);
+    db.exec('commit');
+  } catch (error) {
+    rollBack(db);
+    throw error;
+  }
+}
+
+/** Ends a failed transaction, unless SQLite has done so itself. */
+export function rollBack(db: Connection): void {
+  try {
+    db.exec('rollback');
+  } catch {
+    // A full disk or an I/O error may have rolled back already; then there is nothing to end.
+  }
+}
