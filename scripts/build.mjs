@@ -16,6 +16,8 @@ const outdir = resolve(values.outdir ?? resolve(root, 'dist'));
 const entries = {
   index: 'src/index.ts',
   cli: 'src/cli/main.ts',
+  'mcp-clipboardify': 'src/cli/mcp-clipboardify.ts',
+  'mcp-secure-local': 'src/cli/mcp-secure-local.ts',
   client: 'src/client/index.ts',
 };
 

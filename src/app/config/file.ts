@@ -34,14 +34,20 @@ export async function readConfigFile(file: string, context: FileContext): Promis
       message: `needs the variable ${name}, which is not set; set it, or write \${${name}:-default}`,
     })),
     ...duplicates(tree, []),
-    ...(await check(expanded.value)),
+    // An unset variable leaves an empty text behind; that is one mistake, not two.
+    ...(await check(expanded.value)).filter(({ path }) => !expanded.unset.some((each) => same(each.path, path))),
   ];
   if (wrong.length > 0) {
+    wrong.sort((a, b) => offsetOf(tree, a.path) - offsetOf(tree, b.path));
     throw new Mistake(wrong.map((issue) => `${at(issue.path)}: ${formatIssues([helped(issue)])}`).join('\n'));
   }
   const values = collect(expanded.value, at, dirname(file), context.home);
   refuseOpenDoors(file, holdsSecrets(raw, expanded), values);
   return values;
+}
+
+function same(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((step, i) => step === b[i]);
 }
 
 function readText(file: string): string {

@@ -1,9 +1,10 @@
 // mooring serve [profile]: the options, as words.
 
-import { type Option, options } from '../../app/config/options.ts';
+import { options } from '../../app/config/options.ts';
 import { Mistake } from '../../app/mistake.ts';
 import { defaultProfile, profiles } from '../../app/profiles/index.ts';
 import { serve } from '../../app/serve.ts';
+import { flagHelp, flagWords, settingsFlags } from '../settings-flags.ts';
 import { readArgs } from '../usage.ts';
 
 const help = (): string => `Usage: mooring serve [profile] [options]
@@ -17,16 +18,16 @@ ${Object.entries(profiles)
   * the default
 
 What it offers:
-${rows('what')}
+${flagHelp('what')}
 
 Over HTTP:
-${rows('http')}
+${flagHelp('http')}
 
 Who may connect over HTTP:
-${rows('auth')}
+${flagHelp('auth')}
 
 Log, on stderr:
-${rows('log')}
+${flagHelp('log')}
 
 Else:
   --config FILE           settings from this file (default MOORING_CONFIG, else the user's own; see "mooring config")
@@ -42,7 +43,7 @@ ${options
 
 export async function run(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArgs('serve', args, {
-    ...flags(),
+    ...settingsFlags(),
     config: { type: 'string' },
     'show-setup': { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
@@ -57,32 +58,7 @@ export async function run(args: readonly string[]): Promise<number> {
     profile,
     configFile: values['config'] as string | undefined,
     showSetup: values['show-setup'] === true,
-    flags: wordsOf(values),
+    flags: flagWords(values),
   });
   return 0;
-}
-
-/** The options as `parseArgs` wants them. */
-function flags(): Record<string, { type: 'string'; multiple: true } | { type: 'boolean' }> {
-  return Object.fromEntries(
-    options
-      .filter(({ flag }) => flag !== undefined)
-      .map(({ flag, kind }) => [flag, kind === 'switch' ? { type: 'boolean' } : { type: 'string', multiple: true }]),
-  );
-}
-
-function wordsOf(values: Readonly<Record<string, unknown>>): Record<string, readonly string[]> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : [String(value)]]),
-  );
-}
-
-function rows(section: Option['section']): string {
-  return options
-    .filter((option) => option.section === section && option.flag !== undefined)
-    .map(({ flag, metavar, about }) => {
-      const left = `  --${flag}${metavar === undefined ? '' : ` ${metavar}`}`;
-      return left.length < 25 ? `${left.padEnd(26)}${about}` : `${left}\n${' '.repeat(26)}${about}`;
-    })
-    .join('\n');
 }

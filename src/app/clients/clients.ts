@@ -1,0 +1,121 @@
+// The AI clients we can put an entry into: where each keeps its servers and how it spells one. One row each.
+
+import { posix, win32 } from 'node:path';
+import type { Platform } from '../config/folders.ts';
+import { Mistake } from '../mistake.ts';
+
+/** A server as clients are told about it: a program to start, or an address. */
+export type ServerEntry =
+  | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
+  | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+export type Scope = 'user' | 'project';
+
+export interface ClientRow {
+  readonly title: string;
+  readonly format: 'json' | 'toml';
+  /** Where servers stand in the file. */
+  readonly key: string;
+  /** The file; undefined when this client has none for the scope. */
+  file(scope: Scope, at: Platform, folder: string): string | undefined;
+  /** The entry as this client spells it. */
+  spell(server: ServerEntry): Readonly<Record<string, unknown>>;
+  /** What to do for it to be noticed. */
+  readonly afterwards: string;
+}
+
+const joinFor = (at: Platform) => (at.platform === 'win32' ? win32.join : posix.join);
+
+/** Where desktop applications keep their settings. */
+function appFolder(at: Platform): string {
+  const join = joinFor(at);
+  if (at.platform === 'win32') return at.env['APPDATA'] || join(at.home, 'AppData', 'Roaming');
+  if (at.platform === 'darwin') return join(at.home, 'Library', 'Application Support');
+  return at.env['XDG_CONFIG_HOME'] || join(at.home, '.config');
+}
+
+/** Leaves out what is empty, so that entries read as if written by hand. */
+function tidy(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const kept = Object.entries(fields).filter(([, value]) => {
+    if (value === undefined) return false;
+    return typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length > 0;
+  });
+  return Object.fromEntries(kept);
+}
+
+export const clients: Readonly<Record<string, ClientRow>> = {
+  'claude-desktop': {
+    title: 'Claude Desktop',
+    format: 'json',
+    key: 'mcpServers',
+    file: (scope, at) =>
+      scope === 'user' ? joinFor(at)(appFolder(at), 'Claude', 'claude_desktop_config.json') : undefined,
+    spell: (server) => {
+      if ('url' in server) {
+        throw new Mistake(
+          'Claude Desktop takes addresses in Settings › Connectors only; leave --url out to start a program',
+        );
+      }
+      return tidy(server);
+    },
+    afterwards: 'Quit Claude Desktop and start it again.',
+  },
+  'claude-code': {
+    title: 'Claude Code',
+    format: 'json',
+    key: 'mcpServers',
+    file: (scope, at, folder) =>
+      scope === 'project'
+        ? joinFor(at)(folder, '.mcp.json')
+        : joinFor(at)(at.env['CLAUDE_CONFIG_DIR'] || at.home, '.claude.json'),
+    spell: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
+    afterwards: 'Start Claude Code anew; /mcp shows the server.',
+  },
+  cursor: {
+    title: 'Cursor',
+    format: 'json',
+    key: 'mcpServers',
+    file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.cursor', 'mcp.json'),
+    spell: (server) => tidy(server),
+    afterwards: 'Cursor notices by itself; Settings › MCP shows the server.',
+  },
+  vscode: {
+    title: 'VS Code',
+    format: 'json',
+    key: 'servers',
+    file: (scope, at, folder) =>
+      scope === 'project'
+        ? joinFor(at)(folder, '.vscode', 'mcp.json')
+        : joinFor(at)(appFolder(at), 'Code', 'User', 'mcp.json'),
+    spell: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
+    afterwards: 'Run "MCP: List Servers" in VS Code and start it there.',
+  },
+  codex: {
+    title: 'Codex',
+    format: 'toml',
+    key: 'mcp_servers',
+    file: (scope, at, folder) =>
+      scope === 'project'
+        ? joinFor(at)(folder, '.codex', 'config.toml')
+        : joinFor(at)(at.env['CODEX_HOME'] || joinFor(at)(at.home, '.codex'), 'config.toml'),
+    spell: (server) => ('url' in server ? tidy({ url: server.url, http_headers: server.headers }) : tidy(server)),
+    afterwards: 'Start Codex anew; /mcp shows the server.',
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    format: 'json',
+    key: 'mcpServers',
+    file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.gemini', 'settings.json'),
+    // Its `url` means the older transport of two endpoints.
+    spell: (server) => ('url' in server ? tidy({ httpUrl: server.url, headers: server.headers }) : tidy(server)),
+    afterwards: 'Start Gemini CLI anew; /mcp shows the server.',
+  },
+};
+
+/** Other names people type. */
+export const clientAliases: Readonly<Record<string, string>> = {
+  claude: 'claude-desktop',
+  'vs-code': 'vscode',
+  code: 'vscode',
+  'gemini-cli': 'gemini',
+};

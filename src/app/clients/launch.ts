@@ -1,0 +1,46 @@
+// How a client is told to start us: through npx where this is the published package, else this very copy.
+
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { options } from '../config/options.ts';
+import { absolutePath } from '../config/values.ts';
+import type { ServerEntry } from './clients.ts';
+
+export interface LaunchOptions {
+  readonly profile: string | undefined;
+  /** Further words for `mooring serve`. */
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** `npx`, `this` copy, or whichever fits how we were started. */
+  readonly how: 'npx' | 'this' | 'auto';
+  readonly platform?: NodeJS.Platform;
+  /** The script that runs now. */
+  readonly script?: string;
+}
+
+/** The command that starts a profile. */
+export function launchEntry(options: LaunchOptions): ServerEntry {
+  const { profile, words, env, how, platform = process.platform, script = process.argv[1] ?? '' } = options;
+  // Words alone would be read as a profile by "npx -y mooring", so serve is always spelled out.
+  const serve = ['serve', ...(profile === undefined ? [] : [profile]), ...anchored(words)];
+  const published = /[/\\]node_modules[/\\](\.bin|mooring)[/\\]/.test(script);
+  if (how === 'this' || (how === 'auto' && !published)) {
+    return { command: process.execPath, args: [resolve(script), ...serve], env };
+  }
+  const npx = ['npx', '-y', 'mooring', ...serve];
+  // npx is a batch file on Windows, and clients start programs without a shell.
+  const [command, ...args] = platform === 'win32' ? ['cmd', '/c', ...npx] : npx;
+  return { command: command as string, args, env };
+}
+
+/** Clients start programs in a folder of their own choice, so relative paths are settled now. */
+function anchored(words: readonly string[]): string[] {
+  const flags = options.filter(({ kind }) => kind === 'path' || kind === 'paths').map(({ flag }) => `--${flag}`);
+  const paths = new Set([...flags, '--config']);
+  const absolute = (path: string): string => absolutePath(path, process.cwd(), homedir());
+  return words.map((word, i) => {
+    const [flag = '', ...value] = word.split('=');
+    if (value.length > 0 && paths.has(flag)) return `${flag}=${absolute(value.join('='))}`;
+    return i > 0 && paths.has(words[i - 1] as string) ? absolute(word) : word;
+  });
+}

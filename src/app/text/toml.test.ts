@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { parseToml, TomlError } from './toml.ts';
+import { hasTable, removeTable, setTable, TomlShape } from './toml-edit.ts';
+
+const sample = `# my settings
+model = "o5" # which
+approval_policy = 'on-request'
+
+[mcp_servers.docs]
+command = "uv"
+args = [
+  "run", # first
+  "docs",
+]
+
+[mcp_servers.docs.env]
+"API KEY" = """
+several
+lines ""still"""""
+
+[profiles.fast]
+dates = [1979-05-27T07:32:00Z, 07:32:00]
+numbers = [0xff, 1_000, -3.5e10, inf]
+point = { x = 1, y.z = "[not a table]" }
+
+[[fruit]]
+name = "apple"
+`;
+
+test('the statements of a file are found with their paths', () => {
+  expect(parseToml(sample).map(({ kind, path }) => `${kind} ${path.join('.')}`)).toEqual([
+    'pair model',
+    'pair approval_policy',
+    'table mcp_servers.docs',
+    'pair mcp_servers.docs.command',
+    'pair mcp_servers.docs.args',
+    'table mcp_servers.docs.env',
+    'pair mcp_servers.docs.env.API KEY',
+    'table profiles.fast',
+    'pair profiles.fast.dates',
+    'pair profiles.fast.numbers',
+    'pair profiles.fast.point',
+    'array-table fruit',
+    'pair fruit.name',
+  ]);
+});
+
+test.each([
+  'a = ',
+  'a = b',
+  'a = "x',
+  '[a',
+  'a = 1 b = 2',
+  '[a]\n[a]\n',
+  'a = [1 2]',
+  '= 1',
+  "a = '''x",
+  'a = 2026-13',
+  '{"a": 1}',
+])('%j is no TOML', (text) => {
+  expect(() => parseToml(text)).toThrow(TomlError);
+});
+
+const server = { command: 'npx', args: ['-y', 'mooring'], env: { A: 'x "quoted" \\ ü' } };
+const block = `[mcp_servers.mooring]
+command = "npx"
+args = ["-y", "mooring"]
+
+[mcp_servers.mooring.env]
+A = "x \\"quoted\\" \\\\ ü"
+`;
+
+test('a table is put at the end, and nothing else is touched', () => {
+  expect(setTable(sample, ['mcp_servers', 'mooring'], server)).toBe(`${sample}\n${block}`);
+  expect(setTable('', ['mcp_servers', 'mooring'], server)).toBe(block);
+  expect(setTable('a = 1', ['mcp_servers', 'mooring'], server)).toBe(`a = 1\n\n${block}`);
+});
+
+test('putting it twice changes nothing, and taking it out gives the file back', () => {
+  const once = setTable(sample, ['mcp_servers', 'mooring'], server);
+  expect(setTable(once, ['mcp_servers', 'mooring'], server)).toBe(once);
+  expect(hasTable(once, ['mcp_servers', 'mooring'])).toBe(true);
+  expect(removeTable(once, ['mcp_servers', 'mooring'])).toBe(sample);
+  expect(removeTable(sample, ['mcp_servers', 'mooring'])).toBeUndefined();
+});
+
+test('a table in the middle is replaced with those below it, comments of the next one stay', () => {
+  const text = `[mcp_servers.mooring]\ncommand = "old"\n[mcp_servers.mooring.env]\nB = "1"\n\n# the next\n[other]\nx = 1\n`;
+  expect(setTable(text, ['mcp_servers', 'mooring'], { url: 'http://h/mcp' })).toBe(
+    `[mcp_servers.mooring]\nurl = "http://h/mcp"\n\n# the next\n[other]\nx = 1\n`,
+  );
+  expect(removeTable(text, ['mcp_servers', 'mooring'])).toBe('# the next\n[other]\nx = 1\n');
+});
+
+test('names that need quotes get them and are found again', () => {
+  const text = setTable('', ['mcp_servers', 'my server.x'], { command: 'c' });
+  expect(text).toBe('[mcp_servers."my server.x"]\ncommand = "c"\n');
+  expect(hasTable(text, ['mcp_servers', 'my server.x'])).toBe(true);
+});
+
+test.each([
+  '[mcp_servers]\nmooring = { command = "x" }\n',
+  'mcp_servers.mooring.command = "x"\n',
+  'mcp_servers = {}\n',
+  '[mcp_servers.mooring]\na = 1\n[x]\nb = 1\n[mcp_servers.mooring.env]\nc = "1"\n',
+])('an entry spelled otherwise is left alone: %j', (text) => {
+  expect(() => setTable(text, ['mcp_servers', 'mooring'], server)).toThrow(TomlShape);
+});

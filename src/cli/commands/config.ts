@@ -1,0 +1,135 @@
+// mooring config: the settings a run would have, and where each of them comes from.
+
+import { options } from '../../app/config/options.ts';
+import { type Settled, settle } from '../../app/config/settle.ts';
+import type { Value } from '../../app/config/values.ts';
+import { Mistake } from '../../app/mistake.ts';
+import { defaultProfile } from '../../app/profiles/index.ts';
+import { flagWords, settingsFlags } from '../settings-flags.ts';
+import { type Output, openOutput } from '../ui/output.ts';
+import { table } from '../ui/table.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring config [schema | path] [options]
+
+Prints the settings "mooring serve" would run with, and whether each is a default or comes from the file, the
+environment or a flag. All options of "mooring serve" can be given. Later ones win: default, file, environment, flag.
+
+  mooring config schema   prints the JSON Schema of the file
+  mooring config path     prints which file is read
+
+Options:
+  --config FILE   settings from this file
+  --json          for programs
+  -h, --help      show this
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('config', args, {
+    ...settingsFlags(),
+    config: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values['help'] === true) {
+    out.write(help);
+    return 0;
+  }
+  const [what, ...more] = positionals;
+  if (what === 'schema') {
+    const { configSchema } = await import('../../app/config/schema.ts');
+    out.json(configSchema());
+    return 0;
+  }
+  if (more.length > 0 || (what !== undefined && what !== 'path')) {
+    throw new Mistake(`${JSON.stringify(more[0] ?? what)} is not known here; see "mooring config --help"`);
+  }
+  const configFile = values['config'] as string | undefined;
+  const settled = await settle({ flags: flagWords(values), configFile, defaultProfile });
+  if (what === 'path') {
+    if (settled.file !== undefined) out.write(`${settled.file}\n`);
+    else out.note('mooring: no configuration file is read; "mooring init --user" writes one\n');
+    return settled.file === undefined ? 1 : 0;
+  }
+  if (values['json'] === true) out.json(forPrograms(settled));
+  else print(settled, out);
+  return 0;
+}
+
+interface Line {
+  readonly key: string;
+  readonly value: string;
+  readonly from: string;
+  readonly changed: boolean;
+}
+
+function lines({ values, file }: Settled): Line[] {
+  return options.map(({ key, secret }) => {
+    const entry = values.get(key);
+    return {
+      key,
+      value: entry === undefined ? '–' : show(entry, secret === true),
+      from: entry === undefined ? 'default' : origin(entry, file),
+      changed: entry !== undefined && entry.origin.from !== 'default',
+    };
+  });
+}
+
+function show({ value }: Value, secret: boolean): string {
+  if (secret) return Array.isArray(value) ? `${value.length} hidden` : 'hidden';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(word).join(', ');
+  if (typeof value === 'object' && value !== null) {
+    const names = Object.keys(value);
+    return names.length === 0 ? 'none' : names.join(', ');
+  }
+  return word(value);
+}
+
+function word(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return String((value as { source?: unknown }).source ?? '…');
+  return String(value);
+}
+
+function origin({ origin: { from, where } }: Value, file: string | undefined): string {
+  if (from === 'file') return `file, line ${where?.slice((file?.length ?? 0) + 1)}`;
+  return where === undefined ? from : `${from} ${where}`;
+}
+
+function print(settled: Settled, out: Output): void {
+  const { style, width } = out;
+  out.write(`${style.faint('file')}  ${settled.file ?? 'none; "mooring init --user" writes one'}\n\n`);
+  const columns = [
+    { title: 'setting', text: (line: Line) => line.key, paint: (text: string) => style.name(text) },
+    {
+      title: 'from',
+      text: (line: Line) => line.from,
+      paint: (text: string, line: Line) => (line.changed ? style.warn(text) : style.faint(text)),
+    },
+    { title: 'value', text: (line: Line) => line.value },
+  ];
+  out.write(table(lines(settled), columns, { style, width }));
+  for (const note of settled.notes) out.note(`\n${note}\n`);
+}
+
+function forPrograms({ values, file }: Settled): unknown {
+  const settings = options.flatMap(({ key, secret }) => {
+    const entry = values.get(key);
+    if (entry === undefined) return [];
+    return [[key, { value: secret ? 'hidden' : redacted(key, entry.value), origin: entry.origin }] as const];
+  });
+  return { file: file ?? null, settings: Object.fromEntries(settings) };
+}
+
+/** Variables and headers of servers are often credentials; their names suffice. */
+function redacted(key: string, value: unknown): unknown {
+  if (key !== 'mcpServers') return value;
+  const hide = (fields: unknown): unknown =>
+    fields === undefined
+      ? undefined
+      : Object.fromEntries(Object.keys(fields as object).map((name) => [name, 'hidden']));
+  const servers = Object.entries(value as Record<string, Record<string, unknown>>);
+  return Object.fromEntries(
+    servers.map(([name, entry]) => [name, { ...entry, env: hide(entry['env']), headers: hide(entry['headers']) }]),
+  );
+}

@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+// The program `mcp-secure-local`: the secure-local profile under the name its document gives it.
+
+import { runProfile } from './run.ts';
+
+runProfile('secure-local', process.argv.slice(2));

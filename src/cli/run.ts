@@ -1,0 +1,88 @@
+// The command line: finds the command, loads it, turns mistakes into a sentence and an exit code. Nothing else.
+
+import { Mistake } from '../app/mistake.ts';
+
+interface Command {
+  readonly about: string;
+  readonly group: 'Serve' | 'Set up' | 'Use' | 'Guard';
+  load(): Promise<{ run(args: readonly string[]): Promise<number> }>;
+}
+
+/** One row per command. Modules are loaded when the command is run, so that a start pays only for what it uses. */
+const commands: Readonly<Record<string, Command>> = {
+  serve: { group: 'Serve', about: 'serve a profile over stdio or HTTP', load: () => import('./commands/serve.ts') },
+  install: { group: 'Set up', about: 'put Mooring into an AI client', load: () => import('./commands/install.ts') },
+  uninstall: { group: 'Set up', about: 'take it out again', load: () => import('./commands/uninstall.ts') },
+  init: { group: 'Set up', about: 'write a configuration to start from', load: () => import('./commands/init.ts') },
+  config: {
+    group: 'Set up',
+    about: 'show the settings and where each comes from',
+    load: () => import('./commands/config.ts'),
+  },
+};
+
+/** Runs a command line and sets the exit code: 0 fine, 1 failed, 2 asked for wrongly. */
+export function run(argv: readonly string[]): void {
+  dispatch(argv).then(
+    (code) => {
+      process.exitCode = code;
+    },
+    (error: unknown) => {
+      process.stderr.write(`mooring: ${error instanceof Error ? error.message : String(error)}\n`);
+      if (!(error instanceof Mistake) && process.env['MCP_LOG_LEVEL']?.toLowerCase() === 'debug') {
+        process.stderr.write(`${(error as Error).stack}\n`);
+      }
+      process.exitCode = error instanceof Mistake ? 2 : 1;
+    },
+  );
+}
+
+/** Runs a program that is one profile; `--version` and all options of serve are its own. */
+export function runProfile(profile: string, argv: readonly string[]): void {
+  run(argv[0] === '--version' || argv[0] === '-v' ? argv : ['serve', profile, ...argv]);
+}
+
+async function dispatch(argv: readonly string[]): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === '--version' || first === '-v') {
+    const { version } = await import('../app/version.ts');
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
+  // What clients are told to start is `npx -y mooring`: without a word, and without a person, that serves.
+  if (first === undefined) return process.stdin.isTTY === true ? help() : load('serve', []);
+  if (first === '--help' || first === '-h') return help();
+  if (first === 'help') return rest[0] === undefined ? help() : load(rest[0], ['--help']);
+  if (first.startsWith('-')) return load('serve', argv);
+  return load(first, rest);
+}
+
+async function load(name: string, args: readonly string[]): Promise<number> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    const { nearest } = await import('../app/text/nearest.ts');
+    const meant = nearest(name, Object.keys(commands));
+    const hint = meant === undefined ? '"mooring --help" lists them' : `did you mean ${JSON.stringify(meant)}?`;
+    throw new Mistake(`Unknown command ${JSON.stringify(name)}; ${hint}`);
+  }
+  return (await command.load()).run(args);
+}
+
+async function help(): Promise<number> {
+  const { openOutput } = await import('./ui/output.ts');
+  const out = openOutput();
+  const groups = [...new Set(Object.values(commands).map(({ group }) => group))];
+  const sections = groups.map((group) => {
+    const rows = Object.entries(commands).filter(([, command]) => command.group === group);
+    return `${out.style.strong(group)}\n${rows.map(([name, { about }]) => `  ${out.style.name(name.padEnd(12))}${about}`).join('\n')}`;
+  });
+  out.write(`${out.style.strong('mooring')}: MCP servers that any client can tie up to
+
+Usage: mooring <command> [options]
+
+${sections.join('\n\n')}
+
+"mooring <command> --help" explains a command. Without one, and with stdin from a program, it serves on stdio.
+`);
+  return 0;
+}

@@ -1,0 +1,35 @@
+// Where commands write: what was asked for goes to stdout, everything said about it to stderr.
+
+import { type Style, styleFor } from './style.ts';
+
+export interface Output {
+  readonly style: Style;
+  /** Columns of the terminal behind stdout; undefined when there is none. */
+  readonly width: number | undefined;
+  write(text: string): void;
+  /** For remarks, which must not end up in a pipe. */
+  note(text: string): void;
+  /** Any value, as JSON for programs. */
+  json(value: unknown): void;
+}
+
+/** The terminal, or the pipes, of this process. */
+export function openOutput(): Output {
+  endQuietlyOnBrokenPipe();
+  const { stdout, stderr } = process;
+  return {
+    style: styleFor(stdout),
+    width: stdout.isTTY === true ? Math.max(40, stdout.columns || 80) : undefined,
+    write: (text) => void stdout.write(text),
+    note: (text) => void stderr.write(text),
+    json: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+  };
+}
+
+/** A reader that left (`| head`) is no error; nothing more is to be said to it. */
+function endQuietlyOnBrokenPipe(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+}
