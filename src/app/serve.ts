@@ -2,6 +2,7 @@
 
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { type Asked, type Settled, settle } from './config/settle.ts';
+import { HealthRegistry } from './health.ts';
 import { Mistake } from './mistake.ts';
 import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
 import { version } from './version.ts';
@@ -24,7 +25,8 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const logger = createLogger({ name: 'mooring', ...logOptions(settled) });
   for (const note of settled.notes) logger.notice(note);
   const profile = await row.load();
-  const ready = await profile.assemble({ logger, version, settings });
+  const health = new HealthRegistry();
+  const ready = await profile.assemble({ logger, version, settings, health });
   if (settings.http?.enabled === true) {
     const { serveOverHttp } = await import('./serve-http.ts');
     await serveOverHttp(profile.name, ready, settings, logger, options.showSetup === true);

@@ -4,6 +4,7 @@ import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { HttpOptions } from '../../transports/http.ts';
 import type { StdioOptions } from '../../transports/stdio.ts';
+import type { HealthRegistry } from '../health.ts';
 import type { Settings } from '../settings.ts';
 
 /** What the command line and the configuration hand to a profile. */
@@ -11,6 +12,8 @@ export interface ProfileOptions {
   readonly logger: Logger;
   readonly version: string;
   readonly settings: Settings;
+  /** Where parts say how they are doing; what answers health_check reads it. Plugins are in it already. */
+  readonly health: HealthRegistry;
 }
 
 /** A server that is ready to be connected to a transport. */

@@ -1,0 +1,49 @@
+// How the parts of a running server are doing, by name. Whoever holds a part adds a check; health_check asks them all.
+
+/** How one part is doing. */
+export interface Health {
+  readonly status: 'ok' | 'degraded' | 'failed';
+  /** What is wrong and what to do, for people; never a secret. */
+  readonly detail?: string;
+}
+
+export interface HealthPart extends Health {
+  readonly name: string;
+}
+
+export type HealthCheck = () => Health | Promise<Health>;
+
+/** A check that hangs must not hang the one who asks. */
+const maxCheckMs = 2_000;
+
+/** The checks of one server. */
+export class HealthRegistry {
+  readonly #checks = new Map<string, HealthCheck>();
+
+  /** Adds a part; the result takes it away again. A name that is known already is replaced. */
+  add(name: string, check: HealthCheck): () => void {
+    this.#checks.set(name, check);
+    return () => {
+      if (this.#checks.get(name) === check) this.#checks.delete(name);
+    };
+  }
+
+  /** Asks every part. Never rejects: a check that throws or takes too long is a failed part. */
+  check(): Promise<HealthPart[]> {
+    return Promise.all([...this.#checks].map(async ([name, check]) => ({ name, ...(await outcome(check)) })));
+  }
+}
+
+async function outcome(check: HealthCheck): Promise<Health> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(() => resolve({ status: 'failed', detail: `no answer within ${maxCheckMs} ms` }), maxCheckMs);
+  });
+  try {
+    return await Promise.race([check(), late]);
+  } catch (error) {
+    return { status: 'failed', detail: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
