@@ -101,16 +101,18 @@ function listen(address: { port: number; host: string } | { path: string }, onVi
   });
 }
 
-/** Every process of this machine whose environment holds the mark. */
+/** Every process of this machine whose environment or command line holds the mark. */
 export function findMarked(mark: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
     .map(Number)
     .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark);
-      } catch {
-        return false; // Ended meanwhile, or of another user and so not ours.
-      }
+      return ['environ', 'cmdline'].some((name) => {
+        try {
+          return readFileSync(`/proc/${pid}/${name}`, 'utf8').includes(mark);
+        } catch {
+          return false; // Ended meanwhile, or of another user and so not ours.
+        }
+      });
     });
 }

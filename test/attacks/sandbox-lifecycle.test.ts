@@ -344,7 +344,7 @@ import { createSandbox } from './sandbox.mjs';
 const mark = process.argv[2];
 const sandbox = await createSandbox({ programs: ['sh'], environment: { set: { ATTACK_MARK: mark } } });
 process.stdout.write('ready');
-await sandbox.run({ program: 'sh', args: ['-c', 'setsid sleep 300 & sleep 300'] });
+await sandbox.run({ program: 'sh', args: ['-c', 'setsid sleep 300 & sleep 300', mark] });
 `;
 
 /** Ends itself while a command runs. */
@@ -352,7 +352,7 @@ const endingSource = `
 import { createSandbox } from './sandbox.mjs';
 const [level, mark] = process.argv.slice(2);
 const sandbox = await createSandbox({ level, programs: ['sh'], environment: { set: { ATTACK_MARK: mark } } });
-const worker = await sandbox.spawn({ program: 'sh', args: ['-c', 'sleep 300 & echo ready; sleep 300'] });
+const worker = await sandbox.spawn({ program: 'sh', args: ['-c', 'sleep 300 & echo ready; sleep 300', mark] });
 worker.stdout.once('data', () => process.exit(0));
 `;
 

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { descriptors, encodeArguments, findHelper, gateScript, runArguments, wallArguments } from './bubblewrap.ts';
+import {
+  descriptors,
+  encodeArguments,
+  findHelper,
+  gateScript,
+  keeperScript,
+  runArguments,
+  wallArguments,
+} from './bubblewrap.ts';
 import { defaultLimits } from './limits.ts';
 
 const walls = (more: Partial<Parameters<typeof wallArguments>[0]> = {}) =>
@@ -60,8 +68,13 @@ test('options are handed over with a NUL after each, so no value can become two'
   expect(encodeArguments(args).toString()).toBe('--setenv\0TOKEN\0a b --bind / /\0--chdir\0/srv/b\0');
 });
 
-test('the gate passes its arguments on without reading them', () => {
-  expect(gateScript).toBe('echo >&8 && read -r go <&8 && exec "$@" 8<&-');
+test('the two shells pass their arguments on without reading them', () => {
+  expect(gateScript).toBe('echo >&8 && read -r word <&8 && exec "$@" 8<&-');
+  expect(keeperScript).toContain('& "$@" 9<&-;');
+  // The keeper's watcher must hold none of the pipes, or nobody would see them close.
+  for (const descriptor of Object.values(descriptors)) {
+    if (descriptor !== descriptors.keeper) expect(keeperScript).toContain(` ${descriptor}<&-`);
+  }
 });
 
 test('a helper is found by absolute path in a place that only root can change', () => {

@@ -44,15 +44,24 @@ export function missingOptions(bwrap: string): string[] {
 }
 
 /** Descriptors that bubblewrap inherits from us beside the standard three; none of them is open in the program. */
-export const descriptors = { arguments: 3, filter: 4, status: 5, passwd: 6, group: 7, gate: 8 } as const;
+export const descriptors = { arguments: 3, filter: 4, status: 5, passwd: 6, group: 7, gate: 8, keeper: 9 } as const;
 
 /**
- * The first thing that runs inside: says that it is there, waits for our word, and becomes the command. Bubblewrap asks
- * the kernel to end it with its parent, but does not look whether the parent is still alive; a server killed in that
- * instant would leave an orphan. Here it is past that instant, and without our word it ends. A constant text: the
- * command comes as arguments, which a shell passes on without reading them.
+ * Stands before bubblewrap, outside, and ends its whole process group in two cases: when its descriptor closes, which is
+ * when we are gone, and when bubblewrap has ended. Bubblewrap binds itself to its parent's life, but late: killed a moment
+ * earlier, we would leave its half-made sandbox waiting for ever. It ends itself last, so its end is the end of all.
+ * A constant text, as below: the command comes as arguments, which a shell passes on unread.
  */
-export const gateScript = `echo >&${descriptors.gate} && read -r go <&${descriptors.gate} && exec "$@" ${descriptors.gate}<&-`;
+export const keeperScript = [
+  `(read -r word <&${descriptors.keeper}; kill -9 0) <&- >&- 2>&- 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- &`,
+  `"$@" ${descriptors.keeper}<&-; exec 2>/dev/null; kill -9 $!; wait; kill -9 0`,
+].join(' ');
+
+/**
+ * The first thing that runs inside, in a session of its own where the keeper cannot reach it: it says that it is there,
+ * waits for our word and becomes the command. By then bubblewrap has bound it to our life; without our word it ends.
+ */
+export const gateScript = `echo >&${descriptors.gate} && read -r word <&${descriptors.gate} && exec "$@" ${descriptors.gate}<&-`;
 
 /** User and group number inside; the host's number is another (see `identity.ts`). */
 const insideId = '1000';

@@ -93,8 +93,8 @@ function start({ file, args, cwd, environment, stdin, identity, walls, covered }
       cwd,
       env: environment,
       stdio,
-      // Without a pid namespace the process group is the best handle on the tree that there is.
-      detached: walls === undefined,
+      // A process group of its own: what ends it must not end us.
+      detached: true,
       ...(identity.changes ? { uid: identity.uid, gid: identity.gid } : {}),
     });
     if (child.stdout !== null && child.stdout !== undefined) return child as StartedProcess;

@@ -7,6 +7,7 @@ import {
   encodeArguments,
   findHelper,
   gateScript,
+  keeperScript,
   missingOptions,
   runArguments,
   wallArguments,
@@ -64,7 +65,7 @@ export function planLevel(level: SandboxLevel, options: LevelOptions): Planner {
 function planKernel(options: LevelOptions): Planner {
   const { identity, network, unixSockets } = options;
   const [bwrap, timeout] = [helper('kernel', 'bwrap', 'bubblewrap'), helper('kernel', 'timeout', 'coreutils')];
-  const gate = [helper('kernel', 'sh', 'dash'), '-c', gateScript, 'gate'];
+  const shell = helper('kernel', 'sh', 'dash');
   const architecture = process.arch;
   if (architecture !== 'x64' && architecture !== 'arm64') {
     const detail = `no system call table for ${architecture}`;
@@ -85,10 +86,10 @@ function planKernel(options: LevelOptions): Planner {
   const closing = covered.flatMap((descriptor) => ['--args', String(descriptor)]);
   return ({ path, args, environment, cwd, innerClockMs }) => {
     const clock = innerClockMs === undefined ? '0' : String(innerClockMs / 1000);
-    const inner = [...gate, timeout, '--signal=KILL', clock, ...limited, path, ...args];
+    const inner = [shell, '-c', gateScript, 'gate', timeout, '--signal=KILL', clock, ...limited, path, ...args];
     return {
-      file: bwrap,
-      args: [...closing, '--args', String(descriptors.arguments), '--', ...inner],
+      file: shell,
+      args: ['-c', keeperScript, 'keeper', bwrap, ...closing, '--args', String(descriptors.arguments), '--', ...inner],
       environment: {},
       cwd: '/',
       identity,

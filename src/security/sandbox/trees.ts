@@ -88,11 +88,13 @@ export abstract class Tree {
 }
 
 /**
- * A tree under bubblewrap. Process 1 of its pid namespace is our child's child: ending that one makes the kernel end
- * all others first, and bubblewrap reports only afterwards, so its exit is the proof that nobody is left.
+ * A tree under bubblewrap. Ending process 1 of its pid namespace makes the kernel end all others first, and bubblewrap
+ * reports only afterwards, so its exit is the proof that nobody is left.
  */
 export class WalledTree extends Tree {
   readonly #gate: Duplex;
+  readonly #keeper: Duplex;
+  #opened = false;
   #first: number | undefined;
   #exitCode: number | undefined;
   #exited = false;
@@ -104,6 +106,8 @@ export class WalledTree extends Tree {
     send(child, descriptors.passwd, accountFiles.passwd);
     send(child, descriptors.group, accountFiles.group);
     this.#gate = pipeAt(child, descriptors.gate);
+    this.#keeper = pipeAt(child, descriptors.keeper);
+    this.#keeper.on('error', () => {}).resume();
     const status = pipeAt(child, descriptors.status);
     this.reported = new Promise((resolve) => status.once('close', resolve));
     const watched = new Promise<boolean>((resolve, reject) => {
@@ -138,6 +142,7 @@ export class WalledTree extends Tree {
 
   #open(): void {
     if (this.stopped !== null) return;
+    this.#opened = true;
     this.#gate.end('go\n');
     this.letGo();
   }
@@ -145,20 +150,20 @@ export class WalledTree extends Tree {
   protected kill(): void {
     if (this.#exited) return;
     this.#gate.destroy();
-    // Before we know process 1, the program has not begun: the outer process is all there is.
-    if (this.#first === undefined || !signal(this.#first)) this.child.kill('SIGKILL');
+    // Before we know process 1, the program has not begun: the keeper ends what there is.
+    if (this.#first === undefined || !signal(this.#first)) this.#keeper.destroy();
   }
 
   sweep(): void {
     this.#exited = true;
     this.#gate.destroy();
+    this.#keeper.destroy();
   }
 
-  outcome(_code: number | null, killedBy: NodeJS.Signals | null): Outcome | undefined {
+  outcome(): Outcome | undefined {
     if (this.#exitCode !== undefined) return outcomeOf(this.#exitCode);
-    // Ended from outside: by us, or by the kernel for want of memory.
-    if (this.stopped !== null || killedBy !== null) return outcomeOf(128 + constants.signals[killedBy ?? 'SIGKILL']);
-    return undefined;
+    // Ended from outside, so that bubblewrap could not report: by us, or by the kernel for want of memory.
+    return this.#opened || this.stopped !== null ? outcomeOf(128 + constants.signals.SIGKILL) : undefined;
   }
 }
 
