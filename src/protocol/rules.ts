@@ -25,6 +25,8 @@ export interface Rules {
   readonly errors?: {
     /** `message` (default): the sentence is the message. `details`: generic message, sentence in `data.details`. */
     readonly style?: 'message' | 'details';
+    /** Generic messages of codes a profile has of its own, for the style `details`. */
+    readonly titles?: Readonly<Record<number, string>>;
     /** Default `invalidParams`. */
     readonly unknownTool?: 'invalidParams' | 'methodNotFound' | 'result';
     /** Default: as the revision says. */
@@ -68,6 +70,7 @@ export interface SettledRules {
   readonly initializedNames: ReadonlySet<string>;
   readonly batch: boolean | undefined;
   readonly detailsStyle: boolean;
+  readonly titles: Readonly<Record<number, string>>;
   readonly unknownTool: 'invalidParams' | 'methodNotFound' | 'result';
   readonly invalidArguments: 'error' | 'result' | undefined;
   readonly resourceNotFound: 'invalidParams' | 'resourceNotFound' | undefined;
@@ -91,6 +94,7 @@ export function settleRules(rules: Rules = {}): SettledRules {
     initializedNames: new Set(['notifications/initialized', ...(lifecycle.initializedAliases ?? ['initialized'])]),
     batch: rules.batch,
     detailsStyle: errors.style === 'details',
+    titles: errors.titles ?? {},
     unknownTool: errors.unknownTool ?? 'invalidParams',
     invalidArguments: errors.invalidArguments,
     resourceNotFound: errors.resourceNotFound,

@@ -171,7 +171,7 @@ function errorText(
 ): string {
   const body: { code: number; message: string; data?: unknown } = { code, message: error.message };
   if (rules.detailsStyle) {
-    body.message = titleOf(code, error.kind);
+    body.message = rules.titles[code] ?? titleOf(code, error.kind);
     body.data = { details: detailsOf(error), ...(isObject(error.data) ? error.data : {}) };
   } else if (error.data !== undefined) body.data = error.data;
   const text = JSON.stringify(body);
