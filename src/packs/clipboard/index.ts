@@ -1,0 +1,108 @@
+// Pack `clipboard`: get_clipboard and set_clipboard on the clipboard of this machine. Text passes through and is kept
+// nowhere: not in the log, not in memory, not on disk.
+
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { Issue } from '../../schema/index.ts';
+import { type ClipboardBackend, ClipboardError } from './backend.ts';
+import { type BackendName, backendNames, pickBackend } from './detect.ts';
+
+export { type ClipboardBackend, ClipboardError } from './backend.ts';
+export { type BackendName, pickBackend } from './detect.ts';
+export { memoryBackend } from './memory.ts';
+
+export interface ClipboardOptions {
+  /** A name, or a clipboard of your own. Default `auto`: the one of this machine. */
+  readonly backend?: BackendName | ClipboardBackend;
+  /** The longest text, in Unicode code points; bounds memory in both directions. Default 1,048,576. */
+  readonly maxCharacters?: number;
+  /** How long one operation may take. Default 5 s. */
+  readonly timeoutMs?: number;
+}
+
+/** What a configuration file may say about this pack. */
+export const clipboardConfig = {
+  type: 'object',
+  properties: {
+    backend: { type: 'string', enum: backendNames, description: 'Which clipboard to use' },
+    maxCharacters: { type: 'integer', minimum: 1, maximum: 16_777_216, description: 'The longest text' },
+    timeoutMs: { type: 'integer', minimum: 1, maximum: 600_000, description: 'How long one operation may take' },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Arguments and results that must never be written down, for whoever writes down calls. */
+export const clipboardSecrets = { get_clipboard: 'result', set_clipboard: 'arguments' } as const;
+
+export interface ClipboardPack extends Pack<Server> {
+  /** Whether a clipboard is within reach; reads nothing. */
+  health(): { readonly ok: boolean; readonly detail: string };
+}
+
+const defaultMaxCharacters = 1_048_576;
+const defaultTimeoutMs = 5_000;
+
+export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
+  const { backend = 'auto', maxCharacters = defaultMaxCharacters, timeoutMs = defaultTimeoutMs } = options;
+  let found: ClipboardBackend | undefined = typeof backend === 'string' ? undefined : backend;
+  // Looked for when it is needed: a start should not wait, and what is installed later is found.
+  const find = (): ClipboardBackend => (found ??= pickBackend(backend as BackendName));
+
+  return {
+    name: 'clipboard',
+    install(server) {
+      server.tool('get_clipboard', {
+        description: 'Get the current text content from the system clipboard',
+        annotations: { readOnlyHint: true, openWorldHint: false },
+        input: { type: 'object', properties: {}, required: [], additionalProperties: false } as const,
+        timeoutMs,
+        run: async (_args, { signal }) => {
+          // Four bytes are the longest character in UTF-8.
+          const text = await find().read(signal, maxCharacters * 4);
+          if (text.length > maxCharacters && [...text].length > maxCharacters) {
+            throw new ClipboardError(`it holds more than ${maxCharacters} characters`);
+          }
+          return text;
+        },
+      });
+      server.tool('set_clipboard', {
+        description: 'Set the system clipboard to the provided text content',
+        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+        input: {
+          type: 'object',
+          properties: {
+            text: {
+              type: 'string',
+              description: 'The text content to copy to the clipboard',
+              maxLength: maxCharacters,
+            },
+          },
+          required: ['text'],
+          additionalProperties: false,
+        } as const,
+        timeoutMs,
+        explain: (issues, args) => explain(issues, args, maxCharacters),
+        run: async ({ text }, { signal }) => {
+          if (/\p{Surrogate}/u.test(text)) throw new RangeError('Text content is not valid Unicode');
+          await find().write(text, signal);
+          return 'Text copied to clipboard';
+        },
+      });
+    },
+    health() {
+      try {
+        return { ok: true, detail: find().name };
+      } catch (error) {
+        return { ok: false, detail: (error as Error).message };
+      }
+    },
+  };
+}
+
+/** The two mistakes that have words of their own. */
+function explain(issues: readonly Issue[], args: unknown, maxCharacters: number): string | undefined {
+  const { text } = args as { readonly text?: unknown };
+  if (text === undefined) return "set_clipboard requires 'text' parameter";
+  const tooLong = typeof text === 'string' && issues.some((issue) => issue.path[0] === 'text');
+  return tooLong ? `Text content exceeds maximum size of ${maxCharacters} characters` : undefined;
+}

@@ -1,0 +1,50 @@
+// The X11 clipboard through xclip or xsel. Both leave a process behind that owns the selection, as X11 demands; it
+// ends when another program copies something.
+
+import { type ClipboardBackend, ClipboardError, noDisplay } from './backend.ts';
+import { decodeText, type ProgramEnd, runProgram, untilVisible } from './program.ts';
+
+interface Tool {
+  readonly name: string;
+  readonly readArgs: readonly string[];
+  readonly writeArgs: readonly string[];
+}
+
+const xclip: Tool = {
+  name: 'xclip',
+  readArgs: ['-selection', 'clipboard', '-out'],
+  writeArgs: ['-selection', 'clipboard', '-in'],
+};
+
+const xsel: Tool = {
+  name: 'xsel',
+  readArgs: ['--clipboard', '--output'],
+  writeArgs: ['--clipboard', '--input'],
+};
+
+export const xclipBackend = (path: string): ClipboardBackend => x11Backend(path, xclip);
+export const xselBackend = (path: string): ClipboardBackend => x11Backend(path, xsel);
+
+function x11Backend(path: string, tool: Tool): ClipboardBackend {
+  const read = async (signal: AbortSignal, maxBytes?: number): Promise<string> => {
+    const end = await runProgram(path, tool.readArgs, { signal, ...(maxBytes === undefined ? {} : { maxBytes }) });
+    if (end.code === 0) return decodeText(end.output);
+    // Nobody owns the selection, or its owner has no text to give.
+    if (/target \S+ not available/i.test(end.errors)) return '';
+    throw explain(tool.name, end);
+  };
+  return {
+    name: tool.name,
+    read,
+    async write(text, signal) {
+      const end = await runProgram(path, tool.writeArgs, { signal, input: text, leavesOwner: true });
+      if (end.code !== 0) throw explain(tool.name, end);
+      await untilVisible(text, () => read(signal), signal);
+    },
+  };
+}
+
+function explain(name: string, { code, errors }: ProgramEnd): ClipboardError {
+  if (/can't open display|unable to open display/i.test(errors)) return noDisplay(new Error(errors.trim()));
+  return new ClipboardError(`${name} ended with ${code ?? 'a signal'}${errors === '' ? '' : ` (${errors.trim()})`}`);
+}
