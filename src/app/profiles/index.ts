@@ -6,6 +6,10 @@ export type { Profile, ProfileOptions, Ready } from './profile.ts';
 
 /** One row per profile: what it is for, and where it is put together. */
 export const profiles: Readonly<Record<string, { readonly about: string; load(): Promise<Profile> }>> = {
+  clipboard: {
+    about: 'the clipboard of this machine: get_clipboard, set_clipboard',
+    load: async () => (await import('./clipboard.ts')).clipboardProfile,
+  },
   everything: {
     about: 'every protocol feature under the names of the official conformance suite; a test peer for client authors',
     load: async () => (await import('./everything.ts')).everythingProfile,

@@ -1,0 +1,75 @@
+// Profile `clipboard`: the clipboard server of the seed document, revision 2024-11-05 with batches and its own error
+// codes. Requests of the stateless revision are served beside it by the official rules.
+
+import { createServer, type Server } from '../../engine/server.ts';
+import {
+  type ClipboardBackend,
+  ClipboardError,
+  type ClipboardOptions,
+  clipboard,
+} from '../../packs/clipboard/index.ts';
+import { WireError } from '../../protocol/errors.ts';
+import type { Logger } from '../../protocol/log.ts';
+import type { Rules } from '../../protocol/rules.ts';
+import { traceCalls } from './clipboard-trace.ts';
+import type { Profile } from './profile.ts';
+
+/** The document counts the versions of its server by itself. */
+const documentVersion = '1.0.0';
+const clipboardErrorCode = -32001;
+
+const rules: Rules = {
+  handshakeVersions: ['2024-11-05'],
+  batch: true,
+  errors: {
+    style: 'details',
+    titles: { [clipboardErrorCode]: 'Clipboard error' },
+    unknownTool: 'methodNotFound',
+    invalidArguments: 'error',
+    handler: toWireError,
+  },
+  execution: { concurrency: 1, timeoutMs: 5_000 },
+};
+
+/** The document's table of exceptions: values, clipboard, anything that was thrown on purpose, and our own bugs. */
+function toWireError(error: unknown): WireError {
+  if (error instanceof ClipboardError) {
+    const details = `Failed to access system clipboard: ${error.reason}`;
+    const data = error.remedy === undefined ? {} : { remedy: error.remedy };
+    return new WireError('application', details, { code: clipboardErrorCode, data, cause: error });
+  }
+  if (!(error instanceof Error)) return new WireError('internal', 'Internal error', { cause: error });
+  if (error.name === 'CallTimeout') {
+    const details = `Failed to access system clipboard: ${error.message}`;
+    return new WireError('application', details, { code: clipboardErrorCode, cause: error });
+  }
+  if (error instanceof RangeError) return new WireError('invalidParams', error.message, { cause: error });
+  const bug = error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError;
+  return bug
+    ? new WireError('internal', 'Internal error', { cause: error })
+    : new WireError('application', error.message, { cause: error });
+}
+
+/** The server of this profile. Tests hand it a clipboard of their own. */
+export function createClipboardServer(logger: Logger, options: ClipboardOptions = {}): Server {
+  const server = createServer({
+    name: 'mcp-clipboardify',
+    version: documentVersion,
+    rules,
+    capabilities: { tools: {} },
+    logging: false,
+    logger,
+  });
+  if (logger.enabled('debug')) server.observe(traceCalls(logger));
+  void server.use(clipboard(options));
+  return server;
+}
+
+export const clipboardProfile: Profile = {
+  name: 'clipboard',
+  assemble: ({ logger, settings }) => ({
+    server: createClipboardServer(logger, settings.packs['clipboard'] as ClipboardOptions | undefined),
+  }),
+};
+
+export type { ClipboardBackend };
