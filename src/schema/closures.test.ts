@@ -112,8 +112,8 @@ test('the four formats of forms are asserted, others are annotations', () => {
     ['https://x.example/a', good],
     ['x', 'must be a URI with a scheme, like https://example.com'],
   );
-  rows({ format: 'date' }, ['2026-07-28', good], ['28.7.2026', 'must be a date like 2026-07-28']);
-  rows({ format: 'date-time' }, ['2026-07-28', 'must be a date and time like 2026-07-28T09:30:00Z']);
+  rows({ format: 'date' }, ['2026-07-28', good], ['28.7.2026', 'must be a date like 2026-01-31']);
+  rows({ format: 'date-time' }, ['2026-07-28', 'must be a date and time like 2026-01-31T09:30:00Z']);
   rows({ format: 'uuid' }, ['not one', good]);
 });
 

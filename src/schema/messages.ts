@@ -68,6 +68,6 @@ function either(items: readonly string[]): string {
 export const formatNouns: ReadonlyMap<string, string> = new Map([
   ['email', 'an email address'],
   ['uri', 'a URI with a scheme, like https://example.com'],
-  ['date', 'a date like 2026-07-28'],
-  ['date-time', 'a date and time like 2026-07-28T09:30:00Z'],
+  ['date', 'a date like 2026-01-31'],
+  ['date-time', 'a date and time like 2026-01-31T09:30:00Z'],
 ]);
