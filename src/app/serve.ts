@@ -1,5 +1,6 @@
 // Puts a profile together and connects it to a transport, for a process of its own.
 
+import { dirname } from 'node:path';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { type Asked, type Settled, settle } from './config/settle.ts';
 import { HealthRegistry } from './health.ts';
@@ -27,12 +28,29 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const profile = await row.load();
   const health = new HealthRegistry();
   const ready = await profile.assemble({ logger, version, settings, health });
+  const guard = await addPlugins(ready, settled, health, logger);
   if (settings.http?.enabled === true) {
     const { serveOverHttp } = await import('./serve-http.ts');
     await serveOverHttp(profile.name, ready, settings, logger, options.showSetup === true);
+    guard();
     return;
   }
-  await serveOverStdio(profile.name, ready, logger);
+  await serveOverStdio(profile.name, ready, logger, guard);
+}
+
+/** Installs the plugins of the configuration; the result keeps their stray errors from ending the process. */
+async function addPlugins(
+  { server }: Ready,
+  { settings, file }: Settled,
+  health: HealthRegistry,
+  logger: StreamLogger,
+): Promise<() => void> {
+  if (settings.plugins.length === 0) return () => {};
+  const { plugins } = await import('./plugins/plugins.ts');
+  const from = [...(file === undefined ? [] : [dirname(file)]), import.meta.dirname];
+  const pack = plugins({ settings, logger, health, from });
+  await server.use(pack);
+  return pack.guard;
 }
 
 function logOptions({ logLevel, logJson }: Settled): object {
@@ -43,9 +61,15 @@ function logOptions({ logLevel, logJson }: Settled): object {
   };
 }
 
-async function serveOverStdio(profile: string, { server, stdio }: Ready, logger: StreamLogger): Promise<void> {
+async function serveOverStdio(
+  profile: string,
+  { server, stdio }: Ready,
+  logger: StreamLogger,
+  guard: () => void,
+): Promise<void> {
   const { serveStdio } = await import('../transports/stdio.ts');
   const connection = await serveStdio(server, { ...stdio, logger });
+  guard();
   logger.info('Server running', { profile, transport: 'stdio', version });
   await connection.closed;
 }

@@ -9,6 +9,7 @@ import { dataOf, JsoncError, type JsonNode, nodeAt, parseJsonc, positionOf } fro
 import { nearest } from '../text/nearest.ts';
 import { type Expanded, expandVariables, formatPointer } from './expand.ts';
 import { type Option, options } from './options.ts';
+import { ownershipProblem, readableByOthers } from './ownership.ts';
 import { configSchema } from './schema.ts';
 import { absolutePath, type Value, type Values } from './values.ts';
 
@@ -42,7 +43,7 @@ export async function readConfigFile(file: string, context: FileContext): Promis
     throw new Mistake(wrong.map((issue) => `${at(issue.path)}: ${formatIssues([helped(issue)])}`).join('\n'));
   }
   const values = collect(expanded.value, at, dirname(file), context.home);
-  refuseOpenDoors(file, holdsSecrets(raw, expanded), values);
+  refuseOpenDoors(file, holdsSecrets(raw, expanded));
   return values;
 }
 
@@ -169,17 +170,10 @@ function looksSecret(name: string): boolean {
 }
 
 /** Who can write this file decides what we run; who can read it has its secrets. */
-function refuseOpenDoors(file: string, secrets: boolean, values: Values): void {
-  if (process.platform === 'win32') return;
-  const { uid, mode } = stat(file);
-  const me = process.getuid?.() ?? uid;
-  if (uid !== me && uid !== 0) {
-    throw new Mistake(`${file}: belongs to another user, who could change what runs here; copy it to a file of yours`);
-  }
-  if ((mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && values.has('plugins'))) {
-    throw new Mistake(`${file}: others may write it, and so decide what runs here; run: chmod go-w ${file}`);
-  }
-  if (secrets && (mode & 0o044) !== 0) {
+function refuseOpenDoors(file: string, secrets: boolean): void {
+  const problem = ownershipProblem(file);
+  if (problem !== undefined) throw new Mistake(`${file}: ${problem}`);
+  if (secrets && readableByOthers(file)) {
     throw new Mistake(
       `${file}: holds secrets and others may read it; run: chmod 600 ${file}\n` +
         `or keep the secrets in the environment and write \${NAME} in their place`,

@@ -13,7 +13,7 @@ export interface ProfileOptions {
   readonly version: string;
   readonly settings: Settings;
   /** Where parts say how they are doing; what answers health_check reads it. Plugins are in it already. */
-  readonly health: HealthRegistry;
+  readonly health?: HealthRegistry;
 }
 
 /** A server that is ready to be connected to a transport. */

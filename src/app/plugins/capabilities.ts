@@ -1,0 +1,85 @@
+// What plugins can be granted, and what each grant puts into their hands. Services are loaded when they are granted.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '../../protocol/log.ts';
+import type { Settings } from '../settings.ts';
+import type { PluginHost } from './contract.ts';
+
+/** `network`, `network:api.example.org`, `files`, `data`, `command:git`, `env:API_KEY`. */
+export const capabilityPattern =
+  '^(network(:(\\*\\.)?[A-Za-z0-9.-]+)?|files|data|command:[A-Za-z0-9._+-]+|env:[A-Za-z_][A-Za-z0-9_]*)$';
+
+/** What of `needs` the grants leave out. `network` covers every host; a grant of one host covers only it. */
+export function missingGrants(needs: readonly string[], grants: readonly string[]): string[] {
+  const granted = new Set(grants);
+  return needs.filter((need) => !granted.has(need) && !(need.startsWith('network:') && granted.has('network')));
+}
+
+/** Grants that are no capability at all, most likely mistyped. */
+export function unknownGrants(grants: readonly string[]): string[] {
+  const pattern = new RegExp(capabilityPattern);
+  return grants.filter((grant) => !pattern.test(grant));
+}
+
+/** A host with what was granted, and a function that lets go of what it holds. */
+export async function openHost(
+  name: string,
+  grants: readonly string[],
+  config: unknown,
+  settings: Settings,
+  logger: Logger,
+): Promise<{ readonly host: PluginHost; readonly close: () => Promise<void> }> {
+  const ended = new AbortController();
+  const named = (kind: string): string[] =>
+    grants.filter((grant) => grant.startsWith(`${kind}:`)).map((grant) => grant.slice(kind.length + 1));
+  const hosts = named('network');
+  const programs = named('command');
+  const commands = programs.length === 0 ? undefined : await openSandbox(programs, settings);
+  const host: PluginHost = {
+    config,
+    logger,
+    signal: ended.signal,
+    env: Object.fromEntries(named('env').flatMap((each) => entry(each, process.env[each]))),
+    ...(grants.includes('network') || hosts.length > 0
+      ? { fetch: await openFetch(grants.includes('network') ? undefined : hosts) }
+      : {}),
+    ...(grants.includes('files') ? { files: await openFiles(settings) } : {}),
+    ...(grants.includes('data') ? { dataDir: openData(name, settings) } : {}),
+    ...(commands === undefined ? {} : { commands }),
+  };
+  const close = async (): Promise<void> => {
+    ended.abort(new Error('the plugin is being disposed of'));
+    await commands?.close();
+  };
+  return { host, close };
+}
+
+function entry(name: string, value: string | undefined): [string, string][] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+async function openFetch(hosts: readonly string[] | undefined): Promise<NonNullable<PluginHost['fetch']>> {
+  const { createFetcher } = await import('../../security/network/fetcher.ts');
+  const { toWebFetch } = await import('../../security/network/web-fetch.ts');
+  return toWebFetch(createFetcher(hosts === undefined ? {} : { hosts }));
+}
+
+async function openFiles({ roots }: Settings): Promise<NonNullable<PluginHost['files']>> {
+  const { openRoots } = await import('../../security/files/tree.ts');
+  return openRoots(roots);
+}
+
+async function openSandbox(
+  programs: readonly string[],
+  { roots }: Settings,
+): Promise<NonNullable<PluginHost['commands']>> {
+  const { createSandbox } = await import('../../security/sandbox/index.ts');
+  return createSandbox({ programs, readOnly: roots });
+}
+
+function openData(name: string, { dataDir }: Settings): string {
+  const folder = join(dataDir, 'plugins', name.replaceAll('/', '+'));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}

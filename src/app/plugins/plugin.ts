@@ -1,0 +1,248 @@
+// One plugin from its source to its end: found, checked, loaded, installed, renewed, disposed of. Whatever goes wrong
+// here is remembered and told; it is never thrown at the server.
+
+import { sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Registration } from '../../engine/definitions.ts';
+import type { Server } from '../../engine/server.ts';
+import type { Logger } from '../../protocol/log.ts';
+import { compileSchema, formatIssues } from '../../schema/index.ts';
+import type { Health } from '../health.ts';
+import type { PluginSettings, Settings } from '../settings.ts';
+import { missingGrants, openHost, unknownGrants } from './capabilities.ts';
+import type { PluginFactory, PluginManifest, PluginPack, PluginServer } from './contract.ts';
+import { findPlugin, modulePath, PluginError, readManifest } from './manifest.ts';
+import type { Snapshots } from './snapshots.ts';
+import { runAs } from './stray-errors.ts';
+
+/** A module that does not load, an install or a close that hangs: no longer than this. */
+const maxStepMs = 10_000;
+const maxCloseMs = 2_000;
+
+interface Loaded {
+  readonly manifest: PluginManifest;
+  readonly pack: PluginPack;
+  readonly close: () => Promise<void>;
+}
+
+export interface PluginContext {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  /** Folders around which packages are looked for. */
+  readonly from: readonly string[];
+  readonly snapshots: Snapshots;
+}
+
+export class Plugin {
+  readonly #entry: PluginSettings;
+  readonly #context: PluginContext;
+  readonly #registrations: Registration[] = [];
+  #name: string | undefined;
+  #loaded: Loaded | undefined;
+  #problem: string | undefined;
+  #folder: string | undefined;
+  #strayErrors = 0;
+  /** Where its code was loaded from, by now. */
+  readonly #modules: string[] = [];
+
+  constructor(entry: PluginSettings, context: PluginContext) {
+    this.#entry = entry;
+    this.#context = context;
+  }
+
+  /** The name of the manifest, or the source as long as that is unknown. */
+  get name(): string {
+    return this.#name ?? this.#entry.source;
+  }
+  get version(): string | undefined {
+    return this.#loaded?.manifest.version;
+  }
+  get folder(): string | undefined {
+    return this.#folder;
+  }
+
+  /** Loads and installs. Never rejects; `health` tells how it went. */
+  async start(server: Server): Promise<void> {
+    try {
+      const loaded = await this.#load(false);
+      await this.#install(loaded, server);
+      this.#context.logger.info('plugin loaded', { plugin: this.name, version: this.version });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Loads anew and takes the place of what runs; when that can not be loaded, what runs goes on. */
+  async renew(server: Server): Promise<void> {
+    let fresh: Loaded;
+    try {
+      fresh = await this.#load(true);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    await this.#unload();
+    try {
+      this.#problem = undefined;
+      this.#strayErrors = 0;
+      await this.#install(fresh, server);
+      this.#context.logger.info('plugin reloaded', { plugin: this.name, version: this.version });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Takes back what it registered and closes it. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#unload();
+  }
+
+  owns(stack: string): boolean {
+    return this.#modules.some((path) => stack.includes(path));
+  }
+
+  /** An error of the plugin outside every handler. */
+  stray(error: unknown): void {
+    this.#strayErrors++;
+    this.#context.logger.error('a plugin failed in the background', { plugin: this.name, error });
+  }
+
+  async health(): Promise<Health> {
+    const running = this.#loaded === undefined ? undefined : `${this.#loaded.manifest.version} runs`;
+    if (this.#problem !== undefined) {
+      return running === undefined
+        ? { status: 'failed', detail: this.#problem }
+        : { status: 'degraded', detail: `${running}; a new version can not be loaded: ${this.#problem}` };
+    }
+    if (this.#loaded === undefined) return { status: 'failed', detail: 'not loaded' };
+    if (this.#strayErrors > 0) {
+      return { status: 'degraded', detail: `${running}, but failed ${this.#strayErrors} times in the background` };
+    }
+    const { pack } = this.#loaded;
+    const own = await runAs(this, async () => pack.health?.());
+    return own ?? { status: 'ok', detail: `${running}` };
+  }
+
+  async #load(anew: boolean): Promise<Loaded> {
+    const { source, grant = [], config } = this.#entry;
+    const { settings, logger, from, snapshots } = this.#context;
+    const folder = (this.#folder = findPlugin(source, from));
+    const manifest = readManifest(folder);
+    this.#name = manifest.name;
+    const odd = unknownGrants(grant);
+    if (odd.length > 0) throw new PluginError(`no such capability to grant: ${odd.join(', ')}`);
+    const missing = missingGrants(manifest.needs, grant);
+    if (missing.length > 0) {
+      const words = missing.map((each) => JSON.stringify(each)).join(', ');
+      throw new PluginError(`it needs ${missing.join(', ')}; to grant that, add "grant": [${words}] to its entry`);
+    }
+    const checked = await checkConfig(manifest, config);
+    // A module is loaded once per path and process, so a new version is loaded from a copy.
+    const home = anew ? snapshots.take(folder) : folder;
+    const path = modulePath(home, manifest);
+    this.#modules.push(pathToFileURL(home + sep).href, home + sep);
+    const factory = await this.#step('loading', async () => factoryOf(await import(pathToFileURL(path).href)));
+    const { host, close } = await openHost(
+      manifest.name,
+      grant,
+      checked,
+      settings,
+      logger.child({ plugin: manifest.name }),
+    );
+    try {
+      const pack = await this.#step('starting', async () => factory(host));
+      if (typeof pack?.install !== 'function') throw new PluginError('its pack has no function "install"');
+      return { manifest, pack, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  async #install(loaded: Loaded, server: Server): Promise<void> {
+    this.#loaded = loaded;
+    try {
+      await this.#step('installing', async () => loaded.pack.install(this.#facade(server)));
+    } catch (error) {
+      await this.#unload();
+      throw error;
+    }
+  }
+
+  async #unload(): Promise<void> {
+    const loaded = this.#loaded;
+    this.#loaded = undefined;
+    for (const registration of this.#registrations.splice(0).reverse()) registration.remove();
+    if (loaded === undefined) return;
+    const { logger } = this.#context;
+    const warn = (error: unknown): void =>
+      logger.warn('a plugin did not close', { plugin: loaded.manifest.name, error });
+    await within(maxCloseMs, 'closing', () => runAs(this, async () => loaded.pack.close?.())).catch(warn);
+    await loaded.close().catch(warn);
+  }
+
+  #step<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return within(maxStepMs, what, () => runAs(this, work));
+  }
+
+  #fail(error: unknown): void {
+    this.#problem = error instanceof Error ? error.message : String(error);
+    const { logger } = this.#context;
+    if (error instanceof PluginError) logger.error(`plugin left out: ${this.#problem}`, { plugin: this.name });
+    else logger.error('plugin left out', { plugin: this.name, error });
+  }
+
+  /** The server as a plugin sees it: what it registers is remembered, what it does not need is not there. */
+  #facade(server: Server): PluginServer {
+    const keep = (registration: Registration): Registration => {
+      this.#registrations.push(registration);
+      return registration;
+    };
+    return {
+      name: server.name,
+      version: server.version,
+      tool: (name, definition) => keep(server.tool(name, { ...definition, run: this.#own(definition.run) })),
+      resource: (uri, definition) => keep(server.resource(uri, { ...definition, read: this.#own(definition.read) })),
+      resourceTemplate: (template, definition) =>
+        keep(server.resourceTemplate(template, { ...definition, read: this.#own(definition.read) })),
+      prompt: (name, definition) => keep(server.prompt(name, { ...definition, get: this.#own(definition.get) })),
+      resourceUpdated: (uri, audience) => server.resourceUpdated(uri, audience),
+      toolsChanged: () => server.toolsChanged(),
+      promptsChanged: () => server.promptsChanged(),
+      resourcesChanged: () => server.resourcesChanged(),
+    };
+  }
+
+  /** A handler whose stray errors are known to be the plugin's. */
+  #own<Args extends unknown[], Result>(handler: (...args: Args) => Result): (...args: Args) => Result {
+    return typeof handler === 'function' ? (...args) => runAs(this, () => handler(...args)) : handler;
+  }
+}
+
+async function checkConfig({ name, config: schema }: PluginManifest, config: unknown): Promise<unknown> {
+  if (schema === undefined) return config;
+  const { validator } = compileSchema(schema, { direction: 'input', root: 'any', where: `plugin ${name}, config` });
+  const result = await validator.validate(config ?? {});
+  if (!result.ok) throw new PluginError(`its "config" does not fit: ${formatIssues(result.issues)}`);
+  return result.value;
+}
+
+function factoryOf(module: Readonly<Record<string, unknown>>): PluginFactory {
+  const found = module['pack'] ?? module['default'];
+  if (typeof found !== 'function') {
+    throw new PluginError('its module exports no function "pack": export const pack = (host) => ({ name, install })');
+  }
+  return found as PluginFactory;
+}
+
+async function within<T>(ms: number, what: string, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new PluginError(`${what} took longer than ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
