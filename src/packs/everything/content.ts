@@ -104,6 +104,14 @@ export function installContent(server: Server): void {
       return 'Messages logged';
     },
   });
+  server.tool('test_reconnection', {
+    description: 'Closes its stream before it answers, where the client can come back for the rest',
+    run: async (_args, ctx) => {
+      const closed = ctx.closeStream(500);
+      await pause(100, ctx);
+      return closed ? 'The stream was closed and taken up again' : 'The stream stayed open';
+    },
+  });
   server.tool('test_slow', {
     description: 'Waits until it is cancelled or the time is over; reports progress meanwhile',
     input: {
