@@ -1,5 +1,6 @@
 // What all channels of one server share. The public face is server.ts; this is the inside.
 
+import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
@@ -119,8 +120,13 @@ export class Core {
   #expire(call: Call): void {
     const feature = this.features.get(call.method);
     const timeout = new CallTimeout(call);
-    if (feature?.recover !== undefined) call.succeed(feature.encode(feature.recover(timeout, call), call), 'failed');
-    else call.fail(timeout.toWireError());
+    try {
+      if (feature?.recover !== undefined) call.succeed(feature.encode(feature.recover(timeout, call), call), 'failed');
+      else call.fail(timeout.toWireError());
+    } catch (error) {
+      // A profile may turn failures of tools into protocol errors.
+      call.fail(error instanceof WireError ? error : wireErrors.internal(error));
+    }
     call.abort(timeout.message);
   }
 }
