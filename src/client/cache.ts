@@ -1,0 +1,93 @@
+// Answers that servers declared fresh for a while (`ttlMs`, `cacheScope`), and when they are thrown away. Knows keys and
+// clocks, nothing of what is kept.
+
+/** For how long and for whom an answer may be kept. */
+export interface Freshness {
+  readonly ttlMs: number;
+  readonly cacheScope: 'public' | 'private';
+}
+
+interface Entry {
+  readonly value: unknown;
+  readonly expiresAt: number;
+}
+
+/** Stops a server from declaring something fresh for ever: nothing is kept longer than a day. */
+const maxTtlMs = 24 * 60 * 60_000;
+
+/**
+ * Keeps answers. Private ones are seen only by the client that received them; public ones by every client of the same
+ * server that was given this cache.
+ */
+export class ResponseCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #maxEntries: number;
+
+  /** `maxEntries` stops URIs made up in a loop from filling the memory; the oldest give way. */
+  constructor(maxEntries = 500) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): unknown {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry.expiresAt > Date.now()) return entry.value;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  set(key: string, value: unknown, ttlMs: number): void {
+    this.#entries.delete(key);
+    if (!(ttlMs > 0)) return;
+    this.#entries.set(key, { value, expiresAt: Date.now() + Math.min(ttlMs, maxTtlMs) });
+    if (this.#entries.size > this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value as string);
+  }
+
+  /** Throws away everything whose key begins like this. */
+  drop(prefix: string): void {
+    for (const key of this.#entries.keys()) if (key.startsWith(prefix)) this.#entries.delete(key);
+  }
+}
+
+let clients = 0;
+
+/** One client's view of a cache. */
+export class CacheView {
+  readonly #cache: ResponseCache;
+  readonly #public: string;
+  readonly #private: string;
+
+  /** `server` is the address: clients of the same one share what is public. */
+  constructor(cache: ResponseCache, server: string) {
+    this.#cache = cache;
+    this.#public = `public\u0000${server}\u0000`;
+    this.#private = `private\u0000${++clients}\u0000`;
+  }
+
+  get(method: string, key: string): unknown {
+    const own = `${method}\u0000${key}`;
+    return this.#cache.get(this.#private + own) ?? this.#cache.get(this.#public + own);
+  }
+
+  /** Keeps a value as its own result allows; absent, negative or malformed hints allow nothing. */
+  set(method: string, key: string, value: unknown, result: { readonly [key: string]: unknown }): void {
+    const { ttlMs, cacheScope } = result;
+    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
+    const scope = cacheScope === 'public' ? this.#public : this.#private;
+    this.#cache.set(`${scope}${method}\u0000${key}`, value, ttlMs);
+  }
+
+  /** Throws away what is known of a method, or of one key of it. */
+  drop(method: string, key = ''): void {
+    for (const scope of [this.#private, this.#public]) this.#cache.drop(`${scope}${method}\u0000${key}`);
+  }
+
+  /** Lets go of what only this client could see. */
+  close(): void {
+    this.#cache.drop(this.#private);
+  }
+}

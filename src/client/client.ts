@@ -1,0 +1,300 @@
+// The small face of a connection: one method per thing a server can do, whatever the revision and the transport. Each
+// method is a line; the work is in features/.
+
+import { isObject } from '../protocol/json-rpc.ts';
+import type { Logger } from '../protocol/log.ts';
+import { methods } from '../protocol/methods.ts';
+import type {
+  Capabilities,
+  Completion,
+  Implementation,
+  LogLevel,
+  Prompt,
+  PromptResult,
+  ReadResult,
+  Resource,
+  ResourceTemplate,
+  Root,
+  Tool,
+  ToolResult,
+} from '../protocol/model.ts';
+import type { CacheView } from './cache.ts';
+import { Call, type Fields } from './call.ts';
+import { Caller } from './caller.ts';
+import type { Conversation, ConversationEvents } from './conversation.ts';
+import type { ClientError } from './errors.ts';
+import { type CompletionRequest, complete } from './features/completion.ts';
+import type { Kit } from './features/kit.ts';
+import { announceRoots, ping } from './features/lifecycle.ts';
+import type { Page } from './features/lists.ts';
+import { Logging, toLogMessage } from './features/logging.ts';
+import { Prompts } from './features/prompts.ts';
+import { Resources } from './features/resources.ts';
+import { changeMethods, type Subscription, Subscriptions, type WatchFilter } from './features/subscriptions.ts';
+import { Tools } from './features/tools.ts';
+import type { Inputs } from './inputs.ts';
+import type { CallOptions, ConnectOptions, Limits, ReadOptions, ToolCallOptions } from './options.ts';
+import { settleRetry } from './retry.ts';
+
+/** What connect() puts together. */
+export interface ClientParts {
+  readonly address: string;
+  readonly options: ConnectOptions;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  readonly inputs: Inputs;
+  readonly cache: CacheView | undefined;
+  readonly reopen: ((signal: AbortSignal) => Promise<Conversation>) | undefined;
+}
+
+/** Lists whose cached copies a change makes worthless. */
+const staleBy = {
+  tools: [methods.listTools],
+  prompts: [methods.listPrompts],
+  resources: [methods.listResources, methods.listResourceTemplates],
+} as const;
+
+/** A connection to a server. Made by `connect`. */
+export class Client {
+  readonly #parts: ClientParts;
+  readonly #kit: Kit & { latest: Conversation };
+  readonly #tools: Tools;
+  readonly #resources: Resources;
+  readonly #prompts: Prompts;
+  readonly #logging: Logging;
+  readonly #subscriptions: Subscriptions;
+
+  constructor(conversation: Conversation, parts: ClientParts) {
+    const { options, inputs, reopen, address, limits, logger, cache } = parts;
+    this.#parts = parts;
+    const caller = new Caller(conversation, {
+      address,
+      reopen: options.reconnect === false ? undefined : reopen,
+      inputs,
+      retry: settleRetry(options.retry),
+      maxRounds: limits.maxRounds,
+      onRestored: (restored) => this.#restored(restored),
+    });
+    this.#kit = { caller, cache, limits, logger, latest: conversation };
+    const { validateOutput = true, validateArguments = false } = options;
+    this.#tools = new Tools(this.#kit, { validateOutput, validateArguments });
+    this.#resources = new Resources(this.#kit);
+    this.#prompts = new Prompts(this.#kit);
+    this.#logging = new Logging(this.#kit);
+    this.#subscriptions = new Subscriptions(this.#kit);
+  }
+
+  // What is known about the other side.
+
+  /** The revision that is spoken. */
+  get revision(): string {
+    return this.#kit.latest.dialect?.date ?? '';
+  }
+
+  /** How the server is reached: `stdio`, `http`, `sse`, `websocket`, `memory`. */
+  get transport(): string {
+    return this.#kit.latest.transport.kind;
+  }
+
+  /** Who the server says it is. Unverified. */
+  get serverInfo(): Implementation | undefined {
+    return this.#kit.latest.facts?.serverInfo;
+  }
+
+  get capabilities(): Capabilities {
+    return this.#kit.latest.facts?.capabilities ?? {};
+  }
+
+  /** Whether the server says it announces changes of a list. */
+  announces(kind: 'tools' | 'prompts' | 'resources'): boolean {
+    const declared = this.capabilities[kind];
+    return isObject(declared) && declared['listChanged'] === true;
+  }
+
+  /** Whether changes are only told to those who ask for them. */
+  get mustListen(): boolean {
+    return this.#kit.latest.dialect?.requests.has(methods.listen.name) === true;
+  }
+
+  /** How the server wants to be used, in its own words. */
+  get instructions(): string | undefined {
+    return this.#kit.latest.facts?.instructions;
+  }
+
+  /** The last 64 KiB the server's process wrote to stderr; empty where there is no process. */
+  get stderr(): string {
+    return this.#kit.latest.transport.stderr ?? '';
+  }
+
+  // Tools.
+
+  /** All tools. Those that can not be called (`x-mcp-header` misused, no schema) are left out with a warning. */
+  listTools(options?: ReadOptions): Promise<Tool[]> {
+    return this.#tools.list(options);
+  }
+
+  /** One page of tools; the first without a cursor. */
+  pageTools(cursor?: string, options?: ReadOptions): Promise<Page<Tool>> {
+    return this.#tools.page(cursor, options);
+  }
+
+  /** Calls a tool. A tool that fails is a result with `isError`; a call that fails rejects with a `ClientError`. */
+  callTool(name: string, args?: Fields, options?: ToolCallOptions): Promise<ToolResult> {
+    return this.#tools.call(name, args, options);
+  }
+
+  // Resources.
+
+  listResources(options?: ReadOptions): Promise<Resource[]> {
+    return this.#resources.lists.all(options);
+  }
+
+  pageResources(cursor?: string, options?: ReadOptions): Promise<Page<Resource>> {
+    return this.#resources.lists.page(cursor, options);
+  }
+
+  listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]> {
+    return this.#resources.templates.all(options);
+  }
+
+  pageResourceTemplates(cursor?: string, options?: ReadOptions): Promise<Page<ResourceTemplate>> {
+    return this.#resources.templates.page(cursor, options);
+  }
+
+  readResource(uri: string, options?: ReadOptions): Promise<ReadResult> {
+    return this.#resources.read(uri, options);
+  }
+
+  /**
+   * Waits for changes of a resource. Resolves when the server has agreed.
+   *
+   * @example
+   * for await (const { uri, gap } of await client.subscribe('file:///notes.txt')) await client.readResource(uri);
+   */
+  subscribe(uri: string, options?: CallOptions): Promise<Subscription> {
+    return this.watch({ uris: [uri] }, options);
+  }
+
+  /** Ends what `subscribe` began for this resource. */
+  unsubscribe(uri: string): Promise<void> {
+    return this.#subscriptions.unwatch(uri);
+  }
+
+  /** Waits for changes of lists and of any number of resources at once. */
+  watch(filter: WatchFilter, options?: CallOptions): Promise<Subscription> {
+    return this.#subscriptions.watch(filter, options);
+  }
+
+  // Prompts and completion.
+
+  listPrompts(options?: ReadOptions): Promise<Prompt[]> {
+    return this.#prompts.lists.all(options);
+  }
+
+  pagePrompts(cursor?: string, options?: ReadOptions): Promise<Page<Prompt>> {
+    return this.#prompts.lists.page(cursor, options);
+  }
+
+  getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<PromptResult> {
+    return this.#prompts.get(name, args, options);
+  }
+
+  complete(request: CompletionRequest, options?: CallOptions): Promise<Completion> {
+    return complete(this.#kit, request, options);
+  }
+
+  // The connection itself.
+
+  /** Asks for a sign of life. */
+  ping(options?: CallOptions): Promise<void> {
+    return ping(this.#kit, options);
+  }
+
+  /** How important a log message must be to be sent to us. */
+  setLogLevel(level: LogLevel, options?: CallOptions): Promise<void> {
+    return this.#logging.setLevel(level, options);
+  }
+
+  /** Replaces the folders given as `handlers.roots`, and tells the server where it wants to know. */
+  setRoots(roots: readonly Root[]): void {
+    this.#parts.inputs.setRoots(roots);
+    announceRoots(this.#kit);
+  }
+
+  /** Sends a request of an extension. */
+  request(method: string, params?: Fields, options?: CallOptions): Promise<Fields> {
+    const fields = params === undefined ? '' : JSON.stringify(params).slice(1, -1);
+    return this.#kit.caller.start<Fields>(new Call({ name: method }, fields, (result) => result, options));
+  }
+
+  /** Ends the connection; a server we started is ended too. Resolves when nothing is left running. */
+  async close(): Promise<void> {
+    const { caller, cache } = this.#kit;
+    if (caller.closed) return;
+    const closing = caller.close();
+    this.#subscriptions.close();
+    cache?.close();
+    await closing;
+    this.#parts.options.onState?.('closed');
+  }
+
+  // What the server says unasked.
+
+  /** Where conversations report to; `client` is known once the first of them is open. */
+  static eventsFor(client: () => Client | undefined): ConversationEvents {
+    return {
+      notified(method, params, standing) {
+        const known = client();
+        if (known !== undefined) known.#notified(method, params, standing);
+      },
+      lost(conversation, error) {
+        const known = client();
+        if (known !== undefined) known.#lost(conversation, error);
+      },
+    };
+  }
+
+  #notified(method: string, params: Fields, standing: Call | undefined): void {
+    const { options, logger } = this.#parts;
+    try {
+      const kind = changeMethods[method];
+      if (kind !== undefined) this.#changed(kind, params, standing);
+      else if (method === 'notifications/subscriptions/acknowledged') {
+        this.#subscriptions.acknowledged(params, standing);
+      } else if (method === 'notifications/message') {
+        const message = toLogMessage(params);
+        if (message !== undefined) options.onLog?.(message);
+      } else if (method !== 'notifications/cancelled') options.onNotification?.(method, params);
+    } catch (error) {
+      logger.error('a handler of notifications failed', { method, error });
+    }
+  }
+
+  #changed(kind: keyof typeof staleBy | 'resource', params: Fields, standing: Call | undefined): void {
+    const { cache } = this.#kit;
+    if (kind === 'resource') {
+      const { uri } = params;
+      if (typeof uri !== 'string') return;
+      cache?.drop(methods.readResource.name, uri);
+      this.#subscriptions.changed({ kind, uri }, standing);
+      return;
+    }
+    for (const { name } of staleBy[kind]) cache?.drop(name);
+    if (kind === 'tools') this.#tools.changed();
+    this.#subscriptions.changed({ kind }, standing);
+    this.#parts.options.onListChanged?.(kind);
+  }
+
+  #lost(conversation: Conversation, error: ClientError): void {
+    const { caller } = this.#kit;
+    if (caller.closed || conversation !== caller.conversation) return;
+    this.#parts.logger.warn('the connection was lost', { server: this.#parts.address, error: error.message });
+    this.#parts.options.onState?.('lost', error);
+  }
+
+  #restored(conversation: Conversation): void {
+    this.#kit.latest = conversation;
+    this.#logging.restored(conversation);
+    this.#parts.options.onState?.('restored');
+  }
+}

@@ -1,0 +1,59 @@
+// Splits a command line into words, as a shell would, and refuses what only a shell could do. Nothing is ever expanded
+// or run by one.
+
+import { clientErrors } from './errors.ts';
+
+/** What a shell would act on and we never do: better refused than passed on as a word. */
+const shellOnly = /[|&;<>()`$\n]/;
+
+/** The words of a command line. Quotes and backslashes work as in a POSIX shell. */
+export function splitCommandLine(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] as string;
+    if (character === ' ' || character === '\t') {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (character === "'") {
+      const end = text.indexOf("'", at + 1);
+      if (end === -1) throw unfinished(text);
+      word = (word ?? '') + text.slice(at + 1, end);
+      at = end;
+    } else if (character === '"') {
+      const quoted = readQuoted(text, at + 1);
+      word = (word ?? '') + quoted.text;
+      at = quoted.end;
+    } else if (character === '\\') {
+      if (at + 1 === text.length) throw unfinished(text);
+      word = (word ?? '') + text[++at];
+    } else {
+      if (shellOnly.test(character)) throw needsShell(character);
+      word = (word ?? '') + character;
+    }
+  }
+  if (word !== undefined) words.push(word);
+  if (words.length === 0) throw clientErrors.configuration('The command line is empty');
+  return words;
+}
+
+function readQuoted(text: string, start: number): { readonly text: string; readonly end: number } {
+  let inner = '';
+  for (let at = start; at < text.length; at++) {
+    const character = text[at] as string;
+    if (character === '"') return { text: inner, end: at };
+    if (character === '`' || character === '$') throw needsShell(character);
+    // Inside double quotes a backslash only guards what would be special there.
+    if (character === '\\' && '"\\$`'.includes(text[at + 1] ?? ' ')) inner += text[++at];
+    else inner += character;
+  }
+  throw unfinished(text);
+}
+
+const unfinished = (text: string) =>
+  clientErrors.configuration(`The command line ends inside a quotation: ${JSON.stringify(text)}`);
+
+const needsShell = (character: string) =>
+  clientErrors.configuration(
+    `${JSON.stringify(character)} would need a shell, and none is used; put it in single quotes if it is meant literally, or pass the words as a list`,
+  );

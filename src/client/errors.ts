@@ -1,0 +1,180 @@
+// Every error this room gives its callers is one row here: a code for programs, and a sentence for people that says what
+// was tried, what the server said and what to do next. Errors of signing in are auth/errors.ts.
+
+import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';
+import { clean, quote, tail } from './foreign-text.ts';
+
+/** What the server said when it refused: an HTTP status, a JSON-RPC error, or both. */
+export interface ServerSaid {
+  readonly status?: number;
+  readonly code?: number;
+  readonly message?: string;
+  readonly data?: unknown;
+  /** When it will be worth asking again, where the server told. */
+  readonly retryAfterMs?: number;
+}
+
+/** The codes, one per kind of failure. */
+export type ClientErrorCode =
+  | 'configuration'
+  | 'spawn-failed'
+  | 'server-exited'
+  | 'connect-failed'
+  | 'connect-timeout'
+  | 'connection-lost'
+  | 'closed'
+  | 'not-mcp'
+  | 'unsupported-revision'
+  | 'unauthorized'
+  | 'http-error'
+  | 'redirect-refused'
+  | 'session-lost'
+  | 'server-error'
+  | 'resource-not-found'
+  | 'not-offered'
+  | 'invalid-message'
+  | 'invalid-result'
+  | 'invalid-arguments'
+  | 'invalid-structured-content'
+  | 'message-too-large'
+  | 'timeout'
+  | 'cancelled'
+  | 'too-many-rounds'
+  | 'input-unavailable'
+  | 'input-refused';
+
+interface Details {
+  readonly tried?: readonly string[];
+  readonly said?: ServerSaid | undefined;
+  readonly stderr?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failure on the client's side of the protocol. Branch on `code`, show `message`. */
+export class ClientError extends Error {
+  readonly code: ClientErrorCode;
+  /** What was attempted before giving up, in order. */
+  readonly tried: readonly string[];
+  readonly said: ServerSaid | undefined;
+  /** The last lines the server's process wrote to stderr. */
+  readonly stderr: string | undefined;
+
+  constructor(code: ClientErrorCode, message: string, details: Details = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'ClientError';
+    this.code = code;
+    this.tried = details.tried ?? [];
+    this.said = details.said;
+    this.stderr = details.stderr === undefined || details.stderr === '' ? undefined : details.stderr;
+  }
+}
+
+/** The sentences. `server` is the address as the user gave it: a command line or a URL. */
+export const clientErrors = {
+  configuration: (why: string, cause?: unknown) => new ClientError('configuration', why, { cause }),
+  spawnFailed: (server: string, why: string, cause?: unknown) =>
+    new ClientError('spawn-failed', `Could not start ${quote(server)}: ${why}`, { cause }),
+  exited: (server: string, how: string, stderr?: string) =>
+    new ClientError('server-exited', `The server ${quote(server)} ${how}${wrote(stderr)}`, { stderr }),
+  unreachable: (server: string, why: string, cause?: unknown) =>
+    new ClientError('connect-failed', `Could not reach ${quote(server)}: ${clean(why)}`, { cause }),
+  connectTimeout: (server: string, tried: readonly string[], stderr?: string) =>
+    new ClientError(
+      'connect-timeout',
+      `${quote(server)} did not open a conversation in time; tried ${attempts(tried)}${wrote(stderr)}`,
+      { tried, stderr },
+    ),
+  notMcp: (server: string, tried: readonly string[], said?: ServerSaid, stderr?: string, cause?: unknown) =>
+    new ClientError(
+      'not-mcp',
+      `${quote(server)} does not answer as an MCP server; tried ${attempts(tried)}${wrote(stderr)}`,
+      { tried, said, stderr, cause },
+    ),
+  unsupportedRevision: (server: string, why: string, tried: readonly string[], said?: ServerSaid) =>
+    new ClientError('unsupported-revision', `No revision in common with ${quote(server)}: ${why}`, { tried, said }),
+  lost: (server: string, why: string, stderr?: string, cause?: unknown) =>
+    new ClientError('connection-lost', `The connection to ${quote(server)} was lost: ${clean(why)}${wrote(stderr)}`, {
+      stderr,
+      cause,
+    }),
+  closed: (server: string) => new ClientError('closed', `The connection to ${quote(server)} was closed by this client`),
+  unauthorized: (server: string, said: ServerSaid) =>
+    new ClientError(
+      'unauthorized',
+      `${quote(server)} wants authorization (${phrase(said)}); give connect() an authorizer or an Authorization header`,
+      { said },
+    ),
+  http: (server: string, what: string, said: ServerSaid) =>
+    new ClientError('http-error', `${quote(server)} refused ${what}: ${phrase(said)}`, { said }),
+  notAnAnswer: (server: string, what: string, why: string, said: ServerSaid) =>
+    new ClientError('http-error', `${quote(server)} answered ${what} with ${clean(why)}`, { said }),
+  redirect: (server: string, to: string, why: string) =>
+    new ClientError('redirect-refused', `${quote(server)} redirects to ${quote(to)}: ${why}`),
+  sessionLost: (server: string, said: ServerSaid) =>
+    new ClientError('session-lost', `${quote(server)} no longer knows this session (${phrase(said)})`, { said }),
+  refused: (method: string, error: JsonRpcErrorObject, status?: number) =>
+    new ClientError('server-error', `The server refused ${method}: ${clean(error.message)} (${error.code})`, {
+      said: toSaid(error, status),
+    }),
+  resourceNotFound: (uri: string, error: JsonRpcErrorObject) =>
+    new ClientError('resource-not-found', `There is no resource ${quote(uri)}: ${clean(error.message)}`, {
+      said: toSaid(error),
+    }),
+  notOffered: (what: string) =>
+    new ClientError('not-offered', `This server does not offer ${what}; look at client.capabilities first`),
+  notInRevision: (what: string, revision: string) =>
+    new ClientError('not-offered', `${what} does not exist in ${revision}, which this conversation speaks`),
+  invalidMessage: (method: string, why: string) =>
+    new ClientError('invalid-message', `The answer to ${method} is not a valid message: ${why}`),
+  invalidResult: (method: string, why: string) =>
+    new ClientError('invalid-result', `The result of ${method} is not valid: ${why}`),
+  invalidArguments: (tool: string, why: string) =>
+    new ClientError('invalid-arguments', `The arguments do not fit tool ${quote(tool)}: ${why}`),
+  invalidStructured: (tool: string, why: string) =>
+    new ClientError(
+      'invalid-structured-content',
+      `The result of tool ${quote(tool)} does not fit its outputSchema: ${clean(why)}`,
+    ),
+  tooLarge: (what: string, maxBytes: number) =>
+    new ClientError(
+      'message-too-large',
+      `${what} exceeds ${maxBytes} bytes; raise maxMessageBytes if that is expected`,
+    ),
+  timeout: (method: string, afterMs: number, hint: string, stderr?: string) =>
+    new ClientError('timeout', `No answer to ${method} within ${Math.round(afterMs)} ms${hint}${wrote(stderr)}`, {
+      stderr,
+    }),
+  cancelled: (method: string, reason: unknown) =>
+    new ClientError('cancelled', `${method} was cancelled by the caller`, { cause: reason }),
+  tooManyRounds: (method: string, limit: number) =>
+    new ClientError('too-many-rounds', `${method} asked for input ${limit} times without coming to a result`),
+  inputUnavailable: (method: string, what: string) =>
+    new ClientError('input-unavailable', `${method} asks for ${what}, for which connect() was given no handler`),
+  inputRefused: (method: string, why: string, cause?: unknown) =>
+    new ClientError('input-refused', `${method} was given up because its question was refused: ${clean(why)}`, {
+      cause,
+    }),
+} as const;
+
+function toSaid(error: JsonRpcErrorObject, status?: number): ServerSaid {
+  return { ...(status === undefined ? {} : { status }), code: error.code, message: error.message, data: error.data };
+}
+
+/** What a server said, as a phrase. */
+export function phrase({ status, code, message }: ServerSaid): string {
+  const parts = [
+    status === undefined ? undefined : `HTTP ${status}`,
+    message === undefined || message === '' ? undefined : clean(message),
+    code === undefined ? undefined : String(code),
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? 'no reason given' : parts.join(', ');
+}
+
+function attempts(tried: readonly string[]): string {
+  return tried.length === 0 ? 'nothing' : tried.map((each) => clean(each)).join('; ');
+}
+
+function wrote(stderr: string | undefined): string {
+  const last = stderr === undefined ? '' : tail(stderr);
+  return last === '' ? '' : `. Last lines of its stderr:\n${last}`;
+}

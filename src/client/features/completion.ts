@@ -1,0 +1,31 @@
+// Completion: what a server suggests for an argument of a prompt or a variable of a template.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import { methods } from '../../protocol/methods.ts';
+import type { Completion, CompletionRef } from '../../protocol/model.ts';
+import { Call, type Fields } from '../call.ts';
+import { clientErrors } from '../errors.ts';
+import type { CallOptions } from '../options.ts';
+import { demand, type Kit } from './kit.ts';
+
+/** What is to be completed. */
+export interface CompletionRequest {
+  readonly ref: CompletionRef;
+  readonly argument: { readonly name: string; readonly value: string };
+  /** Arguments that are known already. */
+  readonly context?: Readonly<Record<string, string>>;
+}
+
+export async function complete(kit: Kit, request: CompletionRequest, options?: CallOptions): Promise<Completion> {
+  demand(kit, methods.complete);
+  const { ref, argument, context } = request;
+  const params = { ref, argument, ...(context === undefined ? {} : { context: { arguments: context } }) };
+  const call = new Call(methods.complete, JSON.stringify(params).slice(1, -1), toCompletion, options);
+  call.idempotent = true;
+  return kit.caller.start<Completion>(call);
+}
+
+function toCompletion({ completion }: Fields): Completion {
+  if (isObject(completion) && Array.isArray(completion['values'])) return completion as unknown as Completion;
+  throw clientErrors.invalidResult(methods.complete.name, '"completion.values" is not an array');
+}

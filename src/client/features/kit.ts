@@ -1,0 +1,45 @@
+// What every feature needs of the client it belongs to.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Logger } from '../../protocol/log.ts';
+import type { MethodRow } from '../../protocol/methods.ts';
+import type { CacheView } from '../cache.ts';
+import type { Caller } from '../caller.ts';
+import type { Conversation } from '../conversation.ts';
+import { clientErrors } from '../errors.ts';
+import type { Limits } from '../options.ts';
+
+export interface Kit {
+  readonly caller: Caller;
+  readonly cache: CacheView | undefined;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  /** The conversation of the moment, or the last one there was. */
+  readonly latest: Conversation;
+}
+
+/**
+ * Whether the server offers a method. One that declares nothing at all can not be taken at its word: many small servers
+ * do so and have tools nevertheless.
+ */
+export function offers({ latest }: Kit, { name, needs }: MethodRow): boolean {
+  const { dialect, facts } = latest;
+  if (dialect === undefined || facts === undefined || !dialect.requests.has(name)) return false;
+  if (needs === undefined) return true;
+  const [key, flag] = needs.split('.') as [string, string | undefined];
+  if (!dialect.serverCapabilities.includes(key)) return true;
+  const { capabilities } = facts;
+  if (dialect.opening === 'initialize' && Object.keys(capabilities).length === 0) return true;
+  const declared = capabilities[key];
+  return isObject(declared) && (flag === undefined || declared[flag] === true);
+}
+
+/** Throws unless the server offers a method. */
+export function demand(kit: Kit, row: MethodRow): void {
+  if (offers(kit, row)) return;
+  const { dialect } = kit.latest;
+  if (dialect !== undefined && !dialect.requests.has(row.name)) {
+    throw clientErrors.notInRevision(row.name, dialect.date);
+  }
+  throw clientErrors.notOffered(row.needs ?? row.name);
+}

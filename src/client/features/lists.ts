@@ -1,0 +1,135 @@
+// Lists come in pages: one by one, or all of them, from the cache where the server allows it.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { MethodRow } from '../../protocol/methods.ts';
+import { Call, type Fields } from '../call.ts';
+import { ClientError, clientErrors } from '../errors.ts';
+import type { ReadOptions } from '../options.ts';
+import { type Kit, offers } from './kit.ts';
+
+/** One page of a list. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Ask with it for the next page; an empty string is a cursor too. Absent: this was the last one. */
+  readonly nextCursor?: string;
+}
+
+/** A kind of list: how it is asked for, and which members an item must have to be of use. */
+export interface ListKind {
+  readonly row: MethodRow;
+  readonly key: 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+  readonly strings: readonly string[];
+}
+
+/** Tells more about why an item is of no use; undefined keeps it. */
+export type Sieve<T> = (item: T) => string | undefined;
+
+export class ListReader<T> {
+  readonly #kit: Kit;
+  readonly #kind: ListKind;
+  readonly #sieve: Sieve<T>;
+
+  constructor(kit: Kit, kind: ListKind, sieve: Sieve<T> = () => undefined) {
+    this.#kit = kit;
+    this.#kind = kind;
+    this.#sieve = sieve;
+  }
+
+  /** One page; the first without a cursor. */
+  async page(cursor?: string, options: ReadOptions = {}): Promise<Page<T>> {
+    const { row } = this.#kind;
+    const { cache, caller } = this.#kit;
+    if (!offers(this.#kit, row)) return { items: [] };
+    const key = cursor === undefined ? '' : `cursor ${cursor}`;
+    const { cache: use = 'use' } = options;
+    if (use === 'use') {
+      const known = cache?.get(row.name, key) as Page<T> | undefined;
+      if (known !== undefined) {
+        // Another client may have fetched it; whoever looks at the items has not seen these yet.
+        for (const item of known.items) this.#sieve(item);
+        return known;
+      }
+    }
+    const fields = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
+    const call = new Call(
+      row,
+      fields,
+      (result) => {
+        const page = this.#decode(result);
+        if (use !== 'bypass') cache?.set(row.name, key, page, result);
+        return page;
+      },
+      options,
+    );
+    call.idempotent = true;
+    return caller.start<Page<T>>(call);
+  }
+
+  /** All pages. */
+  async all(options: ReadOptions = {}): Promise<T[]> {
+    try {
+      return await this.#collect(options);
+    } catch (error) {
+      // A cursor may go stale between two pages, above all one from the cache: once more, from the beginning.
+      if (!(error instanceof StaleCursor)) throw error;
+      this.#kit.cache?.drop(this.#kind.row.name);
+      const afresh = { ...options, cache: options.cache === 'bypass' ? 'bypass' : 'refresh' } as const;
+      return this.#collect(afresh).catch((again: unknown) => {
+        throw again instanceof StaleCursor ? again.cause : again;
+      });
+    }
+  }
+
+  async #collect(options: ReadOptions): Promise<T[]> {
+    const { row } = this.#kind;
+    const { maxPages } = this.#kit.limits;
+    const items: T[] = [];
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    for (let pages = 0; pages < maxPages; pages++) {
+      const page: Page<T> = await this.page(cursor, options).catch((error: unknown) => {
+        throw cursor !== undefined && isInvalidParams(error) ? new StaleCursor(error) : error;
+      });
+      for (const item of page.items) items.push(item);
+      cursor = page.nextCursor;
+      if (cursor === undefined) return items;
+      if (seen.has(cursor)) throw clientErrors.invalidResult(row.name, 'its pages go in a circle');
+      seen.add(cursor);
+    }
+    throw clientErrors.invalidResult(
+      row.name,
+      `it has more than ${maxPages} pages; raise maxPages if that is expected`,
+    );
+  }
+
+  #decode(result: Fields): Page<T> {
+    const { key, row } = this.#kind;
+    const { [key]: list, nextCursor } = result;
+    if (!Array.isArray(list)) throw clientErrors.invalidResult(row.name, `"${key}" is not an array`);
+    if (nextCursor !== undefined && nextCursor !== null && typeof nextCursor !== 'string') {
+      throw clientErrors.invalidResult(row.name, '"nextCursor" is not a string');
+    }
+    const items = list.filter((item) => this.#isUseful(item));
+    return typeof nextCursor === 'string' ? { items, nextCursor } : { items };
+  }
+
+  #isUseful(item: unknown): item is T {
+    const { row, strings } = this.#kind;
+    const missing = isObject(item) ? strings.find((name) => typeof item[name] !== 'string') : 'everything';
+    const why = missing === undefined ? this.#sieve(item as T) : `it lacks ${missing}`;
+    if (why === undefined) return true;
+    const name = isObject(item) ? item['name'] : undefined;
+    this.#kit.logger.warn(`left out an item of ${row.name}`, { name, why });
+    return false;
+  }
+}
+
+class StaleCursor extends Error {
+  constructor(cause: unknown) {
+    super('stale cursor', { cause });
+  }
+}
+
+function isInvalidParams(error: unknown): boolean {
+  return error instanceof ClientError && error.said?.code === -32602;
+}

@@ -1,0 +1,53 @@
+// The server's log: how much of it we want to hear. A matter of the session on older revisions, of each request on the
+// newest.
+
+import { methods } from '../../protocol/methods.ts';
+import { type LogLevel, logLevels } from '../../protocol/model.ts';
+import { Call, type Fields } from '../call.ts';
+import type { Conversation } from '../conversation.ts';
+import { clientErrors } from '../errors.ts';
+import type { CallOptions, LogMessage } from '../options.ts';
+import { demand, type Kit } from './kit.ts';
+
+export class Logging {
+  readonly #kit: Kit;
+  #level: LogLevel | undefined;
+
+  constructor(kit: Kit) {
+    this.#kit = kit;
+  }
+
+  async setLevel(level: LogLevel, options?: CallOptions): Promise<void> {
+    if (!logLevels.includes(level)) {
+      throw clientErrors.configuration(`Unknown log level ${JSON.stringify(level)}; one of ${logLevels.join(', ')}`);
+    }
+    const conversation = await this.#kit.caller.ready();
+    if (conversation.dialect?.requests.has(methods.setLevel.name)) await this.#send(level, options);
+    this.#level = level;
+    conversation.logLevel = level;
+  }
+
+  /** A new conversation knows nothing of the level of the last one. */
+  restored(conversation: Conversation): void {
+    if (this.#level === undefined) return;
+    conversation.logLevel = this.#level;
+    if (!conversation.dialect?.requests.has(methods.setLevel.name)) return;
+    this.#send(this.#level).catch((error: unknown) => {
+      this.#kit.logger.warn('the log level could not be set again', { error });
+    });
+  }
+
+  async #send(level: LogLevel, options?: CallOptions): Promise<void> {
+    demand(this.#kit, methods.setLevel);
+    const call = new Call(methods.setLevel, `"level":"${level}"`, () => undefined, options);
+    call.idempotent = true;
+    await this.#kit.caller.start(call);
+  }
+}
+
+/** A log message as the application gets it; undefined when it is none. */
+export function toLogMessage(params: Fields): LogMessage | undefined {
+  const { level, logger, data } = params;
+  if (!(logLevels as readonly unknown[]).includes(level)) return undefined;
+  return { level: level as LogLevel, ...(typeof logger === 'string' ? { logger } : {}), data };
+}

@@ -1,0 +1,71 @@
+// Resources: listing, templates, reading.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import { methods } from '../../protocol/methods.ts';
+import type { ReadResult, Resource, ResourceTemplate } from '../../protocol/model.ts';
+import { Call, type Fields } from '../call.ts';
+import { ClientError, clientErrors } from '../errors.ts';
+import type { ReadOptions } from '../options.ts';
+import { demand, type Kit } from './kit.ts';
+import { ListReader } from './lists.ts';
+
+export class Resources {
+  readonly #kit: Kit;
+  readonly lists: ListReader<Resource>;
+  readonly templates: ListReader<ResourceTemplate>;
+
+  constructor(kit: Kit) {
+    this.#kit = kit;
+    this.lists = new ListReader<Resource>(kit, {
+      row: methods.listResources,
+      key: 'resources',
+      strings: ['uri', 'name'],
+    });
+    this.templates = new ListReader<ResourceTemplate>(kit, {
+      row: methods.listResourceTemplates,
+      key: 'resourceTemplates',
+      strings: ['uriTemplate', 'name'],
+    });
+  }
+
+  async read(uri: string, options: ReadOptions = {}): Promise<ReadResult> {
+    const row = methods.readResource;
+    demand(this.#kit, row);
+    const { cache, caller } = this.#kit;
+    const { cache: use = 'use' } = options;
+    if (use === 'use') {
+      const known = cache?.get(row.name, uri);
+      if (known !== undefined) return known as ReadResult;
+    }
+    const call = new Call(
+      row,
+      `"uri":${JSON.stringify(uri)}`,
+      (result) => {
+        const read = toReadResult(result);
+        // What depended on answers to questions is for this call alone.
+        if (use !== 'bypass' && call.rounds === 0) cache?.set(row.name, uri, read, result);
+        return read;
+      },
+      options,
+    );
+    call.addressed = { name: uri };
+    call.idempotent = true;
+    return caller.start<ReadResult>(call).catch((error: unknown) => {
+      throw isNotFound(error) ? clientErrors.resourceNotFound(uri, error.said) : error;
+    });
+  }
+}
+
+function toReadResult(result: Fields): ReadResult {
+  if (Array.isArray(result['contents'])) return result as unknown as ReadResult;
+  throw clientErrors.invalidResult(methods.readResource.name, '"contents" is not an array');
+}
+
+type Refusal = ClientError & { readonly said: { readonly code: number; readonly message: string } };
+
+/** Older revisions have a code of their own for it, the newest says which URI in the data of a general one. */
+function isNotFound(error: unknown): error is Refusal {
+  if (!(error instanceof ClientError) || error.code !== 'server-error') return false;
+  const { code, data } = error.said ?? {};
+  return code === -32002 || (code === -32602 && isObject(data) && typeof data['uri'] === 'string');
+}

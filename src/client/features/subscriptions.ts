@@ -1,0 +1,228 @@
+// Waiting for changes: one interface over resources/subscribe (sessions) and subscriptions/listen (requests that stand
+// alone). A subscription outlives the connection: it is opened again, with a word that something may have been missed.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import { methods } from '../../protocol/methods.ts';
+import type { ListenFilter } from '../../protocol/revisions/client-vocabulary.ts';
+import { Call, type Fields } from '../call.ts';
+import type { Conversation } from '../conversation.ts';
+import { ClientError, clientErrors } from '../errors.ts';
+import type { CallOptions } from '../options.ts';
+import { pause, pauseMs, transience } from '../retry.ts';
+import { type Change, ChangeQueue } from './changes.ts';
+import { demand, type Kit } from './kit.ts';
+
+/** What to wait for. */
+export interface WatchFilter extends ListenFilter {}
+
+/** Open until closed, by either side. Iterate it; leaving the loop closes it. */
+export interface Subscription extends AsyncIterable<Change> {
+  readonly filter: WatchFilter;
+  close(): Promise<void>;
+}
+
+export const changeMethods: Readonly<Record<string, Change['kind']>> = {
+  'notifications/tools/list_changed': 'tools',
+  'notifications/prompts/list_changed': 'prompts',
+  'notifications/resources/list_changed': 'resources',
+  'notifications/resources/updated': 'resource',
+};
+
+/** Pauses between attempts to open a lost subscription again, and how many in a row may fail. */
+const again = { maxAttempts: 10, baseDelayMs: 200, maxDelayMs: 10_000 };
+
+export class Subscriptions {
+  readonly #kit: Kit;
+  readonly #open = new Set<Watch>();
+
+  constructor(kit: Kit) {
+    this.#kit = kit;
+  }
+
+  /** Resolves when the server has agreed. */
+  async watch(filter: WatchFilter, options: CallOptions = {}): Promise<Subscription> {
+    const watch = new Watch(this.#kit, filter, options, this.#open);
+    this.#open.add(watch);
+    await watch.begin();
+    return watch;
+  }
+
+  /** Closes every subscription that waits for this resource alone. */
+  async unwatch(uri: string): Promise<void> {
+    const same = [...this.#open].filter(({ filter: { uris = [] } }) => uris.length === 1 && uris[0] === uri);
+    await Promise.all(same.map((watch) => watch.close()));
+  }
+
+  /** Hands a change to those who wait for it; `standing` is the stream it came on, where it has one of its own. */
+  changed(change: Change, standing: Call | undefined): void {
+    for (const watch of this.#open) watch.hear(change, standing);
+  }
+
+  acknowledged(params: Fields, standing: Call | undefined): void {
+    for (const watch of this.#open) if (watch.call === standing && standing !== undefined) watch.agreed(params);
+  }
+
+  close(): void {
+    for (const watch of [...this.#open]) watch.end();
+  }
+}
+
+class Watch implements Subscription {
+  readonly filter: WatchFilter;
+  readonly #kit: Kit;
+  readonly #options: CallOptions;
+  readonly #all: Set<Watch>;
+  readonly #queue = new ChangeQueue();
+  readonly #closing = new AbortController();
+  /** The stream of its own, on revisions that have one. */
+  call: Call | undefined;
+  #agreed: ((params: Fields) => void) | undefined;
+
+  constructor(kit: Kit, filter: WatchFilter, options: CallOptions, all: Set<Watch>) {
+    this.#kit = kit;
+    this.filter = filter;
+    this.#options = options;
+    this.#all = all;
+  }
+
+  async begin(): Promise<void> {
+    const { signal } = this.#options;
+    try {
+      if (signal?.aborted) throw clientErrors.cancelled('subscribe', signal.reason);
+      signal?.addEventListener('abort', this.#onAbort, { once: true });
+      const over = await this.#attach();
+      void this.#keep(over);
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+  }
+
+  hear(change: Change, standing: Call | undefined): void {
+    if (standing !== undefined ? standing === this.call : this.#wants(change)) this.#queue.push(change);
+  }
+
+  agreed(params: Fields): void {
+    this.#agreed?.(params);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Change> {
+    return {
+      next: () => this.#queue.next(),
+      return: async () => {
+        await this.close();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const { call } = this;
+    this.end();
+    if (call !== undefined) return;
+    const { uris = [] } = this.filter;
+    const others = new Set([...this.#all].flatMap(({ filter }) => filter.uris ?? []));
+    const { caller } = this.#kit;
+    if (caller.conversation === undefined || caller.conversation.over !== undefined) return;
+    await Promise.allSettled(uris.filter((uri) => !others.has(uri)).map((uri) => this.#request('unsubscribe', uri)));
+  }
+
+  end(error?: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#all.delete(this);
+    this.#closing.abort(clientErrors.cancelled('subscribe', undefined));
+    this.#queue.end(error);
+  }
+
+  #onAbort = (): void => void this.close();
+
+  /** Opens it on the conversation of the moment. The result settles when it is over there. */
+  async #attach(): Promise<{ readonly over: Promise<unknown> }> {
+    const conversation = await this.#kit.caller.ready();
+    if (conversation.dialect?.requests.has(methods.listen.name)) return this.#listen(conversation);
+    const { uris = [] } = this.filter;
+    if (uris.length > 0) demand(this.#kit, methods.subscribe);
+    await Promise.all(uris.map((uri) => this.#request('subscribe', uri)));
+    return { over: conversation.ended };
+  }
+
+  async #request(verb: 'subscribe' | 'unsubscribe', uri: string): Promise<void> {
+    const { timeoutMs } = this.#options;
+    const call = new Call(methods[verb], `"uri":${JSON.stringify(uri)}`, () => undefined, { timeoutMs });
+    call.idempotent = true;
+    await this.#kit.caller.start(call);
+  }
+
+  async #listen(conversation: Conversation): Promise<{ readonly over: Promise<unknown> }> {
+    const fields = conversation.dialect?.listenFields(this.filter) ?? '';
+    const { timeoutMs, meta } = this.#options;
+    const call = new Call(methods.listen, fields, () => undefined, { timeoutMs, meta, signal: this.#closing.signal });
+    call.standing = true;
+    this.call = call;
+    const acknowledged = new Promise<Fields>((resolve) => {
+      this.#agreed = resolve;
+    });
+    const over = this.#kit.caller.start(call);
+    // It may end before anybody waits for it.
+    over.catch(() => {});
+    const params = await Promise.race([acknowledged, over.then(() => undefined)]);
+    if (params !== undefined) {
+      call.conversation?.exempt(call);
+      this.#checkHonoured(params);
+    }
+    return { over };
+  }
+
+  /** A server acknowledges what it will do; a resource left out would be waited for in vain. */
+  #checkHonoured(params: Fields): void {
+    const honoured = isObject(params['notifications']) ? params['notifications'] : {};
+    const uris = Array.isArray(honoured['resourceSubscriptions']) ? honoured['resourceSubscriptions'] : [];
+    const missing = (this.filter.uris ?? []).filter((uri) => !uris.includes(uri));
+    if (missing.length > 0) throw clientErrors.notOffered(`changes of ${missing.join(', ')}`);
+  }
+
+  /** Opens it again whenever the connection is lost. */
+  async #keep(first: { readonly over: Promise<unknown> }): Promise<void> {
+    const { signal } = this.#closing;
+    let current: { readonly over: Promise<unknown> } | undefined = first;
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        await current?.over;
+        current = undefined;
+        if (signal.aborted) return;
+        await pause(pauseMs(failures + 2, again), signal);
+        current = await this.#attach();
+        failures = 0;
+        this.#tellGap();
+      } catch (error) {
+        current = undefined;
+        if (signal.aborted) return;
+        if (this.#kit.caller.closed) return this.end();
+        if (!isPassing(error) || ++failures >= again.maxAttempts) return this.end(error);
+      }
+    }
+  }
+
+  #tellGap(): void {
+    const { tools, prompts, resources, uris = [] } = this.filter;
+    for (const [kind, wanted] of Object.entries({ tools, prompts, resources })) {
+      if (wanted === true) this.#queue.push({ kind: kind as Change['kind'], gap: true });
+    }
+    for (const uri of uris) this.#queue.push({ kind: 'resource', uri, gap: true });
+  }
+
+  #wants({ kind, uri }: Change): boolean {
+    if (kind !== 'resource') return this.filter[kind] === true;
+    // A server may name a part of what was subscribed to.
+    return this.filter.uris?.some((each) => uri === each || uri?.startsWith(`${each.replace(/\/$/, '')}/`)) === true;
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false;
+  return (
+    transience(error) !== undefined || ['connect-timeout', 'timeout', 'session-lost', 'closed'].includes(error.code)
+  );
+}

@@ -1,0 +1,181 @@
+// Tools: listing and calling them, with what the list says about a tool put to use: output schemas, mirrored headers,
+// whether a call may be repeated.
+
+import { methods } from '../../protocol/methods.ts';
+import type { Tool, ToolResult } from '../../protocol/model.ts';
+import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
+import { compileSchema, formatIssues, type Validation, type Validator } from '../../schema/index.ts';
+import { Call, type Fields } from '../call.ts';
+import { clientErrors } from '../errors.ts';
+import type { ReadOptions, ToolCallOptions } from '../options.ts';
+import { demand, type Kit } from './kit.ts';
+import { ListReader, type Page } from './lists.ts';
+
+export interface ToolSettings {
+  readonly validateOutput: boolean;
+  readonly validateArguments: boolean;
+}
+
+/** What is known of a tool since its list was fetched. Schemas are compiled when they are first needed. */
+interface KnownTool {
+  readonly tool: Tool;
+  readonly headerParams: readonly HeaderParam[];
+  output?: Validator | false;
+  input?: Validator | false;
+}
+
+const none: readonly HeaderParam[] = [];
+
+export class Tools {
+  readonly #kit: Kit;
+  readonly #settings: ToolSettings;
+  readonly #lists: ListReader<Tool>;
+  readonly #known = new Map<string, KnownTool>();
+  /** The whole list was fetched and has not changed since. */
+  #complete = false;
+
+  constructor(kit: Kit, settings: ToolSettings) {
+    this.#kit = kit;
+    this.#settings = settings;
+    const kind = { row: methods.listTools, key: 'tools', strings: ['name'] } as const;
+    this.#lists = new ListReader<Tool>(kit, kind, (tool) => this.#learn(tool));
+  }
+
+  page(cursor?: string, options?: ReadOptions): Promise<Page<Tool>> {
+    return this.#lists.page(cursor, options);
+  }
+
+  async list(options?: ReadOptions): Promise<Tool[]> {
+    const tools = await this.#lists.all(options);
+    this.#complete = true;
+    return tools;
+  }
+
+  call(name: string, args: Fields | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
+    if (this.#settings.validateArguments) return this.#callChecked(name, args ?? {}, options);
+    try {
+      return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** The list is out of date: what it said about headers and schemas must not be relied on. */
+  changed(): void {
+    this.#known.clear();
+    this.#complete = false;
+  }
+
+  #prepare(name: string, args: Fields | undefined, options: ToolCallOptions | undefined): Call {
+    demand(this.#kit, methods.callTool);
+    const known = this.#known.get(name);
+    const fields =
+      args === undefined
+        ? `"name":${JSON.stringify(name)}`
+        : `"name":${JSON.stringify(name)},"arguments":${argumentsText(name, args)}`;
+    const checked = known?.tool.outputSchema !== undefined && this.#settings.validateOutput;
+    const call = new Call(
+      methods.callTool,
+      fields,
+      checked ? (result) => this.#checkOutput(known, toToolResult(result)) : toToolResult,
+      options,
+    );
+    call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
+    call.idempotent = options?.idempotent ?? isIdempotent(known?.tool);
+    call.mend = this.#mend;
+    return call;
+  }
+
+  async #callChecked(name: string, args: Fields, options: ToolCallOptions | undefined): Promise<ToolResult> {
+    if (!this.#known.has(name) && !this.#complete) await this.list();
+    const known = this.#known.get(name);
+    const validator = known === undefined ? undefined : this.#validator(known, 'input');
+    if (validator !== undefined) {
+      const verdict = await validator.validate(args);
+      if (!verdict.ok) throw clientErrors.invalidArguments(name, formatIssues(verdict.issues));
+    }
+    return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
+  }
+
+  /** Our idea of the mirrored headers may be old: look at the list again, then try once more. */
+  #mend = async (call: Call): Promise<void> => {
+    await this.list({ cache: 'refresh' });
+    const { addressed } = call;
+    if (addressed === undefined) return;
+    call.addressed = { ...addressed, headerParams: this.#known.get(addressed.name)?.headerParams ?? none };
+  };
+
+  /** Remembers a tool of a list, or says why it is of no use. */
+  #learn(tool: Tool): string | undefined {
+    const { inputSchema } = tool;
+    if (typeof inputSchema !== 'object' || inputSchema === null) return 'it lacks inputSchema';
+    const { dialect, transport } = this.#kit.latest;
+    const mirrored = dialect?.http.mirrored === true && transport.settle !== undefined;
+    const params = mirrored ? headerParams(inputSchema) : none;
+    // Calling it would send headers nobody can foresee (2026-07-28, Transports, "x-mcp-header").
+    if (typeof params === 'string') {
+      this.#known.delete(tool.name);
+      return params;
+    }
+    if (this.#known.get(tool.name)?.tool !== tool) this.#known.set(tool.name, { tool, headerParams: params });
+    return undefined;
+  }
+
+  #checkOutput(known: KnownTool, result: ToolResult): ToolResult | Promise<ToolResult> {
+    if (result.isError === true) return result;
+    const { name } = known.tool;
+    if (result.structuredContent === undefined) {
+      throw clientErrors.invalidStructured(name, 'there is no structuredContent');
+    }
+    const validator = this.#validator(known, 'output');
+    if (validator === undefined) return result;
+    if (validator.check !== undefined) {
+      const issues = validator.check(result.structuredContent);
+      if (issues === undefined) return result;
+      throw clientErrors.invalidStructured(name, formatIssues(issues));
+    }
+    const judge = (verdict: Validation): ToolResult => {
+      if (verdict.ok) return result;
+      throw clientErrors.invalidStructured(name, formatIssues(verdict.issues));
+    };
+    const verdict = validator.validate(result.structuredContent);
+    return verdict instanceof Promise ? verdict.then(judge) : judge(verdict);
+  }
+
+  #validator(known: KnownTool, direction: 'input' | 'output'): Validator | undefined {
+    const ready = known[direction];
+    if (ready !== undefined) return ready === false ? undefined : ready;
+    const { tool } = known;
+    const schema = direction === 'input' ? tool.inputSchema : tool.outputSchema;
+    try {
+      const where = `tool "${tool.name}" ${direction}`;
+      return (known[direction] = compileSchema(schema ?? {}, { direction, root: 'any', where }).validator);
+    } catch (error) {
+      // A schema we can not use is the server's mistake; the call itself need not fail for it.
+      this.#kit.logger.warn(`the ${direction} schema of a tool can not be used`, { tool: tool.name, error });
+      known[direction] = false;
+      return undefined;
+    }
+  }
+}
+
+function isIdempotent(tool: Tool | undefined): boolean {
+  return tool?.annotations?.readOnlyHint === true || tool?.annotations?.idempotentHint === true;
+}
+
+function argumentsText(name: string, args: Fields): string {
+  try {
+    return JSON.stringify(args);
+  } catch (cause) {
+    throw clientErrors.invalidArguments(name, `they can not be written as JSON (${(cause as Error).message})`);
+  }
+}
+
+function toToolResult(result: Fields): ToolResult {
+  if (Array.isArray(result['content'])) return result as unknown as ToolResult;
+  // Some servers leave the text copy out where there is structured content.
+  if (result['content'] === undefined && 'structuredContent' in result) {
+    return { ...(result as unknown as ToolResult), content: [] };
+  }
+  throw clientErrors.invalidResult(methods.callTool.name, '"content" is not an array');
+}

@@ -1,0 +1,37 @@
+// The public door of "mooring/client".
+
+export type {
+  Authorizer,
+  ChallengeContext,
+  ChallengedResponse,
+  ChallengeOutcome,
+} from './auth/authorizer.ts';
+export { ResponseCache } from './cache.ts';
+export { Client } from './client.ts';
+export { connect } from './connect.ts';
+export { ClientError, type ClientErrorCode, type ServerSaid } from './errors.ts';
+export type { Change } from './features/changes.ts';
+export type { CompletionRequest } from './features/completion.ts';
+export type { Page } from './features/lists.ts';
+export type { Subscription, WatchFilter } from './features/subscriptions.ts';
+export {
+  type FormRequest,
+  type InputContext,
+  type InputHandlers,
+  InputRefusal,
+  type UrlRequest,
+} from './inputs.ts';
+export type {
+  CallOptions,
+  ConnectOptions,
+  LogMessage,
+  Progress,
+  ReadOptions,
+  RetryOptions,
+  RevisionChoice,
+  ToolCallOptions,
+} from './options.ts';
+export type { ServerEntry, Target } from './target.ts';
+export { inMemory } from './transports/in-memory.ts';
+export type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
+export { type Verdict, VerdictCache } from './verdicts.ts';

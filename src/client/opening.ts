@@ -1,0 +1,246 @@
+// Opens a conversation with a server of unknown age: the newest way first, then what the answer calls for. The rules
+// are those of the 2026-07-28 text on versioning, and of what deployed servers really do.
+
+import { methods } from '../protocol/methods.ts';
+import type { ClientVocabulary, Dialect, Opened } from '../protocol/revisions/client-vocabulary.ts';
+import { Call, type Fields } from './call.ts';
+import type { Conversation } from './conversation.ts';
+import { ClientError, clientErrors } from './errors.ts';
+import type { Limits } from './options.ts';
+import type { Verdict, VerdictCache } from './verdicts.ts';
+
+/** What is needed to open, and to open again. */
+export interface OpeningOptions {
+  readonly address: string;
+  readonly vocabulary: ClientVocabulary;
+  readonly limits: Limits;
+  readonly verdicts: VerdictCache | undefined;
+  /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
+  readonly dial: (kind: 'usual' | 'sse', signal: AbortSignal) => Promise<Conversation>;
+  readonly hasSse: boolean;
+  readonly signal: AbortSignal;
+}
+
+type Probe = 'open' | 'handshake' | 'silent' | 'gone';
+
+/** Statuses after which a URL may still belong to the old transport of two endpoints. */
+const sseStatuses = [400, 404, 405];
+
+export class Opening {
+  readonly #options: OpeningOptions;
+  readonly #tried: string[] = [];
+  #current: Conversation | undefined;
+  /** Why the probe failed. */
+  #refusal: ClientError | undefined;
+
+  constructor(options: OpeningOptions) {
+    this.#options = options;
+  }
+
+  /** The open conversation, or a `ClientError` that says what was tried. */
+  async run(): Promise<Conversation> {
+    const { verdicts, address, signal } = this.#options;
+    const stop = (): void => void this.#current?.close(signal.reason as ClientError);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const known = verdicts?.get(address);
+      try {
+        return await this.#open(known);
+      } catch (error) {
+        if (known === undefined || signal.aborted) throw error;
+        // What was true once need not be any more: find out from the beginning.
+        verdicts?.forget(address);
+        await this.#hangUp();
+        return await this.#open(undefined);
+      }
+    } catch (error) {
+      const stderr = this.#current?.transport.stderr;
+      await this.#hangUp();
+      throw signal.aborted ? this.#interrupted(signal.reason, stderr) : this.#explain(error, stderr);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async #open(known: Verdict | undefined): Promise<Conversation> {
+    const { vocabulary, verdicts, address, hasSse } = this.#options;
+    if (known === 'sse' && hasSse) return this.#openSse();
+    let conversation = await this.#dial('usual');
+    const [newest] = vocabulary.stateless;
+    let probe: Probe | undefined;
+    if (newest !== undefined && known !== 'handshake') {
+      probe = await this.#probe(conversation, newest);
+      if (probe === 'open') {
+        verdicts?.remember(address, 'stateless');
+        return conversation;
+      }
+      if (vocabulary.handshake.length === 0) throw this.#noHandshake(newest, probe);
+      if (probe === 'gone') conversation = await this.#redial();
+    }
+    try {
+      await this.#initialize(conversation, probe === 'silent' ? this.#options.limits.probeTimeoutMs * 2 : undefined);
+    } catch (error) {
+      if (hasSse && error instanceof ClientError && sseStatuses.includes(error.said?.status ?? 0)) {
+        await this.#hangUp();
+        return this.#openSse();
+      }
+      // Some servers neither answer nor survive a first request they do not know: once more, without it.
+      if (probe !== 'silent' || this.#options.signal.aborted) throw error;
+      conversation = await this.#redial();
+      await this.#initialize(conversation);
+    }
+    verdicts?.remember(address, 'handshake');
+    return conversation;
+  }
+
+  async #openSse(): Promise<Conversation> {
+    const conversation = await this.#dial('sse');
+    await this.#initialize(conversation);
+    this.#options.verdicts?.remember(this.#options.address, 'sse');
+    return conversation;
+  }
+
+  /** Asks the newest way and sorts the answer. */
+  async #probe(conversation: Conversation, dialect: Dialect, again = true): Promise<Probe> {
+    const { vocabulary, limits } = this.#options;
+    const isHttp = conversation.transport.settle !== undefined;
+    conversation.transport.settle?.(dialect.http);
+    try {
+      const timeoutMs = isHttp ? limits.timeoutMs : limits.probeTimeoutMs;
+      const opened = vocabulary.readDiscover(await this.#ask(conversation, dialect, methods.discover.name, timeoutMs));
+      if (!opened.ok) {
+        this.#note(methods.discover.name, dialect, opened.why);
+        return 'handshake';
+      }
+      this.#settle(conversation, opened);
+      return 'open';
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      return this.#sortRefusal(conversation, dialect, error, again, isHttp);
+    }
+  }
+
+  async #sortRefusal(
+    conversation: Conversation,
+    dialect: Dialect,
+    error: ClientError,
+    again: boolean,
+    isHttp: boolean,
+  ): Promise<Probe> {
+    const { vocabulary, address } = this.#options;
+    const { code: kind, said } = error;
+    this.#note(methods.discover.name, dialect, error.message);
+    this.#refusal = error;
+    if (kind === 'server-error' && said?.code !== undefined) {
+      const hint = vocabulary.hint({ code: said.code, message: said.message ?? '', data: said.data });
+      if (hint.kind === 'retry' && again) return this.#probe(conversation, hint.dialect, false);
+      if (hint.kind === 'no-overlap') {
+        const why = `the server speaks ${hint.supported.join(', ')}`;
+        throw clientErrors.unsupportedRevision(address, why, this.#tried, said);
+      }
+      if (hint.kind === 'handshake') return 'handshake';
+      throw error;
+    }
+    if (!isHttp) {
+      if (conversation.over !== undefined) return 'gone';
+      return kind === 'timeout' ? 'silent' : 'handshake';
+    }
+    // A refusal without a word of the newest revision is how older servers say that they do not know it. Anything
+    // that is no refusal (a network that fails, a server that is down) says nothing about age.
+    const refused = kind === 'http-error' && (said?.status ?? 500) < 500 && said?.status !== 429;
+    if (refused || kind.startsWith('invalid-')) return 'handshake';
+    throw error;
+  }
+
+  async #initialize(conversation: Conversation, timeoutMs?: number): Promise<void> {
+    const { vocabulary, address, limits } = this.#options;
+    const [newest] = vocabulary.handshake as readonly [Dialect];
+    const { transport } = conversation;
+    // The version header belongs to what initialize settles, so it is not sent with it.
+    transport.settle?.({ ...newest.http, headers: [] });
+    const wait = timeoutMs ?? limits.connectTimeoutMs;
+    const result = await this.#ask(conversation, newest, methods.initialize.name, wait).catch((error: unknown) => {
+      if (error instanceof ClientError) this.#note(methods.initialize.name, newest, error.message);
+      throw error;
+    });
+    const opened = vocabulary.readInitialize(result);
+    if (!opened.ok) {
+      this.#note(methods.initialize.name, newest, opened.why);
+      throw clientErrors.unsupportedRevision(address, opened.why, this.#tried);
+    }
+    this.#settle(conversation, opened);
+    conversation.notify('notifications/initialized');
+    transport.ready?.();
+  }
+
+  #settle(conversation: Conversation, { dialect, facts }: Extract<Opened, { ok: true }>): void {
+    conversation.dialect = dialect;
+    conversation.facts = facts;
+    conversation.transport.settle?.(dialect.http);
+  }
+
+  #ask(conversation: Conversation, dialect: Dialect, method: string, timeoutMs: number): Promise<Fields> {
+    const call = new Call({ name: method }, dialect.openingFields(), (result) => result, { timeoutMs });
+    const answer = call.begin<Fields>(undefined, () => {});
+    conversation.send(call, dialect);
+    return answer;
+  }
+
+  async #dial(kind: 'usual' | 'sse'): Promise<Conversation> {
+    const { dial, signal } = this.#options;
+    if (signal.aborted) throw signal.reason;
+    const conversation = await dial(kind, signal);
+    this.#current = conversation;
+    if (!signal.aborted) return conversation;
+    await this.#hangUp();
+    throw signal.reason;
+  }
+
+  async #redial(): Promise<Conversation> {
+    await this.#hangUp();
+    return this.#dial('usual');
+  }
+
+  async #hangUp(): Promise<void> {
+    const conversation = this.#current;
+    this.#current = undefined;
+    await conversation?.close();
+  }
+
+  // What is told in the end.
+
+  #note(method: string, dialect: Dialect, outcome: string): void {
+    this.#tried.push(`${method} (${dialect.date}): ${outcome}`);
+  }
+
+  #noHandshake({ date }: Dialect, probe: Probe): ClientError {
+    if (probe !== 'handshake' && this.#refusal !== undefined) return this.#refusal;
+    const why = `it does not speak ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
+    return clientErrors.unsupportedRevision(this.#options.address, why, this.#tried);
+  }
+
+  #interrupted(reason: unknown, stderr: string | undefined): unknown {
+    const isLate = reason instanceof ClientError && reason.code === 'connect-timeout';
+    return isLate ? clientErrors.connectTimeout(this.#options.address, this.#tried, stderr) : reason;
+  }
+
+  #explain(error: unknown, stderr: string | undefined): unknown {
+    const { address } = this.#options;
+    const tried = this.#tried;
+    if (!(error instanceof ClientError)) return error;
+    switch (error.code) {
+      case 'timeout':
+        return clientErrors.connectTimeout(address, tried, stderr);
+      case 'server-error':
+      case 'http-error':
+      case 'invalid-message':
+      case 'invalid-result':
+        return clientErrors.notMcp(address, tried, error.said, stderr, error);
+      case 'server-exited':
+      case 'connection-lost':
+        return new ClientError(error.code, error.message, { tried, stderr: error.stderr, cause: error });
+      default:
+        return error;
+    }
+  }
+}

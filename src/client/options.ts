@@ -1,0 +1,169 @@
+// What a user may say about a connection and about one call, with every limit's name, default and reason.
+
+import type { Logger } from '../protocol/log.ts';
+import type { Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
+import type { Authorizer } from './auth/authorizer.ts';
+import type { ResponseCache } from './cache.ts';
+import type { InputHandlers } from './inputs.ts';
+import type { VerdictCache } from './verdicts.ts';
+
+/** How far a call has come, as the server reports it. */
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** What may be said about a single call. */
+export interface CallOptions {
+  /** Cancels the call: the server is told, and the promise rejects with code `cancelled`. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait for the answer, or for the next report of progress. Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
+  /** How long to wait at most, whatever progress is reported. Default: that of the client. */
+  readonly maxTimeoutMs?: number | undefined;
+  /** Asks the server to report progress, which also extends the time limit. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** The least important log message wanted with this call, on revisions that ask per request. */
+  readonly logLevel?: LogLevel | undefined;
+  /** Further `_meta` keys: trace context, extensions. */
+  readonly meta?: Meta | undefined;
+}
+
+/** Reads may be answered from what is known already. */
+export interface ReadOptions extends CallOptions {
+  /** `use` (default): an answer the server declared fresh may be reused. `refresh`: ask anew. `bypass`: and keep nothing. */
+  readonly cache?: 'use' | 'refresh' | 'bypass' | undefined;
+}
+
+export interface ToolCallOptions extends CallOptions {
+  /**
+   * Calling twice does no harm, so a lost connection may be answered by calling again. Default: what the tool's
+   * annotations say, if its list was fetched.
+   */
+  readonly idempotent?: boolean | undefined;
+}
+
+/** When a call that may be repeated is repeated. */
+export interface RetryOptions {
+  /** How often one call is sent at most. Default 3. */
+  readonly maxAttempts?: number;
+  /** The first pause; it doubles, and a random part of it is waited, so that many clients do not come back at once. */
+  readonly baseDelayMs?: number;
+  readonly maxDelayMs?: number;
+}
+
+/** Which protocol revision to speak: find out, only those with a handshake, or exactly this one. */
+export type RevisionChoice = 'auto' | 'handshake' | (string & {});
+
+/** Everything that may be said about a connection; nothing must be. */
+export interface ConnectOptions {
+  /** Who we are. Default: this library. */
+  readonly client?: Implementation;
+  /** Default `auto`. */
+  readonly revision?: RevisionChoice;
+  /** Limits the revisions that may be spoken. */
+  readonly revisions?: readonly string[];
+  /** Answers the server's questions. What has a handler is declared as a capability. */
+  readonly handlers?: InputHandlers;
+  /** Capabilities besides those the handlers stand for: `extensions`, `experimental`, flags. */
+  readonly capabilities?: Capabilities;
+  /** Log messages of the server. */
+  readonly onLog?: (message: LogMessage) => void;
+  /** A list of the server has changed; known copies are already thrown away. */
+  readonly onListChanged?: (kind: 'tools' | 'prompts' | 'resources') => void;
+  /** Notifications nobody else takes, of extensions for example. */
+  readonly onNotification?: (method: string, params: Meta) => void;
+  /** The connection was lost (it may come back), is back, or has ended for good. */
+  readonly onState?: (state: 'lost' | 'restored' | 'closed', error?: Error) => void;
+  readonly logger?: Logger;
+  /** Gives up connecting. */
+  readonly signal?: AbortSignal;
+
+  /** For the whole of connecting. Default 60 s. */
+  readonly connectTimeoutMs?: number;
+  /** For an answer to the probe of an unknown server. Default 5 s. */
+  readonly probeTimeoutMs?: number;
+  /** Default of `CallOptions.timeoutMs`: 60 s. */
+  readonly timeoutMs?: number;
+  /** Default of `CallOptions.maxTimeoutMs`: 10 min. */
+  readonly maxTimeoutMs?: number;
+
+  /** `false`: nothing is repeated. */
+  readonly retry?: RetryOptions | false;
+  /** `false`: a lost connection stays lost. */
+  readonly reconnect?: boolean;
+  /** `false`: nothing is kept. Give the same cache to several clients to share what servers declare public. */
+  readonly cache?: ResponseCache | false;
+  /** Where it is remembered how servers are to be addressed. Default: one for the process. */
+  readonly verdicts?: VerdictCache | false;
+  /** Structured results are checked against the tool's output schema, once its list was fetched. Default true. */
+  readonly validateOutput?: boolean;
+  /** Arguments are checked before they are sent; fetches the list of tools where it is not known. Default false. */
+  readonly validateArguments?: boolean;
+
+  /** Stops one answer from filling the memory. Default 64 MiB. */
+  readonly maxMessageBytes?: number;
+  /** Stops nesting bombs. Default 256. */
+  readonly maxDepth?: number;
+  /** Stops a server that never has enough answers. Default 10. */
+  readonly maxRounds?: number;
+  /** Stops a list that never ends. Default 1,000. */
+  readonly maxPages?: number;
+
+  /** HTTP, WebSocket: supplies credentials. */
+  readonly authorizer?: Authorizer;
+  /** HTTP, WebSocket: sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** HTTP: used instead of Node's own client, for proxies and tests. Slower. */
+  readonly fetch?: typeof fetch;
+
+  /** Commands: the folder to start in. */
+  readonly cwd?: string;
+  /** Commands: variables of the child besides those on the allow-list. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Commands: names (or `true`: all) passed on from our own environment besides the allow-list. */
+  readonly inheritEnv?: readonly string[] | true;
+  /** Commands: gets what the child writes to stderr. The last 64 KiB are kept in any case. */
+  readonly onStderr?: (text: string) => void;
+  /** Commands: how long the child may take to end by itself, and again after SIGTERM. Default 2 s. */
+  readonly closeGraceMs?: number;
+}
+
+/** A log message of the server. */
+export interface LogMessage {
+  readonly level: LogLevel;
+  readonly logger?: string;
+  readonly data: unknown;
+}
+
+/** Options with every default filled in. */
+export interface Limits {
+  readonly connectTimeoutMs: number;
+  readonly probeTimeoutMs: number;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly maxMessageBytes: number;
+  readonly maxDepth: number;
+  readonly maxRounds: number;
+  readonly maxPages: number;
+}
+
+export const defaultLimits: Limits = {
+  connectTimeoutMs: 60_000,
+  probeTimeoutMs: 5_000,
+  timeoutMs: 60_000,
+  maxTimeoutMs: 600_000,
+  maxMessageBytes: 64 * 1024 * 1024,
+  maxDepth: 256,
+  maxRounds: 10,
+  maxPages: 1_000,
+};
+
+export function settleLimits(options: ConnectOptions): Limits {
+  const settled: Record<string, number> = {};
+  for (const [name, value] of Object.entries(defaultLimits)) {
+    settled[name] = (options[name as keyof Limits] as number | undefined) ?? value;
+  }
+  return settled as unknown as Limits;
+}

@@ -1,0 +1,59 @@
+// When to try again, and after what pause.
+
+import { ClientError } from './errors.ts';
+import type { RetryOptions } from './options.ts';
+
+/** Retry options with every default filled in. */
+export interface SettledRetry {
+  readonly maxAttempts: number;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+}
+
+export function settleRetry(options: RetryOptions | false | undefined): SettledRetry {
+  if (options === false) return { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0 };
+  return {
+    maxAttempts: options?.maxAttempts ?? 3,
+    baseDelayMs: options?.baseDelayMs ?? 200,
+    maxDelayMs: options?.maxDelayMs ?? 5_000,
+  };
+}
+
+/** Statuses by which a server, or a proxy before it, says that it will be better soon. */
+const passing = [429, 502, 503, 504];
+
+/**
+ * Whether a failure may pass by itself. `unsent`: the request certainly did not reach the server, so that sending it
+ * again repeats nothing. `unknown`: it may have.
+ */
+export function transience(error: unknown): 'unsent' | 'unknown' | undefined {
+  if (!(error instanceof ClientError)) return undefined;
+  if (error.code === 'connect-failed') return 'unsent';
+  if (error.code === 'connection-lost' || error.code === 'server-exited') return 'unknown';
+  const answered = error.code === 'http-error' || error.code === 'server-error';
+  if (!answered || !passing.includes(error.said?.status ?? 0)) return undefined;
+  return error.said?.status === 429 ? 'unsent' : 'unknown';
+}
+
+/** The pause before attempt `next` (2 for the first repetition): random within a window that doubles. */
+export function pauseMs(next: number, { baseDelayMs, maxDelayMs }: SettledRetry, error?: unknown): number {
+  const window = Math.min(baseDelayMs * 2 ** (next - 2), maxDelayMs);
+  const asked = error instanceof ClientError ? (error.said?.retryAfterMs ?? 0) : 0;
+  return Math.max(window / 2 + (Math.random() * window) / 2, Math.min(asked, maxDelayMs));
+}
+
+/** Waits; rejects at once when the signal fires. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,68 @@
+// Rounds of input: a result that asks instead of answering is taken to the handlers, and the request is sent again with
+// what they said. All questions of a round are asked at once.
+
+import { isObject } from '../protocol/json-rpc.ts';
+import { methods } from '../protocol/methods.ts';
+import type { Dialect, InputRequest } from '../protocol/revisions/client-vocabulary.ts';
+import type { ClientError } from './errors.ts';
+import { clientErrors } from './errors.ts';
+import { InputFailure, type Inputs } from './inputs.ts';
+import { pause } from './retry.ts';
+
+/** The pause before coming back to a server that asked nothing and only wants to be asked again. */
+const emptyRoundMs = 250;
+/** Stops a result from unfolding into more dialogs than anybody would answer. */
+const maxQuestions = 64;
+
+interface Round {
+  readonly requests: Readonly<Record<string, InputRequest>>;
+  readonly state: string | undefined;
+}
+
+/** The params that answer a round, as JSON without braces. Rejects with a `ClientError`. */
+export async function answerRound(
+  method: string,
+  { requests, state }: Round,
+  inputs: Inputs,
+  dialect: Dialect,
+  signal: AbortSignal,
+): Promise<string> {
+  const questions = Object.entries(requests);
+  if (questions.length > maxQuestions) {
+    throw clientErrors.invalidResult(method, `it asks ${questions.length} questions at once`);
+  }
+  const fields: string[] = [];
+  if (questions.length === 0) await pause(emptyRoundMs, signal);
+  else {
+    const answers = await Promise.all(
+      questions.map(async ([key, asked]) => {
+        const answer = await inputs.answer(asked.method, asked.params, dialect, signal).catch((error: unknown) => {
+          throw explain(method, asked.method, error);
+        });
+        return [key, answer] as const;
+      }),
+    );
+    fields.push(`"inputResponses":${JSON.stringify(Object.fromEntries(answers))}`);
+  }
+  // Exactly what was given, and nothing where nothing was.
+  if (state !== undefined) fields.push(`"requestState":${JSON.stringify(state)}`);
+  return fields.join(',');
+}
+
+/** The links a server wants visited before it serves a request (error -32042), as questions. */
+export function linksToVisit({ said }: ClientError): Round | undefined {
+  if (said?.code !== -32042 || !isObject(said.data)) return undefined;
+  const { elicitations } = said.data;
+  if (!Array.isArray(elicitations) || elicitations.length === 0 || !elicitations.every(isObject)) return undefined;
+  const requests = elicitations.map((params, index) => [
+    String(index),
+    { method: methods.elicit.name, params: { ...params, mode: 'url' } },
+  ]);
+  return { requests: Object.fromEntries(requests), state: undefined };
+}
+
+function explain(method: string, asked: string, error: unknown): unknown {
+  if (!(error instanceof InputFailure)) return error;
+  if (error.kind === 'unavailable' || error.kind === 'unknown') return clientErrors.inputUnavailable(method, asked);
+  return clientErrors.inputRefused(method, error.message, error.cause ?? error);
+}

@@ -1,0 +1,75 @@
+// Requests the server sends us, on revisions where it may: answered by the handlers, cancelled when the server says so.
+
+import { isRequestId, resultText } from '../protocol/json-rpc.ts';
+import type { Logger } from '../protocol/log.ts';
+import { methods } from '../protocol/methods.ts';
+import type { RequestId } from '../protocol/model.ts';
+import type { Dialect } from '../protocol/revisions/client-vocabulary.ts';
+import type { Fields } from './call.ts';
+import { failureCodes, InputFailure, type Inputs } from './inputs.ts';
+import type { PendingCalls } from './pending.ts';
+
+/** Stops a server from piling up questions faster than anybody could answer them. */
+const maxOpen = 64;
+
+export class ServerRequests {
+  readonly #inputs: Inputs;
+  readonly #pending: PendingCalls;
+  readonly #logger: Logger;
+  readonly #send: (text: string) => void;
+  readonly #open = new Map<RequestId, AbortController>();
+
+  constructor(inputs: Inputs, pending: PendingCalls, logger: Logger, send: (text: string) => void) {
+    this.#inputs = inputs;
+    this.#pending = pending;
+    this.#logger = logger;
+    this.#send = send;
+  }
+
+  serve(id: RequestId, method: string, params: Fields, dialect: Dialect | undefined): void {
+    if (method === methods.ping.name) this.#send(resultText(id, '{}'));
+    else if (dialect === undefined) this.#refuse(id, -32600, 'This client has not been initialized yet');
+    // A stream that was taken up again may repeat a question; one answer is enough.
+    else if (this.#open.has(id)) return;
+    else if (this.#open.size >= maxOpen) this.#refuse(id, -32603, `At most ${maxOpen} questions at a time`);
+    else void this.#answer(id, method, params, dialect);
+  }
+
+  /** The server does not want the answer any more. False when it is about something else. */
+  cancel(id: unknown): boolean {
+    const controller = isRequestId(id) ? this.#open.get(id) : undefined;
+    controller?.abort(new Error('the server withdrew its question'));
+    return controller !== undefined;
+  }
+
+  close(): void {
+    for (const controller of this.#open.values()) controller.abort(new Error('the connection is over'));
+    this.#open.clear();
+  }
+
+  async #answer(id: RequestId, method: string, params: Fields, dialect: Dialect): Promise<void> {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    this.#pending.hold();
+    try {
+      const result = await this.#inputs.answer(method, params, dialect, controller.signal);
+      if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(result)));
+    } catch (error) {
+      if (!controller.signal.aborted) this.#report(id, error);
+    } finally {
+      this.#open.delete(id);
+      this.#pending.release();
+    }
+  }
+
+  #report(id: RequestId, error: unknown): void {
+    const { kind, message, cause } =
+      error instanceof InputFailure ? error : new InputFailure('failed', 'Internal error', error);
+    if (kind === 'failed') this.#logger.error(message, { error: cause });
+    this.#refuse(id, failureCodes[kind], message);
+  }
+
+  #refuse(id: RequestId, code: number, message: string): void {
+    this.#send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
+  }
+}

@@ -1,0 +1,147 @@
+// What a user may name as a server, and what it comes to: an address, and how to dial it.
+
+import { splitCommandLine } from './command-line.ts';
+import { clientErrors } from './errors.ts';
+import type { ConnectOptions, Limits } from './options.ts';
+import type { Transport } from './transports/transport.ts';
+
+/** An entry of `mcpServers`, as most clients write it in their configuration. */
+export interface ServerEntry {
+  readonly type?: 'stdio' | 'http' | 'streamable-http' | 'sse' | 'ws' | 'websocket' | (string & {});
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A URL (http, https, ws, wss), a command line (a list of words, or a text that is split without a shell), an entry
+ * of `mcpServers`, or a transport. A function that makes transports can reconnect, a single transport can not.
+ */
+export type Target = string | URL | readonly string[] | ServerEntry | Transport | (() => Transport);
+
+/** A target that is understood. */
+export interface Destination {
+  readonly address: string;
+  /** Can be dialled more than once. */
+  readonly redial: boolean;
+  /** May turn out to be the old transport of two endpoints. */
+  readonly hasSse: boolean;
+  dial(kind: 'usual' | 'sse'): Promise<Transport>;
+}
+
+/** Understands a target; throws a `ClientError` that says what is wrong with it. */
+export function toDestination(target: Target, options: ConnectOptions, limits: Limits): Destination {
+  if (typeof target === 'function') return ofTransport(target(), target);
+  if (target instanceof URL) return ofUrl(target, undefined, options, limits);
+  if (typeof target === 'string') return ofText(target, options, limits);
+  if (Array.isArray(target)) return ofCommand(target as readonly string[], options, limits);
+  if (isTransport(target)) return ofTransport(target, undefined);
+  return ofEntry(target as ServerEntry, options, limits);
+}
+
+function ofText(text: string, options: ConnectOptions, limits: Limits): Destination {
+  const trimmed = text.trim();
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(trimmed)?.[1];
+  if (scheme === undefined) return ofCommand(splitCommandLine(trimmed), options, limits);
+  if (!URL.canParse(trimmed)) throw clientErrors.configuration(`${JSON.stringify(trimmed)} is not a valid URL`);
+  return ofUrl(new URL(trimmed), undefined, options, limits);
+}
+
+function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: Limits): Destination {
+  const { type, command, url } = entry;
+  if (typeof command === 'string' && command !== '') {
+    if (url !== undefined) throw clientErrors.configuration('A server entry has either a command or a url, not both');
+    const env = { ...entry.env, ...options.env };
+    const cwd = options.cwd ?? entry.cwd;
+    return ofCommand(
+      [command, ...(entry.args ?? [])],
+      { ...options, env, ...(cwd === undefined ? {} : { cwd }) },
+      limits,
+    );
+  }
+  if (typeof url !== 'string' || !URL.canParse(url)) {
+    throw clientErrors.configuration('A server entry needs a command, or a url that is valid');
+  }
+  const headers = { ...entry.headers, ...options.headers };
+  return ofUrl(new URL(url), type === 'sse' ? 'sse' : undefined, { ...options, headers }, limits);
+}
+
+function ofCommand(argv: readonly string[], options: ConnectOptions, limits: Limits): Destination {
+  const [program] = argv;
+  if (program === undefined || program === '' || argv.some((word) => typeof word !== 'string' || word.includes('\0'))) {
+    throw clientErrors.configuration('A command is a list of words, the first of which is a program');
+  }
+  const address = argv.map(word).join(' ');
+  return {
+    address,
+    redial: true,
+    hasSse: false,
+    async dial() {
+      const { StdioTransport } = await import('./transports/stdio.ts');
+      return new StdioTransport(address, argv as readonly [string, ...string[]], options, limits.maxMessageBytes);
+    },
+  };
+}
+
+function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limits: Limits): Destination {
+  const { protocol } = url;
+  if (url.username !== '' || url.password !== '') {
+    throw clientErrors.configuration('Put credentials into headers or an authorizer, not into the URL');
+  }
+  if (protocol === 'ws:' || protocol === 'wss:') {
+    return {
+      address: url.href,
+      redial: true,
+      hasSse: false,
+      async dial() {
+        const { WebSocketTransport } = await import('./transports/websocket.ts');
+        return new WebSocketTransport(url, options, limits.maxMessageBytes);
+      },
+    };
+  }
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw clientErrors.configuration(`${protocol}// is not supported; use http, https, ws, wss or a command line`);
+  }
+  return {
+    address: url.href,
+    redial: true,
+    hasSse: kind === undefined,
+    async dial(usual) {
+      if (kind === 'sse' || usual === 'sse') {
+        const { SseTransport } = await import('./transports/sse.ts');
+        return new SseTransport(url, options, limits.maxMessageBytes);
+      }
+      const { HttpTransport } = await import('./transports/http.ts');
+      return new HttpTransport(url, options, limits.maxMessageBytes);
+    },
+  };
+}
+
+function ofTransport(first: Transport, make: (() => Transport) | undefined): Destination {
+  let unused: Transport | undefined = first;
+  return {
+    address: first.address,
+    redial: make !== undefined,
+    hasSse: false,
+    async dial() {
+      const transport = unused ?? make?.();
+      unused = undefined;
+      if (transport === undefined) {
+        throw clientErrors.configuration('A transport is used once; pass a function that makes one, to connect again');
+      }
+      return transport;
+    },
+  };
+}
+
+function isTransport(target: object): target is Transport {
+  return typeof (target as Transport).open === 'function' && typeof (target as Transport).send === 'function';
+}
+
+/** A word of a command line as a person would type it. */
+function word(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : JSON.stringify(text);
+}

@@ -1,0 +1,159 @@
+// A server as our child: in a process group of its own, with a guard against outliving us, its last words on stderr kept,
+// and an end in three steps. Knows processes, nothing of messages.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { clientErrors } from '../errors.ts';
+import { canGuard, guard, guardedCommand, unguard } from './guardian.ts';
+
+export interface ChildOptions {
+  readonly address: string;
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly graceMs: number;
+  readonly onStderr: ((text: string) => void) | undefined;
+}
+
+/** How much of stderr is kept for error messages. */
+const keptStderr = 64 * 1024;
+/** How long members of the group that the server left behind may take to heed SIGTERM. */
+const strayMs = 500;
+/** How long after its end a child's pipes may stay open before that does not matter any more. */
+const pipesMs = 1_000;
+
+export class ChildServer {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** How it ended, as the end of a sentence. Settles once stdout has been read to its end, too. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #group: number;
+  readonly #options: ChildOptions;
+  readonly #exited: Promise<void>;
+  #stderr = '';
+  #gone = false;
+
+  private constructor(child: ChildProcess, options: ChildOptions) {
+    this.#child = child;
+    this.#group = child.pid as number;
+    this.#options = options;
+    this.stdin = child.stdin as Writable;
+    this.stdout = child.stdout as Readable;
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
+    child.stderr?.on('error', () => {}); // What it would have said is lost; its end says the rest.
+    this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
+    this.ended = new Promise((resolve) => {
+      child.once('close', (code, signal) => resolve(describe(code, signal)));
+      // Something it started may have left its group and hold its pipes for ever.
+      child.once('exit', (code, signal) => setTimeout(() => resolve(describe(code, signal)), pipesMs).unref());
+    });
+    child.on('error', () => {}); // A signal that could not be sent: the next step of ending follows anyway.
+    void this.#exited.then(() => this.#sweepGroup());
+  }
+
+  /** Starts it; rejects with a `ClientError`. */
+  static start(options: ChildOptions): Promise<ChildServer> {
+    const { path, args, address, env, cwd } = options;
+    const guarded = canGuard;
+    const command = guarded ? guardedCommand(path, args) : { file: path, args: [...args] };
+    const pipes = guarded ? ['pipe', 'pipe', 'pipe', guard()] : ['pipe', 'pipe', 'pipe'];
+    return new Promise((resolve, reject) => {
+      const refuse = (cause: unknown): void => {
+        if (guarded) unguard(undefined);
+        reject(clientErrors.spawnFailed(address, cause instanceof Error ? cause.message : String(cause), cause));
+      };
+      let child: ChildProcess;
+      try {
+        child = spawn(command.file, command.args, {
+          stdio: pipes as ('pipe' | Writable)[],
+          env,
+          cwd,
+          // A group of its own: signals meant for us do not reach it, and ours reach all of it.
+          detached: process.platform !== 'win32',
+          windowsHide: true,
+        });
+      } catch (cause) {
+        refuse(cause);
+        return;
+      }
+      child.once('error', refuse);
+      child.once('spawn', () => {
+        child.off('error', refuse);
+        resolve(new ChildServer(child, options));
+      });
+    });
+  }
+
+  get stderr(): string {
+    return this.#stderr.length > keptStderr ? this.#stderr.slice(-keptStderr) : this.#stderr;
+  }
+
+  /** Ends it: no more input, then SIGTERM, then SIGKILL. Resolves when it and its group are gone. */
+  async end(): Promise<void> {
+    const { graceMs } = this.#options;
+    this.stdin.end();
+    // A child that can not get rid of its last words would wait for us as we wait for it.
+    this.stdout.resume();
+    if (!(await this.#exitsWithin(graceMs))) {
+      this.#signal('SIGTERM');
+      if (!(await this.#exitsWithin(graceMs))) this.#signal('SIGKILL');
+    }
+    await this.#exited;
+    await this.#swept;
+    // Somebody else may hold the other end of its pipes; we are done with ours.
+    this.stdout.destroy();
+    this.#child.stderr?.destroy();
+  }
+
+  #swept: Promise<void> | undefined;
+
+  #sweepGroup(): Promise<void> {
+    return (this.#swept ??= this.#endStrays());
+  }
+
+  /** What the server started and left behind has lost its reason to be. */
+  async #endStrays(): Promise<void> {
+    if (this.#signal('SIGTERM')) {
+      const until = Date.now() + strayMs;
+      while (this.#signal(0) && Date.now() < until) await new Promise((wake) => setTimeout(wake, 20));
+      this.#signal('SIGKILL');
+    }
+    this.#gone = true;
+    if (canGuard) unguard(this.#group);
+  }
+
+  #exitsWithin(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), ms);
+      void this.#exited.then(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+  }
+
+  /** True when there was somebody to hear it. */
+  #signal(signal: NodeJS.Signals | 0): boolean {
+    if (this.#gone) return false;
+    try {
+      if (process.platform === 'win32') return signal !== 0 && this.#child.kill(signal);
+      return process.kill(-this.#group, signal);
+    } catch {
+      return false; // The group is empty.
+    }
+  }
+
+  #keep(text: string): void {
+    this.#stderr += text;
+    // Twice the size before cutting: cutting on every line would copy the whole each time.
+    if (this.#stderr.length > 2 * keptStderr) this.#stderr = this.#stderr.slice(-keptStderr);
+    this.#options.onStderr?.(text);
+  }
+}
+
+function describe(code: number | null, signal: NodeJS.Signals | null): string {
+  if (signal !== null) return `was ended by ${signal}`;
+  return code === 0 ? 'exited (code 0)' : `exited with code ${code}`;
+}

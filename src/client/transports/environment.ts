@@ -1,0 +1,72 @@
+// What a child process gets to see of our environment, and where its program is found.
+
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Enough to find programs, a home and a language. Tokens and keys of ours are none of a server's business. */
+const allowed =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'COMSPEC',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'PROGRAMDATA',
+        'PROGRAMFILES',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'TMP',
+        'USERNAME',
+        'USERPROFILE',
+        'WINDIR',
+      ]
+    : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
+
+/** The environment of a child: the allow-list, what is named besides, and what is given. */
+export function childEnvironment(
+  given: Readonly<Record<string, string>> = {},
+  inherit: readonly string[] | true = [],
+  own: Environment = process.env,
+): Record<string, string> {
+  const names = inherit === true ? Object.keys(own) : [...allowed, ...inherit];
+  const env: Record<string, string> = {};
+  for (const name of names) {
+    const value = own[name];
+    // A value that begins so is a function for some shells: code, not data.
+    if (value !== undefined && !value.startsWith('()')) env[name] = value;
+  }
+  return { ...env, ...given };
+}
+
+/** The full path of a program, or why there is none. */
+export function findProgram(
+  program: string,
+  { PATH = '' }: Environment,
+  cwd: string,
+): { readonly path: string } | { readonly why: string } {
+  if (program.includes('/') || isAbsolute(program)) {
+    const path = resolve(cwd, program);
+    return isProgram(path) ? { path } : { why: `there is no program at ${path}` };
+  }
+  for (const folder of PATH.split(delimiter)) {
+    const path = join(resolve(cwd, folder === '' ? '.' : folder), program);
+    if (isProgram(path)) return { path };
+  }
+  return { why: `${program} was not found in PATH; install it or give the full path` };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false; // Not there, or not for us: either way not a program we could start.
+  }
+}

@@ -1,0 +1,117 @@
+// Server-sent events from bytes, as they come: any chunking, every line ending, nothing kept beyond one event. The format
+// is that of the HTML standard, "Server-sent events".
+
+/** Who gets the events. */
+export interface EventListener {
+  event(data: string, type: string): void;
+  /** One event exceeds the limit; nothing more is read. */
+  tooLarge(): void;
+}
+
+/** Longer pauses than this are not waited for. */
+const maxRetryMs = 5 * 60_000;
+
+export class EventReader {
+  readonly #listener: EventListener;
+  readonly #maxLength: number;
+  readonly #decoder = new TextDecoder();
+  /** The unfinished line, in pieces: only new text is searched, so that a long line costs no more than it is long. */
+  #pieces: string[] = [];
+  #length = 0;
+  /** A carriage return ended the last chunk: a newline that follows belongs to it. */
+  #afterReturn = false;
+  #data: string | undefined;
+  #type = '';
+  #over = false;
+  /** Where to take the stream up again; undefined while no event had an id. */
+  lastEventId: string | undefined;
+  /** How long the server wants us to wait before coming back. */
+  retryMs: number | undefined;
+
+  /** `maxLength` stops an event without end from filling the memory. */
+  constructor(listener: EventListener, maxLength: number) {
+    this.#listener = listener;
+    this.#maxLength = maxLength;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#over) return;
+    let text = this.#decoder.decode(chunk, { stream: true });
+    if (this.#afterReturn && text !== '') {
+      if (text.startsWith('\n')) text = text.slice(1);
+      this.#afterReturn = false;
+    }
+    if (text.includes('\r')) {
+      this.#afterReturn = text.endsWith('\r');
+      text = text.replace(/\r\n?/g, '\n');
+    }
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      const line = text.slice(start, end);
+      start = end + 1;
+      if (this.#pieces.length === 0) this.#line(line);
+      else {
+        this.#pieces.push(line);
+        const whole = this.#pieces.join('');
+        this.#pieces = [];
+        this.#line(whole);
+      }
+      if (this.#over) return;
+    }
+    if (start === text.length) return;
+    const rest = start === 0 ? text : text.slice(start);
+    this.#pieces.push(rest);
+    this.#grow(rest.length);
+  }
+
+  /** Stops reading; an unfinished event is thrown away, as the standard says. */
+  close(): void {
+    this.#over = true;
+    this.#pieces = [];
+    this.#data = undefined;
+  }
+
+  #grow(by: number): void {
+    this.#length += by;
+    if (this.#length <= this.#maxLength) return;
+    this.close();
+    this.#listener.tooLarge();
+  }
+
+  #line(line: string): void {
+    if (line === '') {
+      this.#dispatch();
+      return;
+    }
+    if (line.startsWith('data:')) {
+      const value = line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5);
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+      this.#grow(value.length);
+      return;
+    }
+    const colon = line.indexOf(':');
+    // A comment: it keeps the connection alive and says nothing.
+    if (colon === 0) return;
+    const field = colon === -1 ? line : line.slice(0, colon);
+    this.#field(field, colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, ''));
+  }
+
+  #field(field: string, value: string): void {
+    if (field === 'event') this.#type = value;
+    else if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    // Goes back to the server as a header, where line breaks and NUL have no place.
+    else if (field === 'id' && !/[\u0000-\u001f\u007f-\uffff]/.test(value) && value.length <= 4096) {
+      this.lastEventId = value;
+    } else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Math.min(Number(value), maxRetryMs);
+  }
+
+  #dispatch(): void {
+    const data = this.#data;
+    const type = this.#type === '' ? 'message' : this.#type;
+    this.#data = undefined;
+    this.#type = '';
+    this.#length = 0;
+    // An event without data only carries its id.
+    if (data !== undefined && data !== '') this.#listener.event(data, type);
+  }
+}

@@ -1,0 +1,193 @@
+// Streams of events over HTTP, with what sessions add: a standing stream for what the server says unasked, and taking a
+// broken stream up again where it broke.
+
+import type { ClientError } from '../errors.ts';
+import { EventReader } from './event-stream.ts';
+import { type HttpClient, mediaType, toRefusal } from './http-client.ts';
+import type { HttpReply } from './http-wire.ts';
+import type { TransportListener } from './transport.ts';
+
+/** How a stream ended, and where it could go on. */
+export interface StreamEnd {
+  readonly lastEventId: string | undefined;
+  readonly retryMs: number | undefined;
+  readonly error: Error | undefined;
+  readonly tooLarge: boolean;
+  /** Something arrived, so that a server which only breaks connections is told from one that works. */
+  readonly heard: boolean;
+}
+
+/** Pause before coming back, where the server asks for none. */
+const defaultRetryMs = 1_000;
+const maxRetryMs = 30_000;
+/** Attempts in a row that bring nothing. */
+const maxVainAttempts = 6;
+
+/** Reads a reply to its end, handing messages to the listener. Never rejects. */
+export function readEvents(
+  reply: HttpReply,
+  listener: TransportListener,
+  maxLength: number,
+  before?: StreamEnd,
+): Promise<StreamEnd> {
+  return new Promise((resolve) => {
+    let heard = false;
+    let tooLarge = false;
+    const reader = new EventReader(
+      {
+        event(data, type) {
+          heard = true;
+          if (type === 'message') listener.receive(data);
+        },
+        tooLarge() {
+          tooLarge = true;
+          reply.discard();
+          finish();
+        },
+      },
+      maxLength,
+    );
+    reader.lastEventId = before?.lastEventId;
+    reader.retryMs = before?.retryMs;
+    const finish = (error?: Error): void => {
+      reader.close();
+      const { lastEventId, retryMs } = reader;
+      resolve({ lastEventId, retryMs, error, tooLarge, heard: heard || lastEventId !== before?.lastEventId });
+    };
+    reply.read({ chunk: (bytes) => reader.push(bytes), end: finish });
+  });
+}
+
+interface StreamOptions {
+  readonly headers: () => readonly string[];
+  readonly maxLength: number;
+}
+
+function openStream(
+  client: HttpClient,
+  { headers }: StreamOptions,
+  lastEventId: string | undefined,
+  onSent: (abort: () => void) => void,
+): Promise<HttpReply> {
+  const resume = lastEventId === undefined ? [] : ['Last-Event-ID', lastEventId];
+  return client.send({
+    what: 'the event stream',
+    method: 'GET',
+    headers: ['Accept', 'text/event-stream', ...headers(), ...resume],
+    long: true,
+    onSent,
+  });
+}
+
+/** Goes on reading a stream that ended before the answer came, for as long as it is wanted. */
+export async function takeUpAgain(
+  client: HttpClient,
+  listener: TransportListener,
+  first: StreamEnd,
+  options: StreamOptions & { readonly wanted: () => boolean; readonly onSent: (abort: () => void) => void },
+): Promise<StreamEnd> {
+  let end = first;
+  for (let vain = 0; vain < maxVainAttempts && end.lastEventId !== undefined && !end.tooLarge && options.wanted(); ) {
+    await sleep(waitMs(end, vain));
+    if (!options.wanted()) return end;
+    try {
+      const reply = await openStream(client, options, end.lastEventId, options.onSent);
+      if (!isStream(reply)) throw await toRefusal(client.url.href, 'to go on with a stream', reply, true);
+      end = await readEvents(reply, listener, options.maxLength, end);
+      vain = end.heard ? 0 : vain + 1;
+    } catch (error) {
+      const { status } = (error as ClientError).said ?? {};
+      if (status !== undefined && status < 500) throw error;
+      end = { ...end, error: error as Error };
+      vain++;
+    }
+  }
+  return end;
+}
+
+/** The stream on which a server says what no request asked for. */
+export class StandingStream {
+  readonly #client: HttpClient;
+  readonly #listener: TransportListener;
+  readonly #options: StreamOptions & { readonly session: boolean };
+  #abort = (): void => {};
+  #wake = (): void => {};
+  #closed = false;
+
+  constructor(client: HttpClient, listener: TransportListener, options: StreamOptions & { readonly session: boolean }) {
+    this.#client = client;
+    this.#listener = listener;
+    this.#options = options;
+  }
+
+  /** Keeps it open until closed, or until the server has none. */
+  async run(): Promise<void> {
+    let end: StreamEnd | undefined;
+    for (let vain = 0; !this.#closed; ) {
+      try {
+        const reply = await openStream(this.#client, this.#options, end?.lastEventId, (abort) => {
+          this.#abort = abort;
+        });
+        if (this.#closed) return reply.discard();
+        if (!isStream(reply)) {
+          await this.#refused(reply);
+          return;
+        }
+        end = await readEvents(reply, this.#listener, this.#options.maxLength, end);
+        vain = end.heard ? 0 : vain + 1;
+      } catch (error) {
+        if (this.#closed || isFinal(error)) return;
+        vain++;
+      }
+      if (this.#closed) return;
+      if (vain > maxVainAttempts) {
+        this.#listener.note('an event stream that ends as soon as it is opened');
+        return;
+      }
+      await this.#rest(waitMs(end, vain));
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#abort();
+    this.#wake();
+  }
+
+  /** Most refusals mean that there is no such stream, which is allowed; an unknown session is the end of ours. */
+  async #refused(reply: HttpReply): Promise<void> {
+    if (reply.status === 404 && this.#options.session) {
+      const error = await toRefusal(this.#client.url.href, 'the event stream', reply, true);
+      if (!this.#closed) this.#listener.lost(error);
+    } else reply.discard();
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      timer.unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function isStream(reply: HttpReply): boolean {
+  return reply.status === 200 && mediaType(reply) === 'text/event-stream';
+}
+
+/** Trying again would change nothing: who we are, or what we send, is refused. */
+function isFinal(error: unknown): boolean {
+  const { name, code } = error as { name?: string; code?: string };
+  return name === 'AuthError' || code === 'configuration' || code === 'redirect-refused' || code === 'unauthorized';
+}
+
+function waitMs(end: StreamEnd | undefined, vain: number): number {
+  // What the server asks for is kept exactly; only what brings nothing is asked for less and less often.
+  const base = end?.retryMs ?? defaultRetryMs;
+  return vain === 0 ? base : Math.min(Math.max(base, 100) * 2 ** vain, Math.max(maxRetryMs, base));
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

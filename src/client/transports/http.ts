@@ -1,0 +1,219 @@
+// Streamable HTTP from the client's side, with sessions and without: every message is a POST, an answer is one JSON body
+// or a stream of events. What sessions add (a standing stream, streams taken up again) is http-streams.ts.
+
+import type { HttpManners } from '../../protocol/revisions/client-vocabulary.ts';
+import { headerOf } from '../auth/authorizer.ts';
+import { type ClientError, clientErrors } from '../errors.ts';
+import { clean } from '../foreign-text.ts';
+import type { ConnectOptions } from '../options.ts';
+import { HttpClient, mediaType, readText, toRefusal } from './http-client.ts';
+import { readEvents, StandingStream, takeUpAgain } from './http-streams.ts';
+import type { HttpReply } from './http-wire.ts';
+import type { Outgoing, Transport, TransportListener } from './transport.ts';
+
+const postHeaders = ['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'];
+const unsettled: HttpManners = { headers: [], mirrored: false, sessions: false, closingCancels: false };
+/** Messages nobody waits an answer for must not wait for ever either. */
+const noticeMs = 30_000;
+/** How long the server may take to let go of a session we end. */
+const goodbyeMs = 2_000;
+
+export class HttpTransport implements Transport {
+  readonly kind = 'http';
+  readonly address: string;
+  readonly #url: URL;
+  readonly #options: ConnectOptions;
+  readonly #maxMessageBytes: number;
+  readonly #open = new Map<number, () => void>();
+  readonly #notices = new Set<() => void>();
+  #client!: HttpClient;
+  #listener!: TransportListener;
+  #manners = unsettled;
+  #session: string | undefined;
+  #standing: StandingStream | undefined;
+  #closed = false;
+
+  constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
+    this.#url = url;
+    this.address = url.href;
+    this.#options = options;
+    this.#maxMessageBytes = maxMessageBytes;
+  }
+
+  async open(listener: TransportListener): Promise<void> {
+    this.#listener = listener;
+    this.#client = await HttpClient.create(this.#url, this.#options);
+  }
+
+  settle(manners: HttpManners): void {
+    this.#manners = manners;
+  }
+
+  ready(): void {
+    if (!this.#manners.sessions) return;
+    this.#standing = new StandingStream(this.#client, this.#listener, {
+      headers: () => this.#sessionHeaders(),
+      session: this.#session !== undefined,
+      maxLength: this.#maxMessageBytes,
+    });
+    void this.#standing.run();
+  }
+
+  send(message: Outgoing): void {
+    if (this.#closed) return;
+    if (message.id === undefined) void this.#notify(message);
+    else void this.#request(message, message.id);
+  }
+
+  forget(id: number): void {
+    const abort = this.#open.get(id);
+    this.#open.delete(id);
+    abort?.();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#standing?.close();
+    for (const abort of [...this.#open.values(), ...this.#notices]) abort();
+    this.#open.clear();
+    if (this.#session !== undefined) await this.#endSession();
+    this.#client?.close();
+  }
+
+  // Requests.
+
+  async #request(message: Outgoing, id: number): Promise<void> {
+    const { text, method = 'a request', headers = [], standing = false } = message;
+    try {
+      const reply = await this.#client.send({
+        what: method,
+        method: 'POST',
+        headers: [...postHeaders, ...this.#sessionHeaders(), ...headers],
+        body: text,
+        long: standing,
+        onSent: (abort) => this.#open.set(id, abort),
+      });
+      await this.#readAnswer(reply, id, method);
+      // An answer that did not answer: without this, somebody would wait until the time limit.
+      if (this.#listener.waits(id)) {
+        const why = 'a body that does not hold the answer';
+        this.#listener.fail(id, clientErrors.notAnAnswer(this.address, method, why, { status: reply.status }));
+      }
+    } catch (error) {
+      this.#listener.fail(id, this.#toError(error));
+    } finally {
+      this.#open.delete(id);
+    }
+  }
+
+  async #readAnswer(reply: HttpReply, id: number, method: string): Promise<void> {
+    const { status } = reply;
+    if (status < 200 || status > 299) {
+      throw await toRefusal(this.address, method, reply, this.#session !== undefined);
+    }
+    this.#adoptSession(reply);
+    const type = mediaType(reply);
+    if (type === 'application/json') {
+      const text = await readText(reply, this.#maxMessageBytes);
+      if (text === undefined) throw clientErrors.tooLarge(`The answer to ${method}`, this.#maxMessageBytes);
+      if (text !== '') this.#listener.receive(text);
+    } else if (type === 'text/event-stream') await this.#readStream(reply, id, method);
+    else {
+      const body = (await readText(reply, 4096).catch(() => '')) ?? 'something long';
+      const what = body === '' ? 'nothing' : `${type === '' ? 'something' : type}: "${clean(body, 120)}"`;
+      throw clientErrors.notAnAnswer(this.address, method, `HTTP ${status} and ${what}`, { status });
+    }
+  }
+
+  async #readStream(reply: HttpReply, id: number, method: string): Promise<void> {
+    const listener = this.#listener;
+    let end = await readEvents(reply, listener, this.#maxMessageBytes);
+    if (this.#manners.sessions) {
+      end = await takeUpAgain(this.#client, listener, end, {
+        headers: () => this.#sessionHeaders(),
+        maxLength: this.#maxMessageBytes,
+        wanted: () => !this.#closed && listener.waits(id),
+        onSent: (abort) => this.#open.set(id, abort),
+      });
+    }
+    if (end.tooLarge) throw clientErrors.tooLarge(`An event of ${method}`, this.#maxMessageBytes);
+    if (listener.waits(id)) {
+      const why = end.error?.message ?? `the stream of ${method} ended without an answer`;
+      throw clientErrors.lost(this.address, why, '', end.error);
+    }
+  }
+
+  // Messages nobody answers.
+
+  async #notify({ text, method = 'a message' }: Outgoing): Promise<void> {
+    let abort = (): void => {};
+    const timer = setTimeout(() => abort(), noticeMs);
+    timer.unref();
+    try {
+      const reply = await this.#client.send({
+        what: method,
+        method: 'POST',
+        headers: [...postHeaders, ...this.#sessionHeaders()],
+        body: text,
+        long: true,
+        onSent: (stop) => {
+          abort = stop;
+          this.#notices.add(stop);
+        },
+      });
+      if (reply.status >= 200 && reply.status < 300) reply.discard();
+      else {
+        const error = await toRefusal(this.address, method, reply, this.#session !== undefined);
+        this.#listener.note(`a refusal of ${method}: ${error.message}`);
+      }
+    } catch (error) {
+      if (!this.#closed) this.#listener.note(`${method} could not be delivered: ${(error as Error).message}`);
+    } finally {
+      clearTimeout(timer);
+      this.#notices.delete(abort);
+    }
+  }
+
+  // Sessions.
+
+  #sessionHeaders(): readonly string[] {
+    const { headers } = this.#manners;
+    return this.#session === undefined ? headers : [...headers, 'Mcp-Session-Id', this.#session];
+  }
+
+  #adoptSession(reply: HttpReply): void {
+    if (!this.#manners.sessions || this.#session !== undefined) return;
+    const id = headerOf(reply.headers, 'mcp-session-id');
+    if (id === undefined) return;
+    // It goes back as a header with every request.
+    if (/^[\x21-\x7e]{1,8192}$/.test(id)) this.#session = id;
+    else this.#listener.note('a session id that is not visible ASCII');
+  }
+
+  async #endSession(): Promise<void> {
+    let abort = (): void => {};
+    const timer = setTimeout(() => abort(), goodbyeMs);
+    try {
+      const headers = this.#sessionHeaders();
+      const onSent = (stop: () => void): void => {
+        abort = stop;
+      };
+      (await this.#client.send({ what: 'DELETE', method: 'DELETE', headers, long: true, onSent })).discard();
+    } catch {
+      // The session will expire by itself; the end of a conversation is no time for complaints.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #toError(error: unknown): ClientError {
+    return error instanceof Error && error.name.endsWith('Error') && 'code' in error && isOurs(error)
+      ? error
+      : clientErrors.lost(this.address, error instanceof Error ? error.message : String(error), '', error);
+  }
+}
+
+function isOurs(error: Error): error is ClientError {
+  return error.name === 'ClientError' || error.name === 'AuthError';
+}

@@ -1,0 +1,41 @@
+// A client of a server in the same process.
+
+import type { Host, Peer } from '../../protocol/exchange.ts';
+import { connectInMemory, type InMemoryConnection } from '../../transports/in-memory.ts';
+import type { Outgoing, Transport, TransportListener } from './transport.ts';
+
+/**
+ * Connects to a server in this process.
+ *
+ * @example
+ * const client = await connect(inMemory(server));
+ */
+export function inMemory(host: Host, peer: Peer = { transport: 'memory' }): () => Transport {
+  return () => new InMemoryTransport(host, peer);
+}
+
+class InMemoryTransport implements Transport {
+  readonly kind = 'memory';
+  readonly address = 'in memory';
+  readonly #host: Host;
+  readonly #peer: Peer;
+  #connection: InMemoryConnection | undefined;
+
+  constructor(host: Host, peer: Peer) {
+    this.#host = host;
+    this.#peer = peer;
+  }
+
+  async open(listener: TransportListener): Promise<void> {
+    this.#connection = connectInMemory(this.#host, { peer: this.#peer, onText: (text) => listener.receive(text) });
+  }
+
+  send({ text }: Outgoing): void {
+    this.#connection?.send(text);
+  }
+
+  async close(): Promise<void> {
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+}

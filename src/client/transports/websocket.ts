@@ -1,0 +1,148 @@
+// A server over a WebSocket: one text frame is one message, both ways.
+
+import type { IncomingMessage } from 'node:http';
+import type { WebSocket as Socket } from 'ws';
+import { loadWebSocketLibrary } from '../../transports/websocket-library.ts';
+import { type AuthorizationHeaders, type Authorizer, headerOf } from '../auth/authorizer.ts';
+import { withAuthorization } from '../auth/with-authorization.ts';
+import { type ClientError, clientErrors } from '../errors.ts';
+import { clean } from '../foreign-text.ts';
+import type { ConnectOptions } from '../options.ts';
+import type { Outgoing, Transport, TransportListener } from './transport.ts';
+
+/** How often we look whether the other side is still there; one missed answer ends the connection. */
+const beatMs = 30_000;
+const closeMs = 2_000;
+const handshakeMs = 30_000;
+/** Unsent text at which requests fail: a peer that does not read would have us fill our memory for it. */
+const maxBacklogBytes = 64 * 1024 * 1024;
+/** Close code of a frame that exceeds the limit. */
+const tooBig = 1009;
+
+/** What came of an attempt to connect. */
+type Attempt =
+  | { readonly status: 101; readonly headers: Record<string, never>; readonly socket: Socket }
+  | { readonly status: number; readonly headers: IncomingMessage['headers']; readonly socket: undefined };
+
+export class WebSocketTransport implements Transport {
+  readonly kind = 'websocket';
+  readonly address: string;
+  readonly #url: URL;
+  readonly #options: ConnectOptions;
+  readonly #maxMessageBytes: number;
+  #listener!: TransportListener;
+  #socket: Socket | undefined;
+  #beat: NodeJS.Timeout | undefined;
+  #alive = true;
+  #closed = false;
+
+  constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
+    this.#url = url;
+    this.address = url.href;
+    this.#options = options;
+    this.#maxMessageBytes = maxMessageBytes;
+  }
+
+  async open(listener: TransportListener): Promise<void> {
+    this.#listener = listener;
+    const { WebSocket } = await loadWebSocketLibrary();
+    const { authorizer } = this.#options;
+    const attempt = await (authorizer === undefined
+      ? this.#attempt(WebSocket, {})
+      : this.#authorized(authorizer, (credentials) => this.#attempt(WebSocket, credentials)));
+    if (attempt.socket === undefined) throw this.#refusal(attempt);
+    this.#socket = attempt.socket;
+    this.#follow(attempt.socket);
+    if (this.#closed) attempt.socket.terminate();
+  }
+
+  send({ text, id }: Outgoing): void {
+    const socket = this.#socket;
+    if (socket === undefined || socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > maxBacklogBytes && id !== undefined) {
+      const error = clientErrors.lost(this.address, `it does not read; ${maxBacklogBytes} bytes are waiting`);
+      queueMicrotask(() => this.#listener.fail(id, error));
+    } else socket.send(text);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#beat);
+    const socket = this.#socket;
+    if (socket === undefined || socket.readyState === socket.CLOSED) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => socket.terminate(), closeMs);
+      socket.once('close', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      socket.close(1000);
+    });
+  }
+
+  #authorized(authorizer: Authorizer, send: (headers: AuthorizationHeaders) => Promise<Attempt>): Promise<Attempt> {
+    return withAuthorization(authorizer, this.#url, { method: 'GET' }, send, (attempt) => attempt.socket?.terminate());
+  }
+
+  #attempt(WebSocket: typeof Socket, credentials: AuthorizationHeaders): Promise<Attempt> {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(this.#url, ['mcp'], {
+        headers: { ...this.#options.headers, ...credentials },
+        maxPayload: this.#maxMessageBytes,
+        // Compression buys little for short messages, and lets a short frame unfold into a long one.
+        perMessageDeflate: false,
+        handshakeTimeout: handshakeMs,
+        followRedirects: false,
+      });
+      socket.once('open', () => resolve({ status: 101, headers: {}, socket }));
+      socket.once('unexpected-response', (request, response) => {
+        request.destroy();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, socket: undefined });
+      });
+      socket.on('error', (cause) => reject(clientErrors.unreachable(this.address, cause.message, cause)));
+    });
+  }
+
+  #refusal({ status, headers }: Attempt): ClientError {
+    const location = status >= 300 && status < 400 ? headerOf(headers, 'location') : undefined;
+    if (location !== undefined) return clientErrors.redirect(this.address, location, 'a WebSocket is never redirected');
+    if (status === 401 || status === 403) return clientErrors.unauthorized(this.address, { status });
+    return clientErrors.http(this.address, 'the WebSocket', { status });
+  }
+
+  #follow(socket: Socket): void {
+    let failure: Error | undefined;
+    socket.removeAllListeners('error');
+    socket.on('error', (error) => {
+      failure = error;
+    });
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) this.#listener.note('a binary frame');
+      else this.#listener.receive(String(data));
+    });
+    socket.on('pong', () => {
+      this.#alive = true;
+    });
+    socket.on('close', (code, reason) => {
+      clearInterval(this.#beat);
+      if (!this.#closed) this.#listener.lost(this.#explain(code, String(reason), failure));
+    });
+    this.#beat = setInterval(() => {
+      if (!this.#alive) return socket.terminate();
+      this.#alive = false;
+      socket.ping();
+    }, beatMs);
+    this.#beat.unref();
+  }
+
+  #explain(code: number, reason: string, failure: Error | undefined): ClientError {
+    if (
+      code === tooBig ||
+      (failure as NodeJS.ErrnoException | undefined)?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+    ) {
+      return clientErrors.tooLarge('A message', this.#maxMessageBytes);
+    }
+    const why = failure?.message ?? `closed with code ${code}${reason === '' ? '' : ` (${clean(reason)})`}`;
+    return clientErrors.lost(this.address, why, '', failure);
+  }
+}

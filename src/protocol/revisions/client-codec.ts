@@ -1,0 +1,58 @@
+// What both dialects of a client share. They differ in how a conversation begins, in what surrounds the params of a
+// request and in how questions arrive; that is in client-handshake.ts and client-stateless.ts.
+
+import { notificationText } from '../json-rpc.ts';
+import { metaKeys } from '../meta.ts';
+import type { SamplingResult } from '../model.ts';
+import type { Dialect, RequestMeta } from './client-dialect.ts';
+import type { ClientSpelling } from './client-spelling.ts';
+
+type Shared = 'date' | 'requests' | 'serverCapabilities' | 'batches' | 'notification' | 'cancelled' | 'samplingResult';
+
+/** The members of a dialect that follow from its row alone. */
+export function sharedMembers(spelling: ClientSpelling): Pick<Dialect, Shared> {
+  const { shared } = spelling;
+  const sendable = new Set(spelling.notifications);
+  return {
+    date: shared.date,
+    requests: new Set(shared.requests),
+    serverCapabilities: shared.serverCapabilities,
+    batches: shared.batches,
+    notification: (method, params) => (sendable.has(method) ? notificationText(method, params) : undefined),
+    cancelled: (requestId, reason) => notificationText('notifications/cancelled', { requestId, reason }),
+    samplingResult: (result) => spellSamplingResult(result, spelling),
+  };
+}
+
+/** The text of a request whose params are already put together. */
+export function requestWith(id: number, method: string, params: string): string {
+  const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
+  return params === '' ? `${head}}` : `${head},"params":{${params}}}`;
+}
+
+/** The members of `_meta` that belong to one request, as JSON without braces. */
+export function metaMembers({ progressToken, logLevel, extra }: RequestMeta, perRequestLevel: boolean): string {
+  let text = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
+  if (logLevel !== undefined && perRequestLevel) text = join(text, `"${metaKeys.logLevel}":"${logLevel}"`);
+  if (extra !== undefined) {
+    const own = JSON.stringify(extra).slice(1, -1);
+    if (own !== '') text = join(text, own);
+  }
+  return text;
+}
+
+/** Two lists of JSON members as one; either may be empty. */
+export function join(left: string, right: string): string {
+  if (left === '') return right;
+  return right === '' ? left : `${left},${right}`;
+}
+
+function spellSamplingResult(result: SamplingResult, { shared }: ClientSpelling): { [key: string]: unknown } | string {
+  const blocks = (Array.isArray(result.content) ? result.content : [result.content]) as readonly { type: string }[];
+  if (!shared.samplingAudio && blocks.some((each) => each.type === 'audio')) {
+    return `an answer with audio does not exist in ${shared.date}`;
+  }
+  if (shared.samplingTools || !Array.isArray(result.content)) return { ...result };
+  if (blocks.length !== 1) return `an answer holds exactly one block in ${shared.date}`;
+  return { ...result, content: blocks[0] };
+}

@@ -1,0 +1,47 @@
+// A client on revisions opened by `initialize`: who it is and what it can do is said once, and the server may send
+// requests of its own.
+
+import type { Capabilities, Implementation } from '../model.ts';
+import { join, metaMembers, requestWith, sharedMembers } from './client-codec.ts';
+import type { Dialect } from './client-dialect.ts';
+import { type ClientSpelling, spellCapabilities } from './client-spelling.ts';
+import { pick } from './content.ts';
+
+const complete = { kind: 'complete' } as const;
+const none: readonly string[] = [];
+
+export function createHandshakeDialect(
+  spelling: ClientSpelling,
+  identity: Implementation,
+  capabilities: Capabilities,
+): Dialect {
+  const { date, implementation } = spelling.shared;
+  return {
+    ...sharedMembers(spelling),
+    opening: 'initialize',
+    asks: 'push',
+    http: {
+      headers: spelling.versionHeader ? ['MCP-Protocol-Version', date] : none,
+      mirrored: false,
+      sessions: true,
+      closingCancels: false,
+    },
+    request(id, method, fields, meta) {
+      if (meta === undefined) return requestWith(id, method, fields);
+      const members = metaMembers(meta, false);
+      return requestWith(id, method, members === '' ? fields : join(fields, `"_meta":{${members}}`));
+    },
+    openingFields() {
+      const params = {
+        protocolVersion: date,
+        capabilities: spellCapabilities(capabilities, spelling),
+        clientInfo: pick(identity, implementation),
+      };
+      return JSON.stringify(params).slice(1, -1);
+    },
+    // Whatever else a result says of itself, these revisions know only results that are final.
+    read: () => complete,
+    headers: () => none,
+    listenFields: () => '',
+  };
+}

@@ -1,0 +1,96 @@
+// A client on revisions in which every request stands alone: each names its revision, the client and what it can do,
+// and a result may ask for input instead of being final.
+
+import { isObject } from '../json-rpc.ts';
+import { metaKeys } from '../meta.ts';
+import { methodRow } from '../methods.ts';
+import type { Capabilities, Implementation } from '../model.ts';
+import { join, metaMembers, requestWith, sharedMembers } from './client-codec.ts';
+import type { Dialect, InputRequest, ListenFilter, Reading } from './client-dialect.ts';
+import { type ClientSpelling, spellCapabilities } from './client-spelling.ts';
+import { pick } from './content.ts';
+import { encodeHeaderValue, type HeaderParam } from './headers.ts';
+
+type Fields = { readonly [key: string]: unknown };
+
+const complete = { kind: 'complete' } as const;
+
+export function createStatelessDialect(
+  spelling: ClientSpelling,
+  identity: Implementation,
+  capabilities: Capabilities,
+): Dialect {
+  const { date, implementation } = spelling.shared;
+  const envelope = JSON.stringify({
+    [metaKeys.protocolVersion]: date,
+    [metaKeys.clientInfo]: pick(identity, implementation),
+    [metaKeys.clientCapabilities]: spellCapabilities(capabilities, spelling),
+  }).slice(1, -1);
+  const plainMeta = `"_meta":{${envelope}}`;
+  return {
+    ...sharedMembers(spelling),
+    opening: 'discover',
+    asks: 'retry',
+    http: { headers: ['MCP-Protocol-Version', date], mirrored: true, sessions: false, closingCancels: true },
+    request(id, method, fields, meta) {
+      const own = meta === undefined ? '' : metaMembers(meta, true);
+      return requestWith(id, method, join(fields, own === '' ? plainMeta : `"_meta":{${join(own, envelope)}}`));
+    },
+    openingFields: () => '',
+    read: (result) => (result['resultType'] === 'complete' ? complete : readUnusual(result)),
+    headers: mirror,
+    listenFields: spellFilter,
+  };
+}
+
+/** A result without a type is final: the server is older than it claims (2026-07-28, Versioning). */
+function readUnusual(result: Fields): Reading {
+  const type = result['resultType'];
+  if (type === undefined) return complete;
+  if (type !== 'input_required') return { kind: 'invalid', why: `resultType ${JSON.stringify(type)} is not known` };
+  const { inputRequests = {}, requestState } = result;
+  if (requestState !== undefined && typeof requestState !== 'string') {
+    return { kind: 'invalid', why: 'requestState is not a string' };
+  }
+  if (!isObject(inputRequests)) return { kind: 'invalid', why: 'inputRequests is not an object' };
+  const requests: [string, InputRequest][] = [];
+  for (const [key, asked] of Object.entries(inputRequests)) {
+    const params = isObject(asked) ? (asked['params'] ?? {}) : undefined;
+    if (!isObject(asked) || typeof asked['method'] !== 'string' || !isObject(params)) {
+      return { kind: 'invalid', why: `inputRequests.${key} is not a request` };
+    }
+    requests.push([key, { method: asked['method'], params }]);
+  }
+  if (requests.length === 0 && requestState === undefined) {
+    return { kind: 'invalid', why: 'input_required carries neither inputRequests nor requestState' };
+  }
+  return { kind: 'input-required', requests: Object.fromEntries(requests), state: requestState };
+}
+
+function mirror(
+  method: string,
+  name: string | undefined,
+  params: readonly HeaderParam[],
+  args: Fields,
+): readonly string[] {
+  const headers = ['Mcp-Method', method];
+  if (name !== undefined && methodRow(method)?.nameIn !== undefined) headers.push('Mcp-Name', encodeHeaderValue(name));
+  for (const { header, path } of params) {
+    let value: unknown = args;
+    for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    // What is absent, null or not a plain value is not mirrored; the server judges it by the body.
+    if (value === undefined || value === null || typeof value === 'object') continue;
+    headers.push(`Mcp-Param-${header}`, encodeHeaderValue(String(value)));
+  }
+  return headers;
+}
+
+function spellFilter({ tools, prompts, resources, uris }: ListenFilter): string {
+  const notifications = {
+    ...(tools === true ? { toolsListChanged: true } : {}),
+    ...(prompts === true ? { promptsListChanged: true } : {}),
+    ...(resources === true ? { resourcesListChanged: true } : {}),
+    ...(uris === undefined || uris.length === 0 ? {} : { resourceSubscriptions: uris }),
+  };
+  return `"notifications":${JSON.stringify(notifications)}`;
+}
