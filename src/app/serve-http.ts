@@ -1,46 +1,77 @@
 // A profile over HTTP: the settings become options of the transport, and the address is told to whoever waits for it.
 
+import type { AuditLog } from '../security/audit/index.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
 import type { StreamLogger } from '../transports/logger.ts';
+import type { Settled } from './config/settle.ts';
 import { Mistake } from './mistake.ts';
 import type { Ready } from './profiles/index.ts';
-import type { HttpSettings, Settings } from './settings.ts';
+import type { HttpSettings } from './settings.ts';
 import { version } from './version.ts';
 
+export interface HttpRun {
+  readonly profile: string;
+  readonly ready: Ready;
+  readonly settled: Settled;
+  readonly audit: AuditLog | undefined;
+  readonly logger: StreamLogger;
+  /** Prints what to paste into clients even where nobody sits at a terminal. */
+  readonly showSetup: boolean;
+}
+
 /** Serves until the process is told to stop. Resolves when it listens. */
-export async function serveOverHttp(
-  profile: string,
-  { server, http: wanted }: Ready,
-  settings: Settings,
-  logger: StreamLogger,
-  showSetup: boolean,
-): Promise<HttpServer> {
-  const http = settings.http as HttpSettings;
-  const options: HttpOptions = { ...wanted, ...chosen(http), logger, ownProcess: true };
+export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
+  const { profile, ready, settled, logger, showSetup } = run;
+  const http = settled.settings.http as HttpSettings;
+  const authenticate = await authentication(run);
+  const options: HttpOptions = {
+    ...defaults(http),
+    ...ready.http,
+    ...chosen(settled),
+    ...(authenticate === undefined ? {} : { authenticate }),
+    logger,
+    ownProcess: true,
+  };
   refuseStrangers(options);
-  const served = await serveHttp(server, options).catch((cause: unknown) => {
-    throw explain(cause, http);
+  const served = await serveHttp(ready.server, options).catch((cause: unknown) => {
+    throw explain(cause, options);
   });
   announce(`listening on ${served.url}`, { profile, transport: 'http', version }, logger);
   if (showSetup || process.stderr.isTTY === true) {
     await logger.flush();
     const { setupText } = await import('./setup-text.ts');
-    process.stderr.write(setupText(served.url, settings.auth !== undefined));
+    process.stderr.write(setupText(served.url, authenticate !== undefined));
   }
   return served;
 }
 
-function chosen(http: HttpSettings): HttpOptions {
+function defaults({ host, port, path }: HttpSettings): HttpOptions {
+  return { host, port, path };
+}
+
+/** What a person said wins over what the profile wants, and that over the defaults. */
+function chosen({ settings, values }: Settled): HttpOptions {
+  const http = settings.http as HttpSettings;
+  const said = <K extends keyof HttpSettings>(key: K): Partial<Pick<HttpSettings, K>> =>
+    (values.get(`http.${key}`)?.origin.from ?? 'default') === 'default'
+      ? {}
+      : ({ [key]: http[key] } as Pick<HttpSettings, K>);
   return {
-    host: http.host,
-    port: http.port,
-    path: http.path,
-    ...(http.allowedHosts.length === 0 ? {} : { allowedHosts: http.allowedHosts }),
-    ...(http.allowedOrigins.length === 0 ? {} : { allowedOrigins: http.allowedOrigins }),
-    ...(http.publicUrl === undefined ? {} : { publicUrl: http.publicUrl }),
-    ...(http.metricsPath === undefined ? {} : { metricsPath: http.metricsPath }),
+    ...said('host'),
+    ...said('port'),
+    ...said('path'),
+    ...said('allowedHosts'),
+    ...said('allowedOrigins'),
+    ...said('publicUrl'),
+    ...said('metricsPath'),
     ...(http.unsafeNoAuth ? { allowUnauthenticated: true } : {}),
   };
+}
+
+async function authentication({ settled: { settings } }: HttpRun): Promise<HttpOptions['authenticate']> {
+  if (settings.auth === undefined) return undefined;
+  // Until it can be done, nobody is let in by mistake.
+  throw new Mistake('Authentication can not be configured in this build');
 }
 
 /** The transport refuses too, in the words of a program; here are those of the command line. */
@@ -60,7 +91,7 @@ function announce(text: string, fields: Readonly<Record<string, unknown>>, logge
   else process.stderr.write(`${text}\n`);
 }
 
-function explain(cause: unknown, { host, port }: HttpSettings): unknown {
+function explain(cause: unknown, { host, port }: HttpOptions): unknown {
   switch ((cause as NodeJS.ErrnoException | undefined)?.code) {
     case 'EADDRINUSE':
       return new Error(`Port ${port} on ${host} is in use; choose another with --port N (0 picks a free one)`, {

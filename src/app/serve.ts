@@ -3,6 +3,7 @@
 import { dirname } from 'node:path';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { type Asked, type Settled, settle } from './config/settle.ts';
+import { auditPack, openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import { Mistake } from './mistake.ts';
 import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
@@ -27,15 +28,29 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   for (const note of settled.notes) logger.notice(note);
   const profile = await row.load();
   const health = new HealthRegistry();
-  const ready = await profile.assemble({ logger, version, settings, health });
-  const guard = await addPlugins(ready, settled, health, logger);
-  if (settings.http?.enabled === true) {
+  const audit = await openAudit(settled, logger);
+  const ready = await letGo(audit, async () => profile.assemble({ logger, version, settings, health, audit }));
+  // What fails from here on must not leave packs running, or the process would not end.
+  await letGo(ready.server, async () => {
+    if (audit !== undefined) await ready.server.use(auditPack(audit));
+    const guard = await addPlugins(ready, settled, health, logger);
+    if (settings.http?.enabled !== true) return serveOverStdio(profile.name, ready, logger, guard);
     const { serveOverHttp } = await import('./serve-http.ts');
-    await serveOverHttp(profile.name, ready, settings, logger, options.showSetup === true);
+    const showSetup = options.showSetup === true;
+    await serveOverHttp({ profile: profile.name, ready, settled, audit, logger, showSetup });
     guard();
-    return;
+  });
+}
+
+/** Does the work; when it fails, what is held is closed before the failure is passed on. */
+async function letGo<T>(held: { close(): Promise<void> } | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // The first failure is the one to tell.
+    await held?.close().catch(() => {});
+    throw error;
   }
-  await serveOverStdio(profile.name, ready, logger, guard);
 }
 
 /** Installs the plugins of the configuration; the result keeps their stray errors from ending the process. */

@@ -2,6 +2,7 @@
 
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
+import type { AuditLog } from '../../security/audit/index.ts';
 import type { HttpOptions } from '../../transports/http.ts';
 import type { StdioOptions } from '../../transports/stdio.ts';
 import type { HealthRegistry } from '../health.ts';
@@ -14,6 +15,8 @@ export interface ProfileOptions {
   readonly settings: Settings;
   /** Where parts say how they are doing; what answers health_check reads it. Plugins are in it already. */
   readonly health?: HealthRegistry;
+  /** The audit log, where one is kept. It is put on the server by itself; hand it on to what starts programs. */
+  readonly audit?: AuditLog | undefined;
 }
 
 /** A server that is ready to be connected to a transport. */

@@ -1,0 +1,50 @@
+// The guard of a run: the audit log, where the profile or the person asks for one. What it writes is security/audit.
+
+import { statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Pack } from '../engine/ports.ts';
+import type { Server } from '../engine/server.ts';
+import type { Logger } from '../protocol/log.ts';
+import type { AuditLog } from '../security/audit/index.ts';
+import type { Settled } from './config/settle.ts';
+import { Mistake } from './mistake.ts';
+
+/** Profiles that keep an audit log without being asked: their tools reach beyond the conversation. */
+const audited: ReadonlySet<string> = new Set(['system', 'local', 'orchestrator']);
+
+/** Where the lines of `audit.jsonl` are: the audit log names its files by folder and name. */
+export function auditPlace(file: string): { readonly directory: string; readonly name: string } {
+  return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
+}
+
+/** Opens the audit log; undefined where none is wanted. */
+export async function openAudit({ settings, values }: Settled, logger: Logger): Promise<AuditLog | undefined> {
+  const asked = ['audit.file', 'audit.enabled'].some((key) => values.get(key)?.origin.from !== 'default');
+  if (settings.audit === undefined || !(asked || audited.has(settings.profile))) return undefined;
+  const { file, fsync } = settings.audit;
+  const place = auditPlace(file);
+  refuseSharedFolder(place.directory);
+  const { openAuditLog } = await import('../security/audit/index.ts');
+  try {
+    return await openAuditLog({ ...place, sync: fsync, logger });
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Mistake(
+      `The audit log ${file} can not be opened: ${why}\nChoose another place with --audit FILE, or switch it off with "audit": { "enabled": false }`,
+    );
+  }
+}
+
+/** The log as a pack, so that its last line is written when the server closes. */
+export function auditPack(audit: AuditLog): Pack<Server> {
+  return { name: 'audit', install: (server) => audit.install(server), close: () => audit.close() };
+}
+
+/** Whoever may write to a folder may replace what is in it, and a log that can be replaced proves nothing. */
+function refuseSharedFolder(directory: string): void {
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found === undefined || process.platform === 'win32' || (found.mode & 0o002) === 0) return;
+  throw new Mistake(
+    `The audit log can not be kept in ${directory}: everybody may write there; choose a folder of its own`,
+  );
+}
