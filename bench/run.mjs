@@ -1,5 +1,5 @@
 // node bench/run.mjs [suite…]: measures servers side by side and holds the figures against our claims. README.md says more.
-import { arch, availableParallelism, cpus, platform } from 'node:os';
+import { arch, availableParallelism, cpus, loadavg, platform } from 'node:os';
 import { parseArgs } from 'node:util';
 import { contestants, field, peerPackages, versionOf } from './contestants.mjs';
 import { judge, sentence } from './lib/claims.mjs';
@@ -69,12 +69,16 @@ const machine = {
   cpu: cpus()[0]?.model ?? 'unknown',
   cores: availableParallelism(),
 };
+// Sampled before the bench itself keeps both cores busy.
+const busy = loadavg()[0] / availableParallelism();
+const warning = `Load ${(busy * 100).toFixed(0)} % before the start: others were at work, and figures may be off by a quarter.`;
 const versions = Object.fromEntries(peerPackages.flatMap((name) => (versionOf(name) ? [[name, versionOf(name)]] : [])));
 const conditions = [
   `Node ${machine.node.slice(1)}, ${machine.platform}, ${machine.cores} cores; server and load on different cores.`,
   `Versions: ${Object.entries(versions)
     .map(([name, version]) => `${name} ${version}`)
     .join(', ')}.`,
+  ...(busy > 0.3 ? [warning] : []),
 ].join('\n');
 if (!options.json) console.log(`${conditions}\n`);
 

@@ -5,7 +5,11 @@ import { z } from 'zod';
 import { listening } from './control.mjs';
 import { textResult, tools } from './tools.mjs';
 
-const server = new McpServer({ name: 'bench', version: '1.0.0', schemaAdapter: (schema) => z.toJSONSchema(schema) });
+const server = new McpServer({
+  name: 'bench',
+  version: '1.0.0',
+  schemaAdapter: (schema) => z.toJSONSchema(/** @type {any} */ (schema)),
+});
 for (const { name, description, shape, run } of tools) {
   server.tool(name, { description, inputSchema: z.object(shape(z)), handler: (input) => textResult(run(input)) });
 }

@@ -20,7 +20,7 @@ function calculate({ operation, a, b }) {
  * @typedef {object} BenchTool
  * @property {string} name
  * @property {string} description
- * @property {object} inputSchema
+ * @property {{ type: string, properties: Record<string, any>, required: string[] }} inputSchema
  * @property {(z: typeof import('zod').z) => Record<string, import('zod').ZodType>} shape
  * @property {(input: any) => string} run
  */

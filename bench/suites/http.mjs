@@ -1,5 +1,6 @@
 // Calls over Streamable HTTP with 64 keep-alive connections: sessions in the handshake era, none in the stateless one.
 import { HttpClient } from '../lib/http-client.mjs';
+import { inSlices } from '../lib/suite.mjs';
 
 /** @type {import('../lib/suite.mjs').Suite} */
 export const http = {
@@ -25,10 +26,19 @@ export const http = {
       const sessions = await client.openSessions(64);
       if (!contestant.bare) await client.checkValidation(sessions[0]);
       await client.load('calculate', { connections: 64, ms: warmMs * 2, sessions });
-      const call = await client.load('calculate', { connections: 64, ms: ms * 2, sessions });
+      const call = await inSlices(ms * 2, (slice) =>
+        client.load('calculate', { connections: 64, ms: slice, sessions }),
+      );
       await client.load('echo', { connections: 16, ms: warmMs / 4, sessions });
-      const echo = await client.load('echo', { connections: 16, ms, sessions });
-      return { revision: client.revision, figures: { cpuUs: call.cpuUs, perSec: call.perSec, echoUs: echo.cpuUs } };
+      const echo = await inSlices(ms, (slice) => client.load('echo', { connections: 16, ms: slice, sessions }));
+      return {
+        revision: client.revision,
+        figures: {
+          cpuUs: call.map(({ cpuUs }) => cpuUs),
+          perSec: call.map(({ perSec }) => perSec),
+          echoUs: echo.map(({ cpuUs }) => cpuUs),
+        },
+      };
     } finally {
       await client.close();
     }

@@ -2,6 +2,7 @@
 
 import { quantile } from '../lib/stats.mjs';
 import { StdioClient } from '../lib/stdio-client.mjs';
+import { inSlices } from '../lib/suite.mjs';
 import { listLength } from '../lib/wire.mjs';
 
 /** @type {import('../lib/suite.mjs').Suite} */
@@ -31,19 +32,19 @@ answers gain by coalesced writes and long ones lose by them, so each is held aga
     try {
       if (!contestant.bare) await client.checkValidation();
       await client.load('calculate', { inFlight: 256, ms: warmMs });
-      const many = await client.load('calculate', { inFlight: 256, ms });
-      const { latencies } = await client.load('calculate', { inFlight: 1, ms: ms / 2 });
+      const many = await inSlices(ms, (slice) => client.load('calculate', { inFlight: 256, ms: slice }));
+      const single = await inSlices(ms, (slice) => client.load('calculate', { inFlight: 1, ms: slice }));
       await client.load('echo', { inFlight: 16, ms: warmMs / 4 });
-      const echo = await client.load('echo', { inFlight: 16, ms });
+      const echo = await inSlices(ms, (slice) => client.load('echo', { inFlight: 16, ms: slice }));
       const list = await measureList(contestant, era, effort);
       return {
         revision: client.revision,
         figures: {
-          cpuUs: many.cpuUs,
-          perSec: many.perSec,
-          p50Us: quantile(latencies, 0.5) * 1000,
-          echoUs: echo.cpuUs,
-          listUs: list.cpuUs,
+          cpuUs: many.map(({ cpuUs }) => cpuUs),
+          perSec: many.map(({ perSec }) => perSec),
+          p50Us: single.map(({ latencies }) => quantile(latencies, 0.5) * 1000),
+          echoUs: echo.map(({ cpuUs }) => cpuUs),
+          listUs: list.map(({ cpuUs }) => cpuUs),
         },
       };
     } finally {
@@ -52,12 +53,12 @@ answers gain by coalesced writes and long ones lose by them, so each is held aga
   },
 };
 
-/** A server of its own, so that a long catalog weighs on no other figure. @type {import('../lib/suite.mjs').Measure<{ cpuUs: number }>} */
+/** A server of its own, so that a long catalog weighs on no other figure. @type {import('../lib/suite.mjs').Measure<{ cpuUs: number }[]>} */
 async function measureList(contestant, era, { ms, warmMs }) {
   const client = await StdioClient.open(contestant, era, { env: { BENCH_TOOLS: String(listLength) } });
   try {
     await client.load('list', { inFlight: 16, ms: warmMs / 2 });
-    return await client.load('list', { inFlight: 16, ms });
+    return await inSlices(ms, (slice) => client.load('list', { inFlight: 16, ms: slice }));
   } finally {
     await client.close();
   }
