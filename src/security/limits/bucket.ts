@@ -19,6 +19,9 @@ export interface BucketStore {
   take(buckets: readonly Bucket[], nowMs: number): number | Promise<number>;
 }
 
+/** Times are fractions of a millisecond; what is left of them after adding and subtracting is no reason to wait. */
+const rounding = 1e-3;
+
 /** How many buckets are kept at most; stops callers with ever new names from filling memory. */
 const defaultMaxBuckets = 100_000;
 
@@ -27,7 +30,7 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
   const fullAt = new Map<string, number>();
 
   const waitFor = ({ key, intervalMs, burst }: Bucket, nowMs: number): number =>
-    Math.max(fullAt.get(key) ?? 0, nowMs) + intervalMs - burst * intervalMs - nowMs;
+    Math.max(0, (fullAt.get(key) ?? 0) - nowMs) - (burst - 1) * intervalMs;
 
   const spend = ({ key, intervalMs }: Bucket, nowMs: number): void => {
     const known = fullAt.get(key);
@@ -50,7 +53,7 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
     take(buckets, nowMs) {
       let waitMs = 0;
       for (const bucket of buckets) waitMs = Math.max(waitMs, waitFor(bucket, nowMs));
-      if (waitMs > 0) return Math.ceil(waitMs);
+      if (waitMs > rounding) return Math.ceil(waitMs);
       for (const bucket of buckets) spend(bucket, nowMs);
       return 0;
     },

@@ -1,0 +1,81 @@
+// What an audit log takes and what its lines hold. Types alone.
+
+import type { Context } from '../../engine/context.ts';
+import type { Server } from '../../engine/server.ts';
+import type { Logger } from '../../protocol/log.ts';
+import type { Authenticate } from '../auth/contract.ts';
+import type { Sandbox } from '../sandbox/contract.ts';
+
+/** When lines are forced to the disk itself. */
+export type SyncPolicy =
+  /** Before the answer of the call leaves: what a client was told is in the log, whatever happens then. */
+  | 'always'
+  /** Written within milliseconds, forced to the disk every second: a crash of the process loses the last moment. */
+  | 'interval'
+  /** Written within milliseconds; the system decides the rest. */
+  | 'never';
+
+/** Arguments of some tools that are never written, whatever they hold. */
+export interface FieldRule {
+  /** Globs. */
+  readonly tools: readonly string[];
+  /** Names of arguments at any depth; `*` is all of them. */
+  readonly hide: readonly string[];
+}
+
+export interface AuditOptions {
+  /** Where the files are. Made with mode 0700 where it is missing. */
+  readonly directory: string;
+  /** Begins every file name. Default `audit`. */
+  readonly name?: string;
+  /** Default `interval`. */
+  readonly sync?: SyncPolicy;
+  /** Beyond it a new file begins. Default 64 MiB. */
+  readonly maxFileBytes?: number;
+  /** Finished files that are kept; older ones are deleted. Default: all. */
+  readonly maxFiles?: number;
+  /** How arguments are written: without secrets (default), as a digest, or not at all. */
+  readonly arguments?: 'redacted' | 'digest' | 'none';
+  /** In addition to clipboard texts, which are never written. */
+  readonly fields?: readonly FieldRule[];
+  /** More names and shapes of secrets. */
+  readonly secretKeys?: readonly string[];
+  readonly secretPatterns?: readonly RegExp[];
+  /** Lines that may wait for a disk that does not keep up; beyond it calls are refused until it does. Default 20,000. */
+  readonly maxQueuedLines?: number;
+  readonly logger?: Logger;
+}
+
+/** Something to be written that is no request: a start of a program, a decision. */
+export interface AuditRecord {
+  readonly event: string;
+  readonly ctx?: Pick<Context, 'principal' | 'session'>;
+  /** Written without secrets. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly outcome?: string;
+  readonly durationMs?: number;
+}
+
+/** The end of the chain: whoever keeps it elsewhere can tell later whether lines were cut off. */
+export interface AuditHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** An open log. */
+export interface AuditLog {
+  /** The file lines go to. */
+  readonly path: string;
+  readonly head: AuditHead;
+  /** Records every call, refusal and read of a server from here on. */
+  install(server: Server): void;
+  /** Records whom an authenticator turns away. */
+  authentication(authenticate: Authenticate): Authenticate;
+  /** A sandbox whose starts are recorded, for the call that `ctx` belongs to. */
+  sandbox(sandbox: Sandbox, ctx?: Pick<Context, 'principal' | 'session'>): Sandbox;
+  record(record: AuditRecord): void;
+  /** Resolves when everything recorded so far is as safe as the sync policy makes it. */
+  flush(): Promise<void>;
+  /** Writes what is left and a last line. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,38 @@
+// One line of the log as its readers see it. How it is written: lines.ts.
+
+/** A parsed line. Fields that do not apply are absent. */
+export interface AuditEntry {
+  readonly seq: number;
+  readonly time: string;
+  /** `call`, `read`, `prompt`, `request`, `refusal`, `auth`, `spawn`, or one about the log itself. */
+  readonly event: string;
+  readonly principal?: string;
+  readonly issuer?: string;
+  readonly session?: string;
+  readonly transport?: string;
+  readonly address?: string;
+  readonly method?: string;
+  /** The tool, prompt or resource. */
+  readonly name?: string;
+  readonly arguments?: unknown;
+  readonly outcome?: string;
+  readonly code?: number;
+  readonly ms?: number;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly prev: string;
+}
+
+/** Reads a line; undefined when it is none of ours. */
+export function parseEntry(line: string): AuditEntry | undefined {
+  try {
+    const entry = JSON.parse(line) as AuditEntry;
+    const sound =
+      Number.isSafeInteger(entry.seq) &&
+      typeof entry.prev === 'string' &&
+      typeof entry.time === 'string' &&
+      typeof entry.event === 'string';
+    return sound ? entry : undefined;
+  } catch {
+    return undefined; // Not JSON: the caller says what that means at this place.
+  }
+}

@@ -1,0 +1,76 @@
+// Takes up a log where its last writer left it: finds the end of the chain and seals off what a killed writer left of
+// its last line. Nothing is ever cut away: the torn piece stays, and the next line says what it is.
+
+import { appendFileSync, chmodSync, mkdirSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { hashBytes, hashLine, origin } from './chain.ts';
+import type { AuditHead } from './contract.ts';
+import { parseEntry } from './entry.ts';
+import { currentFile, logFiles, readEnd } from './files.ts';
+import type { LineWriter } from './lines.ts';
+import { type Claim, claimLog } from './lock.ts';
+import { AuditWriter, type WriterOptions } from './writer.ts';
+
+/** A log that is open, and what was found at its end. */
+export interface OpenedLog {
+  readonly writer: AuditWriter;
+  readonly claim: Claim;
+}
+
+export async function openLog(options: WriterOptions, lines: LineWriter): Promise<OpenedLog> {
+  prepareDirectory(options.directory);
+  const claim = claimLog(options.directory, options.name);
+  try {
+    const own = { ...options, name: claim.name };
+    const { head, sealed } = findHead(own.directory, own.name);
+    const path = currentFile(own.directory, own.name);
+    const file = await open(path, 'a', 0o600);
+    const { size } = await file.stat();
+    const writer = new AuditWriter(own, lines, head, file, size);
+    const atMs = Date.now();
+    if (sealed !== undefined) writer.record({ atMs, kind: 'record', record: { event: 'recovered', details: sealed } });
+    writer.record({ atMs, kind: 'record', record: { event: 'open', details: { format: 1, pid: process.pid } } });
+    try {
+      await writer.flush(true);
+    } catch (error) {
+      await writer.abandon();
+      throw error;
+    }
+    return { writer, claim };
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+}
+
+function prepareDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { uid, mode } = statSync(directory);
+  // What others may write to they may also replace; where the directory is ours we close it.
+  if ((mode & 0o022) !== 0 && uid === process.getuid?.()) chmodSync(directory, mode & 0o755);
+}
+
+/** Where the chain ends, and what must be said about it. */
+function findHead(
+  directory: string,
+  name: string,
+): { readonly head: AuditHead; readonly sealed: Readonly<Record<string, unknown>> | undefined } {
+  let head = origin;
+  let sealed: Readonly<Record<string, unknown>> | undefined;
+  // Newest first: the newest may be empty, if its writer was killed right after it began.
+  for (const path of logFiles(directory, name).reverse()) {
+    const { lastLine, torn } = readEnd(path);
+    if (torn.length > 0) appendFileSync(path, '\n');
+    // A line that lacks nothing but its end is a line.
+    const whole = parseEntry(torn.toString('utf8')) !== undefined;
+    if (torn.length > 0 && !whole) sealed = { torn: torn.length, sha256: hashBytes(torn) };
+    const last = whole ? torn.toString('utf8') : lastLine;
+    if (last === undefined) continue;
+    const entry = parseEntry(last);
+    if (entry !== undefined) head = { seq: entry.seq, hash: hashLine(last) };
+    // Somebody else wrote the last line: the chain begins anew, and `verify` will name that line.
+    else sealed = { ...sealed, unreadable: true };
+    break;
+  }
+  return { head, sealed };
+}

@@ -1,0 +1,128 @@
+// Finds lines, shows the last ones, and follows a log while it is written.
+
+import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compileGlob } from '../glob.ts';
+import { cleanText } from '../hygiene.ts';
+import { type AuditEntry, parseEntry } from './entry.ts';
+import { currentFile, logNames } from './files.ts';
+import { readFileLines, readLines } from './read.ts';
+
+/** What lines must have; globs where text is compared. All that is given must fit. */
+export interface AuditFilter {
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly event?: string;
+  readonly principal?: string;
+  readonly session?: string;
+  readonly name?: string;
+  readonly method?: string;
+  readonly outcome?: string;
+}
+
+const texts = ['event', 'principal', 'session', 'name', 'method', 'outcome'] as const;
+
+/** Compiles a filter. */
+export function compileFilter(filter: AuditFilter): (entry: AuditEntry) => boolean {
+  const globs = texts.flatMap((key) => (filter[key] === undefined ? [] : [[key, compileGlob(filter[key])] as const]));
+  const since = filter.since?.toISOString() ?? '';
+  const until = filter.until?.toISOString() ?? '\uffff';
+  return (entry) => entry.time >= since && entry.time <= until && globs.every(([key, fits]) => fits(entry[key] ?? ''));
+}
+
+/** The lines that fit, log by log, oldest first. Lines that cannot be read are for `verifyAudit` to name. */
+export async function* queryAudit(
+  directory: string,
+  filter: AuditFilter = {},
+  name = 'audit',
+): AsyncGenerator<AuditEntry> {
+  const fits = compileFilter(filter);
+  for (const each of logNames(directory, name)) {
+    for await (const { bytes, open } of readLines(directory, each)) {
+      const entry = open ? undefined : parseEntry(bytes.toString('utf8'));
+      if (entry !== undefined && fits(entry)) yield entry;
+    }
+  }
+}
+
+export interface TailOptions {
+  /** How many of the last lines to begin with. Default 20. */
+  readonly lines?: number;
+  readonly filter?: AuditFilter;
+  /** Go on with what is written from now on, until aborted. */
+  readonly follow?: AbortSignal;
+}
+
+const pollMs = 300;
+
+/** The last lines of a log, then, if asked for, every new one. */
+export async function* tailAudit(
+  directory: string,
+  options: TailOptions = {},
+  name = 'audit',
+): AsyncGenerator<AuditEntry> {
+  const { lines = 20, filter = {}, follow } = options;
+  const fits = compileFilter(filter);
+  const last: AuditEntry[] = [];
+  let seen = 0;
+  for await (const { bytes, open } of readLines(directory, name)) {
+    const entry = open ? undefined : parseEntry(bytes.toString('utf8'));
+    if (entry === undefined) continue;
+    seen = entry.seq;
+    if (!fits(entry)) continue;
+    last.push(entry);
+    if (last.length > lines) last.shift();
+  }
+  yield* last;
+  if (follow !== undefined) yield* followLog(directory, name, seen, fits, follow);
+}
+
+/** New lines by their numbers: a file that was finished meanwhile is read again from its beginning, never skipped. */
+async function* followLog(
+  directory: string,
+  name: string,
+  seen: number,
+  fits: (entry: AuditEntry) => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<AuditEntry> {
+  const path = currentFile(directory, name);
+  let known = { ino: 0, size: 0 };
+  let last = seen;
+  while (!signal.aborted) {
+    const { ino = 0, size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    if (ino !== known.ino || size > known.size) {
+      const same = ino === known.ino;
+      let position = same ? known.size : 0;
+      for await (const { bytes, open } of same ? readFileLines(path, position) : readLines(directory, name)) {
+        if (open) break;
+        position += bytes.length + 1;
+        const entry = parseEntry(bytes.toString('utf8'));
+        if (entry === undefined || entry.seq <= last) continue;
+        last = entry.seq;
+        if (fits(entry)) yield entry;
+      }
+      // Which part of the current file that was is not known after all files have been read; it is read once more.
+      known = { ino, size: same ? position : 0 };
+    }
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined); // Aborted: the loop ends by itself.
+  }
+}
+
+/** One line for people, on any terminal: nothing in it can move the cursor or hide. */
+export function formatEntry(entry: AuditEntry): string {
+  const { time, event, principal, session, method, name, outcome, code, ms, details } = entry;
+  const args = entry.arguments === undefined ? undefined : JSON.stringify(entry.arguments);
+  const parts = [
+    time,
+    event,
+    outcome === undefined ? undefined : code === undefined ? outcome : `${outcome}(${code})`,
+    principal ?? '-',
+    session === undefined ? undefined : session.slice(0, 8),
+    event === 'request' || event === 'refusal' ? method : undefined,
+    name,
+    args,
+    details === undefined ? undefined : JSON.stringify(details),
+    ms === undefined ? undefined : `${ms} ms`,
+  ];
+  return cleanText(parts.filter((part) => part !== undefined).join('  '), 'line', 2_000);
+}

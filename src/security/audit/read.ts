@@ -1,0 +1,45 @@
+// Reads the lines of a log, file by file, without holding more than one piece of it in memory.
+
+import { open } from 'node:fs/promises';
+import { logFiles } from './files.ts';
+
+/** A line and where it stands. */
+export interface PlacedLine {
+  readonly file: string;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly bytes: Buffer;
+  /** Has no line break: its writer is not done with it, or never will be. */
+  readonly open: boolean;
+}
+
+const pieceBytes = 256 * 1024;
+
+/** Every line of a log in the order of its chain. */
+export async function* readLines(directory: string, name: string): AsyncGenerator<PlacedLine> {
+  for (const file of logFiles(directory, name)) yield* readFileLines(file);
+}
+
+/** The lines of one file, from a byte on. */
+export async function* readFileLines(file: string, from = 0): AsyncGenerator<PlacedLine> {
+  const handle = await open(file, 'r');
+  try {
+    let rest = Buffer.alloc(0);
+    let number = 0;
+    for (let position = from; ; ) {
+      const piece = Buffer.allocUnsafe(pieceBytes);
+      const { bytesRead } = await handle.read(piece, 0, pieceBytes, position);
+      if (bytesRead === 0) break;
+      position += bytesRead;
+      let text = rest.length === 0 ? piece.subarray(0, bytesRead) : Buffer.concat([rest, piece.subarray(0, bytesRead)]);
+      for (let end = text.indexOf(0x0a); end !== -1; end = text.indexOf(0x0a)) {
+        yield { file, number: ++number, bytes: text.subarray(0, end), open: false };
+        text = text.subarray(end + 1);
+      }
+      rest = text;
+    }
+    if (rest.length > 0) yield { file, number: ++number, bytes: rest, open: true };
+  } finally {
+    await handle.close();
+  }
+}

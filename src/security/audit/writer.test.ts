@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createSpelling } from './arguments.ts';
+import { hashLine, origin } from './chain.ts';
+import { LineWriter } from './lines.ts';
+import { AuditWriter } from './writer.ts';
+
+/** A file on a disk that fails when told to, in the middle of a write too. */
+class FaultyFile {
+  bytes = Buffer.alloc(0);
+  /** How much the disk still takes before it is full. */
+  room = Number.POSITIVE_INFINITY;
+  /** Says only that it failed, not how much it took. */
+  rude = false;
+  syncs = 0;
+
+  async write(bytes: Buffer): Promise<{ bytesWritten: number }> {
+    const taken = bytes.subarray(0, Math.max(0, Math.min(bytes.length, this.room)));
+    this.bytes = Buffer.concat([this.bytes, taken]);
+    this.room -= taken.length;
+    if (taken.length === 0 || (this.rude && taken.length < bytes.length)) {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    }
+    return { bytesWritten: taken.length };
+  }
+  async stat(): Promise<{ size: number }> {
+    return { size: this.bytes.length };
+  }
+  async datasync(): Promise<void> {
+    this.syncs++;
+  }
+  async close(): Promise<void> {}
+}
+
+let directory = '';
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mooring-writer-'));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function writerOn(file: FaultyFile, sync: 'always' | 'interval' | 'never' = 'always'): AuditWriter {
+  const options = {
+    directory,
+    name: 'audit',
+    sync,
+    maxFileBytes: Number.POSITIVE_INFINITY,
+    maxFiles: 9,
+    logger: undefined,
+  };
+  const lines = new LineWriter(createSpelling({}));
+  return new AuditWriter(options, lines, origin, file as unknown as FileHandle, 0);
+}
+
+const mark = (n: number) => ({ atMs: 0, kind: 'record', record: { event: 'mark', details: { n } } }) as const;
+
+function expectChain(bytes: Buffer, count: number): void {
+  const lines = bytes.toString('utf8').trimEnd().split('\n');
+  expect(lines).toHaveLength(count);
+  let previous = '';
+  for (const [index, line] of lines.entries()) {
+    expect(JSON.parse(line)).toMatchObject({ seq: index + 1, prev: previous, details: { n: index } });
+    previous = hashLine(line);
+  }
+}
+
+test.each([
+  ['says how much it took', false],
+  ['does not say how much it took', true],
+])('a disk that is full and %s loses no line and gets none twice', async (_what, rude) => {
+  for (let room = 1; room < 380; room += 37) {
+    const file = Object.assign(new FaultyFile(), { room, rude });
+    const writer = writerOn(file);
+    for (let n = 0; n < 3; n++) writer.record(mark(n));
+    await expect(writer.flush(true)).rejects.toThrow('no space left');
+    expect(writer.queued).toBe(3);
+    writer.record(mark(3));
+    file.room = Number.POSITIVE_INFINITY;
+    await writer.close();
+    expectChain(file.bytes, 4);
+  }
+});
+
+test('an answer that waits is let go once the disk takes lines again', async () => {
+  vi.useFakeTimers();
+  const file = Object.assign(new FaultyFile(), { room: 0 });
+  const writer = writerOn(file);
+  writer.record(mark(0));
+  let safe = false;
+  const waiting = writer.flush().then(() => {
+    safe = true;
+  });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(safe).toBe(false);
+  file.room = 10_000;
+  await vi.advanceTimersByTimeAsync(1_000);
+  await waiting;
+  expectChain(file.bytes, 1);
+});
+
+test('the policy decides when lines are forced to the disk', async () => {
+  const [always, interval, never] = [new FaultyFile(), new FaultyFile(), new FaultyFile()];
+  const writers = [writerOn(always), writerOn(interval, 'interval'), writerOn(never, 'never')];
+  for (const writer of writers) {
+    writer.record(mark(0));
+    await writer.flush();
+    await writer.close();
+  }
+  expect([always.syncs > 0, interval.syncs > 0, never.syncs]).toEqual([true, true, 0]);
+});
+
+test('lines of one moment are written together', async () => {
+  const file = new FaultyFile();
+  const write = vi.spyOn(file, 'write');
+  const writer = writerOn(file, 'never');
+  for (let n = 0; n < 500; n++) writer.record(mark(n));
+  await writer.flush();
+  expect(write).toHaveBeenCalledTimes(1);
+  expectChain(file.bytes, 500);
+  await writer.close();
+});

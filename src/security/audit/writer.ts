@@ -1,0 +1,233 @@
+// Writes happenings as lines: collected for some milliseconds, spelled and chained together, written at once. A disk that
+// fails is tried again; what was written in part is continued, never repeated. Opening and sealing: open.ts.
+
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type Logger, silentLogger } from '../../protocol/log.ts';
+import { Chain } from './chain.ts';
+import type { AuditHead, SyncPolicy } from './contract.ts';
+import { currentFile, finishedFile, finishedNumbers } from './files.ts';
+import type { Happening, LineWriter } from './lines.ts';
+
+export interface WriterOptions {
+  readonly directory: string;
+  readonly name: string;
+  readonly sync: SyncPolicy;
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
+  readonly logger: Logger | undefined;
+}
+
+/** How long lines are collected before they are written. */
+const collectMs = 10;
+const syncEveryMs = 1_000;
+/** Lines written at once, so that other work gets its turn. */
+const maxBatch = 1_000;
+const retryMs = 500;
+
+/** Somebody who waits until so many lines are safe. */
+interface Waiting {
+  readonly until: number;
+  readonly done: () => void;
+  /** Told of the first failure, by those who do not want to wait for better times. */
+  readonly failed: ((error: unknown) => void) | undefined;
+}
+
+export class AuditWriter {
+  readonly #options: WriterOptions;
+  readonly #lines: LineWriter;
+  readonly #logger: Logger;
+  readonly #chain: Chain;
+  #file: FileHandle;
+  #fileBytes: number;
+  #queue: Happening[] = [];
+  /** Spelled, chained, and not on the disk yet. */
+  #unwritten: { readonly bytes: Buffer; readonly lines: number } | undefined;
+  #recorded = 0;
+  #written = 0;
+  #synced = 0;
+  #waiting: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #syncTimer: NodeJS.Timeout | undefined;
+  #running = false;
+  /** Done when what is running now is. */
+  #turn: Promise<void> = Promise.resolve();
+  #urgent = false;
+  #failing = false;
+
+  constructor(options: WriterOptions, lines: LineWriter, head: AuditHead, file: FileHandle, fileBytes: number) {
+    this.#options = options;
+    this.#lines = lines;
+    this.#logger = options.logger ?? silentLogger;
+    this.#chain = new Chain(head);
+    this.#file = file;
+    this.#fileBytes = fileBytes;
+    if (options.sync === 'interval') this.#syncTimer = setInterval(() => this.#syncSoon(), syncEveryMs).unref();
+  }
+
+  get head(): AuditHead {
+    return this.#chain.head;
+  }
+
+  /** Lines recorded and not written yet. */
+  get queued(): number {
+    return this.#recorded - this.#written;
+  }
+
+  get path(): string {
+    return currentFile(this.#options.directory, this.#options.name);
+  }
+
+  record(happening: Happening): void {
+    this.#queue.push(happening);
+    this.#recorded++;
+    if (this.#running || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.#begin(), collectMs);
+  }
+
+  /**
+   * Resolves when everything recorded so far is written and, unless the policy is never to, on the disk. While the disk
+   * fails it waits; `impatient` rejects instead.
+   */
+  flush(impatient = false): Promise<void> {
+    const until = this.#recorded;
+    if (this.#settled(until)) return Promise.resolve();
+    return new Promise((done, reject) => {
+      this.#waiting.push({ until, done, failed: impatient ? reject : undefined });
+      this.#urgent = true;
+      if (!this.#running && !this.#failing) this.#begin();
+    });
+  }
+
+  async close(): Promise<void> {
+    // A disk that is still full must not keep the process from ending.
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, 2_000);
+    });
+    const flushed = this.flush();
+    // One more try now, whenever the next one would have been.
+    if (this.#failing) this.#begin();
+    await Promise.race([flushed, patience]);
+    clearTimeout(timer);
+    await this.abandon();
+  }
+
+  /** Lets go of the file as it is. */
+  async abandon(): Promise<void> {
+    clearInterval(this.#syncTimer);
+    await this.#turn;
+    clearTimeout(this.#timer);
+    await this.#file.close().catch(() => undefined); // Nothing is lost that was not lost before.
+  }
+
+  #settled(until: number): boolean {
+    return (this.#options.sync === 'never' ? this.#written : this.#synced) >= until;
+  }
+
+  #syncSoon(): void {
+    if (this.#synced === this.#recorded || this.#failing) return;
+    this.#urgent = true;
+    if (!this.#running) this.#begin();
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#running) return;
+    this.#running = true;
+    this.#turn = this.#work().then(
+      () => this.#rest(false),
+      (error: unknown) => {
+        if (!this.#failing) this.#logger.error('the audit log cannot be written', { path: this.path, error });
+        for (const { failed } of this.#waiting) failed?.(error);
+        this.#waiting = this.#waiting.filter(({ failed }) => failed === undefined);
+        this.#rest(true);
+      },
+    );
+  }
+
+  #rest(failed: boolean): void {
+    if (this.#failing && !failed) this.#logger.notice('the audit log is written again', { path: this.path });
+    this.#failing = failed;
+    this.#running = false;
+    if (failed) this.#timer = setTimeout(() => this.#begin(), retryMs).unref();
+    else if (this.#queue.length > 0) this.#timer = setTimeout(() => this.#begin(), collectMs);
+  }
+
+  async #work(): Promise<void> {
+    do {
+      this.#spell();
+      await this.#write();
+      if (this.#options.sync === 'always' || (this.#urgent && this.#options.sync !== 'never')) await this.#sync();
+      this.#wake();
+      if (this.#fileBytes >= this.#options.maxFileBytes) await this.#rotate();
+    } while (this.#waiting.length > 0 || this.#queue.length >= maxBatch);
+    this.#urgent = false;
+  }
+
+  /** Turns the next lines into bytes, unless earlier ones are still on their way. */
+  #spell(): void {
+    if (this.#unwritten !== undefined || this.#queue.length === 0) return;
+    const batch = this.#queue.length <= maxBatch ? this.#queue : this.#queue.slice(0, maxBatch);
+    this.#queue = batch === this.#queue ? [] : this.#queue.slice(maxBatch);
+    let text = '';
+    for (const happening of batch) text += `${this.#chain.link(this.#fields(happening))}\n`;
+    this.#unwritten = { bytes: Buffer.from(text), lines: batch.length };
+  }
+
+  #fields(happening: Happening): string {
+    try {
+      return this.#lines.fields(happening);
+    } catch (error) {
+      this.#logger.error('a line of the audit log could not be spelled', { error });
+      return `"time":"${new Date(happening.atMs).toISOString()}","event":"unspelled"`;
+    }
+  }
+
+  async #write(): Promise<void> {
+    while (this.#unwritten !== undefined) {
+      const { bytes } = this.#unwritten;
+      try {
+        this.#arrived((await this.#file.write(bytes)).bytesWritten);
+      } catch (error) {
+        // Only the file knows how much of it arrived.
+        this.#arrived(Math.min(Math.max(0, (await this.#file.stat()).size - this.#fileBytes), bytes.length));
+        throw error;
+      }
+    }
+  }
+
+  #arrived(count: number): void {
+    const { bytes, lines } = this.#unwritten as { readonly bytes: Buffer; readonly lines: number };
+    this.#fileBytes += count;
+    this.#unwritten = count === bytes.length ? undefined : { bytes: bytes.subarray(count), lines };
+    if (this.#unwritten === undefined) this.#written += lines;
+  }
+
+  async #sync(): Promise<void> {
+    const upTo = this.#written;
+    await this.#file.datasync();
+    this.#synced = upTo;
+  }
+
+  #wake(): void {
+    const ready = this.#waiting.filter(({ until }) => this.#settled(until));
+    if (ready.length === 0) return;
+    this.#waiting = this.#waiting.filter(({ until }) => !this.#settled(until));
+    for (const { done } of ready) done();
+  }
+
+  /** Begins a new file; the chain goes on in it. */
+  async #rotate(): Promise<void> {
+    const { directory, name, maxFiles } = this.#options;
+    await this.#file.datasync();
+    const numbers = finishedNumbers(directory, name);
+    await rename(this.path, finishedFile(directory, name, (numbers.at(-1) ?? 0) + 1));
+    const finished = this.#file;
+    this.#file = await open(this.path, 'a', 0o600);
+    this.#fileBytes = 0;
+    await finished.close();
+    const surplus = Math.max(0, numbers.length + 1 - maxFiles);
+    for (const number of numbers.slice(0, surplus)) await rm(finishedFile(directory, name, number), { force: true });
+  }
+}

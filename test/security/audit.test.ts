@@ -1,0 +1,409 @@
+// The audit log as its reader sees it: what a client does is in it, secrets are not, and no line can be changed unseen.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { createServer, type Server } from '../../src/engine/server.ts';
+import type { Peer } from '../../src/protocol/exchange.ts';
+import {
+  type AuditEntry,
+  type AuditLog,
+  type AuditOptions,
+  formatEntry,
+  openAuditLog,
+  queryAudit,
+  tailAudit,
+  verifyAudit,
+} from '../../src/security/audit/index.ts';
+import { rateLimit } from '../../src/security/limits/index.ts';
+import type { Sandbox } from '../../src/security/sandbox/index.ts';
+import { Conversation } from '../support/conversation.ts';
+
+const directories: string[] = [];
+const logs: AuditLog[] = [];
+
+afterEach(async () => {
+  for (const log of logs.splice(0)) await log.close();
+  for (const each of directories.splice(0)) rmSync(each, { recursive: true, force: true });
+});
+
+function freshDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'mooring-audit-'));
+  directories.push(directory);
+  return directory;
+}
+
+async function openIn(directory: string, options: Partial<AuditOptions> = {}): Promise<AuditLog> {
+  const log = await openAuditLog({ directory, ...options });
+  logs.push(log);
+  return log;
+}
+
+async function entries(directory: string, filter = {}): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  for await (const entry of queryAudit(directory, filter)) found.push(entry);
+  return found;
+}
+
+const alice: Peer = {
+  transport: 'memory',
+  principal: { id: 'alice', issuer: 'https://id.example' },
+  address: '10.0.0.7',
+};
+
+function audited(log: AuditLog): Server {
+  const server = createServer({ name: 'audited', version: '1.0.0' });
+  log.install(server);
+  const input = { type: 'object' } as const;
+  server.tool('echo', { input, run: (args) => JSON.stringify(args) });
+  server.tool('fail', { input, run: () => Promise.reject(new Error('no')) });
+  server.tool('set_clipboard', { input, run: () => 'ok' });
+  server.tool('strict', {
+    input: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+    run: () => 'ok',
+  });
+  server.resource('test://one', { name: 'one', read: () => '1' });
+  return server;
+}
+
+test('S4-49: every tool call has a line with time, principal, session, tool, arguments, outcome and duration', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const client = await Conversation.open(audited(log), undefined, {}, alice);
+  await client.call('echo', { city: 'Paris', n: 3 });
+  await client.call('fail', {});
+  await log.flush();
+  const [echo, fail] = await entries(directory, { event: 'call' });
+  expect(echo).toMatchObject({
+    event: 'call',
+    principal: 'alice',
+    issuer: 'https://id.example',
+    transport: 'memory',
+    address: '10.0.0.7',
+    method: 'tools/call',
+    name: 'echo',
+    arguments: { city: 'Paris', n: 3 },
+    outcome: 'ok',
+  });
+  expect(echo?.session).toMatch(/^[0-9a-f-]{36}$/);
+  expect(echo?.ms).toBeGreaterThanOrEqual(0);
+  expect(Date.parse(echo?.time ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  expect(fail).toMatchObject({ name: 'fail', outcome: 'failed' });
+});
+
+test('S4-50: refused calls and reads are in the log, those refused before they began included', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const server = audited(log);
+  server.around(rateLimit([{ per: 'session', tools: ['echo'], requests: 1, windowMs: 1_000_000 }]));
+  const client = await Conversation.open(server, undefined, {}, alice);
+  await client.call('echo', {});
+  await client.call('echo', {});
+  await client.call('ghost', {});
+  await client.request('resources/read', { uri: 'test://one' });
+  await client.request('resources/read', { uri: 'test://none' });
+  await client.request('tools/call', { name: 7 });
+  await client.request('no/such/method');
+  await log.flush();
+  const lines = (await entries(directory)).map(({ event, name, outcome, code }) => [event, name, outcome, code]);
+  expect(lines).toEqual([
+    ['open', undefined, undefined, undefined],
+    ['request', undefined, 'ok', undefined],
+    ['call', 'echo', 'ok', undefined],
+    ['call', 'echo', 'refused', -32000],
+    ['call', 'ghost', 'refused', -32602],
+    ['read', 'test://one', 'ok', undefined],
+    ['read', 'test://none', 'refused', -32002],
+    ['refusal', undefined, 'refused', -32602],
+    ['refusal', undefined, 'refused', -32601],
+  ]);
+});
+
+test('who is turned away at the door is in the log', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const authenticate = log.authentication(async () => ({ status: 401 as const, message: 'the token has expired' }));
+  await authenticate({ method: 'POST', path: '/mcp', address: '10.0.0.9', get: () => undefined });
+  await log.flush();
+  const [line] = await entries(directory, { event: 'auth' });
+  expect(line).toMatchObject({ outcome: 'refused', details: { status: 401, address: '10.0.0.9', path: '/mcp' } });
+});
+
+test('every start of a program has a line before it begins and one when it ends', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  let linesAtStart = 0;
+  const report = { exitCode: 3, signal: null, stopped: 'timeout' as const, durationMs: 12 };
+  const sandbox = {
+    level: 'kernel',
+    describe: 'a fake',
+    run: async (_request: unknown) => {
+      await log.flush();
+      linesAtStart = (await entries(directory, { event: 'spawn' })).length;
+      return { ...report, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), truncated: false, timedOut: true };
+    },
+    close: async () => {},
+  } as unknown as Sandbox;
+  const watched = log.sandbox(sandbox, { principal: { id: 'alice' }, session: undefined });
+  await watched.run({ program: 'curl', args: ['--token', 'hunter2-hunter2', 'https://x.example'] });
+  await log.flush();
+  const [begun, ended] = await entries(directory, { event: 'spawn' });
+  expect(linesAtStart).toBe(1);
+  expect(begun).toMatchObject({ principal: 'alice', outcome: 'begun', details: { program: 'curl', level: 'kernel' } });
+  expect(ended).toMatchObject({ outcome: 'timeout', ms: 12, details: { exitCode: 3 } });
+  expect(readFileSync(log.path, 'utf8')).not.toContain('hunter2');
+});
+
+test('S4-49: no secret reaches the log, by name or by shape, nested or in lists, and clipboard texts never do', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory, { fields: [{ tools: ['ec*'], hide: ['diary'] }], secretKeys: ['door code'] });
+  const client = await Conversation.open(audited(log));
+  const canaries = ['canary-one', 'canary-two', 'canary-three', 'canary-four', 'canary-five', 'canary-six', 'canary-7'];
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  await client.call('echo', {
+    password: canaries[0],
+    deep: { list: [{ apiKey: canaries[1] }, ['--token', canaries[2]]] },
+    text: `use ${token} please`,
+    headers: [{ name: 'Authorization', value: canaries[3] }],
+    diary: canaries[4],
+    doorCode: canaries[5],
+  });
+  await client.call('set_clipboard', { text: canaries[6], format: 'plain' });
+  await client.call(`made-up ${token}`, {});
+  await log.flush();
+  const text = readFileSync(log.path, 'utf8');
+  for (const canary of [...canaries, token]) expect(text, canary).not.toContain(canary);
+  const [, clipboard] = await entries(directory, { event: 'call' });
+  expect(clipboard?.arguments).toEqual({ text: '[8 characters]', format: '[5 characters]' });
+});
+
+test('arguments can be kept out altogether, or stand there as a digest that others can compute', async () => {
+  const directory = freshDirectory();
+  const digests = await openIn(directory, { arguments: 'digest' });
+  await (await Conversation.open(audited(digests))).call('echo', { b: 2, a: 1 });
+  const none = await openIn(freshDirectory(), { arguments: 'none' });
+  await (await Conversation.open(audited(none))).call('echo', { b: 2, a: 1 });
+  await digests.flush();
+  await none.flush();
+  const [call] = await entries(directory, { event: 'call' });
+  expect(call?.arguments).toBe('sha256:43258cff783fe7036d8a43033f830adfc60ec037382473548ac742b888292777');
+  expect(readFileSync(none.path, 'utf8')).not.toContain('arguments');
+});
+
+test('long arguments are shortened, so that the log is no copy of a document', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  await (await Conversation.open(audited(log))).call('echo', {
+    text: 'word '.repeat(100_000),
+    list: Array(9999).fill(1),
+  });
+  await log.flush();
+  expect(statSync(log.path).size).toBeLessThan(5_000);
+});
+
+test('the chain of an untouched log holds, over restarts and files', async () => {
+  const directory = freshDirectory();
+  for (let run = 0; run < 3; run++) {
+    const log = await openIn(directory, { maxFileBytes: 1500 });
+    const client = await Conversation.open(audited(log));
+    for (let n = 0; n < 12; n++) {
+      await client.call('echo', { run, n });
+      await log.flush();
+    }
+    await log.close();
+  }
+  const files = readdirSync(directory).filter((each) => each.endsWith('.jsonl'));
+  expect(files.length).toBeGreaterThan(3);
+  const [verdict] = await verifyAudit(directory);
+  expect(verdict).toMatchObject({ ok: true, from: 1, lines: 3 * (12 + 3), sealed: 0 });
+  const calls = (await entries(directory, { event: 'call' })).map(({ arguments: args }) => args);
+  expect(calls).toEqual([0, 1, 2].flatMap((run) => Array.from({ length: 12 }, (_, n) => ({ run, n }))));
+});
+
+test('old files go when enough are kept, and the rest still verifies from its first line on', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory, { maxFileBytes: 600, maxFiles: 2 });
+  const client = await Conversation.open(audited(log));
+  for (let n = 0; n < 30; n++) {
+    await client.call('echo', { n });
+    await log.flush();
+  }
+  expect(readdirSync(directory).filter((each) => each.endsWith('.jsonl')).length).toBeLessThanOrEqual(3);
+  const [verdict] = await verifyAudit(directory);
+  expect(verdict?.ok).toBe(true);
+  expect(verdict?.from).toBeGreaterThan(1);
+  expect(verdict?.head).toEqual(log.head);
+});
+
+test('tampering is found, and the first line that does not fit is named', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const client = await Conversation.open(audited(log));
+  for (let n = 0; n < 20; n++) await client.call('echo', { n });
+  await log.close();
+  const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
+  const attacks: readonly [string, number, (lines: string[]) => void][] = [
+    ['a changed argument', 8, (all) => (all[6] = (all[6] as string).replace('"n":4', '"n":5'))],
+    ['a line taken out', 7, (all) => all.splice(6, 1)],
+    ['a line put in twice', 8, (all) => all.splice(7, 0, all[6] as string)],
+    ['two lines swapped', 7, (all) => all.splice(6, 2, all[7] as string, all[6] as string)],
+    ['another number', 7, (all) => (all[6] = (all[6] as string).replace('"seq":7', '"seq":8'))],
+    ['a line of somebody else', 5, (all) => all.splice(4, 0, '{"event":"call"}')],
+    ['an empty line', 5, (all) => all.splice(4, 0, '')],
+    ['one bit', 8, (all) => (all[6] = (all[6] as string).replace('"outcome":"ok"', '"outcome":"oj"'))],
+  ];
+  for (const [what, line, attack] of attacks) {
+    const changed = [...lines];
+    attack(changed);
+    writeFileSync(log.path, `${changed.join('\n')}\n`);
+    const [verdict] = await verifyAudit(directory);
+    expect(verdict?.ok, what).toBe(false);
+    expect(verdict?.broken?.line, what).toBe(line);
+  }
+  writeFileSync(log.path, `${lines.join('\n')}\n`);
+  expect((await verifyAudit(directory))[0]?.ok).toBe(true);
+});
+
+test('lines cut off at the end are found by whoever kept the head elsewhere', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const client = await Conversation.open(audited(log));
+  for (let n = 0; n < 5; n++) await client.call('echo', { n });
+  await log.flush();
+  const kept = log.head;
+  await log.close();
+  const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
+  writeFileSync(log.path, `${lines.slice(0, -3).join('\n')}\n`);
+  const [verdict] = await verifyAudit(directory);
+  expect(verdict?.ok).toBe(true);
+  expect(verdict?.head.seq).toBeLessThan(kept.seq);
+});
+
+test('a torn last line is sealed off by the next writer, at whatever byte it was torn', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  await (await Conversation.open(audited(log))).call('echo', { word: 'grüße' });
+  await log.close();
+  const whole = readFileSync(log.path);
+  const lastLine = whole.lastIndexOf(0x0a, whole.length - 2) + 1;
+  for (let length = lastLine + 1; length < whole.length; length += 3) {
+    writeFileSync(log.path, whole.subarray(0, length));
+    expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, unfinished: true });
+    const next = await openAuditLog({ directory });
+    await next.close();
+    const sealed = length === whole.length - 1 ? 0 : 1; // A line that lacks only its end is whole.
+    expect((await verifyAudit(directory))[0], `torn at ${length}`).toMatchObject({
+      ok: true,
+      sealed,
+      unfinished: false,
+    });
+  }
+});
+
+test('a sealed piece that is changed afterwards breaks the chain', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  await log.close();
+  writeFileSync(log.path, `${readFileSync(log.path, 'utf8')}{"seq":3,"ti`);
+  await (await openAuditLog({ directory })).close();
+  const text = readFileSync(log.path, 'utf8');
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, sealed: 1 });
+  writeFileSync(log.path, text.replace('{"seq":3,"ti\n', '{"seq":3,"to\n'));
+  expect((await verifyAudit(directory))[0]?.broken?.line).toBe(3);
+});
+
+test('processes that share a directory have chains of their own and take them up again', async () => {
+  const directory = freshDirectory();
+  const [one, two] = [await openIn(directory), await openIn(directory)];
+  expect(one.path).not.toBe(two.path);
+  one.record({ event: 'mark', details: { by: 1 } });
+  two.record({ event: 'mark', details: { by: 2 } });
+  await one.close();
+  await two.close();
+  const again = await openIn(directory);
+  expect(again.path).toBe(one.path);
+  await again.close();
+  expect(await verifyAudit(directory)).toMatchObject([
+    { name: 'audit', ok: true, lines: 5 },
+    { name: 'audit-2', ok: true, lines: 3 },
+  ]);
+  expect((await entries(directory, { event: 'mark' })).map(({ details }) => details?.['by'])).toEqual([1, 2]);
+});
+
+test('with the strictest policy the line is on the disk before the answer leaves', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory, { sync: 'always' });
+  const client = await Conversation.open(audited(log));
+  for (let n = 0; n < 10; n++) {
+    await client.call(n % 2 === 0 ? 'echo' : 'fail', { n });
+    const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '').arguments).toEqual({ n });
+  }
+  await client.call('ghost', {});
+  expect(readFileSync(log.path, 'utf8')).toContain('"name":"ghost"');
+  expect(await entries(directory, { event: 'call' })).toHaveLength(11);
+});
+
+test('strangers who send garbage can not fill the disk', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const client = await Conversation.open(audited(log));
+  for (let n = 0; n < 5_000; n++) client.send({ jsonrpc: '2.0', id: n, method: `garbage-${n}` });
+  await log.close();
+  const refusals = await entries(directory, { event: 'refusal' });
+  const [suppressed] = await entries(directory, { event: 'suppressed' });
+  expect(refusals.length).toBeLessThan(1_000);
+  expect(refusals.length + Number(suppressed?.details?.['count'])).toBe(5_000);
+});
+
+test('the last lines can be shown and followed, over a change of files', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory, { maxFileBytes: 400 });
+  for (let n = 0; n < 5; n++) log.record({ event: 'mark', details: { n } });
+  await log.flush();
+  const stop = new AbortController();
+  const seen: unknown[] = [];
+  for await (const { details } of tailAudit(directory, { lines: 2, filter: { event: 'mark' }, follow: stop.signal })) {
+    seen.push(details?.['n']);
+    if (seen.length === 2) {
+      for (let n = 5; n < 12; n++) {
+        log.record({ event: 'mark', details: { n } });
+        await log.flush();
+      }
+    }
+    if (seen.length === 9) stop.abort();
+  }
+  expect(seen).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11]);
+});
+
+test('lines can be found by who, what, how and when', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const server = audited(log);
+  const [one, two] = [await Conversation.open(server, undefined, {}, alice), await Conversation.open(server)];
+  await one.call('echo', {});
+  await two.call('fail', {});
+  await log.flush();
+  expect(await entries(directory, { principal: 'al*', event: 'call' })).toHaveLength(1);
+  expect((await entries(directory, { outcome: 'failed' })).map(({ name }) => name)).toEqual(['fail']);
+  expect(await entries(directory, { since: new Date(Date.now() + 60_000) })).toEqual([]);
+});
+
+test('a line shown on a terminal can not play tricks with it', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  await (await Conversation.open(audited(log))).call('echo', { text: '\u001b[2Jgone\u202Etxt.exe' });
+  await log.flush();
+  const [call] = await entries(directory, { event: 'call' });
+  const shown = formatEntry(call as AuditEntry);
+  expect(shown).toContain('echo');
+  expect(shown).not.toMatch(/[\u001b\u202e]/);
+});
+
+test('the files are for nobody else', async () => {
+  const directory = join(freshDirectory(), 'logs');
+  const log = await openIn(directory);
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  expect(statSync(log.path).mode & 0o777).toBe(0o600);
+});
