@@ -18,6 +18,10 @@ export const profiles: Readonly<Record<string, { readonly about: string; load():
     about: 'web search over stdio with a strict handshake, rate limits and validated input',
     load: async () => (await import('./secure-local.ts')).secureLocalProfile,
   },
+  system: {
+    about: 'sandboxed commands, files, D-Bus services and prompts about this machine, over stdio, HTTP and WebSocket',
+    load: async () => (await import('./system.ts')).systemProfile,
+  },
 };
 
 export const defaultProfile = 'everything';

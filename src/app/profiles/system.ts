@@ -1,0 +1,47 @@
+// Profile `system`: this machine over stdio, HTTP and WebSocket, with everything its document demands switched on:
+// sandboxed commands, files and bus services within bounds, limits, audit. docs/profiles/system.md lists the options.
+
+import { createServer } from '../../engine/server.ts';
+import { type SystemOptions, system, systemSchema } from '../../packs/system/index.ts';
+import { limitConcurrency } from '../../security/limits/index.ts';
+import { packOptions } from './pack-options.ts';
+import type { Profile } from './profile.ts';
+import { limitRate } from './rate.ts';
+
+export const systemProfile: Profile = {
+  name: 'system',
+  async assemble({ logger, settings }) {
+    const server = createServer({
+      name: 'my-mcp-server',
+      version: '1.0.0',
+      rules: { handshakeVersions: ['2024-11-05'] },
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+        logging: {},
+        completions: {},
+      },
+      limits: { pageSize: 100 },
+      logger,
+    });
+    limitRate(server, settings, [
+      { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },
+      { per: 'principal', tools: ['execute_command', 'ask_model'], requests: 60, windowMs: 60_000, burst: 20 },
+    ]);
+    server.around(limitConcurrency({ per: 'principal', tools: ['execute_command'], max: 4, queue: 16 }));
+    const options = packOptions<SystemOptions>(settings, 'system', systemSchema);
+    const { allowedCommands: programs } = settings;
+    await server.use(
+      system({
+        ...options,
+        roots: settings.roots,
+        commands: {
+          ...(options.commands === false ? {} : options.commands),
+          ...(programs === undefined ? {} : { programs }),
+        },
+      }),
+    );
+    return { server, http: { port: 8080, sessions: 'optional', compat: { replyPath: '/message' } } };
+  },
+};

@@ -1,0 +1,88 @@
+// `dbus://service/…` resources: one per allowed service that runs, if a bus can be reached. The client of the bus is in
+// dbus/.
+
+import type { Server } from '../../engine/server.ts';
+import { WireError } from '../../protocol/errors.ts';
+import { silentLogger } from '../../protocol/log.ts';
+import { busAddress } from './dbus/address.ts';
+import { Buses } from './dbus/buses.ts';
+import { BusError } from './dbus/connection.ts';
+import { subscribedUris } from './files.ts';
+
+export interface BusOptions {
+  /** `system`, `session`, or an address such as `unix:path=/run/bus`. Default: the system's, then the session's. */
+  readonly buses?: readonly string[];
+  /** Services that may be shown, a final `*` for whatever follows. Default: `defaultServices`. */
+  readonly services?: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+/** What describes the machine and holds nobody's secrets. */
+export const defaultServices: readonly string[] = [
+  'org.freedesktop.Avahi',
+  'org.freedesktop.NetworkManager',
+  'org.freedesktop.UPower',
+  'org.freedesktop.hostname1',
+  'org.freedesktop.locale1',
+  'org.freedesktop.login1',
+  'org.freedesktop.resolve1',
+  'org.freedesktop.systemd1',
+  'org.freedesktop.timedate1',
+  'org.bluez',
+];
+
+const prefix = 'dbus://service/';
+const mimeType = 'application/json';
+
+/** Installs the resources; resolves to what closes them, or undefined when there is no bus. */
+export async function installBusServices(server: Server, options: BusOptions = {}): Promise<(() => void) | undefined> {
+  const logger = server.logger ?? silentLogger;
+  const { buses: wanted = ['system', 'session'], services = defaultServices, timeoutMs } = options;
+  const addresses = wanted.map((bus) => (bus === 'system' || bus === 'session' ? busAddress(bus) : bus));
+  const buses = new Buses(
+    { addresses, services, logger, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+    {
+      servicesChanged: () => server.resourcesChanged(),
+      serviceChanged: (name) => server.resourceUpdated(prefix + name),
+    },
+  );
+  if (!(await buses.open())) {
+    logger.info('no D-Bus resources: no bus can be reached', { addresses });
+    return undefined;
+  }
+  server.resourceTemplate('dbus://service/{name}', {
+    name: 'D-Bus services',
+    description: 'What a service on the bus is, offers and shows',
+    mimeType,
+    list: async () =>
+      (await buses.services()).map((name) => ({
+        uri: prefix + name,
+        name: `${name.slice(name.lastIndexOf('.') + 1)} Service Info`,
+        mimeType,
+      })),
+    read: async ({ name }, ctx) => {
+      const startedAt = performance.now();
+      const info = await reached(buses.describe(name, ctx.signal));
+      if (info === undefined) return undefined;
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      ctx.log('info', `Indexed ${Object.keys(info.objects).length} objects of ${name} in ${seconds}s`, 'dbus-indexer');
+      return JSON.stringify(info, undefined, 2);
+    },
+    complete: { name: async (value) => (await buses.services()).filter((name) => name.startsWith(value)) },
+  });
+  server.around((request, next) => {
+    const uris = subscribedUris(request.method, request.params).filter((uri) => uri.startsWith(prefix));
+    if (uris.length === 0) return next();
+    return Promise.all(uris.map((uri) => reached(buses.follow(uri.slice(prefix.length))))).then(next);
+  });
+  return () => buses.close();
+}
+
+/** A bus that fails is told in its own words: "Internal error" would help nobody. */
+async function reached<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof BusError ? new WireError('internal', `D-Bus: ${error.message}`, { cause: error }) : error;
+  }
+}

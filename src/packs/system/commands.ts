@@ -1,0 +1,203 @@
+// The tool `execute_command`: a program from a list, its arguments as they are, no shell, inside the sandbox. If the
+// sandbox does not hold on this machine the tool is absent, and the log says why.
+
+import type { Context } from '../../engine/context.ts';
+import type { Server } from '../../engine/server.ts';
+import { type Logger, silentLogger } from '../../protocol/log.ts';
+import { FileError } from '../../security/files/tree.ts';
+import { cleanText } from '../../security/hygiene.ts';
+import {
+  defaultLimits,
+  type Sandbox,
+  SandboxError,
+  type SandboxLevel,
+  type SandboxLimits,
+} from '../../security/sandbox/index.ts';
+import { failureOf, refusalOf } from './command-text.ts';
+import { type CommandRule, defaultPrograms, rulesFor } from './programs.ts';
+import { Sandboxes } from './sandboxes.ts';
+import type { Area, Territory } from './territory.ts';
+
+export interface CommandOptions {
+  /** Names or absolute paths; default: the documented set, as far as it is installed. */
+  readonly programs?: readonly string[];
+  /** The level that must hold. Default `kernel`; below it a program can reach more than the folders. */
+  readonly level?: SandboxLevel;
+  readonly limits?: Partial<SandboxLimits>;
+  /** Who programs are when this process is root; never root. */
+  readonly runAs?: { readonly uid: number; readonly gid: number };
+}
+
+/** How often a running command shows that it is alive, to clients that asked for progress. */
+const progressEveryMs = 500;
+
+/** A refused argument is named, but not at length. */
+const maxShownChars = 200;
+
+/** Installs the tool; resolves to what closes it, or undefined when it had to stay away. */
+export async function installCommands(
+  server: Server,
+  territory: Territory,
+  options: CommandOptions = {},
+): Promise<(() => Promise<void>) | undefined> {
+  const logger = server.logger ?? silentLogger;
+  const level = options.level ?? 'kernel';
+  const prepared = await prepare(territory, options, level, logger);
+  if (prepared === undefined) return undefined;
+  const { rules, sandboxes } = prepared;
+  const limitMs = options.limits?.timeoutMs ?? defaultLimits.timeoutMs;
+  const commands = new Commands(territory, sandboxes, rules, level, limitMs);
+  server.tool('execute_command', {
+    description: 'Execute a shell command',
+    input: {
+      type: 'object',
+      properties: { command: { type: 'string' }, args: { type: 'array', items: { type: 'string' } } },
+      required: ['command'],
+    },
+    timeoutMs: limitMs + 10_000,
+    run: ({ command, args = [] }, ctx) => commands.execute(command, args, ctx),
+  });
+  return () => sandboxes.close();
+}
+
+const nameOf = (rule: CommandRule | string): string => (typeof rule === 'string' ? rule : rule.name);
+
+function policyOf({ limits, runAs }: CommandOptions, level: SandboxLevel) {
+  return { level, ...(limits === undefined ? {} : { limits }), ...(runAs === undefined ? {} : { runAs }) };
+}
+
+interface Prepared {
+  readonly rules: readonly (CommandRule | string)[];
+  readonly sandboxes: Sandboxes;
+}
+
+/** Proves the sandbox for the operator's folders. Nothing falls back to a weaker one: without it there is no tool. */
+async function prepare(
+  territory: Territory,
+  options: CommandOptions,
+  level: SandboxLevel,
+  logger: Logger,
+): Promise<Prepared | undefined> {
+  let rules: readonly (CommandRule | string)[] =
+    options.programs === undefined ? defaultPrograms : rulesFor(options.programs);
+  for (;;) {
+    const sandboxes = new Sandboxes({ ...policyOf(options, level), programs: rules }, logger);
+    try {
+      await sandboxes.use(territory.all.folders, async ({ describe }) => {
+        logger.info('commands run in a sandbox', { sandbox: describe, programs: rules.map(nameOf).join(' ') });
+      });
+      return { rules, sandboxes };
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      // Programs of the documented set may be missing here; one that the operator named must be there.
+      if (error.code === 'program-not-found') {
+        if (options.programs !== undefined) throw error;
+        const present = rules.filter((rule) => !error.message.includes(JSON.stringify(nameOf(rule))));
+        if (present.length > 0 && present.length < rules.length) {
+          rules = present;
+          continue;
+        }
+      }
+      logger.warn(`execute_command is absent: ${error.message}`, { code: error.code, remedy: error.remedy });
+      return undefined;
+    }
+  }
+}
+
+class Commands {
+  readonly #territory: Territory;
+  readonly #sandboxes: Sandboxes;
+  readonly #rules: ReadonlyMap<string, CommandRule | string>;
+  readonly #level: SandboxLevel;
+  readonly #limitMs: number;
+
+  constructor(
+    territory: Territory,
+    sandboxes: Sandboxes,
+    rules: readonly (CommandRule | string)[],
+    level: SandboxLevel,
+    limitMs: number,
+  ) {
+    this.#territory = territory;
+    this.#sandboxes = sandboxes;
+    this.#rules = new Map(rules.map((rule) => [nameOf(rule), rule]));
+    this.#level = level;
+    this.#limitMs = limitMs;
+  }
+
+  async execute(command: string, args: readonly string[], ctx: Context): Promise<string> {
+    const area = await this.#territory.of(ctx);
+    try {
+      const admitted = this.#level === 'kernel' ? args : await this.#admitPaths(command, args, area);
+      return await this.#sandboxes.use(area.folders, (sandbox, visible) =>
+        this.#run(sandbox, visible[0], command, admitted, ctx),
+      );
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      throw new Error(refusalOf(error, command, [...this.#rules.keys()]), { cause: error });
+    }
+  }
+
+  async #run(
+    sandbox: Sandbox,
+    cwd: string | undefined,
+    program: string,
+    args: readonly string[],
+    ctx: Context,
+  ): Promise<string> {
+    const stopProgress = this.#showProgress(ctx);
+    try {
+      const { signal } = ctx;
+      const result = await sandbox.run({ program, args, signal, ...(cwd === undefined ? {} : { cwd }) });
+      const { exitCode, stopped, durationMs } = result;
+      ctx.log('debug', { program, exitCode, stopped, durationMs: Math.round(durationMs) }, 'commands');
+      const failure = failureOf(result, this.#limitMs);
+      if (failure !== undefined) throw new Error(failure);
+      return cleanText(Buffer.concat([result.stdout, result.stderr]).toString());
+    } finally {
+      stopProgress();
+    }
+  }
+
+  /** Progress is the part of the allowed time that has passed: nobody knows how far a program is. */
+  #showProgress(ctx: Context): () => void {
+    if (ctx.meta['progressToken'] === undefined) return () => {};
+    const startedAt = performance.now();
+    void ctx.progress(0, 1);
+    const timer = setInterval(() => {
+      void ctx.progress(Math.min(0.99, (performance.now() - startedAt) / this.#limitMs), 1);
+    }, progressEveryMs);
+    return () => clearInterval(timer);
+  }
+
+  /**
+   * Without a kernel wall a program sees the whole machine, so the paths it is given must lie in the area. This keeps
+   * an honest caller in; programs that the operator added himself, whose arguments we do not know, run as they are.
+   */
+  async #admitPaths(command: string, args: readonly string[], { tree }: Area): Promise<readonly string[]> {
+    const rule = this.#rules.get(command);
+    if (typeof rule !== 'object' || rule.operands !== 'paths') return args;
+    const paths = args.map((argument, at) => isPath(argument, args[at - 1]));
+    // Left to itself the program would look at its working directory, which is outside as well.
+    if (!paths.includes(true) && tree === undefined) throw denied('no folder is open');
+    return Promise.all(args.map((argument, at) => (paths[at] ? this.#admitPath(argument, tree) : argument)));
+  }
+
+  async #admitPath(argument: string, tree: Area['tree']): Promise<string> {
+    try {
+      if (tree !== undefined) return (await tree.stat(argument)).path;
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+    }
+    throw denied(argument);
+  }
+}
+
+/** A number behind an option is its value (`head -n 5`); any other plain argument is a path. */
+function isPath(argument: string, before: string | undefined): boolean {
+  if (argument.startsWith('-')) return false;
+  return !(before?.startsWith('-') === true && /^[+]?\d{1,12}[A-Za-z]{0,2}$/.test(argument));
+}
+
+const denied = (what: string): Error =>
+  new Error(`Command failed: permission denied: ${cleanText(what, 'line', maxShownChars)}`);

@@ -1,0 +1,158 @@
+// The buses this server looks at, as one: which allowed services are there now, and who says that something changed.
+
+import type { Logger } from '../../../protocol/log.ts';
+import { socketPaths } from './address.ts';
+import { BusConnection, BusError, theBus } from './connection.ts';
+import type { ReadMessage } from './message.ts';
+import { describeService, ownerOf, type ServiceInfo } from './service-info.ts';
+
+export interface BusListener {
+  /** Allowed services came or went. */
+  servicesChanged(): void;
+  /** Properties of a followed service changed. */
+  serviceChanged(name: string): void;
+}
+
+export interface BusesOptions {
+  /** Addresses in the order in which they are asked. */
+  readonly addresses: readonly string[];
+  /** Names that may be shown: `org.freedesktop.NetworkManager`, `org.example.*`. */
+  readonly services: readonly string[];
+  readonly logger: Logger;
+  readonly timeoutMs?: number;
+}
+
+/** Services whose changes are followed; each is a rule that the bus has to keep for us. */
+const maxFollowed = 64;
+
+export class Buses {
+  readonly #options: BusesOptions;
+  readonly #listener: BusListener;
+  readonly #buses: (Bus | undefined)[];
+
+  constructor(options: BusesOptions, listener: BusListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#buses = options.addresses.map(() => undefined);
+  }
+
+  /** Connects to every bus that answers; true when there is one. */
+  async open(): Promise<boolean> {
+    return (await this.#connected()).length > 0;
+  }
+
+  isAllowed(name: string): boolean {
+    if (!/^[A-Za-z_-][\w-]*(?:\.[A-Za-z_-][\w-]*)+$/.test(name) || name.length > 255) return false;
+    return this.#options.services.some((pattern) =>
+      pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+    );
+  }
+
+  /** Allowed services that run now, by name. A bus that fails has none: it must not take the other resources along. */
+  async services(): Promise<string[]> {
+    const lists = await Promise.all((await this.#connected()).map((bus) => this.#namesOf(bus)));
+    return [...new Set(lists.flat().filter((name) => this.isAllowed(name)))].sort();
+  }
+
+  async #namesOf(bus: Bus): Promise<string[]> {
+    try {
+      return await bus.names();
+    } catch (error) {
+      if (!(error instanceof BusError)) throw error;
+      this.#options.logger.debug('a bus does not say who is there', { reason: error.message });
+      return [];
+    }
+  }
+
+  async describe(name: string, signal: AbortSignal): Promise<ServiceInfo | undefined> {
+    if (!this.isAllowed(name)) return undefined;
+    for (const bus of await this.#connected()) {
+      const info = await describeService(bus.connection, name, signal);
+      if (info !== undefined) return info;
+    }
+    return undefined;
+  }
+
+  async follow(name: string): Promise<void> {
+    if (!this.isAllowed(name)) return;
+    for (const bus of await this.#connected()) await bus.follow(name);
+  }
+
+  close(): void {
+    for (const bus of this.#buses) bus?.connection.close();
+  }
+
+  /** Those that are there; one that was lost is tried again whenever somebody asks. */
+  async #connected(): Promise<Bus[]> {
+    const { addresses } = this.#options;
+    const found = await Promise.all(addresses.map((address, at) => this.#buses[at] ?? this.#connect(address, at)));
+    return found.filter((bus) => bus !== undefined);
+  }
+
+  async #connect(address: string, at: number): Promise<Bus | undefined> {
+    const { logger, timeoutMs } = this.#options;
+    for (const path of socketPaths(address)) {
+      try {
+        const connection = await BusConnection.open(path, timeoutMs === undefined ? {} : { timeoutMs });
+        const bus = new Bus(connection, this.#listener, (name) => this.isAllowed(name));
+        await bus.watchNames();
+        this.#buses[at] = bus;
+        void connection.closed.then(() => (this.#buses[at] = undefined));
+        return bus;
+      } catch (error) {
+        if (!(error instanceof BusError)) throw error;
+        logger.debug('a bus can not be reached', { address, reason: error.message });
+      }
+    }
+    return undefined;
+  }
+}
+
+class Bus {
+  readonly connection: BusConnection;
+  readonly #listener: BusListener;
+  readonly #isAllowed: (name: string) => boolean;
+  /** Followed services by the unique name that speaks for them now. */
+  readonly #followed = new Map<string, string | undefined>();
+
+  constructor(connection: BusConnection, listener: BusListener, isAllowed: (name: string) => boolean) {
+    this.connection = connection;
+    this.#listener = listener;
+    this.#isAllowed = isAllowed;
+    connection.onSignal((signal) => this.#hear(signal));
+  }
+
+  async names(): Promise<string[]> {
+    const [names] = await this.connection.call({ ...theBus, member: 'ListNames' });
+    return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : [];
+  }
+
+  async watchNames(): Promise<void> {
+    await this.#match("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged'");
+  }
+
+  async follow(name: string): Promise<void> {
+    if (this.#followed.has(name) || this.#followed.size >= maxFollowed) return;
+    this.#followed.set(name, await ownerOf(this.connection, name));
+    const signal = "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'";
+    await this.#match(`type='signal',sender='${name}',${signal}`);
+  }
+
+  async #match(rule: string): Promise<void> {
+    await this.connection.call({ ...theBus, member: 'AddMatch', signature: 's', body: [rule] });
+  }
+
+  #hear({ member, sender, body }: ReadMessage): void {
+    if (member === 'NameOwnerChanged' && sender === theBus.destination) {
+      const [name, , owner] = body as [string, string, string];
+      if (!this.#isAllowed(name)) return;
+      if (this.#followed.has(name)) {
+        this.#followed.set(name, owner === '' ? undefined : owner);
+        this.#listener.serviceChanged(name);
+      }
+      this.#listener.servicesChanged();
+    } else if (member === 'PropertiesChanged') {
+      for (const [name, owner] of this.#followed) if (owner === sender) this.#listener.serviceChanged(name);
+    }
+  }
+}

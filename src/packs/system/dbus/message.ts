@@ -1,0 +1,86 @@
+// Messages of the bus: the header with its numbered fields, then the body. Written little end first, read either way.
+
+import type { Json } from '../../../protocol/model.ts';
+import { BusFormatError, Reader } from './reader.ts';
+import { type Variant, Writer } from './writer.ts';
+
+export const messageTypes = { call: 1, reply: 2, error: 3, signal: 4 } as const;
+export type MessageType = keyof typeof messageTypes;
+
+/** Asking must not start a service that is not running. */
+const noAutoStart = 0x2;
+
+export interface BusMessage {
+  readonly type: MessageType;
+  readonly serial: number;
+  readonly path?: string;
+  readonly interface?: string;
+  readonly member?: string;
+  readonly errorName?: string;
+  readonly replySerial?: number;
+  readonly destination?: string;
+  readonly sender?: string;
+  readonly signature?: string;
+}
+
+export interface ReadMessage extends BusMessage {
+  readonly body: readonly Json[];
+}
+
+/** Header fields by number: name here, type on the wire. */
+const fields = [
+  [1, 'path', 'o'],
+  [2, 'interface', 's'],
+  [3, 'member', 's'],
+  [4, 'errorName', 's'],
+  [5, 'replySerial', 'u'],
+  [6, 'destination', 's'],
+  [7, 'sender', 's'],
+  [8, 'signature', 'g'],
+] as const;
+
+/** Properties of a service are kilobytes; the specification would allow 128 MiB. */
+export const maxMessageBytes = 4 * 1024 * 1024;
+
+export function encodeMessage(message: BusMessage, body: readonly unknown[] = []): Buffer {
+  const content = new Writer().write(message.signature ?? '', body).bytes;
+  const present: [number, Variant][] = [];
+  for (const [code, name, signature] of fields) {
+    const value = message[name];
+    if (value !== undefined) present.push([code, { signature, value }]);
+  }
+  const header = new Writer();
+  header.write('yyyyuu', [0x6c, messageTypes[message.type], noAutoStart, 1, content.length, message.serial]);
+  header.write('a(yv)', [present]);
+  header.align(8);
+  return Buffer.concat([header.bytes, content]);
+}
+
+/** How long the message that begins here is; undefined when too little of it has come to say. */
+export function messageLength(bytes: Buffer): number | undefined {
+  if (bytes.length < 16) return undefined;
+  const order = bytes[0];
+  if ((order !== 0x6c && order !== 0x42) || bytes[3] !== 1) throw new BusFormatError('This is not a D-Bus message');
+  const little = order === 0x6c;
+  const bodyLength = little ? bytes.readUInt32LE(4) : bytes.readUInt32BE(4);
+  const fieldsLength = little ? bytes.readUInt32LE(12) : bytes.readUInt32BE(12);
+  const length = 16 + Math.ceil(fieldsLength / 8) * 8 + bodyLength;
+  if (length > maxMessageBytes) throw new BusFormatError(`A message exceeds ${maxMessageBytes} bytes`);
+  return length;
+}
+
+/** Reads one whole message. */
+export function decodeMessage(bytes: Buffer): ReadMessage {
+  const reader = new Reader(bytes, bytes[0] === 0x6c);
+  const [, code, , , , serial] = reader.read('yyyyuu') as [number, number, number, number, number, number];
+  const type = (Object.keys(messageTypes) as MessageType[]).find((name) => messageTypes[name] === code);
+  if (type === undefined) throw new BusFormatError(`Unknown type of message ${code}`);
+  const found: Record<string, unknown> = {};
+  for (const [number, value] of (reader.read('a(yv)')[0] ?? []) as [number, Json][]) {
+    const field = fields.find(([each]) => each === number);
+    if (field !== undefined) found[field[1]] = value;
+  }
+  reader.align(8);
+  const signature = typeof found['signature'] === 'string' ? found['signature'] : '';
+  return { type, serial, ...found, body: reader.read(signature) };
+}

@@ -1,0 +1,167 @@
+// `file://` resources: everything below the configured folders, and single files under names of their own. Reading is
+// by the one resolver; what lies outside, or outside the client's roots, does not exist.
+
+import type { Context } from '../../engine/context.ts';
+import type { ReadReturn } from '../../engine/definitions.ts';
+import type { Server } from '../../engine/server.ts';
+import { WireError } from '../../protocol/errors.ts';
+import { silentLogger } from '../../protocol/log.ts';
+import type { Resource } from '../../protocol/model.ts';
+import { FileError, type FileTree, openRoots, toUri } from '../../security/files/tree.ts';
+import { FolderWatch } from './folder-watch.ts';
+import { mimeTypeOf, textOf } from './mime.ts';
+import type { Territory } from './territory.ts';
+
+/** A file the operator put on the list by name. It stays readable whatever the client's roots are. */
+export interface NamedFile {
+  readonly path: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+export interface FileOptions {
+  readonly named?: readonly NamedFile[];
+  /** Tell subscribers of changes. Default true. */
+  readonly watch?: boolean;
+  readonly maxWatchedFolders?: number;
+}
+
+/** How long a listing is believed where not every folder could be watched. */
+const listingTtlMs = 2_000;
+
+/** Installs the resources; resolves to what closes them. */
+export async function installFiles(
+  server: Server,
+  territory: Territory,
+  options: FileOptions = {},
+): Promise<(() => void) | undefined> {
+  const named = options.named ?? [];
+  const namedTree = named.length === 0 ? undefined : openRoots(named.map(({ path }) => path));
+  for (const file of named) installNamed(server, namedTree as FileTree, file);
+  const listing = territory.whole === undefined ? undefined : installTree(server, territory, territory.whole);
+  const trees = [namedTree, territory.whole].filter((tree) => tree !== undefined);
+  if (options.watch === false || trees.length === 0) return undefined;
+  return watchTrees(server, trees, listing, options);
+}
+
+function installNamed(server: Server, tree: FileTree, file: NamedFile): void {
+  const { description, mimeType = mimeTypeOf(file.path), name } = file;
+  const uri = toUri(tree.resolve(file.path).path);
+  server.resource(uri, {
+    ...{ name, mimeType },
+    ...(description === undefined ? {} : { description }),
+    read: (ctx) => readFrom(tree, uri, mimeType, ctx),
+  });
+}
+
+/** The listing of the tree, remembered until something changes. */
+interface KeptListing {
+  forget(): void;
+  /** Whether changes are told, so that the listing holds until then. */
+  trusted: boolean;
+}
+
+function installTree(server: Server, territory: Territory, tree: FileTree): KeptListing {
+  let known: { readonly at: number; readonly resources: Promise<readonly Resource[]> } | undefined;
+  const kept: KeptListing = { forget: () => (known = undefined), trusted: false };
+  server.resourceTemplate('file:///{+path}', {
+    name: 'Files',
+    description: `Files below ${tree.roots.map(({ path }) => path).join(', ')}`,
+    list: () => {
+      if (known === undefined || (!kept.trusted && Date.now() - known.at > listingTtlMs)) {
+        known = { at: Date.now(), resources: listTree(tree) };
+        known.resources.catch(kept.forget);
+      }
+      return known.resources;
+    },
+    read: async (_variables, ctx, uri) => {
+      const area = await territory.of(ctx);
+      return area.tree === undefined ? undefined : readFrom(area.tree, uri, mimeTypeOf(uri), ctx);
+    },
+  });
+  return kept;
+}
+
+async function listTree(tree: FileTree): Promise<readonly Resource[]> {
+  const found: Resource[] = [];
+  for (const root of tree.roots) {
+    if (root.kind === 'file') {
+      found.push({ uri: root.uri, name: root.path, mimeType: mimeTypeOf(root.path) });
+      continue;
+    }
+    const { entries } = await tree.list(root.path, { recursive: true });
+    for (const { kind, uri, path, size, modifiedMs } of entries) {
+      if (kind !== 'file') continue;
+      const lastModified = new Date(modifiedMs).toISOString();
+      const name = path.slice(root.path.length).replace(/^[/\\]/, '');
+      found.push({ uri, name, mimeType: mimeTypeOf(path), size, annotations: { lastModified } });
+    }
+  }
+  return found;
+}
+
+/** Undefined for what is not there, or not for this caller: the two look the same. */
+export async function readFrom(tree: FileTree, uri: string, mimeType: string, ctx: Context): Promise<ReadReturn> {
+  try {
+    const bytes = await tree.readFile(uri, { signal: ctx.signal });
+    const text = textOf(bytes);
+    if (text !== undefined) return { uri, mimeType, text };
+    const blob = bytes.toString('base64');
+    return { uri, mimeType: mimeType === 'text/plain' ? 'application/octet-stream' : mimeType, blob };
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    if (error.code === 'FILE_TOO_LARGE' || error.code === 'FILE_IO') throw new WireError('internal', error.message);
+    return undefined;
+  }
+}
+
+function watchTrees(
+  server: Server,
+  trees: readonly FileTree[],
+  listing: KeptListing | undefined,
+  { maxWatchedFolders }: FileOptions,
+): () => void {
+  const watches = trees.map(
+    (tree) =>
+      new FolderWatch(
+        tree,
+        {
+          fileChanged: (path) => server.resourceUpdated(toUri(path)),
+          listChanged: () => {
+            listing?.forget();
+            server.resourcesChanged();
+          },
+        },
+        {
+          logger: server.logger ?? silentLogger,
+          ...(maxWatchedFolders === undefined ? {} : { maxFolders: maxWatchedFolders }),
+        },
+      ),
+  );
+  const started = Promise.all(watches.map((each) => each.start())).then(() => {
+    if (listing === undefined) return;
+    listing.trusted = watches.every(({ complete }) => complete);
+    listing.forget();
+  });
+  started.catch((error: unknown) => server.logger?.error('files are not watched', { error }));
+  // The watch stands before the subscription is confirmed: a change right after it is not missed.
+  server.around((request, next) => {
+    const uris = subscribedUris(request.method, request.params).filter((uri) => uri.startsWith('file:'));
+    if (uris.length === 0) return next();
+    return Promise.all(uris.flatMap((uri) => watches.map((each) => each.follow(uri)))).then(next);
+  });
+  return () => {
+    for (const each of watches) each.close();
+  };
+}
+
+/** The resources that a request wants to be told about, in either dialect. */
+export function subscribedUris(method: string, params: { readonly [key: string]: unknown }): readonly string[] {
+  if (method === 'resources/subscribe') return typeof params['uri'] === 'string' ? [params['uri']] : [];
+  if (method !== 'subscriptions/listen') return [];
+  const uris = (params['notifications'] as { resourceSubscriptions?: unknown } | undefined)?.resourceSubscriptions;
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string').slice(0, maxFollowed) : [];
+}
+
+const maxFollowed = 1000;

@@ -1,0 +1,208 @@
+// Watches folders for changes: one system watch per folder, a bounded number of them, what happens together told
+// together. Says which file changed and when the set of files did; what to do about it is files.ts.
+
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Logger } from '../../protocol/log.ts';
+import { FileError, type FileTree } from '../../security/files/tree.ts';
+
+export interface WatchListener {
+  /** A file has new content, has come or has gone. */
+  fileChanged(path: string): void;
+  /** Files came or went. */
+  listChanged(): void;
+}
+
+export interface WatchOptions {
+  /** Folders watched at most; the system has a limit of its own, shared by all programs of a user. */
+  readonly maxFolders?: number;
+  /** Changes within this time are told together. */
+  readonly gatherMs?: number;
+  readonly logger: Logger;
+}
+
+interface Watched {
+  readonly watcher: FSWatcher;
+  /** What was there when last looked; undefined for a folder of which one file alone is ours to see. */
+  readonly names: Set<string>;
+}
+
+export class FolderWatch {
+  readonly #tree: FileTree;
+  readonly #listener: WatchListener;
+  readonly #maxFolders: number;
+  readonly #gatherMs: number;
+  readonly #logger: Logger;
+  readonly #folders = new Map<string, Watched>();
+  /** Files that are roots themselves: in their folders nothing else is looked at. */
+  readonly #single: ReadonlySet<string>;
+  #pending = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #full = false;
+
+  constructor(tree: FileTree, listener: WatchListener, options: WatchOptions) {
+    this.#tree = tree;
+    this.#listener = listener;
+    this.#maxFolders = options.maxFolders ?? 512;
+    this.#gatherMs = options.gatherMs ?? 50;
+    this.#logger = options.logger;
+    this.#single = new Set(tree.roots.flatMap(({ kind, path }) => (kind === 'file' ? [path] : [])));
+  }
+
+  /** Every folder below the roots is watched: what is listed can be trusted until `listChanged`. */
+  get complete(): boolean {
+    return !this.#full;
+  }
+
+  /** Begins with all folders below the roots, breadth first. */
+  async start(): Promise<void> {
+    for (const { kind, path } of this.#tree.roots) {
+      if (kind === 'file') this.#add(dirname(path), [basename(path)]);
+      else await this.#addDeep(path);
+    }
+  }
+
+  /** Watches the folder of one file now, whatever the number, because somebody asked for it. */
+  async follow(target: string): Promise<void> {
+    let path: string;
+    try {
+      ({ path } = this.#tree.resolve(target));
+    } catch {
+      return; // Not ours: there will be nothing to tell.
+    }
+    const folder = dirname(path);
+    if (this.#folders.has(folder) || this.#closed) return;
+    if (this.#single.has(path)) this.#add(folder, [basename(path)], true);
+    else await this.#look(folder, true);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    for (const { watcher } of this.#folders.values()) watcher.close();
+    this.#folders.clear();
+  }
+
+  async #addDeep(root: string): Promise<void> {
+    const queue = [root];
+    for (let folder = queue.shift(); folder !== undefined && !this.#closed; folder = queue.shift()) {
+      if (this.#folders.size >= this.#maxFolders) return this.#overflow();
+      queue.push(...(await this.#look(folder, false)));
+    }
+  }
+
+  /** Watches one folder and answers with the folders in it. The watch comes first, so that nothing falls between. */
+  async #look(folder: string, urgent: boolean): Promise<string[]> {
+    try {
+      await this.#tree.stat(folder);
+      const watched = this.#add(folder, [], urgent);
+      const { entries } = await this.#tree.list(folder);
+      for (const { name } of entries) watched?.names.add(name);
+      return entries.flatMap(({ kind, name }) => (kind === 'directory' ? [join(folder, name)] : []));
+    } catch (error) {
+      if (error instanceof FileError) return []; // Gone meanwhile, or closed to us.
+      throw error;
+    }
+  }
+
+  #add(folder: string, names: readonly string[], urgent = false): Watched | undefined {
+    const known = this.#folders.get(folder);
+    if (known !== undefined || this.#closed) return known;
+    // A subscription may go beyond the limit, but not without end.
+    if (this.#folders.size >= this.#maxFolders * (urgent ? 2 : 1)) {
+      this.#overflow();
+      return undefined;
+    }
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, name) => this.#note(folder, name));
+      watcher.on('error', () => this.#drop(folder));
+      const watched = { watcher, names: new Set(names) };
+      this.#folders.set(folder, watched);
+      return watched;
+    } catch (error) {
+      this.#overflow(error);
+      return undefined;
+    }
+  }
+
+  #overflow(error?: unknown): void {
+    if (this.#full) return;
+    this.#full = true;
+    this.#logger.warn('not every folder is watched; changes in the others are not told', {
+      watched: this.#folders.size,
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+
+  #drop(folder: string): void {
+    for (const [path, { watcher }] of this.#folders) {
+      if (path !== folder && !path.startsWith(`${folder}/`)) continue;
+      watcher.close();
+      this.#folders.delete(path);
+    }
+  }
+
+  #note(folder: string, name: string | null): void {
+    if (name === null || this.#closed) return;
+    const path = join(folder, name);
+    const isOurs = !this.#isSingleFolder(folder) || this.#single.has(path);
+    if (!isOurs) return;
+    this.#pending.add(path);
+    this.#timer ??= setTimeout(() => void this.#tell(), this.#gatherMs).unref();
+  }
+
+  /** A folder that is no root and in no root: it is watched for the sake of one file. */
+  #isSingleFolder(folder: string): boolean {
+    try {
+      this.#tree.resolve(folder);
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const paths = this.#pending;
+    this.#pending = new Set();
+    this.#timer = undefined;
+    let listed = false;
+    for (const path of paths) {
+      if (this.#closed) return;
+      listed = (await this.#judge(path)) || listed;
+    }
+    if (listed && !this.#closed) this.#listener.listChanged();
+  }
+
+  /** Looks at what happened to one path; true when the set of files changed. */
+  async #judge(path: string): Promise<boolean> {
+    const names = this.#folders.get(dirname(path))?.names;
+    const name = basename(path);
+    const before = names?.has(name) === true;
+    const kind = await this.#kindOf(path);
+    if (kind === undefined) {
+      names?.delete(name);
+      this.#drop(path);
+      if (before) this.#listener.fileChanged(path);
+      return before;
+    }
+    names?.add(name);
+    if (kind === 'file') {
+      this.#listener.fileChanged(path);
+      return !before;
+    }
+    // A folder under a known name may be another one now; its watch is dead then.
+    if (before && this.#folders.has(path)) this.#drop(path);
+    await this.#addDeep(path);
+    return true;
+  }
+
+  async #kindOf(path: string): Promise<'file' | 'directory' | undefined> {
+    try {
+      return (await this.#tree.stat(path)).kind;
+    } catch (error) {
+      if (error instanceof FileError) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// The pack `system`: what this machine is and does. Sandboxed commands, files, services on the bus, a prompt, and a tool
+// that asks the client's model. Each part can be left out; each says in the log why it is absent.
+
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import { installAnalysis } from './analysis.ts';
+import { installAskModel } from './ask-model.ts';
+import type { BusOptions } from './bus-services.ts';
+import type { CommandOptions } from './commands.ts';
+import { type FileOptions, installFiles, type NamedFile } from './files.ts';
+import { Territory } from './territory.ts';
+
+export type { BusOptions } from './bus-services.ts';
+export type { CommandOptions } from './commands.ts';
+export type { FileOptions, NamedFile } from './files.ts';
+export { type CommandRule, defaultPrograms } from './programs.ts';
+
+export interface SystemOptions {
+  /** Folders, or single files: their content becomes `file://` resources, and sandboxed commands see the folders. */
+  readonly roots?: readonly string[];
+  /** A client that has roots is kept inside them (`bound`, default), or the operator's word is enough (`ignore`). */
+  readonly clientRoots?: 'bound' | 'ignore';
+  /** Files with names and descriptions of their own. */
+  readonly files?: readonly NamedFile[];
+  readonly watch?: FileOptions['watch'];
+  readonly maxWatchedFolders?: number;
+  /** False: no `execute_command`. */
+  readonly commands?: CommandOptions | false;
+  /** False: no `dbus://` resources. */
+  readonly bus?: BusOptions | false;
+  /** False: no prompt `analyze_system`. */
+  readonly analysis?: boolean;
+  /** False: no tool `ask_model`. */
+  readonly askModel?: boolean;
+}
+
+const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
+
+/** What a configuration file may say about this pack. */
+export const systemSchema = {
+  type: 'object',
+  properties: {
+    clientRoots: { type: 'string', enum: ['bound', 'ignore'] },
+    files: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          path: { type: 'string', minLength: 1 },
+          name: { type: 'string', minLength: 1 },
+          description: { type: 'string' },
+          mimeType: { type: 'string' },
+        },
+        required: ['path', 'name'],
+        additionalProperties: false,
+      },
+    },
+    watch: { type: 'boolean' },
+    maxWatchedFolders: { type: 'integer', minimum: 1 },
+    commands: {
+      type: 'object',
+      properties: {
+        level: { type: 'string', enum: ['kernel', 'limits', 'none'] },
+        limits: { type: 'object', additionalProperties: { type: 'number', exclusiveMinimum: 0 } },
+        runAs: {
+          type: 'object',
+          properties: { uid: { type: 'integer', minimum: 1 }, gid: { type: 'integer', minimum: 1 } },
+          required: ['uid', 'gid'],
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    },
+    bus: {
+      type: 'object',
+      properties: { buses: texts, services: texts, timeoutMs: { type: 'integer', minimum: 1 } },
+      additionalProperties: false,
+    },
+    askModel: { type: 'boolean' },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Puts the parts on a server. Await `server.use(system(…))`: sandbox and bus are tried before it resolves. */
+export function system(options: SystemOptions = {}): Pack<Server> {
+  const undo: (() => void | Promise<void>)[] = [];
+  return {
+    name: 'system',
+    async install(server) {
+      const { roots = [], clientRoots = 'bound', files, watch, maxWatchedFolders, commands, bus } = options;
+      const territory = new Territory({ roots, clientRoots });
+      const keep = (close: (() => void | Promise<void>) | undefined): void => {
+        if (close !== undefined) undo.push(close);
+      };
+      // Loaded only where they are wanted: a server of files alone starts without sandbox and bus.
+      if (commands !== false) keep(await (await import('./commands.ts')).installCommands(server, territory, commands));
+      keep(
+        await installFiles(server, territory, {
+          ...(files === undefined ? {} : { named: files }),
+          ...(watch === undefined ? {} : { watch }),
+          ...(maxWatchedFolders === undefined ? {} : { maxWatchedFolders }),
+        }),
+      );
+      if (bus !== false) keep(await (await import('./bus-services.ts')).installBusServices(server, bus));
+      if (options.analysis !== false) installAnalysis(server);
+      if (options.askModel !== false) installAskModel(server, territory);
+    },
+    async close() {
+      for (const close of undo.splice(0).reverse()) await close();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// What kind of thing a file is, by its name; and whether its bytes are text.
+
+const byEnding: Readonly<Record<string, string>> = {
+  css: 'text/css',
+  csv: 'text/csv',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  js: 'text/javascript',
+  json: 'application/json',
+  jsonl: 'application/jsonl',
+  md: 'text/markdown',
+  mjs: 'text/javascript',
+  mp3: 'audio/mpeg',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  toml: 'application/toml',
+  tsv: 'text/tab-separated-values',
+  wasm: 'application/wasm',
+  wav: 'audio/wav',
+  webp: 'image/webp',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  zip: 'application/zip',
+};
+
+/** The type by the ending of a name; plain text where it says nothing. */
+export function mimeTypeOf(name: string): string {
+  const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  return Object.hasOwn(byEnding, ending) ? (byEnding[ending] as string) : 'text/plain';
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The bytes as text, or undefined when they are something else. */
+export function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return bytes.includes(0) ? undefined : utf8.decode(bytes);
+  } catch {
+    return undefined; // Not UTF-8.
+  }
+}

@@ -1,0 +1,93 @@
+// The programs `execute_command` runs unless the operator says otherwise: they read and print, and none of them runs
+// another program or writes a file. The wall around them is the sandbox; options are listed to close side doors.
+
+import type { ProgramRule } from '../../security/sandbox/index.ts';
+
+/** A program, and what its plain arguments are: paths, which must then be open to the caller, or mere words. */
+export interface CommandRule extends ProgramRule {
+  readonly operands: 'paths' | 'words';
+}
+
+const letters = (text: string): string[] => [...text].map((letter) => `-${letter}`);
+const digits = letters('0123456789');
+
+const reads = (name: string, options: readonly string[]): CommandRule => ({ name, options, operands: 'paths' });
+const tells = (name: string, options: readonly string[]): CommandRule => ({ name, options, operands: 'words' });
+
+/** The documented set; docs/packs/system.md lists it. */
+export const defaultPrograms: readonly CommandRule[] = [
+  reads('ls', [
+    ...letters('aAbBcCdfFghHiklLmnNopqQrRsStTuUvxXZ1'),
+    ...[
+      '--all',
+      '--almost-all',
+      '--author',
+      '--classify',
+      '--color',
+      '--directory',
+      '--full-time',
+      '--group-directories-first',
+    ],
+    ...[
+      '--human-readable',
+      '--inode',
+      '--long',
+      '--recursive',
+      '--reverse',
+      '--si',
+      '--size',
+      '--sort',
+      '--time',
+      '--time-style',
+    ],
+  ]),
+  reads('cat', [...letters('AbeEnstTuv'), '--number', '--number-nonblank', '--show-all', '--show-ends', '--show-tabs']),
+  reads('head', [...letters('cnqvz'), ...digits, '--bytes', '--lines', '--quiet', '--verbose']),
+  // Without -f: it would only wait for the time limit.
+  reads('tail', [...letters('cnqvz'), ...digits, '--bytes', '--lines', '--quiet', '--verbose']),
+  reads('wc', [...letters('cmlLw'), '--bytes', '--chars', '--lines', '--max-line-length', '--words']),
+  reads('stat', [...letters('fLt'), '--file-system', '--terse', '--dereference']),
+  reads('du', [
+    ...letters('abchHkmsSx0'),
+    ...digits,
+    '--all',
+    '--apparent-size',
+    '--human-readable',
+    '--max-depth',
+    '--summarize',
+    '--total',
+  ]),
+  reads('df', [
+    ...letters('ahHiklmPT'),
+    '--all',
+    '--human-readable',
+    '--inodes',
+    '--portability',
+    '--print-type',
+    '--total',
+  ]),
+  tells('echo', letters('neE')),
+  tells('date', [...letters('uRId'), '--date', '--iso-8601', '--rfc-3339', '--rfc-email', '--utc']),
+  tells('uname', [
+    ...letters('asnrvmpio'),
+    '--all',
+    '--kernel-name',
+    '--kernel-release',
+    '--machine',
+    '--operating-system',
+  ]),
+  tells('ps', [...letters('AaefFlLjMwxHou'), '--forest', '--format', '--no-headers', '--sort', '--pid', '--ppid']),
+  tells('sleep', []),
+  tells('id', letters('Ggnru')),
+  tells('whoami', []),
+  tells('pwd', letters('LP')),
+  tells('hostname', []),
+  tells('nproc', ['--all']),
+  tells('uptime', [...letters('ps'), '--pretty', '--since']),
+  tells('free', [...letters('bghkmtw'), '--human', '--mebi', '--total', '--wide']),
+];
+
+/** The rules for a list of names or absolute paths; those of the documented set keep theirs, others run as they are. */
+export function rulesFor(names: readonly string[]): (CommandRule | string)[] {
+  return names.map((name) => defaultPrograms.find((rule) => rule.name === name) ?? name);
+}

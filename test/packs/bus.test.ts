@@ -1,0 +1,217 @@
+// `dbus://` resources through the wire, on a real bus with a real service; and our spelling of its messages, judged by
+// the programs that come with the bus.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { createServer, type Server } from '../../src/engine/server.ts';
+import { BusConnection, theBus } from '../../src/packs/system/dbus/connection.ts';
+import { system } from '../../src/packs/system/index.ts';
+import { Conversation } from '../support/conversation.ts';
+import { findProgram } from '../support/programs.ts';
+import { haveBus, type Properties, startBus, TestService } from './private-bus.ts';
+import { afterwards, makeFolder, memoryLogger, useProfiles } from './profile.ts';
+
+useProfiles();
+
+const run = promisify(execFile);
+
+const everything: Properties = {
+  'org.example.Everything': {
+    Byte: { signature: 'y', value: 200 },
+    Yes: { signature: 'b', value: true },
+    Small: { signature: 'n', value: -12 },
+    Port: { signature: 'q', value: 65_535 },
+    Signed: { signature: 'i', value: -70_000 },
+    Unsigned: { signature: 'u', value: 4_000_000_000 },
+    Long: { signature: 'x', value: -9_007_199_254_740_993n },
+    Huge: { signature: 't', value: 42n },
+    Ratio: { signature: 'd', value: 0.25 },
+    Text: { signature: 's', value: 'zażółć 😀' },
+    Path: { signature: 'o', value: '/org/example' },
+    Shape: { signature: 'g', value: 'a{sv}' },
+    Names: { signature: 'as', value: ['one', 'two'] },
+    Empty: { signature: 'a(ix)', value: [] },
+    Pairs: {
+      signature: 'a(sy)',
+      value: [
+        ['a', 1],
+        ['b', 2],
+      ],
+    },
+    Map: { signature: 'a{us}', value: new Map([[7, 'seven']]) },
+    Nested: { signature: 'a{sv}', value: { inner: { signature: 'aau', value: [[1], [2, 3]] } } },
+    Ssid: { signature: 'ay', value: Buffer.from('café\0') },
+    Bytes: { signature: 'ay', value: Buffer.from([0, 255, 1]) },
+    Password: { signature: 's', value: 'hunter2' },
+  },
+};
+
+async function make(
+  services: readonly string[],
+  addresses: readonly string[],
+  lines = memoryLogger(),
+): Promise<Server> {
+  const server = createServer({ name: 'bus', version: '1', logger: lines });
+  await server.use(system({ commands: false, bus: { buses: addresses, services } }));
+  afterwards(() => server.close());
+  return server;
+}
+
+describe.skipIf(!haveBus)('on a real bus', () => {
+  test('S4-13 S4-48: running services that were allowed are listed by name, and no others', async () => {
+    const { address, path } = await startBus();
+    await TestService.start(path, 'org.freedesktop.NetworkManager', everything);
+    await TestService.start(path, 'org.example.Secret', everything);
+    const conversation = await Conversation.open(
+      await make(['org.freedesktop.NetworkManager'], [address]),
+      '2024-11-05',
+    );
+    expect((await conversation.request('resources/list')).result.resources).toEqual([
+      {
+        uri: 'dbus://service/org.freedesktop.NetworkManager',
+        name: 'NetworkManager Service Info',
+        mimeType: 'application/json',
+      },
+    ]);
+    for (const name of [
+      'org.example.Secret',
+      'org.freedesktop.DBus',
+      ':1.0',
+      'org.freedesktop.NetworkManager%2Fx',
+      '../x',
+    ]) {
+      const { error } = await conversation.request('resources/read', { uri: `dbus://service/${name}` });
+      expect(error?.code, name).toBe(-32002);
+    }
+  });
+
+  test('S4-15: a service is described as JSON: owner, objects, interfaces, properties of every type', async () => {
+    const { address, path } = await startBus();
+    const service = await TestService.start(path, 'org.example.Test', everything);
+    const conversation = await Conversation.open(await make(['org.example.*'], [address]), '2024-11-05');
+    const uri = 'dbus://service/org.example.Test';
+    const { result } = await conversation.request('resources/read', { uri });
+    expect(result.contents).toHaveLength(1);
+    expect(result.contents[0]).toMatchObject({ uri, mimeType: 'application/json' });
+    const info = JSON.parse(result.contents[0].text);
+    expect(info).toMatchObject({ service: 'org.example.Test', processId: process.pid, truncated: false });
+    expect(info.owner).toMatch(/^:1\./);
+    expect(info.objects).toEqual({
+      '/org/example/Test': {
+        'org.example.Everything': {
+          methods: ['Ping(s) -> s'],
+          signals: ['Happened(u)'],
+          properties: {
+            ...{ Byte: 200, Yes: true, Small: -12, Port: 65_535, Signed: -70_000, Unsigned: 4_000_000_000 },
+            ...{ Long: '-9007199254740993', Huge: 42, Ratio: 0.25, Text: 'zażółć 😀', Path: '/org/example' },
+            ...{
+              Shape: 'a{sv}',
+              Names: ['one', 'two'],
+              Empty: [],
+              Pairs: [
+                ['a', 1],
+                ['b', 2],
+              ],
+              Map: { 7: 'seven' },
+            },
+            ...{ Nested: { inner: [[1], [2, 3]] }, Ssid: 'café', Bytes: 'base64:AP8B', Password: '[redacted]' },
+          },
+        },
+      },
+    });
+    expect(service.calls.every((call) => /Introspect$|GetAll$/.test(call))).toBe(true);
+  });
+
+  test('a service that is not there is not found, and reading does not start it', async () => {
+    const { address } = await startBus();
+    const conversation = await Conversation.open(await make(['org.example.*'], [address]), '2024-11-05');
+    const { error } = await conversation.request('resources/read', { uri: 'dbus://service/org.example.Absent' });
+    expect(error?.code).toBe(-32002);
+  });
+
+  test('the bus itself can be described: a peer that is not ours', async () => {
+    const { address } = await startBus();
+    const conversation = await Conversation.open(await make(['org.freedesktop.DBus'], [address]));
+    const { result } = await conversation.request('resources/read', { uri: 'dbus://service/org.freedesktop.DBus' });
+    const bus = JSON.parse(result.contents[0].text).objects['/org/freedesktop/DBus']['org.freedesktop.DBus'];
+    expect(bus.methods).toContain('ListNames() -> as');
+    expect(bus.properties.Interfaces).toContain('org.freedesktop.DBus.Monitoring');
+  });
+
+  test('services that come and go change the list, changed properties are told to subscribers', async () => {
+    const { address, path } = await startBus();
+    const service = await TestService.start(path, 'org.example.Test', everything);
+    const conversation = await Conversation.open(await make(['org.example.*'], [address]), '2024-11-05');
+    const uri = 'dbus://service/org.example.Test';
+    expect((await conversation.request('resources/subscribe', { uri })).result).toEqual({});
+    service.set('org.example.Everything', 'Port', { signature: 'q', value: 1 });
+    const told = await conversation.next((each) => each.method === 'notifications/resources/updated');
+    expect(told.params).toEqual({ uri });
+    await TestService.start(path, 'org.example.Later', everything);
+    await conversation.next((each) => each.method === 'notifications/resources/list_changed');
+    const { resources } = (await conversation.request('resources/list')).result;
+    expect(resources.map((each: { uri: string }) => each.uri)).toEqual(['dbus://service/org.example.Later', uri]);
+  });
+
+  test('what we write is read by dbus-send as it was meant', async () => {
+    const { address, path } = await startBus();
+    await TestService.start(path, 'org.example.Test', everything);
+    const { stdout } = await run(findProgram('dbus-send') as string, [
+      ...[`--bus=${address}`, '--print-reply', '--dest=org.example.Test', '/org/example/Test'],
+      ...['org.freedesktop.DBus.Properties.GetAll', 'string:org.example.Everything'],
+    ]);
+    const plain = stdout.replace(/\s+/g, ' ');
+    for (const piece of [
+      'string "Byte" variant byte 200',
+      'string "Small" variant int16 -12',
+      'string "Long" variant int64 -9007199254740993',
+      'string "Ratio" variant double 0.25',
+      'string "Text" variant string "zażółć 😀"',
+      'string "Path" variant object path "/org/example"',
+      'string "Pairs" variant array [ struct { string "a" byte 1 } struct { string "b" byte 2 } ]',
+      'string "Map" variant array [ dict entry( uint32 7 string "seven" ) ]',
+      'string "Nested" variant array [ dict entry( string "inner" variant array [ array [ uint32 1 ] array [ uint32 2 uint32 3 ] ] ) ]',
+    ]) {
+      expect(plain).toContain(piece);
+    }
+  });
+
+  test('calls end when the caller goes, when nobody answers, and when the bus dies', async () => {
+    const { path } = await startBus();
+    const bus = await BusConnection.open(path, { timeoutMs: 200 });
+    const silent = await BusConnection.open(path);
+    const [names] = await silent.call({ ...theBus, member: 'ListNames' });
+    const destination = (names as string[]).filter((name) => name.startsWith(':')).at(-1) as string;
+    const never = { destination, path: '/', interface: 'org.example.X', member: 'Y' };
+    await expect(bus.call(never)).rejects.toMatchObject({ code: 'timeout' });
+    const abort = new AbortController();
+    const cancelled = bus.call(never, abort.signal);
+    abort.abort(new Error('enough'));
+    await expect(cancelled).rejects.toThrow('enough');
+    const lost = bus.call(never);
+    bus.close();
+    await expect(lost).rejects.toMatchObject({ code: 'closed' });
+    await expect(bus.call(never)).rejects.toMatchObject({ code: 'closed' });
+    silent.close();
+  });
+
+  test('a bus that was lost is found again when it is back', async () => {
+    const folder = makeFolder();
+    const first = await startBus(folder);
+    const conversation = await Conversation.open(await make(['org.example.*'], [first.address]));
+    expect((await conversation.request('resources/list')).result.resources).toEqual([]);
+    await first.stop();
+    expect((await conversation.request('resources/list')).result.resources).toEqual([]);
+    const second = await startBus(folder);
+    await TestService.start(second.path, 'org.example.Test', everything);
+    expect((await conversation.request('resources/list')).result.resources).toHaveLength(1);
+  });
+});
+
+test('without a bus there are no resources of it, and the log says so', async () => {
+  const logger = memoryLogger();
+  const server = await make(['org.example.*'], ['unix:path=/nonexistent/bus', 'tcp:host=localhost,port=1'], logger);
+  expect(server.catalog.resourceTemplates.size).toBe(0);
+  expect(logger.lines.join('\n')).toContain('no bus can be reached');
+});

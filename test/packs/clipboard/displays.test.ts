@@ -1,0 +1,123 @@
+// The clipboard of a real display: X11 (Xvfb) through xclip and xsel, Wayland (sway) through wl-clipboard. Every set is
+// read from the other side by another program, and the other way round.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureProgram } from '../../support/programs.ts';
+import { ServerProcess, useCommand } from '../support/command.ts';
+import { type Display, onlyFolder, otherSide, startWayland, startX11 } from '../support/display.ts';
+
+useCommand();
+
+const texts = {
+  plain: 'Hello, World!',
+  unicode: 'Hello 世界 🌍 emoji test ñ',
+  lines: 'one\ntwo\r\nthree\rfour\n\n',
+  spaces: ' \t leading and trailing \t ',
+  quotes: `"; rm -rf ~ '$(reboot)' \`id\` %PATH% \\`,
+  nul: 'before\u0000after',
+  long: 'A🌍'.repeat(200_000),
+};
+
+interface Side {
+  readonly read: (display: Display) => string;
+  readonly write: (display: Display, text: string) => void;
+}
+
+const xclip: Side = {
+  read: (display) => otherSide(display, 'xclip', ['-selection', 'clipboard', '-out']),
+  write: (display, text) => void otherSide(display, 'xclip', ['-selection', 'clipboard', '-in'], text),
+};
+const xsel: Side = {
+  read: (display) => otherSide(display, 'xsel', ['--clipboard', '--output']),
+  write: (display, text) => void otherSide(display, 'xsel', ['--clipboard', '--input'], text),
+};
+const wayland: Side = {
+  read: (display) => otherSide(display, 'wl-paste', ['--no-newline']),
+  write: (display, text) => void otherSide(display, 'wl-copy', ['--type', 'text/plain'], text),
+};
+
+async function serve(display: Display, backend?: string): Promise<ServerProcess> {
+  const path = backend === undefined ? {} : { PATH: onlyFolder(backend) };
+  const server = new ServerProcess(['serve', 'clipboard'], { ...display.env, ...path });
+  await server.initialize();
+  return server;
+}
+
+function exchange(open: () => Display, other: Side, backend?: string): void {
+  for (const [kind, text] of Object.entries(texts)) {
+    test(`S0-18 S0-19 S0-20 S0-53: ${kind} text is seen by other programs as soon as it is acknowledged`, async () => {
+      const server = await serve(open(), backend);
+      const answer = await server.call('set_clipboard', { text });
+      expect(answer.result).toEqual({ content: [{ type: 'text', text: 'Text copied to clipboard' }] });
+      // NUL ends what the other tool prints on some systems, never what we read ourselves.
+      if (kind !== 'nul') expect(other.read(open()) === text).toBe(true);
+      expect((await server.call('get_clipboard')).result.content[0].text === text).toBe(true);
+    });
+  }
+
+  test('S0-53: what another program has copied is read', async () => {
+    const server = await serve(open(), backend);
+    for (const text of [texts.unicode, texts.lines]) {
+      other.write(open(), text);
+      await expect
+        .poll(async () => (await server.call('get_clipboard')).result.content[0].text, { timeout: 10_000 })
+        .toBe(text);
+    }
+  });
+
+  test('S0-16 S0-26: an empty text empties it', async () => {
+    const server = await serve(open(), backend);
+    await server.call('set_clipboard', { text: 'something' });
+    expect((await server.call('set_clipboard', { text: '' })).result.content[0].text).toBe('Text copied to clipboard');
+    expect(other.read(open())).toBe('');
+    expect((await server.call('get_clipboard')).result.content).toEqual([{ type: 'text', text: '' }]);
+  });
+
+  test('S0-21: a text of 1,048,576 characters goes through', async () => {
+    const server = await serve(open(), backend);
+    const text = '界'.repeat(1_048_576);
+    expect((await server.call('set_clipboard', { text })).result).toBeDefined();
+    expect(other.read(open()) === text).toBe(true);
+  });
+
+  test('the text stays when the server has gone', async () => {
+    const server = await serve(open(), backend);
+    await server.call('set_clipboard', { text: 'left behind' });
+    server.process.stdin?.end();
+    expect(await server.exited).toBe(0);
+    expect(other.read(open())).toBe('left behind');
+  });
+}
+
+const hasX11 = [ensureProgram('Xvfb', 'xvfb'), ensureProgram('xclip', 'xclip'), ensureProgram('xsel', 'xsel')];
+
+describe.skipIf(hasX11.includes(false))('X11', () => {
+  let display: Display;
+  beforeAll(async () => {
+    display = await startX11();
+  });
+  afterAll(() => display?.close());
+  describe('through xclip, seen by xsel', () => exchange(() => display, xsel, 'xclip'));
+  describe('through xsel, seen by xclip', () => exchange(() => display, xclip, 'xsel'));
+
+  test('a display that is gone is the documented error, and the server lives', async () => {
+    const server = new ServerProcess(['serve', 'clipboard'], { DISPLAY: ':4095' });
+    await server.initialize();
+    expect((await server.call('get_clipboard')).error).toMatchObject({
+      code: -32001,
+      data: { details: 'Failed to access system clipboard: No display environment available' },
+    });
+    expect((await server.request('ping')).result).toEqual({});
+  });
+});
+
+const hasWayland = [ensureProgram('sway', 'sway'), ensureProgram('wl-copy', 'wl-clipboard')];
+
+describe.skipIf(hasWayland.includes(false))('Wayland', () => {
+  let display: Display;
+  beforeAll(async () => {
+    display = await startWayland();
+  });
+  afterAll(() => display?.close());
+  exchange(() => display, wayland);
+});

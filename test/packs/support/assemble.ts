@@ -1,0 +1,23 @@
+// A profile put together as the command line does it, with settings of the test's own.
+
+import type { Profile, Ready } from '../../../src/app/profiles/profile.ts';
+import type { Settings } from '../../../src/app/settings.ts';
+import { silentLogger } from '../../../src/protocol/log.ts';
+
+export function settings(changes: Partial<Settings> = {}): Settings {
+  return {
+    profile: 'test',
+    dataDir: '/nonexistent',
+    roots: [],
+    allowedCommands: undefined,
+    enable: { commands: false, workers: false },
+    audit: undefined,
+    packs: {},
+    plugins: [],
+    ...changes,
+  };
+}
+
+export async function assemble(profile: Profile, changes: Partial<Settings> = {}): Promise<Ready> {
+  return profile.assemble({ logger: silentLogger, version: '0.0.0', settings: settings(changes) });
+}
