@@ -241,8 +241,9 @@ export class Client {
   // What the server says unasked.
 
   /** Where conversations report to; `client` is known once the first of them is open. */
-  static eventsFor(client: () => Client | undefined): ConversationEvents {
+  static eventsFor({ onMessage }: ConnectOptions, client: () => Client | undefined): ConversationEvents {
     return {
+      seen: onMessage,
       notified(method, params, standing) {
         const known = client();
         if (known !== undefined) known.#notified(method, params, standing);

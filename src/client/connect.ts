@@ -29,7 +29,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const logger = options.logger ?? silentLogger;
   const vocabulary = chooseVocabulary(options, inputs);
   let client: Client | undefined;
-  const events = Client.eventsFor(() => client);
+  const events = Client.eventsFor(options, () => client);
 
   const open = async (signal: AbortSignal): Promise<Conversation> => {
     const dial = async (kind: 'usual' | 'sse'): Promise<Conversation> => {

@@ -14,12 +14,14 @@ import type { Inputs } from './inputs.ts';
 import type { Limits, Progress } from './options.ts';
 import { PendingCalls } from './pending.ts';
 import { ServerRequests } from './server-requests.ts';
-import type { Transport, TransportListener } from './transports/transport.ts';
+import type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
 
 /** Who hears what the server says unasked. */
 export interface ConversationEvents {
   notified(method: string, params: Fields, standing: Call | undefined): void;
   lost(conversation: Conversation, error: ClientError): void;
+  /** Sees every message, where somebody wants to. */
+  readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
 }
 
 /** Answers and questions of one connection. */
@@ -53,7 +55,7 @@ export class Conversation implements TransportListener {
     this.#logger = logger;
     this.#depth = { maxDepth: limits.maxDepth, maxBatch: Number.POSITIVE_INFINITY };
     this.#pending = new PendingCalls((call, afterMs) => this.#expire(call, afterMs));
-    this.#questions = new ServerRequests(inputs, this.#pending, logger, (text) => transport.send({ text }));
+    this.#questions = new ServerRequests(inputs, this.#pending, logger, (text) => this.#dispatch({ text }));
   }
 
   /** Why nothing can be sent any more; undefined while it can. */
@@ -94,7 +96,7 @@ export class Conversation implements TransportListener {
         ? dialect.headers(call.method, addressed?.name, addressed?.headerParams ?? [], addressed?.args ?? {})
         : undefined;
     this.#pending.add(call);
-    transport.send({ text, id: call.id, method: call.method, headers, standing: call.standing });
+    this.#dispatch({ text, id: call.id, method: call.method, headers, standing: call.standing });
   }
 
   /** Takes a request back: nobody waits for its answer any more. */
@@ -107,7 +109,12 @@ export class Conversation implements TransportListener {
   /** Sends a notification, where the revision has it. */
   notify(method: string, params?: Fields): void {
     const text = this.#over === undefined ? this.dialect?.notification(method, params) : undefined;
-    if (text !== undefined) this.transport.send({ text, method });
+    if (text !== undefined) this.#dispatch({ text, method });
+  }
+
+  #dispatch(message: Outgoing): void {
+    this.#events.seen?.('out', message.text);
+    this.transport.send(message);
   }
 
   /** Ends it from our side. */
@@ -129,6 +136,7 @@ export class Conversation implements TransportListener {
   // The transport's side.
 
   receive(text: string): void {
+    this.#events.seen?.('in', text);
     const message = parseMessage(text, this.#depth);
     if (message instanceof WireError) this.#odd(text);
     else if (!Array.isArray(message)) this.#take(message, text);
@@ -269,7 +277,7 @@ export class Conversation implements TransportListener {
     const { dialect, transport } = this;
     // Before anything is settled there is nothing that could be cancelled: `initialize` never may be.
     if (dialect !== undefined && !(dialect.http.closingCancels && transport.settle !== undefined)) {
-      transport.send({ text: dialect.cancelled(id, reason), method: 'notifications/cancelled' });
+      this.#dispatch({ text: dialect.cancelled(id, reason), method: 'notifications/cancelled' });
     }
     transport.forget?.(id);
   }

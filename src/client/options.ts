@@ -76,6 +76,8 @@ export interface ConnectOptions {
   readonly onNotification?: (method: string, params: Meta) => void;
   /** The connection was lost (it may come back), is back, or has ended for good. */
   readonly onState?: (state: 'lost' | 'restored' | 'closed', error?: Error) => void;
+  /** Sees every message as it travels, for traces and recordings. */
+  readonly onMessage?: (direction: 'in' | 'out', text: string) => void;
   readonly logger?: Logger;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
