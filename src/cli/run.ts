@@ -19,6 +19,8 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'show the settings and where each comes from',
     load: () => import('./commands/config.ts'),
   },
+  audit: { group: 'Guard', about: 'check, follow and search the audit log', load: () => import('./commands/audit.ts') },
+  doctor: { group: 'Set up', about: 'try what works on this machine', load: () => import('./commands/doctor.ts') },
 };
 
 /** Runs a command line and sets the exit code: 0 fine, 1 failed, 2 asked for wrongly. */

@@ -1,0 +1,201 @@
+// mooring doctor: what works on this machine, found out by trying it. One examination per row; layers of the sandbox
+// come from the sandbox itself.
+
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { ownershipProblem } from '../config/ownership.ts';
+import type { Settled } from '../config/settle.ts';
+import type { HttpSettings } from '../settings.ts';
+
+/** What was found. `missing`: works without it, but something is not offered. */
+export interface Finding {
+  readonly group: string;
+  readonly name: string;
+  readonly status: 'ok' | 'missing' | 'broken';
+  readonly detail: string;
+  /** What to do about it; empty when nothing is needed. */
+  readonly remedy: string;
+}
+
+type Outcome = Omit<Finding, 'group' | 'name'>;
+
+interface Examination {
+  readonly group: string;
+  readonly name: string;
+  look(settled: Settled): Promise<Outcome>;
+}
+
+const ok = (detail: string): Outcome => ({ status: 'ok', detail, remedy: '' });
+const missing = (detail: string, remedy: string): Outcome => ({ status: 'missing', detail, remedy });
+const broken = (detail: string, remedy: string): Outcome => ({ status: 'broken', detail, remedy });
+
+const examinations: readonly Examination[] = [
+  { group: 'Program', name: 'Node.js', look: async () => lookAtNode() },
+  { group: 'Program', name: 'settings', look: async (settled) => lookAtSettings(settled) },
+  { group: 'Program', name: 'plugins', look: lookAtPlugins },
+  { group: 'Data', name: 'data folder', look: async ({ settings }) => lookAtFolder(settings.dataDir) },
+  { group: 'Data', name: 'SQLite', look: async () => lookAtSqlite() },
+  { group: 'Data', name: 'audit log', look: lookAtAudit },
+  { group: 'Machine', name: 'clipboard', look: async () => lookAtClipboard() },
+  { group: 'Machine', name: 'session bus', look: async () => lookAtBus('session') },
+  { group: 'Machine', name: 'system bus', look: async () => lookAtBus('system') },
+  { group: 'Machine', name: 'HTTP port', look: async ({ settings }) => lookAtPort(settings.http as HttpSettings) },
+];
+
+/** Examines everything, one after the other. An examination that fails is a finding. */
+export async function* examine(settled: Settled, withSandbox = true): AsyncGenerator<Finding> {
+  for (const { group, name, look } of examinations) {
+    const outcome = await look(settled).catch((error: unknown) => broken((error as Error).message, ''));
+    yield { group, name, ...outcome };
+  }
+  if (withSandbox) yield* examineSandbox();
+}
+
+async function* examineSandbox(): AsyncGenerator<Finding> {
+  const group = 'Sandbox';
+  if (process.platform !== 'linux') {
+    const remedy = 'Commands and workers need Linux; everything else works here.';
+    yield { group, name: 'kernel level', ...missing('only on Linux', remedy) };
+    return;
+  }
+  const { probeSandbox } = await import('../../security/sandbox/index.ts');
+  for (const { layer, holds, detail, remedy } of await probeSandbox()) {
+    yield {
+      group,
+      name: layer,
+      ...(holds ? ok(detail) : missing(detail, remedy)),
+    };
+  }
+}
+
+function lookAtNode(): Outcome {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const detail = `${process.version}, ${process.platform} ${process.arch}`;
+  return major > 20 || (major === 20 && minor >= 19) ? ok(detail) : broken(detail, 'Install Node 20.19 or newer.');
+}
+
+function lookAtSettings({ file, notes }: Settled): Outcome {
+  if (file !== undefined) return ok(file);
+  return ok(notes[0] ?? 'defaults; no configuration file');
+}
+
+async function lookAtPlugins({ settings, file }: Settled): Promise<Outcome> {
+  if (settings.plugins.length === 0) return ok('none');
+  const { findPlugin, readManifest } = await import('../plugins/manifest.ts');
+  const { missingGrants } = await import('../plugins/capabilities.ts');
+  const from = [...(file === undefined ? [] : [dirname(file)]), import.meta.dirname];
+  const wrong: string[] = [];
+  const names: string[] = [];
+  for (const { source, grant = [] } of settings.plugins) {
+    try {
+      const { name, version, needs } = readManifest(findPlugin(source, from));
+      const lacking = missingGrants(needs, grant);
+      if (lacking.length > 0) wrong.push(`${name} is not granted ${lacking.join(', ')}`);
+      else names.push(`${name} ${version}`);
+    } catch (error) {
+      wrong.push(`${source}: ${(error as Error).message}`);
+    }
+  }
+  return wrong.length === 0 ? ok(names.join(', ')) : broken(wrong.join('; '), 'Mend "plugins" in the configuration.');
+}
+
+function lookAtFolder(folder: string): Outcome {
+  if (!existsSync(folder)) {
+    let above = dirname(folder);
+    while (!existsSync(above)) above = dirname(above);
+    return writable(above)
+      ? ok(`${folder} (made on first use)`)
+      : broken(`${folder} can not be made`, 'Choose one with --data DIR.');
+  }
+  if (!statSync(folder).isDirectory()) return broken(`${folder} is no folder`, 'Choose one with --data DIR.');
+  const problem = ownershipProblem(folder);
+  if (problem !== undefined) return broken(`${folder}: ${problem}`, '');
+  return writable(folder) ? ok(folder) : broken(`${folder} can not be written`, 'Choose one with --data DIR.');
+}
+
+function writable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function lookAtSqlite(): Promise<Outcome> {
+  const { tmpdir } = await import('node:os');
+  const { openDataFolder } = await import('../../stores/sqlite/index.ts');
+  const folder = mkdtempSync(join(tmpdir(), 'mooring-doctor-'));
+  try {
+    const store = await openDataFolder(folder);
+    await store.close();
+    return ok(process.getBuiltinModule?.('node:sqlite') === undefined ? '@photostructure/sqlite' : 'node:sqlite');
+  } catch (error) {
+    return broken((error as Error).message, 'Notes and counters need it: Node 22.13 or newer has it built in.');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function lookAtAudit({ settings }: Settled): Promise<Outcome> {
+  if (settings.audit === undefined) return ok('switched off');
+  const { auditPlace } = await import('../guard.ts');
+  const { directory, name } = auditPlace(settings.audit.file);
+  if (!existsSync(directory)) return ok('nothing written yet');
+  const { verifyAudit } = await import('../../security/audit/index.ts');
+  const verdicts = await verifyAudit(directory, name);
+  const wrong = verdicts.find((verdict) => !verdict.ok);
+  if (wrong?.broken !== undefined) {
+    const { file, line, why } = wrong.broken;
+    return broken(
+      `${file}:${line}: ${why}`,
+      'Somebody changed it, or another program wrote into it; keep it as evidence.',
+    );
+  }
+  const lines = verdicts.reduce((sum, verdict) => sum + verdict.lines, 0);
+  return ok(lines === 0 ? 'nothing written yet' : `${lines} lines, the chain holds`);
+}
+
+async function lookAtClipboard(): Promise<Outcome> {
+  const { ClipboardError, pickBackend } = await import('../../packs/clipboard/index.ts');
+  try {
+    const backend = pickBackend('auto');
+    await backend.read(AbortSignal.timeout(3_000), 64 * 1024 * 1024);
+    return ok(backend.name);
+  } catch (error) {
+    if (error instanceof ClipboardError) return missing(error.reason, error.remedy ?? '');
+    return broken((error as Error).message, '');
+  }
+}
+
+async function lookAtBus(bus: 'session' | 'system'): Promise<Outcome> {
+  if (process.platform !== 'linux') return missing('only on Linux', '');
+  const { busAddress, socketPaths } = await import('../../packs/system/dbus/address.ts');
+  const { BusConnection } = await import('../../packs/system/dbus/connection.ts');
+  const address = busAddress(bus);
+  for (const path of socketPaths(address)) {
+    try {
+      const connection = await BusConnection.open(path, { timeoutMs: 2_000 });
+      connection.close();
+      return ok(path.replace('\0', '@'));
+    } catch {
+      // The next address may answer; if none does, that is the finding.
+    }
+  }
+  return missing(
+    `nothing answers at ${address}`,
+    'Without it there are no dbus:// resources; start dbus-daemon to have them.',
+  );
+}
+
+function lookAtPort({ host, port, path }: HttpSettings): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      const detail = error.code === 'EADDRINUSE' ? `${host}:${port} is in use` : `${host}:${port}: ${error.message}`;
+      resolve(missing(detail, 'Choose another with --port N.'));
+    });
+    probe.listen(port, host, () => probe.close(() => resolve(ok(`http://${host}:${port}${path} is free`))));
+  });
+}

@@ -1,0 +1,85 @@
+// mooring doctor: what works on this machine, as a table.
+
+import { settle } from '../../app/config/settle.ts';
+import { examine, type Finding } from '../../app/doctor/doctor.ts';
+import { Mistake } from '../../app/mistake.ts';
+import { defaultProfile } from '../../app/profiles/index.ts';
+import { flagWords, settingsFlags } from '../settings-flags.ts';
+import { type Output, openOutput } from '../ui/output.ts';
+import { padTo, wrapTo } from '../ui/width.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring doctor [options]
+
+Tries on this machine, now, what Mooring needs: the runtime, the data folder, SQLite, the clipboard, D-Bus, the port,
+and every layer of the sandbox, by doing what it should prevent. All options of "mooring serve" can be given.
+
+Options:
+  --config FILE   settings from this file
+  --no-sandbox    leave the sandbox out (it takes some seconds)
+  --json          for programs
+  -h, --help      show this
+
+Exit code: 0 when nothing is broken (what is merely missing is fine), else 1.
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('doctor', args, {
+    ...settingsFlags(),
+    config: { type: 'string' },
+    'no-sandbox': { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  if (values['help'] === true) {
+    out.write(help);
+    return 0;
+  }
+  if (positionals.length > 0)
+    throw new Mistake(`${JSON.stringify(positionals[0])} is not known here; see "mooring doctor --help"`);
+  const settled = await settle({
+    flags: flagWords(values),
+    configFile: values['config'] as string | undefined,
+    defaultProfile,
+  });
+  const findings: Finding[] = [];
+  let group = '';
+  for await (const finding of examine(settled, values['no-sandbox'] !== true)) {
+    findings.push(finding);
+    if (values['json'] === true) continue;
+    if (finding.group !== group) out.write(`${group === '' ? '' : '\n'}${out.style.strong(finding.group)}\n`);
+    group = finding.group;
+    print(finding, out);
+  }
+  if (values['json'] === true) out.json(findings);
+  else out.write(`\n${summary(findings, out)}\n`);
+  return findings.some(({ status }) => status === 'broken') ? 1 : 0;
+}
+
+const marks = { ok: '✓', missing: '–', broken: '✗' } as const;
+const nameWidth = 22;
+
+function print({ name, status, detail, remedy }: Finding, { style, width, write }: Output): void {
+  const paint = { ok: style.good, missing: style.warn, broken: style.bad }[status];
+  const left = 4 + nameWidth;
+  // Names of layers can be longer than the column; then they have a line to themselves.
+  const short = name.length < nameWidth;
+  write(`  ${paint(marks[status])} ${short ? padTo(name, nameWidth) : `${name}\n${' '.repeat(left)}`}`);
+  const room = width === undefined ? Number.POSITIVE_INFINITY : width - left;
+  const lines = (text: string): string[] => (room === Number.POSITIVE_INFINITY ? [text] : wrapTo(text, room));
+  const body = [
+    ...lines(detail).map((line) => (status === 'ok' ? style.faint(line) : line)),
+    ...(remedy === '' ? [] : lines(`→ ${remedy}`).map((line) => style.name(line))),
+  ];
+  write(`${body.join(`\n${' '.repeat(left)}`)}\n`);
+}
+
+function summary(findings: readonly Finding[], { style }: Output): string {
+  const count = (status: Finding['status']): number => findings.filter((each) => each.status === status).length;
+  const [broken, missing] = [count('broken'), count('missing')];
+  if (broken > 0) return style.bad(`${broken} broken, ${missing} missing, ${count('ok')} fine`);
+  if (missing > 0)
+    return `${style.good(`${count('ok')} fine`)}, ${style.warn(`${missing} missing`)}: what needs them is not offered`;
+  return style.good('Everything works.');
+}
