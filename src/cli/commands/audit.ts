@@ -29,7 +29,7 @@ Options:
   -f, --follow         tail: go on with what is written from now on
   --since TIME         not before (2026-07-28, 2026-07-28T09:30:00Z, or 90m, 24h, 7d ago)
   --until TIME         not after
-  --event GLOB         request, refusal, auth, spawn, open, close …
+  --event GLOB         call, read, prompt, request, refusal, auth, spawn …
   --name GLOB          the tool, prompt or resource
   --method GLOB        tools/call, resources/read …
   --outcome GLOB       ok, failed, refused, cancelled
@@ -69,7 +69,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return values.help === true ? 0 : 2;
   }
   if (more.length > 0) throw new Mistake('One log at a time; see "mooring audit --help"');
-  const flags = values.data === undefined ? {} : { data: [values.data] };
+  const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
   const find = (): Promise<AuditPlace> => findAudit(file, { flags, configFile: values.config, defaultProfile });
   const show = (entry: AuditEntry): void =>
     out.write(values.json === true ? `${JSON.stringify(entry)}\n` : `${formatEntry(entry)}\n`);
