@@ -18,7 +18,7 @@ import type { Profile } from './profile.ts';
 const documentVersion = '1.0.0';
 const clipboardErrorCode = -32001;
 
-const rules: Rules = {
+const rules = (logger: Logger): Rules => ({
   handshakeVersions: ['2024-11-05'],
   batch: true,
   errors: {
@@ -26,10 +26,13 @@ const rules: Rules = {
     titles: { [clipboardErrorCode]: 'Clipboard error' },
     unknownTool: 'methodNotFound',
     invalidArguments: 'error',
-    handler: toWireError,
+    handler(error, tool) {
+      logger.debug(`${tool} failed`, { error });
+      return toWireError(error);
+    },
   },
   execution: { concurrency: 1, timeoutMs: 5_000 },
-};
+});
 
 /** The document's table of exceptions: values, clipboard, anything that was thrown on purpose, and our own bugs. */
 function toWireError(error: unknown): WireError {
@@ -55,7 +58,7 @@ export function createClipboardServer(logger: Logger, options: ClipboardOptions 
   const server = createServer({
     name: 'mcp-clipboardify',
     version: documentVersion,
-    rules,
+    rules: rules(logger),
     capabilities: { tools: {} },
     logging: false,
     logger,

@@ -3,6 +3,7 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import type { Logger } from '../../protocol/log.ts';
 import type { Issue } from '../../schema/index.ts';
 import { type ClipboardBackend, ClipboardError } from './backend.ts';
 import { type BackendName, backendNames, pickBackend } from './detect.ts';
@@ -45,12 +46,20 @@ const defaultTimeoutMs = 5_000;
 export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
   const { backend = 'auto', maxCharacters = defaultMaxCharacters, timeoutMs = defaultTimeoutMs } = options;
   let found: ClipboardBackend | undefined = typeof backend === 'string' ? undefined : backend;
+  let logger: Logger | undefined;
   // Looked for when it is needed: a start should not wait, and what is installed later is found.
-  const find = (): ClipboardBackend => (found ??= pickBackend(backend as BackendName));
+  const find = (): ClipboardBackend => {
+    if (found === undefined) {
+      found = pickBackend(backend as BackendName);
+      logger?.debug('clipboard found', { backend: found.name });
+    }
+    return found;
+  };
 
   return {
     name: 'clipboard',
     install(server) {
+      ({ logger } = server);
       server.tool('get_clipboard', {
         description: 'Get the current text content from the system clipboard',
         annotations: { readOnlyHint: true, openWorldHint: false },

@@ -8,18 +8,22 @@ interface Tool {
   readonly name: string;
   readonly readArgs: readonly string[];
   readonly writeArgs: readonly string[];
+  /** Whether it keeps texts as C strings. */
+  readonly endsAtNul: boolean;
 }
 
 const xclip: Tool = {
   name: 'xclip',
   readArgs: ['-selection', 'clipboard', '-out'],
   writeArgs: ['-selection', 'clipboard', '-in'],
+  endsAtNul: false,
 };
 
 const xsel: Tool = {
   name: 'xsel',
   readArgs: ['--clipboard', '--output'],
   writeArgs: ['--clipboard', '--input'],
+  endsAtNul: true,
 };
 
 export const xclipBackend = (path: string): ClipboardBackend => x11Backend(path, xclip);
@@ -37,6 +41,9 @@ function x11Backend(path: string, tool: Tool): ClipboardBackend {
     name: tool.name,
     read,
     async write(text, signal) {
+      if (tool.endsAtNul && text.includes('\0')) {
+        throw new ClipboardError(`${tool.name} can not hold a NUL character`, 'Install xclip');
+      }
       const end = await runProgram(path, tool.writeArgs, { signal, input: text, leavesOwner: true });
       if (end.code !== 0) throw explain(tool.name, end);
       await untilVisible(text, () => read(signal), signal);

@@ -17,7 +17,7 @@ export interface Display {
 export async function startX11(): Promise<Display> {
   const child = spawn(
     findProgram('Xvfb') as string,
-    ['-displayfd', '3', '-screen', '0', '64x64x24', '-nolisten', 'tcp'],
+    ['-displayfd', '3', '-screen', '0', '64x64x24', '-nolisten', 'tcp', '-noreset'],
     {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     },
@@ -103,7 +103,7 @@ process.once('exit', () => {
 export function otherSide(display: Display, program: string, args: readonly string[], input?: string): string {
   const path = findProgram(program) as string;
   if (!existsSync(path)) throw new Error(`${program} is missing`);
-  const env = { PATH: '/usr/bin:/bin', ...display.env };
+  const env = { PATH: '/usr/bin:/bin', HOME: tmpdir(), ...display.env };
   // Tools that stay in the background keep pipes open: only what is read gets one.
   const stdio: ('pipe' | 'ignore')[] =
     input === undefined ? ['ignore', 'pipe', 'ignore'] : ['pipe', 'ignore', 'ignore'];

@@ -1,0 +1,157 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { ClipboardBackend, ClipboardError } from './backend.ts';
+import { pickBackend, type Surroundings } from './detect.ts';
+import { macosBackend } from './macos.ts';
+import { windowsBackend } from './windows.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mooring-clipboard-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function around(platform: string, env: Record<string, string>, programs: string[], wsl = false): Surroundings {
+  return {
+    platform,
+    env,
+    find: (program) => (programs.includes(program) ? `/usr/bin/${program}` : undefined),
+    isWsl: () => wsl,
+  };
+}
+
+function refusal(surroundings: Surroundings): ClipboardError {
+  try {
+    pickBackend('auto', surroundings);
+  } catch (error) {
+    return error as ClipboardError;
+  }
+  throw new Error('found a clipboard where there is none');
+}
+
+const all = ['xclip', 'xsel', 'wl-copy', 'wl-paste', 'powershell.exe'];
+const x11 = { DISPLAY: ':0' };
+const wayland = { WAYLAND_DISPLAY: 'wayland-0' };
+
+test('S0-53: each system has its clipboard, and Wayland comes before the X11 it emulates', () => {
+  const name = (surroundings: Surroundings): string => pickBackend('auto', surroundings).name;
+  expect(name(around('linux', x11, all))).toBe('xclip');
+  expect(name(around('linux', x11, ['xsel']))).toBe('xsel');
+  expect(name(around('linux', { ...x11, ...wayland }, all))).toBe('wl-clipboard');
+  expect(name(around('linux', { ...x11, ...wayland }, ['xclip']))).toBe('xclip');
+  expect(name(around('linux', { ...x11, ...wayland }, all, true))).toBe('wsl');
+  expect(name(around('linux', x11, ['xclip'], true))).toBe('xclip');
+  expect(name(around('freebsd', x11, all))).toBe('xclip');
+  expect(name(around('darwin', {}, []))).toBe('pasteboard');
+  expect(name(around('win32', {}, all))).toBe('windows');
+});
+
+test('S0-54: where there is none, the error says why and what to do', () => {
+  expect(refusal(around('linux', {}, all))).toMatchObject({
+    reason: 'No display environment available',
+    remedy: expect.stringContaining('DISPLAY'),
+  });
+  expect(refusal(around('linux', { DISPLAY: '', WAYLAND_DISPLAY: '' }, all)).reason).toContain('No display');
+  expect(refusal(around('linux', x11, []))).toMatchObject({
+    reason: 'xclip or xsel is not installed',
+    remedy: expect.stringContaining('apt install xclip'),
+  });
+  expect(refusal(around('linux', wayland, []))).toMatchObject({
+    reason: 'wl-copy is not installed',
+    remedy: expect.stringContaining('apt install wl-clipboard'),
+  });
+  expect(refusal(around('win32', {}, [])).reason).toContain('powershell.exe');
+});
+
+/** A program of a given name that notes how it was called and keeps a clipboard in a file. */
+function fake(name: string, script: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!${process.execPath}\n${script}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+const { signal } = new AbortController();
+const sample = 'Hello 世界 🌍\r\nzwei\rdrei\n "$(id)" `id` %PATH% & del *';
+
+async function roundTrip(backend: ClipboardBackend): Promise<void> {
+  for (const text of [sample, '', 'x']) {
+    await backend.write(text, signal);
+    expect(await backend.read(signal, 1000)).toBe(text);
+  }
+}
+
+test('S0-53: Windows and WSL get the text as base64 through the pipe; what is on the command line never changes', async () => {
+  const log = join(folder, 'powershell.log');
+  const path = fake(
+    'powershell.exe',
+    `const fs = require('node:fs');
+     const script = Buffer.from(process.argv.at(-1), 'base64').toString('utf16le');
+     fs.appendFileSync('${log}', JSON.stringify(process.argv.slice(2)) + '\\n');
+     if (script.includes('GetText')) process.stdout.write(fs.readFileSync('${log}.held', 'latin1') + '\\r\\n');
+     else fs.writeFileSync('${log}.held', fs.readFileSync(0, 'latin1'));`,
+  );
+  const backend = windowsBackend(path, 'wsl');
+  await roundTrip(backend);
+  const lines = readFileSync(log, 'utf8').trim().split('\n');
+  expect(new Set(lines).size).toBe(2);
+  const script = Buffer.from(JSON.parse(lines[0] as string).at(-1), 'base64').toString('utf16le');
+  expect(script).toContain('[Windows.Forms.Clipboard]::SetDataObject');
+  await expect(backend.write('a\0b', signal)).rejects.toThrow('NUL');
+});
+
+test('S0-53: macOS gets the text through the pipe, as UTF-8 whatever the locale', async () => {
+  const held = join(folder, 'pasteboard');
+  const copy = fake('pbcopy', `require('node:fs').writeFileSync('${held}', require('node:fs').readFileSync(0))`);
+  const paste = fake(
+    'pbpaste',
+    `if (process.env.LC_CTYPE !== 'UTF-8') process.exit(3); process.stdout.write(require('node:fs').readFileSync('${held}'))`,
+  );
+  await roundTrip(macosBackend(copy, paste));
+});
+
+test('a program that fails, is missing, or has too much to say is reported; nothing else of our environment reaches it', async () => {
+  process.env['MOORING_TEST_SECRET'] = 'x';
+  const failing = fake(
+    'failing',
+    `process.stderr.write('no pasteboard'); process.exit(process.env.MOORING_TEST_SECRET === undefined ? 5 : 0)`,
+  );
+  await expect(macosBackend(failing, failing).read(signal, 10)).rejects.toThrow('pbpaste ended with 5 (no pasteboard)');
+  delete process.env['MOORING_TEST_SECRET'];
+  await expect(macosBackend(join(folder, 'nobody')).write('x', signal)).rejects.toThrow('can not be run');
+  const chatty = fake('chatty', `process.stdout.write('x'.repeat(1000))`);
+  await expect(macosBackend(chatty, chatty).read(signal, 999)).rejects.toThrow('more than 999 bytes');
+});
+
+test('a program that hangs is ended with the call', async () => {
+  const pid = join(folder, 'pid');
+  const hanging = fake(
+    'hanging',
+    `require('node:fs').writeFileSync('${pid}', String(process.pid)); setInterval(() => {}, 1000)`,
+  );
+  const controller = new AbortController();
+  const reading = macosBackend(hanging, hanging).read(controller.signal, 10);
+  const started = async (): Promise<number> => {
+    for (;;) {
+      try {
+        const number = Number(readFileSync(pid, 'utf8'));
+        if (number > 0) return number;
+      } catch {
+        // Not started yet.
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const child = await started();
+  controller.abort(new Error('cancelled'));
+  await expect(reading).rejects.toThrow('cancelled');
+  await expect.poll(() => isAlive(child)).toBe(false);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
