@@ -30,12 +30,15 @@ export {
   type Denied,
   type EndpointOptions,
   type ExtraRoute,
+  type FetchHandler,
+  type FetchInfo,
   type HttpLimits,
   type HttpOptions,
   type HttpRequest,
   type HttpServer,
   type RouteAnswer,
   serveHttp,
+  toFetch,
 } from './transports/http.ts';
 export { connectInMemory } from './transports/in-memory.ts';
 export { createLogger } from './transports/logger.ts';

@@ -2,10 +2,12 @@
 // not pay for it.
 
 import type { SessionHost } from '../protocol/exchange.ts';
-import type { HttpOptions } from './http/options.ts';
+import type { FetchHandler, FetchInfo } from './http/fetch.ts';
+import type { EndpointOptions, HttpOptions } from './http/options.ts';
 import type { HttpServer } from './http/serve.ts';
 
 export type { HttpRequest } from './http/exchange.ts';
+export type { FetchHandler, FetchInfo } from './http/fetch.ts';
 export type { HttpLimits } from './http/limits.ts';
 export type {
   Authenticate,
@@ -28,4 +30,23 @@ export type { HttpServer } from './http/serve.ts';
 export async function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
   const { serveHttp: serve } = await import('./http/serve.ts');
   return serve(host, options);
+}
+
+/**
+ * A server as a function from Request to Response, for Hono, Bun, Deno, Workers. The runtime listens; name the hosts it
+ * is reached by (`allowedHosts`), and the web origins that may call it (`allowedOrigins`).
+ *
+ * @example
+ * export default { fetch: toFetch(server, { allowedHosts: ['mcp.example.com'] }) };
+ */
+export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
+  let made: Promise<FetchHandler> | undefined;
+  const handler = (): Promise<FetchHandler> =>
+    (made ??= import('./http/fetch.ts').then(({ createFetchHandler }) => createFetchHandler(host, options)));
+  const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
+  return Object.assign(handle, {
+    close: async (graceMs?: number) => {
+      if (made !== undefined) await (await made).close(graceMs);
+    },
+  });
 }

@@ -5,19 +5,21 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
 import type { Sealer } from '../../protocol/ports.ts';
-import type { Access } from './access.ts';
+import type { Access, AccessRefusal } from './access.ts';
 import { Refusals } from './answers.ts';
+import { CompatStream } from './compat-stream.ts';
 import { createEventLog } from './event-log.ts';
 import { Heartbeat } from './event-stream.ts';
-import type { HttpExchange, HttpRequest } from './exchange.ts';
+import type { HeaderList, HttpExchange, HttpRequest } from './exchange.ts';
 import { defaultHttpLimits, type HttpLimits } from './limits.ts';
 import type { Ground } from './live-session.ts';
 import { HttpMetrics } from './metrics.ts';
-import type { Denied, EndpointOptions } from './options.ts';
+import type { Authenticate, Denied, EndpointOptions } from './options.ts';
 import { addExtraRoute, addHealth, addMetrics } from './pages.ts';
 import { SessionIds } from './session-ids.ts';
 import { Sessions } from './sessions.ts';
 import { Streamable } from './streamable.ts';
+import { TwoEndpoint } from './two-endpoint.ts';
 
 type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void;
 
@@ -35,7 +37,7 @@ export interface Route {
 /** What became of a request at the door. */
 export type Admission =
   | { readonly ok: true; readonly principal: Principal | undefined }
-  | { readonly ok: false; readonly refuse: (exchange: HttpExchange) => void; readonly denied: Denied | undefined };
+  | { readonly ok: false; readonly status: number; readonly message: string; readonly headers: HeaderList };
 
 const admittedAnonymously: Admission = { ok: true, principal: undefined };
 
@@ -92,7 +94,35 @@ export class Endpoint {
       addMetrics(this, metricsPath, this.metrics);
     }
     for (const route of routes) addExtraRoute(this, route);
+    this.#addOlder();
     this.#watches = this.metrics !== undefined || this.logger.enabled('debug');
+  }
+
+  /** The transport of two endpoints, and what profiles of unofficial servers ask for. */
+  #addOlder(): void {
+    const { host, ground, sessions, refusals, options } = this;
+    const { eventsPath, replyPath } = options.compat ?? {};
+    const posts = new Map<string, Serve>();
+    const reply: Serve = (exchange, principal) => this.streamable.post(exchange, principal, 'json');
+    if (replyPath !== undefined) posts.set(replyPath, reply);
+    if (options.sse !== false && host.handshakeVersions.length > 0) {
+      const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
+      const two = new TwoEndpoint(host, ground, refusals, messagePath);
+      this.onDrain((graceMs) => two.drain(graceMs));
+      this.addRoute(path, { methods: { GET: (exchange, principal) => two.open(exchange, principal) }, allow: 'GET' });
+      // One path may serve both: only a message for a stream says which one.
+      const other = posts.get(messagePath);
+      posts.set(messagePath, (exchange, principal) =>
+        other === undefined || exchange.query !== '' ? two.post(exchange, principal) : other(exchange, principal),
+      );
+    }
+    for (const [path, serve] of posts) this.addRoute(path, { methods: { POST: serve }, allow: 'POST' });
+    if (eventsPath === undefined) return;
+    const stream = new CompatStream(host, ground, sessions, refusals);
+    this.addRoute(eventsPath, {
+      methods: { GET: (exchange, principal) => stream.open(exchange, principal) },
+      allow: 'GET',
+    });
   }
 
   get draining(): boolean {
@@ -112,27 +142,24 @@ export class Endpoint {
     if (this.#watches) this.#watch(exchange);
     const route = this.#routes.get(exchange.path);
     const { method } = exchange;
-    const serve = route?.methods[method];
+    const serve = route !== undefined && Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
     if (route !== undefined && serve === undefined && method !== 'OPTIONS') {
       return this.refusals.notAllowed(exchange, route.allow);
     }
     const refused = this.#access.check(exchange);
-    if (refused !== undefined) return this.#keepOut(exchange, refused);
+    if (refused !== undefined) return this.#refuse(exchange, this.#keepOut(exchange, refused));
     const cors = this.#access.corsHeaders(exchange);
     if (cors !== undefined) exchange.extraHeaders = [...(exchange.extraHeaders ?? []), ...cors];
     if (route === undefined) return this.refusals.notFound(exchange);
     if (serve === undefined) return this.#preflight(exchange, route);
-    if (route.public === true || this.options.authenticate === undefined)
-      return this.#serve(exchange, serve, undefined);
+    if (this.#draining && route.whileClosing !== true) {
+      return this.refusals.busy(exchange, 'the server is shutting down');
+    }
+    if (route.public === true || this.options.authenticate === undefined) return serve(exchange, undefined);
     this.#identify(exchange, (admission) => {
-      if (admission.ok) this.#serve(exchange, serve, admission.principal);
-      else admission.refuse(exchange);
+      if (admission.ok) serve(exchange, admission.principal);
+      else this.#refuse(exchange, admission);
     });
-  }
-
-  #serve(exchange: HttpExchange, serve: Serve, principal: Principal | undefined): void {
-    if (this.#draining) return this.refusals.busy(exchange, 'the server is shutting down');
-    serve(exchange, principal);
   }
 
   /** Gives a request an id that its answer and its line in the log share, and counts it. */
@@ -153,45 +180,46 @@ export class Endpoint {
   /** Host, Origin and authentication for a request that is no exchange: a WebSocket that wants to open. */
   admit(request: HttpRequest, done: (admission: Admission) => void): void {
     const refused = this.#access.check(request);
-    if (refused !== undefined) {
-      return done({ ok: false, denied: undefined, refuse: (exchange) => this.#keepOut(exchange, refused) });
-    }
-    this.#identify(request, done);
+    if (refused === undefined) this.#identify(request, done);
+    else done(this.#keepOut(request, refused));
   }
 
   #identify(request: HttpRequest, done: (admission: Admission) => void): void {
     const { authenticate } = this.options;
     if (authenticate === undefined) return done(admittedAnonymously);
     const judge = (verdict: Principal | Denied | undefined): void => {
-      if (verdict !== undefined && !('status' in verdict)) return done({ ok: true, principal: verdict });
-      const denied: Denied = verdict ?? { status: 401 };
-      done({ ok: false, denied, refuse: (exchange) => this.#deny(exchange, denied) });
+      if (verdict !== undefined && !('status' in verdict)) done({ ok: true, principal: verdict });
+      else done(this.#deny(request, verdict ?? { status: 401 }));
     };
     const broke = (error: unknown): void => {
       this.logger.error('authentication failed to decide', { path: request.path, error });
-      done({ ok: false, denied: undefined, refuse: (exchange) => this.refusals.failed(exchange) });
+      done({ ok: false, status: 500, message: 'Internal error', headers: [] });
     };
+    let verdict: ReturnType<Authenticate>;
     try {
-      const verdict = authenticate(request);
-      if (verdict instanceof Promise) verdict.then(judge, broke);
-      else judge(verdict);
+      verdict = authenticate(request);
     } catch (error) {
-      broke(error);
+      return broke(error);
     }
+    if (verdict instanceof Promise) verdict.then(judge, broke);
+    else judge(verdict);
   }
 
-  #keepOut(exchange: HttpExchange, what: 'host' | 'origin'): void {
-    const { path, address } = exchange;
-    this.logger.info('kept out', { what, path, address, host: exchange.get('host'), origin: exchange.get('origin') });
+  #keepOut(request: HttpRequest, what: AccessRefusal): Admission & { ok: false } {
+    const { path, address } = request;
+    this.logger.info('kept out', { what, path, address, host: request.get('host'), origin: request.get('origin') });
     const name = what === 'host' ? 'Host' : 'Origin';
-    this.refusals.refuse(exchange, 403, wireErrors.transport(`Forbidden: this ${name} is not allowed here`));
+    return { ok: false, status: 403, message: `Forbidden: this ${name} is not allowed here`, headers: [] };
   }
 
-  #deny(exchange: HttpExchange, { status, challenge = 'Bearer', message }: Denied): void {
-    const { path, address } = exchange;
+  #deny({ path, address }: HttpRequest, { status, challenge = 'Bearer', message }: Denied): Admission {
     this.logger.info('denied', { status, path, address });
     const words = message ?? (status === 401 ? 'Unauthorized: a valid token is required' : 'Forbidden');
-    this.refusals.refuse(exchange, status, wireErrors.transport(words), ['WWW-Authenticate', challenge]);
+    return { ok: false, status, message: words, headers: ['WWW-Authenticate', challenge] };
+  }
+
+  #refuse(exchange: HttpExchange, { status, message, headers }: Admission & { ok: false }): void {
+    this.refusals.refuse(exchange, status, wireErrors.transport(message), headers);
   }
 
   #preflight(exchange: HttpExchange, { allow }: Route): void {

@@ -1,7 +1,7 @@
 // Sessions in use: those with a call under way, an open stream, or something in memory that could not be restored. All
 // others exist only as the id their client holds.
 
-import type { SessionChannel } from '../../protocol/exchange.ts';
+import type { Outlet, SessionChannel } from '../../protocol/exchange.ts';
 import type { EventLog } from '../../protocol/ports.ts';
 import type { Heartbeat } from './event-stream.ts';
 import type { HttpLimits } from './limits.ts';
@@ -27,8 +27,8 @@ export class LiveSession {
   /** Streams of calls under way, by name. */
   #posts: Map<string, Resumable> | undefined;
   #standing: StandingStream | undefined;
-  /** Takes interim messages of calls whose client accepts no stream; see compat-stream.ts. */
-  aside: ((text: string) => boolean) | undefined;
+  /** Takes what no request asked for, and interim messages of calls that may not stream; see compat-stream.ts. */
+  aside: Outlet | undefined;
   #exchanges = 0;
   #saving = 0;
   #ended = false;
@@ -57,7 +57,7 @@ export class LiveSession {
   }
 
   pushAside(text: string): boolean {
-    return this.aside?.(text) ?? false;
+    return this.aside?.push(text) ?? false;
   }
 
   /** A message is about to be handed to the channel. */
@@ -106,7 +106,12 @@ export class LiveSession {
   }
 
   follow(): void {
-    this.channel.follow(this.standing);
+    this.channel.follow(this.aside ?? this.standing);
+  }
+
+  /** Changes that found no stream open. */
+  takeMissed(): Iterable<string> {
+    return this.#standing?.takeMissed() ?? [];
   }
 
   /** Ends streams and calls; the session may still be valid elsewhere, or in its id. */

@@ -3,16 +3,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import { NodeRequest } from './node-request.ts';
 
 /** What is still taken of a body that was refused, so that its sender gets to read why. */
 const lingerBytes = 512 * 1024;
 const lingerMs = 1_000;
 
-export class NodeExchange implements HttpExchange {
-  readonly #request: IncomingMessage;
+export class NodeExchange extends NodeRequest implements HttpExchange {
   readonly #response: ServerResponse;
-  readonly path: string;
-  readonly query: string;
   extraHeaders: HeaderList | undefined = undefined;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** The client waits for our consent before it sends the body. */
@@ -20,30 +18,14 @@ export class NodeExchange implements HttpExchange {
   #answered = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, asksFirst: boolean) {
-    this.#request = request;
+    super(request);
     this.#response = response;
     this.#asksFirst = asksFirst;
-    const url = request.url as string;
-    const mark = url.indexOf('?');
-    this.path = mark === -1 ? url : url.slice(0, mark);
-    this.query = mark === -1 ? '' : url.slice(mark + 1);
-  }
-
-  get method(): string {
-    return this.#request.method as string;
-  }
-
-  get address(): string | undefined {
-    return this.#request.socket.remoteAddress;
-  }
-
-  get(name: string): string | undefined {
-    return this.#request.headers[name] as string | undefined;
   }
 
   readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {
-    const request = this.#request;
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return done({ refused: 'too-large' });
+    const request = this.incoming;
+    if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ refused: 'too-large' });
     if (this.#asksFirst) {
       this.#asksFirst = false;
       this.#response.writeContinue();
@@ -77,7 +59,7 @@ export class NodeExchange implements HttpExchange {
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
     response.writeHead(status, all as string[]);
     response.end(body);
-    if (!this.#request.complete) this.#discardRest();
+    if (!this.incoming.complete) this.#discardRest();
     this.onAnswered?.(status);
   }
 
@@ -106,7 +88,7 @@ export class NodeExchange implements HttpExchange {
    * answer; reading on for ever would be what the limit is to prevent.
    */
   #discardRest(): void {
-    const request = this.#request;
+    const request = this.incoming;
     const { socket } = request;
     let left = lingerBytes;
     const timer = setTimeout(() => socket.destroy(), lingerMs);

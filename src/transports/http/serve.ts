@@ -10,6 +10,7 @@ import { defaultHttpLimits, type HttpLimits } from './limits.ts';
 import { NodeExchange } from './node-exchange.ts';
 import type { HttpOptions } from './options.ts';
 import { ownProcess } from './own-process.ts';
+import { WebSockets } from './websocket.ts';
 
 const defaultGraceMs = 10_000;
 
@@ -43,6 +44,7 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   const endpoint = createEndpoint(host, options, address, port);
   attach(server, endpoint);
   if (endpoint.metrics !== undefined) endpoint.metrics.connections = countConnections(server);
+  if (options.webSocket !== false) attachWebSockets(server, endpoint, options.path ?? '/mcp');
 
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= shutDown(server, endpoint, options.graceMs ?? defaultGraceMs));
@@ -85,6 +87,15 @@ function attach(server: Server, endpoint: Endpoint): void {
   server.on('request', (request, response) => serve(request, response, false));
   // The body is asked for only once the request has passed every check that needs none.
   server.on('checkContinue', (request, response) => serve(request, response, true));
+}
+
+function attachWebSockets(server: Server, endpoint: Endpoint, path: string): void {
+  const webSockets = new WebSockets(endpoint, path);
+  if (endpoint.metrics !== undefined) endpoint.metrics.webSockets = () => webSockets.size;
+  server.on('upgrade', (request, socket, head) => {
+    if (request.url?.charCodeAt(0) === 0x2f) webSockets.upgrade(request, socket, head);
+    else socket.destroy();
+  });
 }
 
 function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimits): void {

@@ -56,9 +56,11 @@ export class SessionIds {
   }
 
   /** Makes an id for a session that has yet to be initialized. */
-  reserve(context: string): { readonly key: string; readonly id: string | Promise<string> } {
+  reserve(context: string): KnownSession & { readonly id: string | Promise<string> } {
     const key = crypto.randomUUID();
-    return { key, id: this.#seal({ k: key, e: Date.now() + this.#limits.sessionTtlMs, s: 'reserved' }, context) };
+    const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
+    const id = this.#seal({ k: key, e: expiresAtMs, s: 'reserved' }, context);
+    return { key, expiresAtMs, facts: undefined, id };
   }
 
   /** Keeps the facts of a session whose id does not carry them. */

@@ -1,7 +1,7 @@
 // Finding the session a request belongs to: by the id it brings, in memory if it is in use, otherwise taken up again
 // from what the id and the store say.
 
-import type { Peer, SessionHost, SessionState } from '../../protocol/exchange.ts';
+import type { Peer, SessionFacts, SessionHost, SessionState } from '../../protocol/exchange.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import { type Principal, principalKey } from '../../protocol/principal.ts';
@@ -58,10 +58,20 @@ export class Sessions {
   #takeUp(known: KnownSession, peer: Peer, state: SessionState | undefined): LiveSession | undefined {
     if (known.facts === undefined) return undefined;
     const live = new LiveSession(this.live, known);
-    const channel = this.#host.resume(peer, known.facts, state, (changed) => this.#save(live, changed));
-    if (channel === undefined) return undefined;
+    return this.#settle(live, peer, known.facts, state) ? live : undefined;
+  }
+
+  /** Gives a session that was live before `initialize` what that has settled. */
+  settle(live: LiveSession, peer: Peer, facts: SessionFacts): void {
+    live.channel.follow(undefined);
+    if (this.#settle(live, peer, facts, undefined)) live.follow();
+  }
+
+  #settle(live: LiveSession, peer: Peer, facts: SessionFacts, state: SessionState | undefined): boolean {
+    const channel = this.#host.resume(peer, facts, state, (changed) => this.#save(live, changed));
+    if (channel === undefined) return false;
     live.channel = channel;
-    return live;
+    return true;
   }
 
   #save(live: LiveSession, state: SessionState): void {

@@ -60,9 +60,13 @@ export class StandingStream implements Outlet {
   }
 
   #catchUp(stream: ResumableStream): void {
+    for (const text of this.takeMissed()) stream.push(text);
+  }
+
+  takeMissed(): Iterable<string> {
     const missed = this.#missed;
     this.#missed = undefined;
-    for (const text of missed ?? []) stream.push(text);
+    return missed ?? [];
   }
 
   lost(connection: EventStream): void {

@@ -156,7 +156,7 @@ export class Streamable {
     this.#receiveOpening(channel, exchange, accepts, message, () => {
       const facts = channel.session?.facts;
       if (facts === undefined) return undefined;
-      live?.follow();
+      if (live !== undefined) this.#sessions.settle(live, new HttpPeer(exchange, principal), facts);
       return whenReady(this.#sessions.ids.settle(facts, known.expiresAtMs), () => id);
     });
   }

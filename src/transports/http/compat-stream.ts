@@ -1,0 +1,94 @@
+// A stream of events as an unofficial server once had them: `connection` first, then `notification` and `progress`.
+// It belongs to a session and may open before `initialize`. Only profiles that ask for it have it.
+
+import type { Outlet, Principal, SessionHost } from '../../protocol/exchange.ts';
+import { principalKey } from '../../protocol/principal.ts';
+import type { Refusals } from './answers.ts';
+import { EventStream, eventStreamHeaders, eventText } from './event-stream.ts';
+import { type HttpExchange, HttpPeer } from './exchange.ts';
+import { type Ground, LiveSession } from './live-session.ts';
+import { acceptsOf, acceptsStream } from './media.ts';
+import { whenReady } from './ready.ts';
+import type { KnownSession } from './session-ids.ts';
+import type { Sessions } from './sessions.ts';
+
+const progressStart = '{"jsonrpc":"2.0","method":"notifications/progress"';
+
+export class CompatStream {
+  readonly #host: SessionHost;
+  readonly #ground: Ground;
+  readonly #sessions: Sessions;
+  readonly #refusals: Refusals;
+
+  constructor(host: SessionHost, ground: Ground, sessions: Sessions, refusals: Refusals) {
+    this.#host = host;
+    this.#ground = ground;
+    this.#sessions = sessions;
+    this.#refusals = refusals;
+  }
+
+  open(exchange: HttpExchange, principal: Principal | undefined): void {
+    if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
+      return this.#refusals.notAcceptable(exchange, 'text/event-stream');
+    }
+    const { beat, limits } = this.#ground;
+    if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
+    const id = this.#sessions.idOf(exchange);
+    const opened = id === undefined ? this.#reserve(exchange, principal) : this.#find(exchange, principal, id);
+    Promise.resolve(opened).catch((error: unknown) => {
+      this.#host.logger?.error('a stream could not be opened', { path: exchange.path, error });
+      this.#refusals.failed(exchange);
+    });
+  }
+
+  /** Without a session one is made up, to be initialized later under the id it announces. */
+  #reserve(exchange: HttpExchange, principal: Principal | undefined): void | Promise<void> {
+    const { key, expiresAtMs, id: sealed } = this.#sessions.ids.reserve(principalKey(principal));
+    return whenReady(sealed, (id) => {
+      const live = new LiveSession(this.#sessions.live, { key, expiresAtMs, facts: undefined });
+      live.channel = this.#host.connect(new HttpPeer(exchange, principal), undefined, key);
+      this.#attach(exchange, live, id);
+    });
+  }
+
+  #find(exchange: HttpExchange, principal: Principal | undefined, id: string): void | Promise<void> {
+    return whenReady(this.#sessions.find(id, principal), (known) => {
+      if (known === undefined) return this.#refusals.unknownSession(exchange);
+      return whenReady(this.#take(known, exchange, principal), (live) => {
+        if (live === undefined) this.#refusals.unknownSession(exchange);
+        else this.#attach(exchange, live, id);
+      });
+    });
+  }
+
+  #take(known: KnownSession, exchange: HttpExchange, principal: Principal | undefined): ReturnType<Sessions['enter']> {
+    const peer = new HttpPeer(exchange, principal);
+    const live = this.#sessions.live.get(known.key);
+    if (live !== undefined || known.facts !== undefined) return live ?? this.#sessions.enter(known, peer);
+    const reserved = new LiveSession(this.#sessions.live, known);
+    reserved.channel = this.#host.connect(peer, undefined, known.key);
+    return reserved;
+  }
+
+  #attach(exchange: HttpExchange, live: LiveSession, id: string): void {
+    const stream = new EventStream(exchange.openStream(eventStreamHeaders), this.#ground.beat, live.expiresAtMs);
+    const aside: Outlet = {
+      duplex: false,
+      push: (text) =>
+        stream.write(eventText(text, undefined, text.startsWith(progressStart) ? 'progress' : 'notification')),
+      end() {},
+    };
+    exchange.onGone(() => {
+      stream.gone();
+      if (live.aside !== aside) return;
+      live.aside = undefined;
+      live.channel.follow(undefined);
+      live.rest();
+    });
+    stream.write(eventText(JSON.stringify({ type: 'connected', session_id: id }), undefined, 'connection'));
+    for (const text of live.takeMissed()) aside.push(text);
+    live.aside = aside;
+    live.follow();
+    live.rest();
+  }
+}

@@ -1,0 +1,39 @@
+// A server as a function from Request to Response, for runtimes that have no sockets to offer: everything the endpoint
+// does but WebSockets. Uses web standards only.
+
+import type { SessionHost } from '../../protocol/exchange.ts';
+import { Access } from './access.ts';
+import { Endpoint } from './endpoint.ts';
+import { FetchExchange } from './fetch-exchange.ts';
+import type { EndpointOptions } from './options.ts';
+
+/** What a runtime may say beside the request. */
+export interface FetchInfo {
+  /** The address of the client, for logs and limits. */
+  readonly address?: string;
+}
+
+/** The function, and how to end it. */
+export interface FetchHandler {
+  (request: Request, info?: FetchInfo): Promise<Response>;
+  /** Takes no new requests, lets open calls finish, and ends streams. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export function createFetchHandler(host: SessionHost, options: EndpointOptions): FetchHandler {
+  const outside = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const hosts = [...(options.allowedHosts ?? []), ...(outside === undefined ? [] : [outside.host])];
+  // The runtime knows where it listens, we do not: without a word from the user every Host is let in, no Origin is.
+  const access = new Access({
+    hosts: hosts.length === 0 ? undefined : new Set(hosts.map((each) => each.toLowerCase())),
+    ownOrigins: new Set(outside === undefined ? [] : [outside.origin]),
+    corsOrigins: new Set(options.allowedOrigins),
+  });
+  const endpoint = new Endpoint(host, options, access, options.sealer ?? host.sealer);
+  const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {
+    const exchange = new FetchExchange(request, info.address, endpoint.limits.maxQueuedBytes);
+    endpoint.handle(exchange);
+    return exchange.response;
+  };
+  return Object.assign(handle, { close: (graceMs = 10_000) => endpoint.drain(graceMs) });
+}

@@ -1,0 +1,32 @@
+// What node:http knows of a request before its body.
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { HttpRequest } from './exchange.ts';
+
+export class NodeRequest implements HttpRequest {
+  protected readonly incoming: IncomingMessage;
+  readonly #headers: IncomingHttpHeaders;
+  readonly path: string;
+  readonly query: string;
+
+  constructor(request: IncomingMessage) {
+    this.incoming = request;
+    this.#headers = request.headers;
+    const url = request.url as string;
+    const mark = url.indexOf('?');
+    this.path = mark === -1 ? url : url.slice(0, mark);
+    this.query = mark === -1 ? '' : url.slice(mark + 1);
+  }
+
+  get method(): string {
+    return this.incoming.method as string;
+  }
+
+  get address(): string | undefined {
+    return this.incoming.socket.remoteAddress;
+  }
+
+  get(name: string): string | undefined {
+    return this.#headers[name] as string | undefined;
+  }
+}

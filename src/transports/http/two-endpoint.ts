@@ -1,0 +1,123 @@
+// HTTP+SSE, the older transport: GET opens a stream and names the address to POST to; every answer comes back on the
+// stream. The connection is the session. It carries revisions with a handshake only.
+
+import { WireError, wireErrors } from '../../protocol/errors.ts';
+import type { Outlet, Principal, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
+import { isRequestId, type JsonRpcRequest, parseMessage } from '../../protocol/json-rpc.ts';
+import { metaKeys } from '../../protocol/meta.ts';
+import { principalKey } from '../../protocol/principal.ts';
+import type { Refusals } from './answers.ts';
+import { EventStream, eventStreamHeaders, eventText } from './event-stream.ts';
+import { type HttpExchange, HttpPeer } from './exchange.ts';
+import type { Ground } from './live-session.ts';
+import { acceptsOf, acceptsStream, isJson } from './media.ts';
+
+interface Connection {
+  readonly channel: SessionChannel;
+  readonly stream: EventStream;
+  readonly owner: string;
+}
+
+export class TwoEndpoint {
+  readonly #host: SessionHost;
+  readonly #ground: Ground;
+  readonly #refusals: Refusals;
+  readonly #messagePath: string;
+  readonly #connections = new Map<string, Connection>();
+
+  constructor(host: SessionHost, ground: Ground, refusals: Refusals, messagePath: string) {
+    this.#host = host;
+    this.#ground = ground;
+    this.#refusals = refusals;
+    this.#messagePath = messagePath;
+  }
+
+  /** Opens a connection. */
+  open(exchange: HttpExchange, principal: Principal | undefined): void {
+    if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
+      return this.#refusals.notAcceptable(exchange, 'text/event-stream');
+    }
+    const { beat, limits } = this.#ground;
+    if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
+    const id = crypto.randomUUID();
+    const stream = new EventStream(exchange.openStream(eventStreamHeaders), beat, principal?.expiresAtMs);
+    const channel = this.#host.connect(new HttpPeer(exchange, principal, 'sse'), outletOf(stream));
+    this.#connections.set(id, { channel, stream, owner: principalKey(principal) });
+    const close = (): void => {
+      this.#connections.delete(id);
+      stream.gone();
+      channel.close();
+    };
+    stream.onExpired = close;
+    exchange.onGone(close);
+    stream.write(eventText(`${this.#messagePath}?sessionId=${id}`, undefined, 'endpoint'));
+  }
+
+  /** Takes a message for one. */
+  post(exchange: HttpExchange, principal: Principal | undefined): void {
+    const id = new URLSearchParams(exchange.query).get('sessionId');
+    if (id === null || id === '') {
+      const error = wireErrors.transport('Bad Request: sessionId is missing; open the event stream first');
+      return this.#refusals.refuse(exchange, 400, error);
+    }
+    const connection = this.#connections.get(id);
+    // A stranger learns nothing from the answer, not even that there is such a session.
+    if (connection === undefined || connection.owner !== principalKey(principal)) {
+      return this.#refusals.unknownSession(exchange);
+    }
+    if (!isJson(exchange.get('content-type')) || exchange.get('content-encoding') !== undefined) {
+      return this.#refusals.notJson(exchange);
+    }
+    const { maxBodyBytes } = this.#ground.limits;
+    exchange.readBody(maxBodyBytes, (body) => {
+      if (typeof body === 'string') return this.#receive(exchange, connection, body);
+      if (body.refused === 'too-large') return this.#refusals.tooLarge(exchange, maxBodyBytes);
+      this.#refusals.refuse(exchange, 400, wireErrors.parse('the body is not UTF-8'));
+    });
+  }
+
+  #receive(exchange: HttpExchange, { channel }: Connection, body: string): void {
+    const message = parseMessage(body, this.#host.limits);
+    if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
+    exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
+    const claim = this.#claimOf(message);
+    if (claim === undefined) channel.receive(message);
+    else channel.refuse(claim.error, claim.id);
+  }
+
+  /**
+   * A request that stands alone can not be served here. Refusing its POST would end a client that is only asking which
+   * revisions there are; an error that names those of this transport makes it initialize.
+   */
+  #claimOf(message: unknown): { readonly error: WireError; readonly id: string | number | undefined } | undefined {
+    if (Array.isArray(message) || this.#host.route(message, () => undefined) !== 'alone') return undefined;
+    const { id, params } = message as JsonRpcRequest;
+    const version = (params?.['_meta'] as { readonly [key: string]: unknown } | undefined)?.[metaKeys.protocolVersion];
+    // What is no message at all is refused like everywhere else.
+    if (version === undefined) return undefined;
+    const { message: words, data } = wireErrors.unsupportedVersion(version, this.#host.handshakeVersions);
+    const error = new WireError('unsupportedVersion', words, { code: -32022, data });
+    return { error, id: isRequestId(id) ? id : undefined };
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    const connections = [...this.#connections.values()];
+    await Promise.all(connections.map(({ channel }) => channel.drain(graceMs)));
+    for (const { stream } of connections) stream.end();
+    this.#connections.clear();
+  }
+}
+
+function outletOf(stream: EventStream): Outlet {
+  return {
+    duplex: true,
+    push: (text) => stream.send(text),
+    end: (text) => {
+      if (text !== undefined) stream.send(text);
+    },
+  };
+}

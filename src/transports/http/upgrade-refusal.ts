@@ -1,0 +1,16 @@
+// The answer to a request for another protocol that is turned down: plain HTTP, written by hand on its socket.
+
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Answers with JSON and ends the connection. */
+export function refuseUpgrade(socket: Duplex, status: number, body: string, headers: readonly string[] = []): void {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}
