@@ -2,16 +2,12 @@
 // codes. Requests of the stateless revision are served beside it by the official rules.
 
 import { createServer, type Server } from '../../engine/server.ts';
-import {
-  type ClipboardBackend,
-  ClipboardError,
-  type ClipboardOptions,
-  clipboard,
-} from '../../packs/clipboard/index.ts';
+import { ClipboardError, type ClipboardOptions, clipboard, clipboardSchema } from '../../packs/clipboard/index.ts';
 import { WireError } from '../../protocol/errors.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { Rules } from '../../protocol/rules.ts';
 import { traceCalls } from './clipboard-trace.ts';
+import { packOptions } from './pack-options.ts';
 import type { Profile } from './profile.ts';
 
 /** The document counts the versions of its server by itself. */
@@ -71,8 +67,6 @@ export function createClipboardServer(logger: Logger, options: ClipboardOptions 
 export const clipboardProfile: Profile = {
   name: 'clipboard',
   assemble: ({ logger, settings }) => ({
-    server: createClipboardServer(logger, settings.packs['clipboard'] as ClipboardOptions | undefined),
+    server: createClipboardServer(logger, packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema)),
   }),
 };
-
-export type { ClipboardBackend };

@@ -10,9 +10,25 @@ export const profiles: Readonly<Record<string, { readonly about: string; load():
     about: 'the clipboard of this machine: get_clipboard, set_clipboard',
     load: async () => (await import('./clipboard.ts')).clipboardProfile,
   },
+  empirical: {
+    about: 'literature search over several sources at once, with errors as results',
+    load: async () => (await import('./empirical.ts')).empiricalProfile,
+  },
   everything: {
     about: 'every protocol feature under the names of the official conformance suite; a test peer for client authors',
     load: async () => (await import('./everything.ts')).everythingProfile,
+  },
+  orchestrator: {
+    about: 'supervised child processes, such as coding agents, as tools and worker:// resources',
+    load: async () => (await import('./orchestrator.ts')).orchestratorProfile,
+  },
+  local: {
+    about: 'clipboard, notes, time, arithmetic, web search and files under --root, by the official rules',
+    load: async () => (await import('./local.ts')).localProfile,
+  },
+  reference: {
+    about: 'counter, notes, arithmetic and a long task over HTTP, with resources, prompts and change notices',
+    load: async () => (await import('./reference.ts')).referenceProfile,
   },
   'secure-local': {
     about: 'web search over stdio with a strict handshake, rate limits and validated input',
@@ -24,4 +40,4 @@ export const profiles: Readonly<Record<string, { readonly about: string; load():
   },
 };
 
-export const defaultProfile = 'everything';
+export const defaultProfile = 'local';

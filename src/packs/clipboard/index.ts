@@ -22,7 +22,7 @@ export interface ClipboardOptions {
 }
 
 /** What a configuration file may say about this pack. */
-export const clipboardConfig = {
+export const clipboardSchema = {
   type: 'object',
   properties: {
     backend: { type: 'string', enum: backendNames, description: 'Which clipboard to use' },
@@ -37,7 +37,7 @@ export const clipboardSecrets = { get_clipboard: 'result', set_clipboard: 'argum
 
 export interface ClipboardPack extends Pack<Server> {
   /** Whether a clipboard is within reach; reads nothing. */
-  health(): { readonly ok: boolean; readonly detail: string };
+  health(): { readonly status: 'ok' | 'failed'; readonly detail: string };
 }
 
 const defaultMaxCharacters = 1_048_576;
@@ -100,9 +100,9 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
     },
     health() {
       try {
-        return { ok: true, detail: find().name };
+        return { status: 'ok', detail: find().name };
       } catch (error) {
-        return { ok: false, detail: (error as Error).message };
+        return { status: 'failed', detail: (error as Error).message };
       }
     },
   };

@@ -1,0 +1,37 @@
+// The data folder as profiles use it: opened when it is first needed, closed with the server, part of its health.
+
+import type { Server } from '../../engine/server.ts';
+import type { Logger } from '../../protocol/log.ts';
+import type { DataFolder } from '../../stores/sqlite/index.ts';
+import type { HealthRegistry } from '../health.ts';
+
+export interface Data {
+  /** Opens the folder, or says why not; the next one who asks tries again. */
+  open(): Promise<DataFolder>;
+}
+
+/** Puts the data folder behind a server. Nothing of SQLite is loaded before `open` is called. */
+export async function useData(
+  server: Server,
+  folder: string,
+  { logger, health }: { readonly logger: Logger; readonly health?: HealthRegistry | undefined },
+): Promise<Data> {
+  let opening: Promise<DataFolder> | undefined;
+  const open = (): Promise<DataFolder> => {
+    opening ??= import('../../stores/sqlite/index.ts')
+      .then(({ openDataFolder }) => openDataFolder(folder, { logger }))
+      .catch((error: unknown) => {
+        opening = undefined;
+        logger.error('the data folder can not be opened', { error });
+        throw error;
+      });
+    return opening;
+  };
+  health?.add('data', async () => ({ status: 'ok', detail: (await open()).file }));
+  await server.use({
+    name: 'data',
+    install() {},
+    close: async () => (await opening?.catch(() => undefined))?.close(),
+  });
+  return { open };
+}

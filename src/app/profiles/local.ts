@@ -1,0 +1,70 @@
+// Profile `local`, the one a person gets without asking for another: clipboard, notes, time, arithmetic, web search and
+// files under the given roots, by the official rules. Commands and workers only when they are enabled.
+
+import { createServer } from '../../engine/server.ts';
+import { type ClipboardOptions, clipboard, clipboardSchema } from '../../packs/clipboard/index.ts';
+import { Categories, type MetaOptions, meta, metaSchema } from '../../packs/meta/index.ts';
+import { type ReferenceOptions, reference, referenceSchema } from '../../packs/reference/index.ts';
+import { type SearchOptions, search, searchSchema } from '../../packs/search/index.ts';
+import { useData } from './data.ts';
+import { packOptions } from './pack-options.ts';
+import type { Profile, ProfileOptions } from './profile.ts';
+
+const instructions = `Tools for the machine this server runs on: its clipboard, notes that are kept between conversations, time,
+arithmetic, web search and, where folders were given, files as resources. health_check says how the parts are doing;
+search_tools and list_categories find tools by words.`;
+
+export const localProfile: Profile = {
+  name: 'local',
+  async assemble(options) {
+    const { logger, version, settings, health } = options;
+    const server = createServer({ name: 'mooring', title: 'Mooring', version, instructions, logger });
+    const categories = new Categories(server);
+
+    const board = clipboard(packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema));
+    await categories.use(board, 'Read and write the clipboard of this machine');
+    health?.add('clipboard', () => board.health());
+
+    const data = await useData(server, settings.dataDir, { logger, health });
+    const notes = packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
+    await categories.use(
+      reference({ ...notes, store: async () => (await data.open()).notes }),
+      'Notes that are kept, a counter, time and arithmetic',
+    );
+    await categories.use(search(packOptions<SearchOptions>(settings, 'search', searchSchema)), 'Search the web');
+    await useSystem(categories, options);
+    await categories.use(
+      meta({
+        ...packOptions<MetaOptions>(settings, 'meta', metaSchema),
+        categories,
+        health: async () => (await health?.check()) ?? [],
+      }),
+      'How this server is doing and what it can do',
+    );
+    return { server };
+  },
+};
+
+/** Files where there are roots, commands where they are enabled; without either nothing of it is loaded. */
+async function useSystem(categories: Categories, { settings, audit }: ProfileOptions): Promise<void> {
+  const { roots, enable, allowedCommands: programs } = settings;
+  if (roots.length === 0 && !enable.commands) return;
+  const { system, systemSchema } = await import('../../packs/system/index.ts');
+  const options = packOptions<Parameters<typeof system>[0]>(settings, 'system', systemSchema) as NonNullable<
+    Parameters<typeof system>[0]
+  >;
+  const commands = {
+    ...(options.commands === false ? {} : options.commands),
+    ...(programs === undefined ? {} : { programs }),
+    ...(audit === undefined ? {} : { record: audit.sandbox }),
+  };
+  const pack = system({
+    ...options,
+    roots,
+    bus: false,
+    analysis: false,
+    askModel: false,
+    commands: enable.commands ? commands : false,
+  });
+  await categories.use(pack, 'Files of the given folders, and sandboxed commands where they are enabled');
+}

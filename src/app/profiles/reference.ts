@@ -1,0 +1,34 @@
+// Profile `reference`: the HTTP server of the seed document, revision 2024-11-05 with its own routes, session header and
+// error texts. Requests of the stateless revision are served beside it by the official rules.
+
+import { createServer } from '../../engine/server.ts';
+import { type ReferenceOptions, reference, referenceSchema } from '../../packs/reference/index.ts';
+import type { Rules } from '../../protocol/rules.ts';
+import { useData } from './data.ts';
+import { packOptions } from './pack-options.ts';
+import type { Profile } from './profile.ts';
+
+const rules: Rules = {
+  handshakeVersions: ['2024-11-05'],
+  errors: {
+    invalidArguments: 'error',
+    resourceNotFound: 'invalidParams',
+    toolText: (message) => `Error: ${message}`,
+  },
+};
+
+export const referenceProfile: Profile = {
+  name: 'reference',
+  async assemble({ logger, settings, health }) {
+    const server = createServer({ name: 'mcp-server', version: '1.0.0', rules, logging: false, logger });
+    const data = await useData(server, settings.dataDir, { logger, health });
+    // Opened at once: a server of notes that can not keep any should not start.
+    const { notes } = await data.open();
+    const options = packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
+    await server.use(reference({ ...options, store: notes, listsTimezone: false }));
+    return {
+      server,
+      http: { compat: { sessionHeaders: ['X-Session-ID'], eventsPath: '/mcp/sse' }, healthPath: '/health' },
+    };
+  },
+};

@@ -1,0 +1,155 @@
+// Pack `meta`: a server that can speak about itself. How its parts are doing, which tools there are and what for, and
+// on wish a short list of tools with the rest to be found.
+
+import type { Context } from '../../engine/context.ts';
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { Categories } from './categories.ts';
+import { type Candidate, rank } from './search.ts';
+import { installShortList, type ShortList } from './short-list.ts';
+
+export { Categories, type Category } from './categories.ts';
+
+/** How one part of the server is doing. */
+export interface PartHealth {
+  readonly name: string;
+  readonly status: 'ok' | 'degraded' | 'failed';
+  readonly detail?: string;
+}
+
+export type MetaTool = 'health_check' | 'search_tools' | 'list_categories';
+
+export interface MetaOptions {
+  /** Asks the parts of the server how they are doing. Default: there are none. */
+  readonly health?: () => Promise<readonly PartHealth[]>;
+  /** Which tools belong together. Default: all in one. */
+  readonly categories?: Categories;
+  /** Which of the three tools to offer. Default: all. */
+  readonly tools?: readonly MetaTool[];
+  /** Tools that tools/list shows; the others are found by search_tools. Default: all are shown. */
+  readonly shortList?: readonly string[];
+}
+
+/** What a configuration file may say about this pack. */
+export const metaSchema = {
+  type: 'object',
+  properties: {
+    shortList: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: 'Names of the tools that tools/list shows; the others are found by search_tools',
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+const everyTool: readonly MetaTool[] = ['health_check', 'search_tools', 'list_categories'];
+const defaultFound = 5;
+const maxFound = 50;
+const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
+
+export function meta(options: MetaOptions = {}): Pack<Server> {
+  const { tools = everyTool, shortList } = options;
+  return {
+    name: 'meta',
+    install(server) {
+      const short =
+        shortList === undefined ? undefined : installShortList(server, new Set<string>([...shortList, ...tools]));
+      if (tools.includes('health_check')) installHealth(server, options);
+      if (tools.includes('search_tools')) installSearch(server, options, short);
+      if (tools.includes('list_categories')) installCategories(server, options);
+    },
+  };
+}
+
+function installHealth(server: Server, { health }: MetaOptions): void {
+  const startedAt = performance.now();
+  server.tool('health_check', {
+    description: 'Report how this server and its parts are doing',
+    annotations: readOnly,
+    run: async () => {
+      const parts = (await health?.()) ?? [];
+      return JSON.stringify({
+        status: worst(parts),
+        server: server.name,
+        version: server.version,
+        uptime: Math.floor((performance.now() - startedAt) / 1000),
+        parts,
+      });
+    },
+  });
+}
+
+/** As bad as the worst part; one that failed leaves the server degraded, since the others work. */
+function worst(parts: readonly PartHealth[]): PartHealth['status'] {
+  return parts.every((each) => each.status === 'ok') ? 'ok' : 'degraded';
+}
+
+function installSearch(server: Server, options: MetaOptions, short: ShortList | undefined): void {
+  server.tool('search_tools', {
+    description: 'Find tools of this server by words in their names and descriptions',
+    annotations: readOnly,
+    input: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'Words to look for; empty finds all', maxLength: 1_000 },
+        category: { type: 'string', description: 'Only tools of this category; see list_categories', maxLength: 200 },
+        limit: {
+          type: 'integer',
+          description: `Most tools to return (default: ${defaultFound})`,
+          minimum: 1,
+          maximum: maxFound,
+        },
+      },
+      required: ['query'],
+    } as const,
+    run: ({ query, category, limit = defaultFound }, ctx) => {
+      const known = candidates(server, options, ctx).filter(
+        (each) => category === undefined || each.category === category,
+      );
+      const ranked = rank(known, query);
+      const found = ranked.slice(0, limit);
+      short?.disclose(
+        found.map(({ name }) => name),
+        ctx,
+      );
+      return JSON.stringify({ tools: found, total: ranked.length });
+    },
+  });
+}
+
+function installCategories(server: Server, options: MetaOptions): void {
+  server.tool('list_categories', {
+    description: 'List the categories of tools this server has',
+    annotations: readOnly,
+    run: (_args, ctx) => {
+      const known = candidates(server, options, ctx);
+      const about = new Map((options.categories?.all ?? []).map((each) => [each.name, each.about]));
+      const names = [...new Set([...about.keys(), ...known.map((each) => each.category)])];
+      const categories = names
+        .map((name) => ({
+          name,
+          ...(about.has(name) ? { about: about.get(name) } : {}),
+          tools: known.filter((each) => each.category === name).map((each) => each.name),
+        }))
+        .filter(({ tools }) => tools.length > 0);
+      return JSON.stringify({ categories });
+    },
+  });
+}
+
+/** The tools the caller may see. */
+function candidates(server: Server, { categories }: MetaOptions, ctx: Context): Candidate[] {
+  return [...server.catalog.tools.values()]
+    .filter((entry) => entry.visible === undefined || entry.visible(ctx.principal))
+    .map((entry) => {
+      const { name, title, description, inputSchema } = entry.describe();
+      return {
+        name,
+        ...(title === undefined ? {} : { title }),
+        ...(description === undefined ? {} : { description }),
+        category: categories?.of(name).name ?? server.name,
+        inputSchema,
+      };
+    });
+}

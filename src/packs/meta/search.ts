@@ -1,0 +1,55 @@
+// Finding tools by words: how well each fits, best first. No index: a server has tens of tools, not thousands.
+
+/** What is known about a tool. */
+export interface Candidate {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly category: string;
+  readonly inputSchema: unknown;
+}
+
+const weights = { name: 10, nameStart: 6, namePart: 4, category: 3, title: 3, description: 2, argument: 1 } as const;
+
+/** Those that fit at least one word of the query, best first; an empty query fits all, in their own order. */
+export function rank<T extends Candidate>(candidates: readonly T[], query: string): T[] {
+  const words = tokens(query);
+  if (words.length === 0) return [...candidates];
+  return candidates
+    .map((candidate, at) => ({ candidate, at, score: score(candidate, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.at - b.at)
+    .map(({ candidate }) => candidate);
+}
+
+function score(candidate: Candidate, words: readonly string[]): number {
+  const name = tokens(candidate.name);
+  const texts: [readonly string[], number][] = [
+    [tokens(candidate.category), weights.category],
+    [tokens(candidate.title ?? ''), weights.title],
+    [tokens(candidate.description ?? ''), weights.description],
+    [argumentsOf(candidate.inputSchema).flatMap(tokens), weights.argument],
+  ];
+  let total = 0;
+  for (const word of words) {
+    if (name.includes(word)) total += weights.name;
+    else if (name.some((each) => each.startsWith(word))) total += weights.nameStart;
+    else if (name.some((each) => each.includes(word))) total += weights.namePart;
+    for (const [text, weight] of texts) if (text.some((each) => each.startsWith(word))) total += weight;
+  }
+  return total;
+}
+
+/** Words in lower case; names in camelCase and snake_case fall apart into theirs. */
+function tokens(text: string): string[] {
+  return text
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((each) => each !== '');
+}
+
+function argumentsOf(schema: unknown): string[] {
+  const { properties } = (schema ?? {}) as { readonly properties?: object };
+  return Object.keys(properties ?? {});
+}

@@ -1,0 +1,59 @@
+// Progressive disclosure: tools/list shows a short list, search_tools finds the rest, and what a session has found is
+// listed to it from then on. Tools that are not listed can be called all the same: this saves a model's attention, it
+// keeps nobody out.
+
+import type { Context } from '../../engine/context.ts';
+import type { Middleware } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+
+const sessionKey = 'meta.disclosed';
+/** Filtered lists that are kept; stops sessions with ever different finds from filling memory. */
+const maxKept = 256;
+
+export interface ShortList {
+  /** Shows these tools to the session from now on. */
+  disclose(names: readonly string[], ctx: Context): void;
+}
+
+/** Shortens tools/list to `shown` and whatever the session has found. */
+export function installShortList(server: Server, shown: ReadonlySet<string>): ShortList {
+  const kept = new Map<string, string>();
+  const shorten: Middleware = ({ method, ctx }, next) => {
+    if (method !== 'tools/list') return next();
+    const found = foundBy(ctx);
+    const apply = (text: unknown): unknown => {
+      const key = `${[...(found ?? [])].sort().join(' ')}\n${text}`;
+      let short = kept.get(key);
+      if (short === undefined) {
+        short = filter(text as string, (name) => shown.has(name) || found?.has(name) === true);
+        if (kept.size >= maxKept) kept.clear();
+        kept.set(key, short);
+      }
+      return short;
+    };
+    const listed = next();
+    return listed instanceof Promise ? listed.then(apply) : apply(listed);
+  };
+  server.around(shorten);
+  return {
+    disclose(names, ctx) {
+      const { session } = ctx;
+      if (session === undefined) return; // Requests that stand alone have no list of their own.
+      const found = foundBy(ctx) ?? new Set<string>();
+      const fresh = names.filter((name) => !shown.has(name) && !found.has(name));
+      if (fresh.length === 0) return;
+      for (const name of fresh) found.add(name);
+      session.values.set(sessionKey, found);
+      server.toolsChanged();
+    },
+  };
+}
+
+function foundBy(ctx: Context): Set<string> | undefined {
+  return ctx.session?.values.get(sessionKey) as Set<string> | undefined;
+}
+
+function filter(text: string, isShown: (name: string) => boolean): string {
+  const list = JSON.parse(text) as { tools: { name: string }[] };
+  return JSON.stringify({ ...list, tools: list.tools.filter(({ name }) => isShown(name)) });
+}

@@ -1,0 +1,97 @@
+// Pack `reference`: time, arithmetic, a counter, notes and a long task, with the resources and prompts that go with
+// them. Small enough to read, and one of everything a client may want to try.
+
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import { installArithmetic } from './arithmetic.ts';
+import { createMemoryNotes } from './memory-store.ts';
+import { announce, installCounter, installNotes, type NotesOptions } from './notes.ts';
+import { installGreeting, installSummary } from './prompts.ts';
+import type { NoteStore } from './store.ts';
+import { installTask } from './task.ts';
+import { installTime } from './time.ts';
+
+export { createMemoryNotes } from './memory-store.ts';
+export type { Note, NoteList, NoteQuery, NoteStore, NotesChange } from './store.ts';
+
+export interface ReferenceOptions {
+  /** Where notes and counter are kept; a function is called when they are first needed. Default: in memory. */
+  readonly store?: NoteStore | (() => Promise<NoteStore>);
+  /** Whether the schema of get_current_time names `timezone`; it is understood either way. Default true. */
+  readonly listsTimezone?: boolean;
+  /** The longest list of notes in one answer, in characters. Default 16 Mi. */
+  readonly maxListCharacters?: number;
+  /** The clock. */
+  readonly now?: () => Date;
+}
+
+/** What a configuration file may say about this pack. */
+export const referenceSchema = {
+  type: 'object',
+  properties: {
+    maxListCharacters: {
+      type: 'integer',
+      minimum: 1_000,
+      maximum: 268_435_456,
+      description: 'The longest list of notes in one answer, in characters',
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+export function reference(options: ReferenceOptions = {}): Pack<Server> {
+  const { store = createMemoryNotes(), listsTimezone = true, now = () => new Date() } = options;
+  const startedAt = performance.now();
+  let unwatch: (() => void) | undefined;
+
+  return {
+    name: 'reference',
+    install(server) {
+      const watched = (opened: NoteStore): NoteStore => {
+        unwatch ??= opened.watch((change) => announce(server, change));
+        return opened;
+      };
+      const notes: NotesOptions = {
+        maxListCharacters: options.maxListCharacters ?? 16 * 1024 * 1024,
+        open: typeof store === 'function' ? openOnce(store, watched) : () => watched(store),
+      };
+      if (typeof store !== 'function') watched(store);
+      installTime(server, listsTimezone, now);
+      installArithmetic(server);
+      server.resource('server://status', {
+        name: 'Server Status',
+        description: 'Current server status',
+        mimeType: 'application/json',
+        read: () => JSON.stringify({ status: 'healthy', uptime: Math.floor((performance.now() - startedAt) / 1000) }),
+      });
+      installCounter(server, notes);
+      installNotes(server, notes);
+      installTask(server);
+      installGreeting(server);
+      installSummary(server, notes);
+    },
+    close() {
+      unwatch?.();
+    },
+  };
+}
+
+/** Opens when first asked; a failure is told to whoever asked, and the next one tries again. */
+function openOnce(
+  open: () => Promise<NoteStore>,
+  opened: (store: NoteStore) => NoteStore,
+): () => NoteStore | Promise<NoteStore> {
+  let store: NoteStore | undefined;
+  let opening: Promise<NoteStore> | undefined;
+  return () => {
+    if (store !== undefined) return store;
+    opening ??= open().then(
+      (found) => (store = opened(found)),
+      (error: unknown) => {
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening;
+  };
+}

@@ -1,0 +1,103 @@
+// The counter and the notes: tools, resources and completion over a store. What one caller keeps, no other sees.
+
+import type { Context } from '../../engine/context.ts';
+import { principalKey } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { NoteStore, NotesChange } from './store.ts';
+
+/** One note; larger texts belong into files. */
+const maxContentCharacters = 1_048_576;
+const maxTags = 100;
+const maxTagCharacters = 200;
+
+const tagList = (description: string) =>
+  ({
+    type: 'array',
+    description,
+    items: { type: 'string', minLength: 1, maxLength: maxTagCharacters },
+    maxItems: maxTags,
+  }) as const;
+
+export const uris = { counter: 'server://counter', notes: 'server://notes', note: 'note://{id}' } as const;
+
+const ownerOf = (ctx: Context): string => principalKey(ctx.principal);
+
+export interface NotesOptions {
+  /** Bounds an answer that lists notes. */
+  readonly maxListCharacters: number;
+  open(): NoteStore | Promise<NoteStore>;
+}
+
+export function installCounter(server: Server, { open }: NotesOptions): void {
+  server.tool('increment_counter', {
+    description: 'Increment the server counter',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    input: {
+      type: 'object',
+      properties: { amount: { type: 'integer', description: 'Amount to increment (default: 1)' } },
+      required: [],
+    } as const,
+    run: async ({ amount = 1 }, ctx) => `Counter is now ${await (await open()).increment(ownerOf(ctx), amount)}`,
+  });
+  server.resource(uris.counter, {
+    name: 'Counter',
+    description: 'Current counter value',
+    mimeType: 'text/plain',
+    read: async (ctx) => String(await (await open()).counter(ownerOf(ctx))),
+  });
+}
+
+export function installNotes(server: Server, { open, maxListCharacters }: NotesOptions): void {
+  server.tool('add_note', {
+    description: 'Add a note to the server',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    input: {
+      type: 'object',
+      properties: {
+        content: { type: 'string', description: 'Note content', maxLength: maxContentCharacters },
+        tags: tagList('Tags for the note'),
+      },
+      required: ['content'],
+    } as const,
+    run: async ({ content, tags = [] }, ctx) => {
+      const { id } = await (await open()).add(ownerOf(ctx), { content, tags });
+      return `Note ${id} added`;
+    },
+  });
+  server.tool('get_notes', {
+    description: 'Retrieve stored notes',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: {
+      type: 'object',
+      properties: {
+        tags: tagList('Filter by tags'),
+        limit: { type: 'integer', description: 'Maximum notes to return', minimum: 1 },
+      },
+      required: [],
+    } as const,
+    run: async ({ tags, limit }, ctx) => {
+      const query = { maxCharacters: maxListCharacters, ...(tags && { tags }), ...(limit && { limit }) };
+      const { json, count, total } = await (await open()).list(ownerOf(ctx), query);
+      return `{"notes":${json},"count":${count},"total":${total}}`;
+    },
+  });
+  server.resource(uris.notes, {
+    name: 'Notes',
+    description: 'Stored notes, newest first',
+    mimeType: 'application/json',
+    read: async (ctx) => (await (await open()).list(ownerOf(ctx), { maxCharacters: maxListCharacters })).json,
+  });
+  server.resourceTemplate(uris.note, {
+    name: 'Note',
+    description: 'One note by its id',
+    mimeType: 'application/json',
+    read: async ({ id }, ctx) => (await open()).get(ownerOf(ctx), id),
+    complete: { id: async (value, _known, ctx) => (await open()).ids(ownerOf(ctx), value, 100) },
+  });
+}
+
+/** Tells those who subscribed; a spurious notice to another caller says nothing about what changed. */
+export function announce(server: Server, { counter, notes }: NotesChange): void {
+  if (counter) server.resourceUpdated(uris.counter);
+  if (notes) server.resourceUpdated(uris.notes);
+}

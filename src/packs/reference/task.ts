@@ -1,0 +1,55 @@
+// long_running_task: something that takes its time, reports how far it is, and can be cancelled.
+
+import type { Context } from '../../engine/context.ts';
+import type { Server } from '../../engine/server.ts';
+
+const defaultSteps = 5;
+const defaultDelaySeconds = 0.5;
+/** Bounds how long one call may occupy a connection. */
+const maxSteps = 1_000;
+const maxDelaySeconds = 60;
+
+export function installTask(server: Server): void {
+  server.tool('long_running_task', {
+    description: 'Demo tool that shows progress notifications',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: {
+      type: 'object',
+      properties: {
+        steps: { type: 'integer', description: 'Number of steps (default: 5)', minimum: 1, maximum: maxSteps },
+        delay: {
+          type: 'number',
+          description: 'Delay per step in seconds (default: 0.5)',
+          minimum: 0,
+          maximum: maxDelaySeconds,
+        },
+      },
+      required: [],
+    } as const,
+    // As long as its arguments say, which are bounded.
+    timeoutMs: 0,
+    run: async ({ steps = defaultSteps, delay = defaultDelaySeconds }, ctx) => {
+      for (let step = 1; step <= steps; step++) {
+        await pause(delay * 1000, ctx);
+        await ctx.progress(step, steps, `Step ${step} of ${steps}`);
+      }
+      return `Completed ${steps} ${steps === 1 ? 'step' : 'steps'}`;
+    },
+  });
+}
+
+/** Waits, but not beyond the end of the call. */
+function pause(ms: number, { signal }: Context): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
