@@ -4,7 +4,7 @@ import { Mistake } from '../app/mistake.ts';
 
 interface Command {
   readonly about: string;
-  readonly group: 'Serve' | 'Set up' | 'Use' | 'Guard';
+  readonly group: 'Serve' | 'Set up' | 'Use a server' | 'Guard';
   load(): Promise<{ run(args: readonly string[]): Promise<number> }>;
 }
 
@@ -19,8 +19,20 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'show the settings and where each comes from',
     load: () => import('./commands/config.ts'),
   },
-  audit: { group: 'Guard', about: 'check, follow and search the audit log', load: () => import('./commands/audit.ts') },
   doctor: { group: 'Set up', about: 'try what works on this machine', load: () => import('./commands/doctor.ts') },
+  tools: { group: 'Use a server', about: 'list its tools, or explain one', load: () => import('./commands/tools.ts') },
+  call: { group: 'Use a server', about: 'call a tool', load: () => import('./commands/call.ts') },
+  resources: { group: 'Use a server', about: 'list its resources', load: () => import('./commands/resources.ts') },
+  read: { group: 'Use a server', about: 'read a resource', load: () => import('./commands/read.ts') },
+  watch: { group: 'Use a server', about: 'tell when something changes', load: () => import('./commands/watch.ts') },
+  prompts: { group: 'Use a server', about: 'list its prompts', load: () => import('./commands/prompts.ts') },
+  prompt: { group: 'Use a server', about: 'show what a prompt comes to', load: () => import('./commands/prompt.ts') },
+  ping: {
+    group: 'Use a server',
+    about: 'whether it is there, who it is, what it speaks',
+    load: () => import('./commands/ping.ts'),
+  },
+  audit: { group: 'Guard', about: 'check, follow and search the audit log', load: () => import('./commands/audit.ts') },
 };
 
 /** Runs a command line and sets the exit code: 0 fine, 1 failed, 2 asked for wrongly. */

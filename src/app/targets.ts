@@ -1,0 +1,85 @@
+// Which server a person means: an address, a name of the configuration, a profile of ours, or a command line.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { ServerEntry } from '../client/index.ts';
+import { expandVariables } from './config/expand.ts';
+import { settle } from './config/settle.ts';
+import { Mistake } from './mistake.ts';
+import { defaultProfile, profiles } from './profiles/index.ts';
+import { dataOf, JsoncError, parseJsonc, positionOf } from './text/jsonc.ts';
+import { nearest } from './text/nearest.ts';
+
+/** A server, and how to speak of it. */
+export interface NamedTarget {
+  readonly label: string;
+  readonly target: string | readonly string[] | ServerEntry;
+}
+
+type Servers = Readonly<Record<string, ServerEntry & { readonly httpUrl?: string }>>;
+
+/** Understands a target. `configFile` may be ours or that of any client: `mcpServers`, or `servers` as VS Code has it. */
+export async function findTarget(word: string, configFile: string | undefined): Promise<NamedTarget> {
+  if (/^(https?|wss?):\/\//i.test(word)) return { label: word, target: word };
+  const servers = await serversOf(configFile);
+  if (Object.hasOwn(servers, word)) return { label: word, target: spelled(servers[word] as Servers[string]) };
+  if (/\s/.test(word.trim())) return { label: word, target: word };
+  if (Object.hasOwn(profiles, word)) {
+    return { label: word, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', word] };
+  }
+  if (isProgram(word)) return { label: word, target: [word] };
+  const known = [...Object.keys(servers), ...Object.keys(profiles)];
+  const meant = nearest(word, known);
+  throw new Mistake(
+    `There is no server ${JSON.stringify(word)}${meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`}\n` +
+      `A server is a URL, a command line in quotes, a profile (${Object.keys(profiles).join(', ')})\n` +
+      `or a name in the configuration${Object.keys(servers).length === 0 ? '' : ` (${Object.keys(servers).join(', ')})`}`,
+  );
+}
+
+/** The servers of a configuration by name. */
+export async function serversOf(configFile: string | undefined): Promise<Servers> {
+  const foreign = configFile === undefined ? undefined : foreignServers(resolve(configFile));
+  if (foreign !== undefined) return foreign;
+  const { values } = await settle({ configFile, defaultProfile });
+  return values.get('mcpServers')?.value as Servers;
+}
+
+/** Servers of another client's file; undefined when it is one of ours, which is read with all its checks. */
+function foreignServers(file: string): Servers | undefined {
+  if (!existsSync(file)) throw new Mistake(`--config: there is no file ${file}`);
+  const text = readFileSync(file, 'utf8');
+  let value: unknown;
+  try {
+    value = dataOf(parseJsonc(text));
+  } catch (error) {
+    if (!(error instanceof JsoncError)) throw error;
+    const { line, column } = positionOf(text, error.offset);
+    throw new Mistake(`${file}:${line}:${column}: ${error.message}`);
+  }
+  const { mcpServers, servers, ...rest } = value as Record<string, unknown>;
+  const ours = 'profile' in rest || 'http' in rest || 'plugins' in rest || String(rest['$schema']).includes('mooring');
+  if (ours) return undefined;
+  const found = mcpServers ?? servers;
+  if (typeof found !== 'object' || found === null) {
+    throw new Mistake(`${file} has neither "mcpServers" nor "servers"`);
+  }
+  const { value: expanded, unset } = expandVariables(found, process.env);
+  const [first] = unset;
+  if (first !== undefined) {
+    throw new Mistake(`${file}: ${first.path.join('.')} needs the variable ${first.name}, which is not set`);
+  }
+  return expanded as Servers;
+}
+
+/** Gemini's word for an address is its own. */
+function spelled({ httpUrl, ...entry }: Servers[string]): ServerEntry {
+  return httpUrl === undefined ? entry : { ...entry, url: httpUrl };
+}
+
+function isProgram(word: string): boolean {
+  if (/[/\\]/.test(word)) return existsSync(word);
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .some((folder) => isAbsolute(folder) && existsSync(join(folder, word)));
+}

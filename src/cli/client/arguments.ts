@@ -1,0 +1,105 @@
+// Arguments from the command line: words become what the schema wants.
+
+import { readFileSync } from 'node:fs';
+import { Mistake } from '../../app/mistake.ts';
+import { nearest } from '../../app/text/nearest.ts';
+import type { Schema } from './types.ts';
+
+/** `--args`: a JSON object, @FILE, or - for stdin. */
+export function readJsonArguments(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {};
+  const source =
+    text === '-' ? readFileSync(0, 'utf8') : text.startsWith('@') ? readFileSync(text.slice(1), 'utf8') : text;
+  let value: unknown;
+  try {
+    value = JSON.parse(source);
+  } catch (error) {
+    throw new Mistake(`--args is no JSON: ${(error as Error).message}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Mistake('--args must be a JSON object, as in --args \'{"city": "Gdynia"}\'');
+  }
+  return value as Record<string, unknown>;
+}
+
+/**
+ * `--arg name=value`, each value read as the schema says; `name:=json` is JSON whatever the schema says, and
+ * `name.inner=value` reaches into objects. A list may be given item by item or as JSON.
+ */
+export function readArguments(words: readonly string[], schema: Schema): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const word of words) {
+    const match = /^([^=]+?)(:?=)([\s\S]*)$/.exec(word);
+    if (match === null) throw new Mistake(`--arg must look like name=value, not ${JSON.stringify(word)}`);
+    const [, name = '', operator, text = ''] = match;
+    const path = name in (schema.properties ?? {}) ? [name] : name.split('.');
+    const wanted = path.reduce<Schema | undefined>((each, step) => each?.properties?.[step], schema);
+    if (wanted === undefined && path.length === 1) refuseMistyped(name, schema);
+    put(result, path, operator === ':=' ? parseJson(name, text) : convert(name, text, wanted), wanted);
+  }
+  return result;
+}
+
+/** A name the schema does not have is passed on where it allows others; a near miss is a slip of the finger. */
+function refuseMistyped(name: string, schema: Schema & { readonly additionalProperties?: unknown }): void {
+  const known = Object.keys(schema.properties ?? {});
+  const meant = nearest(name, known);
+  if (meant === undefined && schema.additionalProperties !== false) return;
+  const hint =
+    meant === undefined
+      ? known.length === 0
+        ? 'it takes none'
+        : `known are ${known.join(', ')}`
+      : `did you mean ${meant}?`;
+  throw new Mistake(`There is no argument ${JSON.stringify(name)}; ${hint}`);
+}
+
+function convert(name: string, text: string, schema: Schema | undefined): unknown {
+  const types = typesOf(schema);
+  if (types.includes('array')) {
+    if (text.trimStart().startsWith('[')) return parseJson(name, text);
+    return [convert(name, text, schema?.items)];
+  }
+  if (types.length === 0 || types.includes('string')) return text;
+  if (types.includes('null') && text === 'null') return null;
+  if ((types.includes('number') || types.includes('integer')) && /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(text)) {
+    return Number(text);
+  }
+  if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true';
+  if (types.includes('object')) return parseJson(name, text);
+  throw new Mistake(`${name} must be ${types.join(' or ')}, not ${JSON.stringify(text)}`);
+}
+
+function typesOf(schema: Schema | undefined): readonly string[] {
+  if (schema === undefined) return [];
+  if (typeof schema.type === 'string') return [schema.type];
+  if (schema.type !== undefined) return schema.type;
+  if (schema.enum !== undefined) return [...new Set(schema.enum.map((each) => (each === null ? 'null' : typeof each)))];
+  return (schema.anyOf ?? schema.oneOf ?? []).flatMap(typesOf);
+}
+
+function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Mistake(`${name} is no JSON: ${(error as Error).message}`);
+  }
+}
+
+function put(
+  into: Record<string, unknown>,
+  [step, ...rest]: readonly string[],
+  value: unknown,
+  schema: Schema | undefined,
+): void {
+  if (step === undefined || step === '__proto__') throw new Mistake('A name of an argument is missing');
+  if (rest.length > 0) {
+    const inner = (into[step] ??= {});
+    if (typeof inner !== 'object' || inner === null) throw new Mistake(`${step} is no object`);
+    put(inner as Record<string, unknown>, rest, value, schema);
+    return;
+  }
+  const before = into[step];
+  into[step] =
+    Array.isArray(before) && Array.isArray(value) && typesOf(schema).includes('array') ? [...before, ...value] : value;
+}

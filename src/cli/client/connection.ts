@@ -1,0 +1,179 @@
+// What every client command has in common: the options of a connection, opening it, and its end, also by Ctrl-C.
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
+import { Mistake } from '../../app/mistake.ts';
+import { findTarget, type NamedTarget } from '../../app/targets.ts';
+import { type Client, type ConnectOptions, connect, type InputHandlers } from '../../client/index.ts';
+import type { Output } from '../ui/output.ts';
+import { styleFor } from '../ui/style.ts';
+
+export const connectionFlags = {
+  config: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  token: { type: 'string' },
+  env: { type: 'string', multiple: true },
+  root: { type: 'string', multiple: true },
+  revision: { type: 'string' },
+  timeout: { type: 'string' },
+  'no-login': { type: 'boolean' },
+  verbose: { type: 'boolean', short: 'v' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+export const connectionHelp = `Connection:
+  --config FILE      names of servers come from this file: ours, .mcp.json, .vscode/mcp.json …
+  --header 'N: V'    sent with every request; repeatable
+  --token TOKEN      a bearer token; @FILE reads it from a file, env:NAME from the environment
+  --no-login         do not sign in in a browser when the server asks for it
+  --env NAME=VALUE   a variable for a server that is started; repeatable
+  --root DIR         a folder the server may work in; repeatable
+  --revision DATE    speak this revision of the protocol instead of finding out
+  --timeout SECONDS  how long to wait for an answer (default 60)
+  -v, --verbose      show the server's log and its stderr
+  --json             for programs
+  -h, --help         show this
+`;
+
+export const targetHelp = `<server> is a URL (http, https, ws, wss), a command line in quotes, a profile of Mooring,
+or a name in "mcpServers" of the configuration.
+`;
+
+export interface ConnectionValues {
+  readonly config?: string;
+  readonly header?: string[];
+  readonly token?: string;
+  readonly env?: string[];
+  readonly root?: string[];
+  readonly revision?: string;
+  readonly timeout?: string;
+  readonly 'no-login'?: boolean;
+  readonly verbose?: boolean;
+  readonly json?: boolean;
+}
+
+/** Connects, does the work, and leaves nothing running, whatever happens. Ctrl-C aborts the signal. */
+export async function withServer(
+  word: string,
+  values: ConnectionValues,
+  out: Output,
+  work: (client: Client, signal: AbortSignal) => Promise<number>,
+  handlers: InputHandlers = {},
+): Promise<number> {
+  const found = await findTarget(word, values.config);
+  const interrupted = new AbortController();
+  const stop = (): void => {
+    // The second one is for people in a hurry.
+    if (interrupted.signal.aborted) process.exit(130);
+    interrupted.abort(new Error('interrupted'));
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  let client: Client | undefined;
+  try {
+    const options = await connectOptions(found, values, handlers, out);
+    client = await connect(found.target as string, { ...options, signal: interrupted.signal });
+    if (values.verbose === true) out.note(`${describe(client)}\n`);
+    return await work(client, interrupted.signal);
+  } catch (error) {
+    if (interrupted.signal.aborted) return 130;
+    throw error;
+  } finally {
+    await client?.close();
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
+  }
+}
+
+async function connectOptions(
+  { target }: NamedTarget,
+  values: ConnectionValues,
+  handlers: InputHandlers,
+  out: Output,
+): Promise<ConnectOptions> {
+  const headers = headersOf(values);
+  const url = addressOf(target);
+  const roots = values.root?.map((folder) => ({ uri: pathToFileURL(resolve(folder)).href, name: folder }));
+  const authorizer =
+    url === undefined || headers['Authorization'] !== undefined || values['no-login'] === true
+      ? undefined
+      : await browserSignIn(url);
+  const style = styleFor(process.stderr);
+  return {
+    handlers: { ...handlers, ...(roots === undefined ? {} : { roots }) },
+    headers,
+    env: pairs(values.env ?? [], '--env'),
+    ...(values.revision === undefined ? {} : { revision: values.revision }),
+    ...(values.timeout === undefined ? {} : { timeoutMs: secondsOf(values.timeout) * 1000 }),
+    ...(authorizer === undefined ? {} : { authorizer }),
+    ...(values.verbose !== true
+      ? {}
+      : {
+          onLog: ({ level, logger, data }) => {
+            const text = typeof data === 'string' ? data : JSON.stringify(data);
+            out.note(
+              `${style.faint(`[${level}${logger === undefined ? '' : ` ${lineForTerminal(logger)}`}]`)} ${forTerminal(text)}\n`,
+            );
+          },
+          onStderr: (text) => out.note(style.faint(forTerminal(text))),
+        }),
+  };
+}
+
+function addressOf(target: NamedTarget['target']): string | undefined {
+  const text = typeof target === 'string' ? target : 'url' in target ? target.url : undefined;
+  return text !== undefined && /^https?:/i.test(text) ? text : undefined;
+}
+
+/** Signs in where a person is at the terminal; what was signed in before is used in any case. */
+async function browserSignIn(server: string): Promise<ConnectOptions['authorizer']> {
+  const { createAuthorizer, createFileStore } = await import('../../client/index.ts');
+  const somebody = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return createAuthorizer({ server, store: createFileStore(), ...(somebody ? {} : { redirector: false }) });
+}
+
+function headersOf({ header = [], token }: ConnectionValues): Record<string, string> {
+  const given = Object.fromEntries(
+    header.map((line) => {
+      const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line);
+      if (match === null) throw new Mistake(`--header must look like 'Name: value', not ${JSON.stringify(line)}`);
+      return [match[1]?.toLowerCase() === 'authorization' ? 'Authorization' : (match[1] as string), match[2] as string];
+    }),
+  );
+  return token === undefined ? given : { Authorization: `Bearer ${secretOf(token)}`, ...given };
+}
+
+/** Never taken from the environment by itself: a token would follow us to whatever server is named. */
+function secretOf(words: string): string {
+  if (words.startsWith('@')) return readFileSync(words.slice(1), 'utf8').trim();
+  if (!words.startsWith('env:')) return words;
+  const found = process.env[words.slice(4)];
+  if (found === undefined || found === '') throw new Mistake(`--token: the variable ${words.slice(4)} is not set`);
+  return found;
+}
+
+export function pairs(words: readonly string[], flag: string): Record<string, string> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const at = word.indexOf('=');
+      if (at <= 0) throw new Mistake(`${flag} must look like name=value, not ${JSON.stringify(word)}`);
+      return [word.slice(0, at), word.slice(at + 1)];
+    }),
+  );
+}
+
+function secondsOf(words: string): number {
+  const seconds = Number(words);
+  if (!(seconds > 0 && seconds <= 86_400))
+    throw new Mistake(`--timeout must be a number of seconds, not ${JSON.stringify(words)}`);
+  return seconds;
+}
+
+/** Who answered, in one line. */
+export function describe(client: Client): string {
+  const { name = 'a server without a name', version = '' } = client.serverInfo ?? {};
+  return `${lineForTerminal(`${name} ${version}`.trim())} · revision ${client.revision} · ${client.transport}`;
+}

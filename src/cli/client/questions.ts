@@ -1,0 +1,126 @@
+// A server's questions, put to the person at the terminal, or answered by what stood on the command line.
+
+import { createInterface, type Interface } from 'node:readline/promises';
+import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
+import { type InputHandlers, InputRefusal, openInBrowser } from '../../client/index.ts';
+import type { ProgressBar } from '../ui/progress.ts';
+import { styleFor } from '../ui/style.ts';
+import { type Ask, askField, convertAnswer } from './fields.ts';
+import type { Schema } from './types.ts';
+
+type FormAnswer = Awaited<ReturnType<NonNullable<InputHandlers['elicit']>>>;
+
+const style = styleFor(process.stderr);
+const say = (text: string): void => void process.stderr.write(text);
+
+/**
+ * Handlers for a call. With answers from the command line those are given; else a person is asked, where there is one;
+ * else there are no handlers, and the server learns that nobody can be asked.
+ */
+export function questionHandlers(
+  answers: Readonly<Record<string, string>> | undefined,
+  bar: () => ProgressBar,
+): InputHandlers {
+  if (answers !== undefined) return { elicit: ({ schema }) => fromAnswers(schema as Schema, answers) };
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return {};
+  return {
+    elicit: async ({ message, schema }, { signal }) => {
+      bar().hide();
+      return withPerson(signal, (ask) => form(message, schema as Schema, ask));
+    },
+    elicitUrl: async ({ message, url }, { signal }) => {
+      bar().hide();
+      return withPerson(signal, (ask) => visit(message, url, ask));
+    },
+    sample: async ({ messages, systemPrompt }, { signal }) => {
+      bar().hide();
+      const text = await withPerson(signal, (ask) => actAsModel(messages, systemPrompt, ask));
+      return { role: 'assistant', content: { type: 'text', text }, model: 'a person', stopReason: 'endTurn' };
+    },
+  };
+}
+
+/** One question at a time, however many the server puts at once. */
+let turn: Promise<unknown> = Promise.resolve();
+
+function withPerson<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const mine = turn.then(() => atTerminal(signal, work));
+  turn = mine.catch(() => {});
+  return mine;
+}
+
+/** End of input (Ctrl-D) and Ctrl-C are ways to say no. */
+async function atTerminal<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const lines: Interface = createInterface({ input: process.stdin, output: process.stderr });
+  const gone = new AbortController();
+  lines.once('close', () => gone.abort());
+  lines.once('SIGINT', () => process.emit('SIGINT'));
+  try {
+    return await work((question) => lines.question(question, { signal: AbortSignal.any([signal, gone.signal]) }));
+  } catch (error) {
+    if (gone.signal.aborted && !signal.aborted) throw new InputRefusal('the person at the terminal went away');
+    throw error;
+  } finally {
+    lines.close();
+  }
+}
+
+async function form(message: string, schema: Schema, ask: Ask): Promise<FormAnswer> {
+  say(`\n${style.strong('The server asks:')} ${forTerminal(message)}\n`);
+  const fields = Object.entries(schema.properties ?? {});
+  if (fields.length > 0) say(style.faint('Enter takes what stands in brackets; "!" declines.\n'));
+  const required = new Set(schema.required);
+  const content: Record<string, unknown> = {};
+  for (const [name, field] of fields) {
+    const answer = await askField(name, field, required.has(name), ask, say);
+    if (answer === undefined) return { action: 'decline' };
+    if (answer.value !== undefined) content[name] = answer.value;
+  }
+  const sure = (await ask(`${style.strong('Send this?')} ${style.faint('[Y]es, no, cancel')} `)).trim().toLowerCase();
+  if (sure.startsWith('n') || sure === '!') return { action: 'decline' };
+  if (sure.startsWith('c')) return { action: 'cancel' };
+  return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
+}
+
+async function visit(message: string, url: string, ask: Ask): Promise<FormAnswer> {
+  const { host } = new URL(url);
+  say(`\n${style.strong('The server wants you to visit a page:')} ${forTerminal(message)}\n`);
+  say(`  ${style.name(lineForTerminal(url, 4000))}\n  on ${style.strong(lineForTerminal(host))}\n`);
+  const sure = (await ask(`${style.strong('Open it?')} ${style.faint('yes, [N]o')} `)).trim().toLowerCase();
+  if (!sure.startsWith('y')) return { action: 'decline' };
+  openInBrowser(new URL(url));
+  return { action: 'accept' };
+}
+
+type Messages = Parameters<NonNullable<InputHandlers['sample']>>[0]['messages'];
+
+async function actAsModel(messages: Messages, systemPrompt: string | undefined, ask: Ask): Promise<string> {
+  say(`\n${style.strong('The server asks your model;')} there is none here, so you may answer in its place.\n`);
+  if (systemPrompt !== undefined) say(`${style.faint('system:')} ${forTerminal(systemPrompt)}\n`);
+  for (const { role, content } of messages) {
+    for (const block of [content].flat()) {
+      const text = block.type === 'text' ? block.text : `(${block.type})`;
+      say(`${style.faint(`${role}:`)} ${forTerminal(text)}\n`);
+    }
+  }
+  const answer = await ask(`${style.faint('assistant, empty refuses:')} `);
+  if (answer.trim() === '') throw new InputRefusal('the person at the terminal did not answer');
+  return answer;
+}
+
+function fromAnswers(schema: Schema, answers: Readonly<Record<string, string>>): FormAnswer {
+  const content: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    const words = answers[name];
+    if (words === undefined) continue;
+    const { value, problem } = convertAnswer(field, words);
+    if (problem !== undefined) throw new InputRefusal(`--answer ${name} ${problem}`);
+    content[name] = value;
+  }
+  const missing = schema.required?.filter(
+    (name) => content[name] === undefined && schema.properties?.[name]?.default === undefined,
+  );
+  if (missing !== undefined && missing.length > 0)
+    throw new InputRefusal(`no --answer was given for ${missing.join(', ')}`);
+  return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
+}

@@ -1,0 +1,44 @@
+// JSON Schemas in few words, for tables: "city: string, days?: 1–14".
+
+import { lineForTerminal } from '../../app/foreign-text.ts';
+import type { Schema } from './types.ts';
+
+const maxChoices = 5;
+
+/** The arguments of a tool in one line. */
+export function signature(schema: Schema): string {
+  const required = new Set(schema.required);
+  return Object.entries(schema.properties ?? {})
+    .map(([name, each]) => `${lineForTerminal(name, 64)}${required.has(name) ? '' : '?'}: ${typeWords(each)}`)
+    .join(', ');
+}
+
+/** What a value must be. */
+export function typeWords(schema: Schema): string {
+  const choices = choicesOf(schema);
+  if (choices !== undefined) {
+    const shown = choices.slice(0, maxChoices).map(({ value }) => lineForTerminal(JSON.stringify(value) ?? '', 40));
+    return shown.join('|') + (choices.length > maxChoices ? '|…' : '');
+  }
+  const type = typeof schema.type === 'string' ? schema.type : (schema.type?.join('|') ?? '');
+  if (type === 'array') return schema.items === undefined ? 'array' : `${typeWords(schema.items)}[]`;
+  if (type === '' && (schema.anyOf ?? schema.oneOf) !== undefined) {
+    return [...new Set((schema.anyOf ?? schema.oneOf)?.map(typeWords))].join('|');
+  }
+  if ((type === 'number' || type === 'integer') && (schema.minimum ?? schema.maximum) !== undefined) {
+    return `${type} ${schema.minimum ?? ''}…${schema.maximum ?? ''}`;
+  }
+  return type === '' ? 'any' : type;
+}
+
+/** The values to choose from, with their names where they have any; undefined when it is no choice. */
+export function choicesOf(schema: Schema): readonly { readonly value: unknown; readonly title: string }[] | undefined {
+  if (schema.enum !== undefined) {
+    return schema.enum.map((value, i) => ({ value, title: schema.enumNames?.[i] ?? String(value) }));
+  }
+  const options = schema.oneOf ?? schema.anyOf;
+  if (options !== undefined && options.length > 0 && options.every((each) => each.const !== undefined)) {
+    return options.map((each) => ({ value: each.const, title: each.title ?? String(each.const) }));
+  }
+  return undefined;
+}

@@ -1,0 +1,38 @@
+// Names for what the client library gives, for the files beside this one.
+
+import type { Client } from '../../client/index.ts';
+
+type ItemOf<T extends (...args: never[]) => Promise<readonly unknown[]>> = Awaited<ReturnType<T>>[number];
+
+export type Tool = ItemOf<Client['listTools']>;
+export type Resource = ItemOf<Client['listResources']>;
+export type ResourceTemplate = ItemOf<Client['listResourceTemplates']>;
+export type Prompt = ItemOf<Client['listPrompts']>;
+export type ToolResult = Awaited<ReturnType<Client['callTool']>>;
+export type ReadResult = Awaited<ReturnType<Client['readResource']>>;
+export type PromptResult = Awaited<ReturnType<Client['getPrompt']>>;
+export type Content = ToolResult['content'][number];
+export type ResourceContents = ReadResult['contents'][number];
+
+/** A JSON Schema, read loosely. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly enumNames?: readonly string[];
+  readonly const?: unknown;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly format?: string;
+}

@@ -1,0 +1,91 @@
+// mooring call: one call of a tool, with its progress, its questions and its result.
+
+import { Mistake } from '../../app/mistake.ts';
+import { readArguments, readJsonArguments } from '../client/arguments.ts';
+import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
+import { Files } from '../client/images.ts';
+import { questionHandlers } from '../client/questions.ts';
+import { showToolResult } from '../client/show-content.ts';
+import type { Schema } from '../client/types.ts';
+import { openOutput } from '../ui/output.ts';
+import { type ProgressBar, startProgress } from '../ui/progress.ts';
+import { readArgs } from '../usage.ts';
+import { pick } from './tools.ts';
+
+const help = `Usage: mooring call <server> <tool> [--arg name=value …] [options]
+
+Calls a tool and prints what it answers. Progress is shown while it works; its questions are put to you.
+
+Arguments:
+  --arg name=value    an argument, read as the tool's schema says; name:=JSON is JSON in any case,
+                      name.inner=value reaches into an object; repeatable
+  --args JSON         all of them at once; @FILE reads a file, - reads stdin
+  --answer name=value answers a field of the server's questions instead of asking you; repeatable
+  --save DIR          where pictures and other files go (default: a new temporary folder)
+  --no-check          send arguments that do not fit the tool's schema, too
+
+${targetHelp}
+${connectionHelp}
+Exit code: 0 fine, 1 the tool reports an error or the call failed, 2 asked for wrongly, 130 interrupted.
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('call', args, {
+    ...connectionFlags,
+    arg: { type: 'string', multiple: true },
+    args: { type: 'string' },
+    answer: { type: 'string', multiple: true },
+    save: { type: 'string' },
+    'no-check': { type: 'boolean' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const [target, name, ...more] = positionals;
+  if (target === undefined || name === undefined)
+    throw new Mistake('Usage: mooring call <server> <tool> [--arg name=value]');
+  if (more.length > 0) throw new Mistake(`Arguments are written as --arg name=value, not ${more.join(' ')}`);
+  const given = readJsonArguments(values.args);
+  const answers = values.answer === undefined ? undefined : pairs(values.answer, '--answer');
+  let bar: ProgressBar = { report() {}, hide() {}, close() {} };
+  const work: Parameters<typeof withServer>[3] = async (client, signal) => {
+    const tool = pick(await client.listTools({ signal }), name);
+    const typed = readArguments(values.arg ?? [], tool.inputSchema as Schema);
+    const all = { ...given, ...typed };
+    if (values['no-check'] !== true) checkRequired(name, all, tool.inputSchema as Schema);
+    bar = startProgress(name);
+    const result = await client
+      .callTool(name, all, { signal, onProgress: (progress) => bar.report(progress) })
+      .finally(() => bar.close());
+    if (values.json === true) out.json(result);
+    else showToolResult(result, out, new Files(values.save));
+    if (result.isError !== true) return 0;
+    if (values.json !== true) out.note('mooring: the tool reports an error\n');
+    return 1;
+  };
+  return withServer(
+    target,
+    values,
+    out,
+    work,
+    questionHandlers(answers, () => bar),
+  );
+}
+
+/** The server would refuse as well; here the words are those of the command line. */
+function checkRequired(
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  { required = [], properties = {} }: Schema,
+): void {
+  const missing = required.filter((each) => !(each in given));
+  if (missing.length === 0) return;
+  const words = missing.map((each) => `--arg ${each}=…${about(properties[each])}`);
+  throw new Mistake(`${name} needs more:\n  ${words.join('\n  ')}`);
+}
+
+function about(field: Schema | undefined): string {
+  return field?.description === undefined ? '' : `   ${field.description.split('\n')[0]?.slice(0, 100)}`;
+}

@@ -1,0 +1,61 @@
+// mooring ping: whether a server is there, who it is, what it speaks, and how long an answer takes.
+
+import { lineForTerminal } from '../../app/foreign-text.ts';
+import { Mistake } from '../../app/mistake.ts';
+import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { openOutput } from '../ui/output.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring ping <server> [options]
+
+Asks a server for a sign of life, and tells who it is and what it speaks.
+
+Options:
+  -n, --count N    how often (default 3)
+
+${targetHelp}
+${connectionHelp}`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('ping', args, { ...connectionFlags, count: { type: 'string', short: 'n' } });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const [target, ...more] = positionals;
+  if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring ping <server>');
+  const count = Number(values.count ?? 3);
+  if (!Number.isInteger(count) || count < 1)
+    throw new Mistake(`--count must be a number from 1, not ${JSON.stringify(values.count)}`);
+  const begun = performance.now();
+  return withServer(target, values, out, async (client, signal) => {
+    const connectMs = performance.now() - begun;
+    const times: number[] = [];
+    for (let i = 0; i < count && !signal.aborted; i++) {
+      const start = performance.now();
+      await client.ping({ signal });
+      times.push(performance.now() - start);
+    }
+    const { serverInfo, revision, transport, capabilities } = client;
+    if (values.json === true) {
+      out.json({ server: serverInfo ?? null, revision, transport, capabilities, connectMs, pingMs: times });
+      return 0;
+    }
+    const { style } = out;
+    const line = (name: string, text: string): void => out.write(`${style.faint(name.padEnd(14))}${text}\n`);
+    line('server', style.name(lineForTerminal(`${serverInfo?.name ?? 'unnamed'} ${serverInfo?.version ?? ''}`.trim())));
+    if (serverInfo?.title !== undefined) line('title', lineForTerminal(serverInfo.title));
+    line('revision', revision);
+    line('transport', transport);
+    line(
+      'capabilities',
+      Object.keys(capabilities)
+        .map((each) => lineForTerminal(each, 64))
+        .join(', ') || 'none',
+    );
+    line('connected in', `${connectMs.toFixed(0)} ms`);
+    line('answers in', `${times.map((each) => each.toFixed(1)).join(', ')} ms`);
+    return 0;
+  });
+}

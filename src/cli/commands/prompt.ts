@@ -1,0 +1,50 @@
+// mooring prompt: the messages a prompt comes to.
+
+import { Mistake } from '../../app/mistake.ts';
+import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
+import { Files } from '../client/images.ts';
+import { showContent } from '../client/show-content.ts';
+import { openOutput } from '../ui/output.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring prompt <server> <prompt> [--arg name=value …] [options]
+
+Prints the messages a prompt comes to.
+
+Options:
+  --arg name=value   an argument; repeatable
+  --save DIR         where pictures go that this terminal can not show (default: a new temporary folder)
+
+${targetHelp}
+${connectionHelp}`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('prompt', args, {
+    ...connectionFlags,
+    arg: { type: 'string', multiple: true },
+    save: { type: 'string' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const [target, name, ...more] = positionals;
+  if (target === undefined || name === undefined || more.length > 0) {
+    throw new Mistake('Usage: mooring prompt <server> <prompt> [--arg name=value]');
+  }
+  const given = pairs(values.arg ?? [], '--arg');
+  return withServer(target, values, out, async (client, signal) => {
+    const result = await client.getPrompt(name, given, { signal });
+    if (values.json === true) {
+      out.json(result);
+      return 0;
+    }
+    const files = new Files(values.save);
+    result.messages.forEach(({ role, content }, i) => {
+      out.write(`${i === 0 ? '' : '\n'}${out.style.faint(`${role}:`)}\n`);
+      showContent([content], out, files);
+    });
+    return 0;
+  });
+}

@@ -1,0 +1,60 @@
+// mooring read: what a resource holds.
+
+import { writeFileSync } from 'node:fs';
+import { Mistake } from '../../app/mistake.ts';
+import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { Files, sizeWords } from '../client/images.ts';
+import { showResource } from '../client/show-content.ts';
+import type { ResourceContents } from '../client/types.ts';
+import { openOutput } from '../ui/output.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring read <server> <uri> [options]
+
+Prints what a resource holds. In a pipe, and with -o, bytes come out as they are.
+
+Options:
+  -o, --output FILE  write it there
+  --save DIR         where pictures go that this terminal can not show (default: a new temporary folder)
+
+${targetHelp}
+${connectionHelp}`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('read', args, {
+    ...connectionFlags,
+    output: { type: 'string', short: 'o' },
+    save: { type: 'string' },
+  });
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const [target, uri, ...more] = positionals;
+  if (target === undefined || uri === undefined || more.length > 0)
+    throw new Mistake('Usage: mooring read <server> <uri>');
+  return withServer(target, values, out, async (client, signal) => {
+    const result = await client.readResource(uri, { signal });
+    if (values.json === true) {
+      out.json(result);
+      return 0;
+    }
+    if (values.output !== undefined) {
+      const bytes = Buffer.concat(result.contents.map(bytesOf));
+      writeFileSync(values.output, bytes);
+      out.note(`${sizeWords(bytes.length)} written to ${values.output}\n`);
+      return 0;
+    }
+    const files = new Files(values.save);
+    for (const contents of result.contents) {
+      if (out.width === undefined) process.stdout.write(bytesOf(contents));
+      else showResource(contents, out, files);
+    }
+    return 0;
+  });
+}
+
+function bytesOf({ text, blob }: ResourceContents): Buffer {
+  return text === undefined ? Buffer.from(blob ?? '', 'base64') : Buffer.from(text);
+}

@@ -1,0 +1,68 @@
+// mooring resources: what can be read from a server.
+
+import { lineForTerminal } from '../../app/foreign-text.ts';
+import { Mistake } from '../../app/mistake.ts';
+import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { sizeWords } from '../client/images.ts';
+import { openOutput } from '../ui/output.ts';
+import { type Column, table } from '../ui/table.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring resources <server> [options]
+
+Lists the resources of a server and the templates of those that are not listed one by one.
+
+${targetHelp}
+${connectionHelp}`;
+
+interface Row {
+  readonly uri: string;
+  readonly type: string;
+  readonly about: string;
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('resources', args, connectionFlags);
+  const out = openOutput();
+  const [target, ...more] = positionals;
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring resources <server>');
+  return withServer(target, values, out, async (client, signal) => {
+    const offered = client.capabilities['resources'] !== undefined;
+    const resources = offered ? await client.listResources({ signal }) : [];
+    const resourceTemplates = offered ? await client.listResourceTemplates({ signal }) : [];
+    if (values.json === true) {
+      out.json({ resources, resourceTemplates });
+      return 0;
+    }
+    if (resources.length + resourceTemplates.length === 0) {
+      out.note('This server has no resources.\n');
+      return 0;
+    }
+    const about = (item: { name: string; title?: string; description?: string }): string =>
+      lineForTerminal([item.title ?? item.name, item.description].filter(Boolean).join(': '), 300);
+    const rows: Row[] = [
+      ...resources.map((each) => ({
+        uri: lineForTerminal(each.uri, 500),
+        type: [each.mimeType, each.size === undefined ? undefined : sizeWords(each.size)].filter(Boolean).join(', '),
+        about: about(each),
+      })),
+      ...resourceTemplates.map((each) => ({
+        uri: lineForTerminal(each.uriTemplate, 500),
+        type: `${each.mimeType ?? ''} (template)`.trim(),
+        about: about(each),
+      })),
+    ];
+    const { style, width } = out;
+    const columns: Column<Row>[] = [
+      { title: 'uri', text: (row) => row.uri, paint: (text) => style.name(text) },
+      { title: 'type', text: (row) => lineForTerminal(row.type, 100), paint: (text) => style.faint(text) },
+      { title: 'about', text: (row) => row.about },
+    ];
+    out.write(table(rows, columns, { style, width }));
+    return 0;
+  });
+}

@@ -1,0 +1,135 @@
+// mooring tools: what a server can do, as a table; or one tool in full.
+
+import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
+import { Mistake } from '../../app/mistake.ts';
+import { nearest } from '../../app/text/nearest.ts';
+import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { signature, typeWords } from '../client/schema-words.ts';
+import type { Schema, Tool } from '../client/types.ts';
+import { type Output, openOutput } from '../ui/output.ts';
+import { table } from '../ui/table.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring tools <server> [tool] [options]
+
+Lists the tools of a server, or explains one of them.
+
+${targetHelp}
+${connectionHelp}`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('tools', args, connectionFlags);
+  const out = openOutput();
+  const [target, name, ...more] = positionals;
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring tools <server> [tool]');
+  return withServer(target, values, out, async (client, signal) => {
+    const tools = await client.listTools({ signal });
+    if (name !== undefined) explain(pick(tools, name), values.json === true, out);
+    else if (values.json === true) out.json(tools);
+    else list(tools, out);
+    return 0;
+  });
+}
+
+/** The tool of that name. */
+export function pick(tools: readonly Tool[], name: string): Tool {
+  const found = tools.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  const meant = nearest(
+    name,
+    tools.map((tool) => tool.name),
+  );
+  const hint = meant === undefined ? `there ${someOf(tools)}` : `did you mean ${meant}?`;
+  throw new Mistake(`There is no tool ${JSON.stringify(name)}; ${hint}`);
+}
+
+function someOf(tools: readonly Tool[]): string {
+  if (tools.length === 0) return 'are none';
+  const some = tools.slice(0, 8).map((tool) => lineForTerminal(tool.name, 64));
+  return `are ${some.join(', ')}${tools.length > some.length ? ` and ${tools.length - some.length} more` : ''}`;
+}
+
+function list(tools: readonly Tool[], out: Output): void {
+  const { style, width } = out;
+  if (tools.length === 0) {
+    out.note('This server has no tools.\n');
+    return;
+  }
+  // The arguments stand below the description: as a column of their own they would leave no room for it.
+  const about = (tool: Tool): string => lineForTerminal(firstSentence(tool.description ?? tool.title ?? ''), 300);
+  const call = (tool: Tool): string => signature(tool.inputSchema as Schema);
+  const rows = tools.flatMap((tool) => [
+    { name: lineForTerminal(tool.name, 64), text: about(tool), faint: false },
+    ...(call(tool) === '' ? [] : [{ name: '', text: call(tool), faint: true }]),
+  ]);
+  const columns = [
+    { title: 'tool', text: (row: (typeof rows)[0]) => row.name, paint: (text: string) => style.name(text) },
+    {
+      title: 'description and arguments',
+      text: (row: (typeof rows)[0]) => row.text,
+      paint: (text: string, row: (typeof rows)[0]) => (row.faint ? style.faint(text) : text),
+    },
+  ];
+  out.write(table(rows, columns, { style, width }));
+}
+
+/** Enough for a list; the rest is in `mooring tools <server> <tool>`. */
+export function firstSentence(text: string): string {
+  const line = text.trim().split(/\n\s*\n/)[0] as string;
+  return /^.{20,}?[.!?](?=\s|$)/s.exec(line)?.[0] ?? line;
+}
+
+function explain(tool: Tool, json: boolean, out: Output): void {
+  if (json) {
+    out.json(tool);
+    return;
+  }
+  const { style, width } = out;
+  out.write(
+    `${style.name(lineForTerminal(tool.name))}${tool.title === undefined ? '' : `  ${lineForTerminal(tool.title)}`}\n`,
+  );
+  if (tool.description !== undefined) out.write(`${forTerminal(tool.description).trim()}\n`);
+  const hints = hintsOf(tool);
+  if (hints.length > 0) out.write(`${style.faint(`The server says: ${hints.join(', ')}`)}\n`);
+  fields('Arguments', tool.inputSchema as Schema, out, width);
+  if (tool.outputSchema !== undefined) fields('Result', tool.outputSchema as Schema, out, width);
+}
+
+function hintsOf({ annotations = {} }: Tool): string[] {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  return [
+    readOnlyHint === true ? 'changes nothing' : '',
+    destructiveHint === true && readOnlyHint !== true ? 'may destroy something' : '',
+    idempotentHint === true ? 'can be repeated' : '',
+    openWorldHint === true ? 'reaches beyond this machine' : '',
+  ].filter(Boolean);
+}
+
+function fields(title: string, schema: Schema, out: Output, width: number | undefined): void {
+  const { style } = out;
+  const required = new Set(schema.required);
+  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => ({
+    name: lineForTerminal(name, 64),
+    type: `${typeWords(field)}${required.has(name) ? '' : ', optional'}`,
+    about: [
+      lineForTerminal(field.description ?? field.title ?? '', 500),
+      field.default === undefined ? '' : `(default ${lineForTerminal(JSON.stringify(field.default) ?? '', 100)})`,
+    ]
+      .filter(Boolean)
+      .join(' '),
+  }));
+  out.write(
+    `\n${style.strong(title)}${rows.length === 0 ? `: ${typeWords(schema) === 'object' ? 'none' : typeWords(schema)}` : ''}\n`,
+  );
+  type Row = (typeof rows)[0];
+  const columns = [
+    { title: '', text: (row: Row) => row.name, paint: (text: string) => style.name(text) },
+    { title: '', text: (row: Row) => row.type, paint: (text: string) => style.faint(text) },
+    { title: '', text: (row: Row) => row.about },
+  ];
+  out.write(table(rows, columns, { style, width, indent: 2, bare: true }));
+}

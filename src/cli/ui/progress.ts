@@ -1,0 +1,81 @@
+// A progress bar on stderr, drawn over itself; on anything but a terminal there is none.
+
+import { lineForTerminal } from '../../app/foreign-text.ts';
+import { styleFor } from './style.ts';
+import { cutTo, widthOf } from './width.ts';
+
+export interface ProgressReport {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface ProgressBar {
+  report(progress: ProgressReport): void;
+  /** Takes the bar away while something else is printed; the next report draws it again. */
+  hide(): void;
+  /** Takes the bar away for good. */
+  close(): void;
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const frameMs = 80;
+/** A call that is over before that need not flicker. */
+const patienceMs = 150;
+const barWidth = 24;
+
+/** Begins to show that something goes on. */
+export function startProgress(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
+  if (stream.isTTY !== true || process.env['TERM'] === 'dumb') return { report() {}, hide() {}, close() {} };
+  const style = styleFor(stream);
+  let last: ProgressReport | undefined;
+  let frame = 0;
+  let shown = false;
+  const draw = (): void => {
+    const head = style.name(frames[frame++ % frames.length] as string);
+    const text = `${head} ${body(last, label, Math.max(20, (stream.columns || 80) - 2), style)}`;
+    stream.write(`\r\u001b[2K${text}`);
+    shown = true;
+  };
+  const hide = (): void => {
+    if (shown) stream.write('\r\u001b[2K');
+    shown = false;
+  };
+  let timer: NodeJS.Timeout | undefined = setTimeout(() => {
+    draw();
+    timer = setInterval(draw, frameMs);
+    timer.unref();
+  }, patienceMs);
+  timer.unref();
+  return {
+    report(progress) {
+      last = progress;
+    },
+    hide,
+    close() {
+      clearTimeout(timer);
+      clearInterval(timer);
+      hide();
+    },
+  };
+}
+
+function body(
+  last: ProgressReport | undefined,
+  label: string,
+  room: number,
+  style: ReturnType<typeof styleFor>,
+): string {
+  if (last === undefined) return style.faint(cutTo(label, room));
+  const { progress, total, message } = last;
+  const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total));
+  const full = share === undefined ? 0 : Math.round(share * barWidth);
+  const count = share === undefined ? figure(progress) : `${String(Math.round(share * 100)).padStart(3)} %`;
+  const bar = share === undefined ? '' : `${style.good('█'.repeat(full))}${style.faint('░'.repeat(barWidth - full))} `;
+  const words = lineForTerminal(message ?? label);
+  return `${bar}${count}  ${style.faint(cutTo(words, Math.max(0, room - widthOf(bar) - widthOf(count) - 2)))}`;
+}
+
+function figure(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+}
