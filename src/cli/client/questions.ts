@@ -23,18 +23,15 @@ export function questionHandlers(
 ): InputHandlers {
   if (answers !== undefined) return { elicit: ({ schema }) => fromAnswers(schema as Schema, answers) };
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return {};
+  const ask = <T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> => {
+    const resume = bar().pause();
+    return withPerson(signal, work).finally(resume);
+  };
   return {
-    elicit: async ({ message, schema }, { signal }) => {
-      bar().hide();
-      return withPerson(signal, (ask) => form(message, schema as Schema, ask));
-    },
-    elicitUrl: async ({ message, url }, { signal }) => {
-      bar().hide();
-      return withPerson(signal, (ask) => visit(message, url, ask));
-    },
+    elicit: ({ message, schema }, { signal }) => ask(signal, (put) => form(message, schema as Schema, put)),
+    elicitUrl: ({ message, url }, { signal }) => ask(signal, (put) => visit(message, url, put)),
     sample: async ({ messages, systemPrompt }, { signal }) => {
-      bar().hide();
-      const text = await withPerson(signal, (ask) => actAsModel(messages, systemPrompt, ask));
+      const text = await ask(signal, (put) => actAsModel(messages, systemPrompt, put));
       return { role: 'assistant', content: { type: 'text', text }, model: 'a person', stopReason: 'endTurn' };
     },
   };

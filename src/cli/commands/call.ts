@@ -1,6 +1,7 @@
 // mooring call: one call of a tool, with its progress, its questions and its result.
 
 import { Mistake } from '../../app/mistake.ts';
+import { ClientError } from '../../client/index.ts';
 import { readArguments, readJsonArguments } from '../client/arguments.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
 import { Files } from '../client/images.ts';
@@ -8,7 +9,7 @@ import { questionHandlers } from '../client/questions.ts';
 import { showToolResult } from '../client/show-content.ts';
 import type { Schema } from '../client/types.ts';
 import { openOutput } from '../ui/output.ts';
-import { type ProgressBar, startProgress } from '../ui/progress.ts';
+import { noProgress, type ProgressBar, startProgress } from '../ui/progress.ts';
 import { readArgs } from '../usage.ts';
 import { pick } from './tools.ts';
 
@@ -49,7 +50,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (more.length > 0) throw new Mistake(`Arguments are written as --arg name=value, not ${more.join(' ')}`);
   const given = readJsonArguments(values.args);
   const answers = values.answer === undefined ? undefined : pairs(values.answer, '--answer');
-  let bar: ProgressBar = { report() {}, hide() {}, close() {} };
+  let bar: ProgressBar = noProgress;
   const work: Parameters<typeof withServer>[3] = async (client, signal) => {
     const tool = pick(await client.listTools({ signal }), name);
     const typed = readArguments(values.arg ?? [], tool.inputSchema as Schema);
@@ -57,7 +58,10 @@ export async function run(args: readonly string[]): Promise<number> {
     if (values['no-check'] !== true) checkRequired(name, all, tool.inputSchema as Schema);
     bar = startProgress(name);
     const result = await client
-      .callTool(name, all, { signal, onProgress: (progress) => bar.report(progress) })
+      .callTool(name, all, { signal, onProgress: (progress) => bar.report(progress), ...patience(values.timeout) })
+      .catch((error: unknown) => {
+        throw hinted(error);
+      })
       .finally(() => bar.close());
     if (values.json === true) out.json(result);
     else showToolResult(result, out, new Files(values.save));
@@ -72,6 +76,20 @@ export async function run(args: readonly string[]): Promise<number> {
     work,
     questionHandlers(answers, () => bar),
   );
+}
+
+/** People take their time to answer; a call that may ask them waits longer. */
+function patience(timeout: string | undefined): { timeoutMs?: number } {
+  return timeout === undefined && process.stdin.isTTY === true ? { timeoutMs: 600_000 } : {};
+}
+
+const missingCapability = -32021;
+
+function hinted(error: unknown): unknown {
+  if (!(error instanceof ClientError) || error.said?.code !== missingCapability) return error;
+  return new Error(`${error.message}\nThe tool asks questions: run it at a terminal, or give --answer name=value`, {
+    cause: error,
+  });
 }
 
 /** The server would refuse as well; here the words are those of the command line. */

@@ -12,11 +12,14 @@ export interface ProgressReport {
 
 export interface ProgressBar {
   report(progress: ProgressReport): void;
-  /** Takes the bar away while something else is printed; the next report draws it again. */
-  hide(): void;
+  /** Takes the bar away while something else has the terminal; the result brings it back. */
+  pause(): () => void;
   /** Takes the bar away for good. */
   close(): void;
 }
+
+/** Shows nothing. */
+export const noProgress: ProgressBar = { report() {}, pause: () => () => {}, close() {} };
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 80;
@@ -26,12 +29,14 @@ const barWidth = 24;
 
 /** Begins to show that something goes on. */
 export function startProgress(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
-  if (stream.isTTY !== true || process.env['TERM'] === 'dumb') return { report() {}, hide() {}, close() {} };
+  if (stream.isTTY !== true || process.env['TERM'] === 'dumb') return noProgress;
   const style = styleFor(stream);
   let last: ProgressReport | undefined;
   let frame = 0;
   let shown = false;
+  let paused = 0;
   const draw = (): void => {
+    if (paused > 0) return;
     const head = style.name(frames[frame++ % frames.length] as string);
     const text = `${head} ${body(last, label, Math.max(20, (stream.columns || 80) - 2), style)}`;
     stream.write(`\r\u001b[2K${text}`);
@@ -51,7 +56,13 @@ export function startProgress(label: string, stream: NodeJS.WriteStream = proces
     report(progress) {
       last = progress;
     },
-    hide,
+    pause() {
+      paused++;
+      hide();
+      return () => {
+        paused--;
+      };
+    },
     close() {
       clearTimeout(timer);
       clearInterval(timer);
