@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } 
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'no-types': { type: 'boolean' } } });
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -21,23 +21,36 @@ const entries = {
   client: 'src/client/index.ts',
 };
 
+const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+
+/**
+ * What every server loads is one file: a start pays for each file it opens, so what belongs together stays together.
+ * The rest is split where the sources import lazily.
+ */
+function isCore(id) {
+  const path = id.slice(root.length);
+  if (id.includes('rolldown/runtime')) return true;
+  const lazy = /\/(codegen[\w-]*|ajv|node-sealer|client-[\w-]+)\.ts$|\/transports\/(http\/|websocket)/;
+  return /^\/src\/(protocol|schema|engine|transports)\//.test(path) && !lazy.test(path);
+}
+
 // Written beside and swapped in whole: whoever runs the old build meanwhile keeps it, and a failed one changes nothing.
 mkdirSync(dirname(outdir), { recursive: true });
 const fresh = mkdtempSync(`${outdir}-`);
 try {
-  await build({
-    absWorkingDir: root,
-    entryPoints: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(resolve(root, file)))),
-    outdir: fresh,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(resolve(root, file)))),
     platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    chunkNames: 'chunks/[name]-[hash]',
-    logLevel: 'warning',
-    define: { __VERSION__: JSON.stringify(JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).version) },
+    external: (id) => !/^[./]/.test(id),
+    transform: { target: 'node20', define: { __VERSION__: JSON.stringify(manifest.version) } },
+  });
+  await bundle.write({
+    dir: fresh,
+    format: 'esm',
+    minify: true,
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    codeSplitting: { groups: [{ name: 'core', test: isCore }] },
   });
   if (values['no-types'] !== true) {
     const tsc = resolve(root, 'node_modules/typescript/bin/tsc');
@@ -50,7 +63,7 @@ try {
   rmSync(old, { recursive: true, force: true });
 } catch (error) {
   rmSync(fresh, { recursive: true, force: true });
-  // What tsc and esbuild had to say has been said; the stack of this script adds nothing.
+  // What tsc and rolldown had to say has been said; the stack of this script adds nothing.
   if (error?.status === undefined && error?.errors === undefined) throw error;
   process.exitCode = 1;
 }

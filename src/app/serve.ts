@@ -2,6 +2,7 @@
 
 import { dirname } from 'node:path';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
+import { serveStdio } from '../transports/stdio.ts';
 import { type Asked, type Settled, settle } from './config/settle.ts';
 import { auditPack, openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
@@ -82,7 +83,6 @@ async function serveOverStdio(
   logger: StreamLogger,
   guard: () => void,
 ): Promise<void> {
-  const { serveStdio } = await import('../transports/stdio.ts');
   const connection = await serveStdio(server, { ...stdio, logger });
   guard();
   logger.info('Server running', { profile, transport: 'stdio', version });

@@ -51,8 +51,7 @@ export class Core {
   /** Those of them that want to see every text that leaves. */
   readonly listeners: Observer[] = [];
   readonly deadlines: Deadlines<Call>;
-  /** Makes ids of our requests unlike those of any other process. */
-  readonly idPrefix = `m${crypto.randomUUID().slice(0, 8)}-`;
+  #idPrefix: string | undefined;
   readonly #options: CoreOptions;
   #capabilities: Capabilities | undefined;
 
@@ -69,6 +68,11 @@ export class Core {
     this.catalog = new Catalog((kind) => this.#changed(kind));
     this.lists = new ListCache(this);
     this.deadlines = new Deadlines((call) => this.#expire(call));
+  }
+
+  /** Makes ids of our requests unlike those of any other process. Made when first needed: a start pays for no crypto. */
+  get idPrefix(): string {
+    return (this.#idPrefix ??= `m${crypto.randomUUID().slice(0, 8)}-`);
   }
 
   get capabilities(): Capabilities {

@@ -40,7 +40,8 @@ export class ListCache {
     const { principal } = call.peer;
     const entries = this.#core.catalog[kind] as unknown as ReadonlyMap<string, Entry<Listed[K]>>;
     if (cursor === undefined && more === undefined) {
-      const key = `${kind} ${revision.date} ${viewOf(entries, principal)}`;
+      const view = this.#core.catalog.hides ? viewOf(entries, principal) : '';
+      const key = `${kind} ${revision.date} ${view}`;
       const known = this.#pages.get(key);
       if (known !== undefined) return known;
       const spelled = this.#spell(kind, revision, visibleRows(entries, principal), 0, principal);

@@ -6,10 +6,10 @@ import type { Sealer, SealKey } from './ports.ts';
 
 const ivBytes = 12;
 
-/** Seals with AES-GCM under a key derived from `key`, or a random one. */
-export function createSealer(key?: SealKey): Sealer {
+/** Seals with AES-GCM under a key derived from `key`; a function is asked for it when something is first sealed. */
+export function createSealer(key: SealKey | (() => SealKey)): Sealer {
   let imported: Promise<CryptoKey> | undefined;
-  const cryptoKey = (): Promise<CryptoKey> => (imported ??= importKey(key));
+  const cryptoKey = (): Promise<CryptoKey> => (imported ??= importKey(typeof key === 'function' ? key() : key));
   return {
     async seal(purpose, value, context = '') {
       const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
@@ -40,18 +40,21 @@ function algorithm(iv: Uint8Array<ArrayBuffer>, purpose: string, context: string
   return { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(`mooring\u0000${purpose}\u0000${context}`) };
 }
 
-async function importKey(key: SealKey | undefined): Promise<CryptoKey> {
-  const raw = key === undefined ? crypto.getRandomValues(new Uint8Array(32)) : await keyBytes(key);
-  return crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt']);
+async function importKey(key: SealKey): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', await keyBytes(key), 'AES-GCM', false, ['encrypt', 'decrypt']);
+}
+
+/** Throws for a key that would not keep anything secret. */
+export function checkSealKey(key: SealKey): void {
+  if (typeof key === 'string') {
+    if (key.length < 16) throw new TypeError('A seal key needs at least 16 characters; use a long random text');
+  } else if (key.byteLength !== 32) throw new TypeError(`A seal key has 32 bytes, not ${key.byteLength}`);
 }
 
 /** The 32 bytes behind a configured key; the same for every sealer, whatever crypto it is built on. */
 export async function keyBytes(key: SealKey): Promise<Uint8Array<ArrayBuffer>> {
-  if (typeof key !== 'string') {
-    if (key.byteLength !== 32) throw new TypeError(`A seal key has 32 bytes, not ${key.byteLength}`);
-    return new Uint8Array(key);
-  }
-  if (key.length < 16) throw new TypeError('A seal key needs at least 16 characters; use a long random text');
+  checkSealKey(key);
+  if (typeof key !== 'string') return new Uint8Array(key);
   return new Uint8Array(
     await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`mooring seal key\u0000${key}`)),
   );

@@ -33,7 +33,7 @@ import { guardObserver } from './guarded-observer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
-import { createSealer } from './sealer.ts';
+import { checkSealKey, createSealer } from './sealer.ts';
 import { Session } from './session.ts';
 
 /** What a server is made of. `name` and `version` are all it needs. */
@@ -67,7 +67,8 @@ export function createServer(options: ServerOptions): Server {
 export class Server implements SessionHost {
   readonly #core: Core;
   /** Private, so that printing a server does not print its key. */
-  readonly #sealKey: SealKey | undefined;
+  #sealKey: SealKey | undefined;
+  readonly #sealsItself: boolean;
   readonly #packs: Pack<Server>[] = [];
 
   constructor(options: ServerOptions) {
@@ -77,7 +78,9 @@ export class Server implements SessionHost {
     if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
       throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
     }
-    this.#sealKey = sealer === undefined ? (key ?? crypto.getRandomValues(new Uint8Array(32))) : undefined;
+    if (key !== undefined) checkSealKey(key);
+    this.#sealKey = key;
+    this.#sealsItself = sealer === undefined;
     this.#core = new Core({
       identity: { name, version, title, description, websiteUrl, icons },
       rules: rules ?? {},
@@ -87,7 +90,7 @@ export class Server implements SessionHost {
       extensions,
       logging: logging ?? true,
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
-      sealer: sealer ?? createSealer(this.#sealKey),
+      sealer: sealer ?? createSealer(() => this.sealKey as SealKey),
       store: store ?? createMemoryStore(),
       logger,
     });
@@ -219,7 +222,8 @@ export class Server implements SessionHost {
     return this.#core.vocabulary.assumedVersion;
   }
   get sealKey(): SealKey | undefined {
-    return this.#sealKey;
+    // Made when first needed, so that a start pays for no crypto.
+    return this.#sealsItself ? (this.#sealKey ??= crypto.getRandomValues(new Uint8Array(32))) : undefined;
   }
   get sealer(): Sealer {
     return this.#core.sealer;

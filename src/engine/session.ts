@@ -6,8 +6,11 @@ import type { Capabilities, Implementation, LogLevel, Root } from '../protocol/m
 import type { Revision } from '../protocol/revisions/index.ts';
 import type { SessionView } from './context.ts';
 
+/** What is known of a session when it begins; its key may be left open. */
+type Facts = Omit<SessionFacts, 'revision' | 'key'> & { readonly key?: string | undefined };
+
 export class Session implements SessionView, SessionInUse {
-  readonly key: string;
+  #key: string | undefined;
   readonly revision: Revision;
   readonly clientInfo: Implementation | undefined;
   readonly capabilities: Capabilities;
@@ -19,8 +22,8 @@ export class Session implements SessionView, SessionInUse {
   #values: Map<string, unknown> | undefined;
   readonly #save: SaveState | undefined;
 
-  constructor(revision: Revision, facts: Omit<SessionFacts, 'revision'>, state: SessionState = {}, save?: SaveState) {
-    this.key = facts.key;
+  constructor(revision: Revision, facts: Facts, state: SessionState = {}, save?: SaveState) {
+    this.#key = facts.key;
     this.revision = revision;
     this.clientInfo = facts.clientInfo;
     this.capabilities = facts.capabilities;
@@ -29,6 +32,11 @@ export class Session implements SessionView, SessionInUse {
     this.#level = state.level ?? 'info';
     this.subscriptions = new Set(state.subscriptions);
     this.#save = save;
+  }
+
+  /** Made when first asked for, where nobody gave one. */
+  get key(): string {
+    return (this.#key ??= crypto.randomUUID());
   }
 
   get facts(): SessionFacts {

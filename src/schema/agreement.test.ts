@@ -4,9 +4,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canGenerate } from './codegen.ts';
 import { parseSchema } from './parse.ts';
-import { PlainValidator } from './plain.ts';
+import { loadGenerator, PlainValidator } from './plain.ts';
 import { SchemaError } from './schema-error.ts';
 import type { JsonSchema } from './types.ts';
+
+await loadGenerator();
 
 const scalar = fc.constantFrom<unknown>(null, true, false, 0, 1, 2, 3.5, -1, 10, '', 'a', 'ab', 'abc', '😀', '😀b');
 

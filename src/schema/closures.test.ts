@@ -2,8 +2,10 @@
 import { expect, test } from 'vitest';
 import { formatIssues } from './issues.ts';
 import { parseSchema } from './parse.ts';
-import { PlainValidator } from './plain.ts';
+import { loadGenerator, PlainValidator } from './plain.ts';
 import type { JsonSchema } from './types.ts';
+
+await loadGenerator();
 
 const good = '';
 

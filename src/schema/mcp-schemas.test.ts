@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { formatIssues } from './issues.ts';
 import { parseSchema } from './parse.ts';
-import { PlainValidator } from './plain.ts';
+import { loadGenerator, PlainValidator } from './plain.ts';
 import type { JsonSchema } from './types.ts';
+
+await loadGenerator();
 
 const spec = fileURLToPath(new URL('../../../shared/spec/', import.meta.url));
 const here = existsSync(`${spec}schema`);

@@ -1,8 +1,10 @@
 // What a hostile value can do to a validator: nothing.
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseSchema } from './parse.ts';
-import { PlainValidator } from './plain.ts';
+import { loadGenerator, PlainValidator } from './plain.ts';
 import type { JsonSchema } from './types.ts';
+
+await loadGenerator();
 
 /** One validator on closures, one on generated code. */
 function both(schema: JsonSchema): PlainValidator[] {

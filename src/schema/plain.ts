@@ -2,7 +2,7 @@
 // code, which costs about as much to make as a few hundred values cost to judge without it.
 import type { Check } from './check.ts';
 import { buildCheck } from './closures.ts';
-import { canGenerate, generateTest, type Test } from './codegen.ts';
+import type { Test } from './codegen.ts';
 import { isStackOverflow, nestedTooDeeply, tooMuchWork } from './issues.ts';
 import { limits } from './limits.ts';
 import { Log } from './log.ts';
@@ -12,6 +12,18 @@ import { depthReached, work, workExhausted } from './work.ts';
 
 /** How often a schema is used before code is generated for it. */
 const callsUntilGenerated = 200;
+
+/** The generator, once a schema was used often enough to be worth loading it: a start should not pay for it. */
+let generator: typeof import('./codegen.ts') | undefined;
+let loading: Promise<void> | undefined;
+
+/** Loads the generator; resolves when validators can use it. */
+export function loadGenerator(): Promise<void> {
+  loading ??= import('./codegen.ts').then((loaded) => {
+    generator = loaded;
+  });
+  return loading;
+}
 
 /** Judges by a plan. Nothing is built before the first value arrives. */
 export class PlainValidator implements Validator {
@@ -61,7 +73,11 @@ export class PlainValidator implements Validator {
   }
 
   #generate(): void {
-    if (canGenerate()) this.#generated = generateTest(this.#plan);
+    if (generator === undefined) {
+      void loadGenerator();
+      return;
+    }
+    if (generator.canGenerate()) this.#generated = generator.generateTest(this.#plan);
     // Where no code came of it the question is not asked again: closures can do all that it could.
     if (this.#generated === undefined) this.#callsLeft = Number.POSITIVE_INFINITY;
   }

@@ -1,8 +1,10 @@
 // Bytes to lines: one UTF-8 JSON-RPC message per line, whatever the chunks look like. Knows sizes and encoding,
 // nothing of JSON beyond the clue it hands out with a line it refuses (line-clue.ts).
 
-import { isAscii, isUtf8 } from 'node:buffer';
 import { clueBytes, findClue, type LineClue } from './line-clue.ts';
+
+// Not imported: an import of a built-in wraps all of its exports, which a start would pay for.
+const { isAscii, isUtf8 } = process.getBuiltinModule('node:buffer');
 
 /** Why a line never became a message. */
 export type LineRefusal = 'too-large' | 'not-utf8';

@@ -38,6 +38,7 @@ export class LineWriter {
   readonly #pauseBytes: number;
   #pending = '';
   #scheduled = false;
+  #gathering = false;
   #full = false;
   #closed = false;
   #waiting: (() => void)[] = [];
@@ -58,9 +59,20 @@ export class LineWriter {
     if (this.#pending !== '' && this.#pending.length + text.length > flushLength) this.flush();
     this.#pending += `${text}\n`;
     if (this.#pending.length >= flushLength) this.flush();
-    else if (!this.#scheduled) {
+    else if (!this.#scheduled && !this.#gathering) {
       this.#scheduled = true;
       setImmediate(this.#onTurnEnd);
+    }
+  }
+
+  /** Runs what will write some lines at once, and hands them over together when it returns. */
+  gather(run: () => void): void {
+    this.#gathering = true;
+    try {
+      run();
+    } finally {
+      this.#gathering = false;
+      this.flush();
     }
   }
 

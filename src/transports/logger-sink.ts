@@ -1,8 +1,10 @@
 // Where log text leaves the process without ever making it wait. A client that starts a server and never reads its
 // stderr is common; the pipe holds 64 KiB, and a logger that blocks there hangs the server for good.
 
-import { write as writeFd } from 'node:fs';
 import type { Writable } from 'node:stream';
+
+// Not imported: an import of a built-in wraps all of its exports, which a start would pay for.
+const { write: writeFd } = process.getBuiltinModule('node:fs');
 
 /** Log text nobody has read yet is kept up to this size; stops an unread stderr from filling the memory. */
 export const defaultMaxQueuedBytes = 1024 * 1024;

@@ -168,7 +168,7 @@ class Connection implements StreamServer, Outlet {
 
   // The input.
 
-  #onData = (chunk: Uint8Array): void => this.#reader.push(chunk);
+  #onData = (chunk: Uint8Array): void => this.#writer.gather(() => this.#reader.push(chunk));
 
   #onInputEnd = (): void => this.#reader.end();
 

@@ -19,7 +19,7 @@ export const initialize: Feature<Session> = {
       throw wireErrors.unsupportedVersion(protocolVersion ?? null, call.core.vocabulary.statelessVersions);
     }
     const session = new Session(revision, {
-      key: call.channel.key ?? crypto.randomUUID(),
+      key: call.channel.key,
       ...(isObject(clientInfo) ? { clientInfo: clientInfo as unknown as Implementation } : {}),
       capabilities: isObject(capabilities) ? (capabilities as Capabilities) : {},
     });
