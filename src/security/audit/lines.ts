@@ -3,6 +3,7 @@
 
 import type { Ended, Refused } from '../../engine/ports.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
+import { refusalOf } from '../refusals.ts';
 import type { Spelling } from './arguments.ts';
 import type { AuditRecord } from './contract.ts';
 
@@ -73,9 +74,11 @@ export class LineWriter {
     const args = params['arguments'];
     const spelled = args === undefined ? undefined : this.#spelling.args(name ?? '', args);
     if (spelled !== undefined) line += `,"arguments":${spelled}`;
-    line += `,"outcome":"${outcome}"`;
+    const why = outcome === 'failed' ? refusalOf(request) : undefined;
+    line += `,"outcome":"${why === undefined ? outcome : 'refused'}"`;
     if (code !== undefined) line += `,"code":${code}`;
-    return `${line},"ms":${Math.round(durationMs * 1000) / 1000}`;
+    line += `,"ms":${Math.round(durationMs * 1000) / 1000}`;
+    return why === undefined ? line : `${line},"details":{"why":${this.#spelling.text(why)}}`;
   }
 
   #refused({ message, peer, error, code }: Refused): string {

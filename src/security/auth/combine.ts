@@ -1,0 +1,47 @@
+// Several ways to be let in, and the one way for pipes, whose credentials come from the environment.
+
+import type { Authenticate, AuthRequest, Denied, Principal } from './contract.ts';
+import { isDenied } from './contract.ts';
+
+/** Lets in whom one of these lets in, asked in turn. Whoever is refused hears what came closest. */
+export function anyOf(...ways: readonly Authenticate[]): Authenticate {
+  return async (request) => {
+    let best: Denied | undefined;
+    for (const way of ways) {
+      const verdict = await way(request);
+      if (verdict !== undefined && !isDenied(verdict)) return verdict;
+      if (rank(verdict) > rank(best)) best = verdict;
+    }
+    return best;
+  };
+}
+
+/** A token that only lacks scopes came closer than a bad one, and a bad one closer than none. */
+function rank(denied: Denied | undefined): number {
+  if (denied === undefined) return 0;
+  if (denied.status === 403) return 3;
+  return denied.challenge?.includes('resource_metadata') === true ? 2 : 1;
+}
+
+/**
+ * Who is at the other end of a pipe: a server started by its client finds the client's token in its environment. Throws
+ * when there is none, or one that is not good: then nothing should be served.
+ */
+export async function authenticateEnvironment(
+  authenticate: Authenticate,
+  env: Readonly<Record<string, string | undefined>>,
+  variable = 'MOORING_TOKEN',
+): Promise<Principal> {
+  const token = env[variable];
+  const request: AuthRequest = {
+    method: 'STDIO',
+    path: '',
+    address: undefined,
+    get: (name) => (name === 'authorization' && token !== undefined ? `Bearer ${token}` : undefined),
+  };
+  const verdict = await authenticate(request);
+  if (verdict === undefined || isDenied(verdict)) {
+    throw new Error(`${variable} does not authenticate anybody: ${verdict?.message ?? 'no token'}`);
+  }
+  return verdict;
+}

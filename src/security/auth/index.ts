@@ -1,0 +1,17 @@
+// The door of authentication. Other rooms import from here and nowhere deeper.
+
+export type { ScopeHierarchy } from './claims.ts';
+export { anyOf, authenticateEnvironment } from './combine.ts';
+export type { Authenticate, AuthRequest, Denied, Principal, Verdict } from './contract.ts';
+export { AuthUnavailable, type IntrospectionOptions, type IssuerOptions } from './issuer.ts';
+export { type MetadataRoute, metadataUrl, type ProtectedResourceMetadata } from './metadata.ts';
+export { createOAuthAuthenticator, type OAuthAuthenticator, type OAuthOptions } from './oauth.ts';
+export { requireScopes, type ScopeOptions, type ScopeRule } from './scopes.ts';
+export {
+  createToken,
+  createTokenAuthenticator,
+  hashToken,
+  readTokenFile,
+  type TokenEntry,
+  type TokenOptions,
+} from './tokens.ts';

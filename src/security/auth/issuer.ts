@@ -1,0 +1,142 @@
+// One authorization server: where its keys are, and whether it says that a token is good.
+
+import { createFetcher, type Fetcher } from '../network/fetcher.ts';
+import { toWebFetch } from '../network/web-fetch.ts';
+import type { Claims } from './claims.ts';
+import { type JSONWebKeySet, type JWTVerifyGetKey, loadJose } from './jose.ts';
+
+/** Asks the issuer about each token (RFC 7662), for tokens that say nothing themselves. */
+export interface IntrospectionOptions {
+  readonly endpoint: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface IssuerOptions {
+  /** Exactly as tokens spell it in `iss`. */
+  readonly issuer: string;
+  /** The key set or its address. Default: found through the metadata of the issuer. */
+  readonly jwks?: string | JSONWebKeySet;
+  readonly introspection?: IntrospectionOptions;
+}
+
+/** The issuer cannot be asked now: nobody's fault who shows a token. */
+export class AuthUnavailable extends Error {
+  constructor(issuer: string, cause: unknown) {
+    super(`The authorization server ${issuer} cannot be asked`, { cause });
+    this.name = 'AuthUnavailable';
+  }
+}
+
+/** Looking a token up costs the issuer something; made-up tokens must not make us a weapon against it. */
+const maxLookups = 64;
+
+export class Issuer {
+  readonly name: string;
+  readonly #options: IssuerOptions;
+  readonly #fetcher: Fetcher;
+  #keys: Promise<JWTVerifyGetKey> | undefined;
+  #lookups = 0;
+
+  constructor(options: IssuerOptions) {
+    this.name = options.issuer;
+    this.#options = options;
+    const named = [options.issuer, options.jwks, options.introspection?.endpoint].filter(
+      (each) => typeof each === 'string',
+    );
+    const urls = named.map(requireSafe);
+    this.#fetcher = createFetcher({
+      // The operator named these, so they may be in his own network; what they point to may not.
+      allow: urls.map(({ host }) => host),
+      maxBytes: 1024 * 1024,
+      timeoutMs: 10_000,
+      maxRedirects: 0,
+    });
+  }
+
+  get looksUp(): boolean {
+    return this.#options.introspection !== undefined;
+  }
+
+  /** Whether tokens can be checked by their signature. */
+  get signs(): boolean {
+    return this.#options.jwks !== undefined || !this.looksUp;
+  }
+
+  /** The keys; looked for again after a failure. */
+  keys(): Promise<JWTVerifyGetKey> {
+    this.#keys ??= this.#findKeys().catch((error: unknown) => {
+      this.#keys = undefined;
+      throw new AuthUnavailable(this.name, error);
+    });
+    return this.#keys;
+  }
+
+  async #findKeys(): Promise<JWTVerifyGetKey> {
+    const { createLocalJWKSet, createRemoteJWKSet, customFetch } = await loadJose();
+    const { jwks } = this.#options;
+    if (typeof jwks === 'object') return createLocalJWKSet(jwks);
+    const url = requireSafe(jwks ?? (await this.#discover()));
+    return createRemoteJWKSet(url, { [customFetch]: toWebFetch(this.#fetcher) });
+  }
+
+  /** The metadata of an issuer (RFC 8414, or OpenID Connect), which must speak of this very issuer. */
+  async #discover(): Promise<string> {
+    const { origin, pathname } = new URL(this.name);
+    const path = pathname === '/' ? '' : pathname.replace(/\/$/, '');
+    const places = [
+      `${origin}/.well-known/oauth-authorization-server${path}`,
+      `${origin}/.well-known/openid-configuration${path}`,
+      ...(path === '' ? [] : [`${origin}${path}/.well-known/openid-configuration`]),
+    ];
+    for (const place of places) {
+      const response = await this.#fetcher.fetch(place, { accept: ['application/json'], redirect: 'refuse' });
+      if (response.status !== 200) {
+        response.discard();
+        continue;
+      }
+      const { issuer, jwks_uri: keys } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
+      if (issuer !== this.name) throw new Error(`${place} speaks of another issuer`);
+      if (typeof keys === 'string') return keys;
+    }
+    throw new Error('its metadata names no keys');
+  }
+
+  /** What the issuer says about a token; undefined: that it is not good. */
+  async lookUp(token: string): Promise<Claims | undefined> {
+    const { endpoint, clientId, clientSecret } = this.#options.introspection as IntrospectionOptions;
+    if (this.#lookups >= maxLookups) throw new AuthUnavailable(this.name, new Error('too many tokens to look up'));
+    this.#lookups++;
+    try {
+      const credentials = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`);
+      const response = await this.#fetcher.fetch(endpoint, {
+        method: 'POST',
+        headers: {
+          authorization: `Basic ${credentials.toString('base64')}`,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+        accept: ['application/json'],
+        redirect: 'refuse',
+      });
+      if (response.status !== 200) {
+        response.discard();
+        throw new Error(`introspection answered with status ${response.status}`);
+      }
+      const claims = (await response.json()) as Claims;
+      return claims['active'] === true ? claims : undefined;
+    } catch (error) {
+      throw new AuthUnavailable(this.name, error);
+    } finally {
+      this.#lookups--;
+    }
+  }
+}
+
+/** Keys and secrets travel encrypted, unless they do not leave the machine. */
+function requireSafe(address: string): URL {
+  const url = new URL(address);
+  const local = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && local)) return url;
+  throw new TypeError(`An authorization server is reached by https: ${address}`);
+}

@@ -1,0 +1,49 @@
+// What a protected resource tells clients that come without a token: who can give them one (RFC 9728).
+
+/** The document. */
+export interface ProtectedResourceMetadata {
+  readonly resource: string;
+  readonly authorization_servers: readonly string[];
+  readonly scopes_supported?: readonly string[];
+  readonly bearer_methods_supported: readonly ['header'];
+  readonly resource_name?: string;
+  readonly resource_documentation?: string;
+}
+
+/** A page of this document, in the shape `serveHttp` takes as one of its `routes`. */
+export interface MetadataRoute {
+  readonly path: string;
+  readonly method: 'GET';
+  readonly public: true;
+  answer(): { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string };
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource';
+
+/** The address of a resource as clients spell it: no fragment, lower-case host, no slash that means nothing. */
+export function canonicalResource(resource: string): string {
+  const url = new URL(resource);
+  if (url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new TypeError(`A resource is an address without fragment and credentials: ${resource}`);
+  }
+  return url.pathname === '/' && url.search === '' ? url.origin : url.href;
+}
+
+/** Where the document is: the path of the resource goes behind the well-known one. */
+export function metadataUrl(resource: string): string {
+  const url = new URL(resource);
+  return `${url.origin}${wellKnown}${url.pathname === '/' ? '' : url.pathname}${url.search}`;
+}
+
+/** Serves the document at its own place and at the root, where older clients look. */
+export function metadataRoutes(metadata: ProtectedResourceMetadata): MetadataRoute[] {
+  const body = JSON.stringify(metadata);
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' };
+  const paths = new Set([new URL(metadataUrl(metadata.resource)).pathname, wellKnown]);
+  return [...paths].map((path) => ({
+    path,
+    method: 'GET',
+    public: true,
+    answer: () => ({ status: 200, headers, body }),
+  }));
+}

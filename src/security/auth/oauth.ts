@@ -1,0 +1,217 @@
+// The OAuth resource server: lets in who shows a token that was issued by one of our issuers, for us, and is still good.
+// What a principal may do with which scopes is said elsewhere (scopes.ts, policy/).
+
+import { badToken, type ChallengeParts, challengeOf, readBearer, shortToken, unknownCaller } from './bearer.ts';
+import { type Claims, hasScopes, principalOf, type ScopeHierarchy } from './claims.ts';
+import type { Authenticate, Denied, Principal } from './contract.ts';
+import { AuthUnavailable, Issuer, type IssuerOptions } from './issuer.ts';
+import { type JWTPayload, loadJose } from './jose.ts';
+import {
+  canonicalResource,
+  type MetadataRoute,
+  metadataRoutes,
+  metadataUrl,
+  type ProtectedResourceMetadata,
+} from './metadata.ts';
+import { VerdictCache } from './verdict-cache.ts';
+
+export interface OAuthOptions {
+  /** The address under which clients know this server: `https://mcp.example.com/mcp`. */
+  readonly resource: string;
+  readonly issuers: readonly (string | IssuerOptions)[];
+  /** What tokens must name in `aud`. Default: `resource`. */
+  readonly audience?: string | readonly string[];
+  /** Signature algorithms. Default: all that need no shared secret. */
+  readonly algorithms?: readonly string[];
+  /** How far clocks may differ. Default 30 s. */
+  readonly clockToleranceMs?: number;
+  /** Scopes every request needs. */
+  readonly requiredScopes?: readonly string[];
+  /** Scopes to ask for at first, in the metadata. Default: `requiredScopes`. */
+  readonly scopesSupported?: readonly string[];
+  /** Which scopes bring others along. */
+  readonly scopeHierarchy?: ScopeHierarchy;
+  /** For how long what was found about a token is believed. Default 30 s; 0 asks every time. */
+  readonly cacheMs?: number;
+  readonly resourceName?: string;
+  readonly documentation?: string;
+}
+
+export interface OAuthAuthenticator {
+  /** For `serveHttp`. */
+  readonly authenticate: Authenticate;
+  readonly metadata: ProtectedResourceMetadata;
+  /** For `serveHttp`: the pages that tell clients where to get a token. */
+  readonly routes: readonly MetadataRoute[];
+  /** The challenge for an operation that needs these scopes. */
+  challenge(scopes: readonly string[]): string;
+}
+
+const signatures = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/**
+ * Makes this server an OAuth resource server.
+ *
+ * @example
+ * const oauth = createOAuthAuthenticator({ resource: 'https://mcp.example.com/mcp', issuers: ['https://id.example.com'] });
+ * await serveHttp(server, { authenticate: oauth.authenticate, routes: oauth.routes });
+ */
+export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthenticator {
+  const resource = canonicalResource(options.resource);
+  const issuers = options.issuers.map((each) => new Issuer(typeof each === 'string' ? { issuer: each } : each));
+  if (issuers.length === 0) throw new TypeError('OAuth needs at least one issuer');
+  const algorithms = options.algorithms ?? signatures;
+  const weak = algorithms.filter((each) => !signatures.includes(each));
+  if (weak.length > 0) throw new TypeError(`Tokens are not accepted by ${weak.join(', ')}`);
+  const requiredScopes = options.requiredScopes ?? [];
+  const audiences = audiencesOf(options.audience ?? resource);
+  const hierarchy = options.scopeHierarchy ?? {};
+  const toleranceMs = options.clockToleranceMs ?? 30_000;
+  const cache = new VerdictCache(options.cacheMs ?? 30_000);
+
+  const scopesSupported = options.scopesSupported ?? requiredScopes;
+  const metadata: ProtectedResourceMetadata = {
+    resource,
+    authorization_servers: issuers.map(({ name }) => name),
+    ...(scopesSupported.length === 0 ? {} : { scopes_supported: scopesSupported }),
+    bearer_methods_supported: ['header'],
+    ...(options.resourceName === undefined ? {} : { resource_name: options.resourceName }),
+    ...(options.documentation === undefined ? {} : { resource_documentation: options.documentation }),
+  };
+  const parts: ChallengeParts = { resourceMetadata: metadataUrl(resource), scopes: requiredScopes };
+
+  const admit = (claims: Claims, issuer: string): Principal | Denied => {
+    // Bound to a key that the request does not prove to have: accepting it would undo the binding.
+    if (claims['cnf'] !== undefined) return badToken('sender-constrained tokens are not supported', parts);
+    const principal = principalOf(claims, issuer, hierarchy);
+    if (principal === undefined) return badToken('the token names nobody', parts);
+    return hasScopes(principal, requiredScopes) ? principal : shortToken(requiredScopes, parts);
+  };
+
+  const verify = async (token: string, issuer: Issuer): Promise<Principal | Denied> => {
+    const { jwtVerify } = await loadJose();
+    const keys = await issuer.keys();
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        issuer: issuer.name,
+        audience: [...audiences],
+        algorithms: [...algorithms],
+        clockTolerance: toleranceMs / 1000,
+        requiredClaims: ['exp'],
+      });
+      if (!tokenTypes.has(protectedHeader.typ?.toLowerCase() ?? '')) return badToken('not an access token', parts);
+      return admit(payload as JWTPayload & Claims, issuer.name);
+    } catch (error) {
+      const why = flawOf(error);
+      if (why === undefined) throw new AuthUnavailable(issuer.name, error);
+      return badToken(why, parts);
+    }
+  };
+
+  const lookUp = async (token: string, issuer: Issuer): Promise<Principal | Denied> => {
+    const claims = await issuer.lookUp(token);
+    if (claims === undefined) return badToken('the token is not active', parts);
+    const flaw = checkClaims(claims, issuer.name, audiences, toleranceMs);
+    return flaw === undefined ? admit(claims, issuer.name) : badToken(flaw, parts);
+  };
+
+  const find = async (token: string): Promise<Principal | Denied> => {
+    const said = await issuerNamedBy(token);
+    if (said !== undefined) {
+      const issuer = issuers.find(({ name }) => name === said);
+      if (issuer === undefined) return badToken('the token is from another issuer', parts);
+      return issuer.signs ? verify(token, issuer) : lookUp(token, issuer);
+    }
+    for (const issuer of issuers.filter(({ looksUp }) => looksUp)) {
+      const verdict = await lookUp(token, issuer);
+      if (!('status' in verdict) || verdict.status === 403) return verdict;
+    }
+    return badToken('the token is not known', parts);
+  };
+
+  return {
+    metadata,
+    routes: metadataRoutes(metadata),
+    challenge: (scopes) =>
+      challengeOf({ ...parts, error: 'insufficient_scope', scopes, description: 'more scopes are needed' }),
+    authenticate(request) {
+      const bearer = readBearer(request);
+      if (bearer === 'absent') return unknownCaller(parts);
+      if (bearer === 'malformed') return badToken('the header is not a bearer token', parts);
+      return cache.get(bearer.token, () => find(bearer.token));
+    },
+  };
+}
+
+/** What `typ` may say of an access token; many issuers say nothing. */
+const tokenTypes: ReadonlySet<string> = new Set(['', 'jwt', 'at+jwt', 'application/at+jwt']);
+
+/** With and without the slash that means nothing. */
+function audiencesOf(audience: string | readonly string[]): ReadonlySet<string> {
+  const given = typeof audience === 'string' ? [audience] : audience;
+  if (given.length === 0 || given.includes('')) throw new TypeError('A token must be for somebody: give an audience');
+  return new Set(
+    given.flatMap((each) =>
+      /^https?:/.test(each) ? [each, each.replace(/\/$/, ''), each.replace(/\/?$/, '/')] : [each],
+    ),
+  );
+}
+
+/** Whom a token claims to be from. Not believed: it only says whose keys to check it with. */
+async function issuerNamedBy(token: string): Promise<string | undefined> {
+  const { decodeJwt } = await loadJose();
+  try {
+    return decodeJwt(token).iss ?? '';
+  } catch {
+    return undefined; // Not a JWT: a token that only its issuer can read.
+  }
+}
+
+/** What is wrong with a token, in words for its bearer; undefined when it is not the token's fault. */
+function flawOf(error: unknown): string | undefined {
+  const { code, claim } = error as { readonly code?: unknown; readonly claim?: unknown };
+  switch (code) {
+    case 'ERR_JWT_EXPIRED':
+      return 'the token has expired';
+    case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
+      return claim === 'aud' ? 'the token is for another audience' : `the claim ${String(claim)} does not fit`;
+    case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
+    case 'ERR_JWKS_NO_MATCHING_KEY':
+    case 'ERR_JWKS_MULTIPLE_MATCHING_KEYS':
+    case 'ERR_JOSE_ALG_NOT_ALLOWED':
+    case 'ERR_JOSE_NOT_SUPPORTED':
+    case 'ERR_JWS_INVALID':
+    case 'ERR_JWT_INVALID':
+      return 'the signature of the token does not hold';
+    default:
+      return undefined;
+  }
+}
+
+/** The checks of a signed token, for claims that came by another way. */
+function checkClaims(
+  claims: Claims,
+  issuer: string,
+  audiences: ReadonlySet<string>,
+  toleranceMs: number,
+): string | undefined {
+  const { exp, nbf, iss, aud } = claims;
+  const now = Date.now();
+  if (typeof exp === 'number' && exp * 1000 + toleranceMs <= now) return 'the token has expired';
+  if (typeof nbf === 'number' && nbf * 1000 - toleranceMs > now) return 'the token is not valid yet';
+  if (iss !== undefined && iss !== issuer) return 'the token is from another issuer';
+  const given = Array.isArray(aud) ? aud : [aud];
+  return given.some((each) => audiences.has(each as string)) ? undefined : 'the token is for another audience';
+}

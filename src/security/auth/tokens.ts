@@ -1,0 +1,98 @@
+// Static bearer tokens: made here, shown once, kept as hashes. They have 256 random bits, so that a plain hash is all the
+// stretching they need; a token that somebody thought up is refused.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { badToken, readBearer, shortToken, unknownCaller } from './bearer.ts';
+import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
+import type { Authenticate, Principal } from './contract.ts';
+
+/** Who a token is for, and its hash. */
+export interface TokenEntry {
+  readonly id: string;
+  /** `sha256:` and 64 hex digits, as `createToken` gives it. */
+  readonly hash: string;
+  readonly scopes?: readonly string[];
+  /** A date; the token is not good from then on. */
+  readonly expires?: string;
+}
+
+export interface TokenOptions {
+  readonly tokens: readonly TokenEntry[];
+  readonly requiredScopes?: readonly string[];
+  readonly scopeHierarchy?: ScopeHierarchy;
+}
+
+/** What marks our tokens, for people and for scanners that look for leaked ones. */
+const prefix = 'mrg_';
+
+/** Principals of static tokens never meet those of an authorization server. */
+const issuer = 'urn:mooring:token';
+
+/** Makes a token. Show it once and keep the hash. */
+export function createToken(): { readonly token: string; readonly hash: string } {
+  const token = prefix + randomBytes(32).toString('base64url');
+  return { token, hash: hashToken(token) };
+}
+
+/** The hash under which a token is kept. Throws for one that could be guessed. */
+export function hashToken(token: string): string {
+  if (token.length < 32 || new Set(token).size < 12) {
+    throw new RangeError('A token needs at least 32 characters that nobody can guess; "mooring token" makes one');
+  }
+  return `sha256:${digest(token).toString('hex')}`;
+}
+
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** Lets in who shows one of the tokens. */
+export function createTokenAuthenticator(options: TokenOptions): Authenticate {
+  const required = options.requiredScopes ?? [];
+  const entries = options.tokens.map((entry) => ({
+    hash: bytesOf(entry),
+    expiresAtMs: expiryOf(entry),
+    principal: principalOf(entry, options.scopeHierarchy ?? {}),
+  }));
+  if (entries.length === 0) throw new TypeError('There are no tokens: nobody could be let in');
+  return (request) => {
+    const bearer = readBearer(request);
+    if (bearer === 'absent') return unknownCaller({ scopes: required });
+    if (bearer === 'malformed') return badToken('the header is not a bearer token');
+    const shown = digest(bearer.token);
+    let found: (typeof entries)[number] | undefined;
+    // All are compared, always: how long it takes tells nothing.
+    for (const entry of entries) if (timingSafeEqual(entry.hash, shown)) found = entry;
+    if (found === undefined) return badToken('the token is not known');
+    if (found.expiresAtMs <= Date.now()) return badToken('the token has expired');
+    return hasScopes(found.principal, required) ? found.principal : shortToken(required);
+  };
+}
+
+function principalOf({ id, scopes = [], expires }: TokenEntry, hierarchy: ScopeHierarchy): Principal {
+  const until = expires === undefined ? {} : { expiresAtMs: Date.parse(expires) };
+  return { id, issuer, scopes: withImplied(scopes, hierarchy), ...until };
+}
+
+function bytesOf({ id, hash }: TokenEntry): Buffer {
+  const digits = /^sha256:([0-9a-f]{64})$/.exec(hash)?.[1];
+  if (digits === undefined)
+    throw new TypeError(`The hash of token ${JSON.stringify(id)} is not "sha256:" and 64 hex digits`);
+  return Buffer.from(digits, 'hex');
+}
+
+function expiryOf({ id, expires }: TokenEntry): number {
+  const at = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires);
+  if (Number.isNaN(at)) throw new TypeError(`Token ${JSON.stringify(id)} expires at no date: ${expires}`);
+  return at;
+}
+
+/** Reads `{"tokens": [...]}`. A file that others may write to is refused: they could let themselves in. */
+export function readTokenFile(path: string): TokenEntry[] {
+  const { mode } = statSync(path);
+  if ((mode & 0o022) !== 0) throw new Error(`${path} can be written by others; run: chmod go-w ${path}`);
+  const { tokens } = JSON.parse(readFileSync(path, 'utf8')) as { readonly tokens?: unknown };
+  const sound =
+    Array.isArray(tokens) && tokens.every((each) => typeof each?.id === 'string' && typeof each.hash === 'string');
+  if (!sound) throw new TypeError(`${path} must hold {"tokens": [{"id": …, "hash": "sha256:…"}]}`);
+  return tokens as TokenEntry[];
+}

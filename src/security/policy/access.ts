@@ -1,0 +1,119 @@
+// Who may use what: the access rules of a policy, compiled. Answers with the rule that decided, for whoever wants to know.
+
+import type { Kind } from '../../engine/ports.ts';
+import type { Principal } from '../../protocol/principal.ts';
+import { compileGlobs, type Glob, literalPrefix } from '../glob.ts';
+import { spellingsOf } from '../uri-spellings.ts';
+import type { AccessRule, Audience, Policy } from './contract.ts';
+
+/** What was decided, and by what. */
+export interface Decision {
+  readonly allowed: boolean;
+  /** `rules[2]` or its name; `default` when no rule fitted. */
+  readonly rule: string;
+  readonly why: string;
+}
+
+/** Answers for a policy. */
+export interface Access {
+  decide(kind: Kind, key: string, principal: Principal | undefined): Decision;
+}
+
+/** How many decisions are remembered for one caller; names that a stranger makes up must not fill memory. */
+const maxRemembered = 2_000;
+
+export function compileAccess({ rules, default: fallback }: Policy, profile: string | undefined): Access {
+  const byDefault = fallback ?? (rules === undefined ? 'allow' : 'deny');
+  const compiled = (rules ?? []).map(compileRule).filter(({ audience }) => audience.inProfile(profile));
+  const last: Decision = {
+    allowed: byDefault === 'allow',
+    rule: 'default',
+    why: `no rule fits, the default is ${byDefault}`,
+  };
+
+  const judge = (kind: Kind, key: string, principal: Principal | undefined): Decision => {
+    for (const { covers, audience, decision } of compiled) {
+      if (covers(kind, key) && audience.fits(principal)) return decision;
+    }
+    return last;
+  };
+
+  /** Of all ways to read a URI the strictest counts. */
+  const judgeAll = (kind: Kind, key: string, principal: Principal | undefined): Decision => {
+    if (kind !== 'resources') return judge(kind, key, principal);
+    const decisions = spellingsOf(key).map((spelling) => judge(kind, spelling, principal));
+    return decisions.find(({ allowed }) => !allowed) ?? (decisions[0] as Decision);
+  };
+
+  const remembered = new WeakMap<object, Map<string, Decision>>();
+  const nobody = {};
+  return {
+    decide(kind, key, principal) {
+      if (compiled.length === 0) return last;
+      const caller = principal ?? nobody;
+      let known = remembered.get(caller);
+      if (known === undefined) remembered.set(caller, (known = new Map()));
+      const name = `${kind} ${key}`;
+      let decision = known.get(name);
+      if (decision === undefined) {
+        decision = judgeAll(kind, key, principal);
+        if (known.size >= maxRemembered) known.clear();
+        if (key.length <= 512) known.set(name, decision);
+      }
+      return decision;
+    },
+  };
+}
+
+function compileRule(rule: AccessRule, index: number) {
+  const { tools, resources, prompts, effect, reason } = rule;
+  const all = tools === undefined && resources === undefined && prompts === undefined;
+  const fits: Readonly<Record<Kind, Glob>> = {
+    tools: compileGlobs(tools ?? []),
+    prompts: compileGlobs(prompts ?? []),
+    resources: compileGlobs(resources ?? []),
+    resourceTemplates: coverTemplates(resources ?? [], effect),
+  };
+  const name = rule.name === undefined ? `rules[${index}]` : `rules[${index}] "${rule.name}"`;
+  return {
+    covers: (kind: Kind, key: string): boolean => all || fits[kind](key),
+    audience: compileAudience(rule),
+    decision: { allowed: effect === 'allow', rule: name, why: reason ?? `${name} says ${effect}` } satisfies Decision,
+  };
+}
+
+/**
+ * A family of resources is denied when the rule covers it whole, and allowed when it may have a member that is allowed:
+ * whether one member may be read is decided when it is read.
+ */
+function coverTemplates(patterns: readonly string[], effect: 'allow' | 'deny'): Glob {
+  if (effect === 'deny') return compileGlobs(patterns);
+  const beginnings = patterns.map(literalPrefix);
+  return (template) => {
+    const own = template.slice(0, template.indexOf('{') === -1 ? undefined : template.indexOf('{'));
+    return beginnings.some((beginning) => own.startsWith(beginning) || beginning.startsWith(own));
+  };
+}
+
+/** For whom a rule speaks. */
+export interface CompiledAudience {
+  fits(principal: Principal | undefined): boolean;
+  inProfile(profile: string | undefined): boolean;
+}
+
+export function compileAudience({ principals, issuers, scopes, profiles }: Audience): CompiledAudience {
+  const named = principals && compileGlobs(principals);
+  const vouched = issuers && compileGlobs(issuers);
+  const served = profiles && compileGlobs(profiles);
+  // Somebody without a name is not the one whose name is empty.
+  const everybody = principals?.some((each) => each === '*' || each === '**') === true;
+  return {
+    fits(principal) {
+      if (named !== undefined && !(principal === undefined ? everybody : everybody || named(principal.id)))
+        return false;
+      if (vouched !== undefined && !(principal?.issuer !== undefined && vouched(principal.issuer))) return false;
+      return scopes === undefined || scopes.every((scope) => principal?.scopes?.includes(scope) === true);
+    },
+    inProfile: (profile) => served === undefined || (profile !== undefined && served(profile)),
+  };
+}

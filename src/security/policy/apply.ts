@@ -1,0 +1,90 @@
+// Puts a policy on a server: what it hides is hidden, what it limits is limited. Nothing here can be reached by a tool.
+
+import type { Middleware, RequestInfo } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { ToolResult } from '../../protocol/model.ts';
+import { requireScopes, type ScopeOptions } from '../auth/scopes.ts';
+import { type BucketStore, limitCalls, limitConcurrency, rateLimit, shedLoad } from '../limits/index.ts';
+import { markRefused } from '../refusals.ts';
+import type { CompiledPolicy } from './compile.ts';
+
+export interface ApplyOptions extends ScopeOptions {
+  /** Keeps rate limits; replicas share one. Default: in memory. */
+  readonly buckets?: BucketStore;
+}
+
+/** A policy that is in force. */
+export interface AppliedPolicy {
+  readonly policy: CompiledPolicy;
+  /** Puts another policy in its place, for the requests from here on. Clients are told that lists may have changed. */
+  replace(policy: CompiledPolicy): void;
+  /** Stops watching the load. The rest stays in force. */
+  close(): void;
+}
+
+/** Puts a policy in force. Call it once per server, before the first transport. */
+export function applyPolicy(server: Server, policy: CompiledPolicy, options: ApplyOptions = {}): AppliedPolicy {
+  let current = policy;
+  let guards = guardsOf(server, policy, options);
+  server.restrict((kind, key, principal) => current.access.decide(kind, key, principal).allowed);
+  server.around((request, next) => guards.run(request, next));
+  return {
+    get policy() {
+      return current;
+    },
+    replace(other) {
+      guards.close();
+      guards = guardsOf(server, other, options);
+      current = other;
+      server.toolsChanged();
+      server.resourcesChanged();
+      server.promptsChanged();
+    },
+    close: () => guards.close(),
+  };
+}
+
+interface Guards {
+  readonly run: Middleware;
+  close(): void;
+}
+
+/** Cheap refusals come first, so that a flood costs little; places in a queue come last. */
+function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions): Guards {
+  const isKnown = (tool: string): boolean => server.catalog.tools.has(tool);
+  const { buckets: store } = options;
+  const shedding = policy.shedding && shedLoad(policy.shedding);
+  const layers: Middleware[] = [];
+  if (shedding !== undefined) layers.push(shedding.middleware);
+  if (policy.rate.length > 0)
+    layers.push(rateLimit(policy.rate, { isKnown, ...(store === undefined ? {} : { store }) }));
+  if (policy.scopes.length > 0) layers.push(requireScopes(policy.scopes, options));
+  if ((policy.source.arguments ?? []).length > 0) layers.push(checkArguments(policy));
+  if (policy.calls.length > 0) layers.push(limitCalls(policy.calls));
+  for (const rule of policy.concurrency) layers.push(limitConcurrency(rule, { isKnown }));
+  return { run: nest(layers), close: () => shedding?.close() };
+}
+
+/** Several layers as one. */
+function nest(layers: readonly Middleware[]): Middleware {
+  return layers.reduceRight<Middleware>(
+    (inner, outer) => (request, next) => outer(request, () => inner(request, next)),
+    (_request, next) => next(),
+  );
+}
+
+/** A refused argument is a result: the model reads why and can try something that is allowed. */
+function checkArguments(policy: CompiledPolicy): Middleware {
+  return (request, next) => {
+    if (request.method !== 'tools/call') return next();
+    const violation = policy.checkArguments(request.name ?? '', request.params['arguments'], request.peer.principal);
+    if (violation === undefined) return next();
+    markRefused(request, `${violation.rule}: ${violation.argument} ${violation.why}`);
+    return refusal(request, violation.argument, violation.why);
+  };
+}
+
+function refusal(request: RequestInfo, argument: string, why: string): ToolResult {
+  const text = `Refused by policy: argument ${JSON.stringify(argument)} of ${request.name} ${why}`;
+  return { content: [{ type: 'text', text }], isError: true };
+}

@@ -1,0 +1,120 @@
+// What the arguments of tools must be like: the argument rules of a policy, compiled.
+
+import type { Principal } from '../../protocol/principal.ts';
+import { compileSchema, formatIssues, type JsonSchema } from '../../schema/index.ts';
+import { compileGlobs, type Glob } from '../glob.ts';
+import { type CompiledAudience, compileAudience } from './access.ts';
+import { type ArgumentRule, type Policy, PolicyError } from './contract.ts';
+
+/** A rule that was not kept. */
+export interface Violation {
+  readonly rule: string;
+  readonly argument: string;
+  readonly why: string;
+}
+
+/** Finds the first rule that arguments break. */
+export type CheckArguments = (tool: string, args: unknown, principal: Principal | undefined) => Violation | undefined;
+
+/** Deeper arguments are refused by the schema of the tool, or by the limit on messages. */
+const maxDepth = 64;
+
+interface CompiledRule {
+  readonly name: string;
+  readonly argument: string;
+  readonly fitsTool: Glob;
+  readonly audience: CompiledAudience;
+  /** What is wrong with one value. */
+  readonly flawOf: (value: unknown) => string | undefined;
+  readonly reason: string | undefined;
+}
+
+export function compileArguments({ arguments: rules = [] }: Policy, profile: string | undefined): CheckArguments {
+  const compiled = rules.map(compileRule).filter(({ audience }) => audience.inProfile(profile));
+  return (tool, args, principal) => {
+    for (const { name, argument, fitsTool, audience, flawOf, reason } of compiled) {
+      if (!fitsTool(tool) || !audience.fits(principal)) continue;
+      for (const { value, at } of valuesAt(args, argument)) {
+        const flaw = flawOf(value);
+        if (flaw !== undefined) return { rule: name, argument: at, why: reason ?? flaw };
+      }
+    }
+    return undefined;
+  };
+}
+
+function compileRule(rule: ArgumentRule, index: number): CompiledRule {
+  const name = rule.name === undefined ? `arguments[${index}]` : `arguments[${index}] "${rule.name}"`;
+  const { tools, argument, allow, deny, ignoreCase = false, maxLength, reason } = rule;
+  const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+  const allowed = allow && compileGlobs(allow.map(fold));
+  const denied = deny && compileGlobs(deny.map(fold));
+  const validate = rule.schema && compileFragment(rule.schema, name);
+
+  const textFlaw = (text: string): string | undefined => {
+    if (maxLength !== undefined && text.length > maxLength) return `must not have more than ${maxLength} characters`;
+    if (denied?.(fold(text)) === true) return 'has a value that is denied';
+    return allowed?.(fold(text)) === false ? 'has a value that is not allowed' : undefined;
+  };
+  const flawOf = (value: unknown): string | undefined => {
+    const flaw = validate?.(value);
+    if (flaw !== undefined) return flaw;
+    if (allowed === undefined && denied === undefined && maxLength === undefined) return undefined;
+    for (const text of textsIn(value, 0)) {
+      const found = textFlaw(text);
+      if (found !== undefined) return found;
+    }
+    // Only texts can be on a list of texts.
+    return allowed !== undefined && typeof value !== 'string' && !Array.isArray(value) ? 'must be a text' : undefined;
+  };
+  return { name, argument, fitsTool: compileGlobs(tools), audience: compileAudience(rule), flawOf, reason };
+}
+
+/** A pattern can be slow on purpose for a text that somebody chooses; a list of globs cannot. */
+const slowWords = new Set(['pattern', 'patternProperties', '$ref', '$dynamicRef']);
+
+function compileFragment(schema: JsonSchema, where: string): (value: unknown) => string | undefined {
+  refuseSlow(schema, where);
+  const { validator } = compileSchema(schema, { direction: 'input', root: 'any', where });
+  const { check } = validator;
+  if (check === undefined)
+    throw new PolicyError(`${where}: this schema needs more than a policy can check; make it simpler`);
+  return (value) => {
+    const issues = check(value);
+    return issues === undefined ? undefined : formatIssues(issues);
+  };
+}
+
+function refuseSlow(value: unknown, where: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (slowWords.has(key)) throw new PolicyError(`${where}: "${key}" is not allowed in a policy; use allow and deny`);
+    refuseSlow(item, where);
+  }
+}
+
+/** The values a rule speaks of, and where they are. A missing one is nobody's business here. */
+function* valuesAt(args: unknown, argument: string): Generator<{ readonly value: unknown; readonly at: string }> {
+  if (argument === '*') {
+    for (const text of textsIn(args, 0)) yield { value: text, at: '*' };
+    return;
+  }
+  const names = argument.startsWith('/')
+    ? argument
+        .slice(1)
+        .split('/')
+        .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+    : [argument];
+  let value = args;
+  for (const name of names) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return;
+    value = (value as Record<string, unknown>)[name];
+  }
+  yield { value, at: argument };
+}
+
+function* textsIn(value: unknown, depth: number): Generator<string> {
+  if (typeof value === 'string') yield value;
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return;
+  for (const item of Object.values(value)) yield* textsIn(item, depth + 1);
+}

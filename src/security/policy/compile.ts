@@ -1,0 +1,100 @@
+// A policy made ready: checked against its schema and against itself, with its parts in the shape that the guards take.
+
+import { compileSchema, formatIssues } from '../../schema/index.ts';
+import { compileScopes, type ScopeRule, type ScopesOf } from '../auth/scopes.ts';
+import type { CallLimit, ConcurrencyRule, RateRule, SheddingOptions } from '../limits/index.ts';
+import { compilePolicy as checkNetwork, type NetworkPolicy } from '../network/policy.ts';
+import type { SandboxPolicy } from '../sandbox/contract.ts';
+import { type Access, compileAccess } from './access.ts';
+import { type CheckArguments, compileArguments } from './arguments.ts';
+import { type Policy, PolicyError } from './contract.ts';
+import { policySchema } from './schema.ts';
+import { parseDuration, parseSize } from './units.ts';
+
+/** Where tools may read and write. */
+export interface FileAccess {
+  /** Everything that may be read, what may be written included. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly maxFileBytes?: number;
+}
+
+/** A policy that can be asked. */
+export interface CompiledPolicy {
+  readonly source: Policy;
+  readonly access: Access;
+  readonly checkArguments: CheckArguments;
+  readonly scopesOf: ScopesOf;
+  readonly scopes: readonly ScopeRule[];
+  readonly rate: readonly RateRule[];
+  readonly concurrency: readonly ConcurrencyRule[];
+  readonly calls: readonly CallLimit[];
+  readonly shedding: SheddingOptions | undefined;
+  /** For `openRoots`; undefined when the policy does not speak of files. */
+  readonly files: FileAccess | undefined;
+  /** For `createSandbox`; undefined when no command is allowed. */
+  readonly sandbox: SandboxPolicy | undefined;
+  /** For `createFetcher`; undefined when the policy does not speak of the network. */
+  readonly network: NetworkPolicy | undefined;
+}
+
+const { validator } = compileSchema(policySchema, { direction: 'input', root: 'object', where: 'policy' });
+
+/** Checks a policy and makes it ready for one profile. Throws a `PolicyError` that says what to mend. */
+export function compilePolicy(source: unknown, options: { readonly profile?: string } = {}): CompiledPolicy {
+  const validation = validator.validate(source);
+  if (validation instanceof Promise || !validation.ok) {
+    const why = validation instanceof Promise ? 'it cannot be checked' : formatIssues(validation.issues);
+    throw new PolicyError(`This is not a policy: ${why}`);
+  }
+  const policy = source as Policy;
+  try {
+    return prepare(policy, options.profile);
+  } catch (error) {
+    if (error instanceof PolicyError) throw error;
+    throw new PolicyError(
+      `This policy cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+function prepare(policy: Policy, profile: string | undefined): CompiledPolicy {
+  const { limits = {}, files, network, scopes = [] } = policy;
+  if (network !== undefined) checkNetwork(network);
+  return {
+    source: policy,
+    access: compileAccess(policy, profile),
+    checkArguments: compileArguments(policy, profile),
+    scopes,
+    scopesOf: compileScopes(scopes),
+    rate: (limits.rate ?? []).map(({ window, ...rest }) => ({ ...rest, windowMs: parseDuration(window) })),
+    concurrency: limits.concurrency ?? [],
+    calls: (limits.calls ?? []).map(({ timeout, maxResult, ...rest }) => ({
+      ...rest,
+      ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout) }),
+      ...(maxResult === undefined ? {} : { maxResultBytes: parseSize(maxResult) }),
+    })),
+    shedding: limits.shedding && {
+      ...(limits.shedding.maxLag === undefined ? {} : { maxLagMs: parseDuration(limits.shedding.maxLag) }),
+      ...(limits.shedding.maxInFlight === undefined ? {} : { maxInFlight: limits.shedding.maxInFlight }),
+    },
+    files: files && {
+      read: [...new Set([...(files.read ?? []), ...(files.write ?? [])])],
+      write: files.write ?? [],
+      ...(files.maxFile === undefined ? {} : { maxFileBytes: parseSize(files.maxFile) }),
+    },
+    sandbox: sandboxOf(policy),
+    network,
+  };
+}
+
+function sandboxOf({ commands }: Policy): SandboxPolicy | undefined {
+  if (commands === undefined || commands.programs.length === 0) return undefined;
+  const { timeout, maxOutput, ...rest } = commands;
+  const limits = {
+    ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout) }),
+    ...(maxOutput === undefined ? {} : { maxOutputBytes: parseSize(maxOutput) }),
+  };
+  return { ...rest, limits };
+}

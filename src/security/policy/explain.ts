@@ -1,0 +1,97 @@
+// What a call would get, and why, without making it: for `mooring policy check`.
+
+import type { Principal } from '../../protocol/principal.ts';
+import { hasScopes } from '../auth/claims.ts';
+import { compileTarget, type LimitTarget } from '../limits/scope.ts';
+import type { CompiledPolicy } from './compile.ts';
+
+/** A call to judge: one of `tool`, `resource`, `prompt`. */
+export interface Question {
+  readonly principal?: Principal;
+  readonly tool?: string;
+  readonly resource?: string;
+  readonly prompt?: string;
+  readonly args?: unknown;
+}
+
+/** One step of the judgement. */
+export interface Reason {
+  readonly step: 'access' | 'scopes' | 'arguments' | 'limits';
+  /** Which entry of the policy speaks. */
+  readonly rule: string;
+  readonly verdict: 'allow' | 'deny' | 'step-up' | 'limit';
+  readonly why: string;
+}
+
+export interface Explanation {
+  /** `step-up`: allowed with a token that has `scopes`. */
+  readonly decision: 'allow' | 'deny' | 'step-up';
+  readonly scopes?: readonly string[];
+  readonly reasons: readonly Reason[];
+}
+
+/** Judges a call as the server would. */
+export function explainCall(policy: CompiledPolicy, question: Question): Explanation {
+  const { principal, tool, resource, prompt, args } = question;
+  const [kind, key, method] =
+    tool !== undefined
+      ? (['tools', tool, 'tools/call'] as const)
+      : resource !== undefined
+        ? (['resources', resource, 'resources/read'] as const)
+        : (['prompts', prompt ?? '', 'prompts/get'] as const);
+  const { allowed, rule, why } = policy.access.decide(kind, key, principal);
+  const reasons: Reason[] = [{ step: 'access', rule, verdict: allowed ? 'allow' : 'deny', why }];
+  if (!allowed) return { decision: 'deny', reasons };
+
+  const scopes = policy.scopesOf({ method, name: key });
+  const reaches = hasScopes(principal, scopes);
+  if (scopes.length > 0) {
+    const said = `needs the scopes ${scopes.join(' ')}${reaches ? ', which the caller has' : ''}`;
+    reasons.push({ step: 'scopes', rule: 'scopes', verdict: reaches ? 'allow' : 'step-up', why: said });
+  }
+  const violation = tool === undefined ? undefined : policy.checkArguments(tool, args, principal);
+  if (violation !== undefined) {
+    const said = `argument ${JSON.stringify(violation.argument)} ${violation.why}`;
+    reasons.push({ step: 'arguments', rule: violation.rule, verdict: 'deny', why: said });
+  }
+  reasons.push(...limitsOn(policy, method, key));
+  if (!reaches) return { decision: 'step-up', scopes, reasons };
+  return { decision: violation === undefined ? 'allow' : 'deny', reasons };
+}
+
+function limitsOn(policy: CompiledPolicy, method: string, name: string): Reason[] {
+  const covers = (target: Omit<LimitTarget, 'per'>): boolean => compileTarget(target)({ method, name } as never);
+  const perOf = (per: LimitTarget['per']): string => (typeof per === 'string' ? per : per.join(' and '));
+  const limit = (rule: string, why: string): Reason => ({ step: 'limits', rule, verdict: 'limit', why });
+  return [
+    ...policy.rate.flatMap((rule, index) => {
+      if (!covers(rule)) return [];
+      const { requests, windowMs, burst = requests } = rule;
+      return [limit(`limits.rate[${index}]`, `${requests} in ${windowMs} ms per ${perOf(rule.per)}, ${burst} at once`)];
+    }),
+    ...policy.concurrency.flatMap((rule, index) => {
+      if (!covers(rule)) return [];
+      return [
+        limit(
+          `limits.concurrency[${index}]`,
+          `${rule.max} at a time per ${perOf(rule.per)}, ${rule.queue ?? 0} waiting`,
+        ),
+      ];
+    }),
+    ...policy.calls.flatMap((rule, index) => {
+      if (!covers(rule)) return [];
+      const { timeoutMs, maxResultBytes } = rule;
+      const parts = [
+        ...(timeoutMs === undefined ? [] : [`ends after ${timeoutMs} ms`]),
+        ...(maxResultBytes === undefined ? [] : [`answers at most ${maxResultBytes} bytes`]),
+      ];
+      return parts.length === 0 ? [] : [limit(`limits.calls[${index}]`, parts.join(', '))];
+    }),
+  ];
+}
+
+/** The explanation as lines for people. */
+export function formatExplanation({ decision, reasons }: Explanation): string {
+  const rows = reasons.map(({ step, rule, verdict, why }) => `  ${verdict.padEnd(8)}${step.padEnd(11)}${rule}: ${why}`);
+  return [decision, ...rows].join('\n');
+}

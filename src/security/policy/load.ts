@@ -1,0 +1,62 @@
+// A policy from its file. The file is not for those it binds: nobody else may write to it, and no tool may reach it.
+
+import { realpathSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { type CompiledPolicy, compilePolicy } from './compile.ts';
+import { PolicyError } from './contract.ts';
+import { parseYaml } from './yaml.ts';
+
+/** A policy is written by hand; whatever is longer is none. */
+const maxBytes = 1024 * 1024;
+
+export interface LoadOptions {
+  readonly profile?: string;
+  /** Other files that no tool may write to: logs, token files, configuration. */
+  readonly guarded?: readonly string[];
+}
+
+/** Reads and compiles a policy in YAML or JSON. Throws a `PolicyError` that says what to mend. */
+export async function loadPolicy(path: string, options: LoadOptions = {}): Promise<CompiledPolicy> {
+  const source = await readSource(path);
+  const policy = compilePolicy(source, options.profile === undefined ? {} : { profile: options.profile });
+  const writable = [...(policy.files?.write ?? []), ...(policy.sandbox?.writable ?? [])];
+  for (const guarded of [path, ...(options.guarded ?? [])]) {
+    const within = writable.find((directory) => isInside(realPath(guarded), realPath(directory)));
+    if (within !== undefined) {
+      throw new PolicyError(
+        `${guarded} lies in ${within}, where tools may write: what binds them must be out of their reach`,
+      );
+    }
+  }
+  return policy;
+}
+
+async function readSource(path: string): Promise<unknown> {
+  try {
+    const { mode, size } = statSync(path);
+    if ((mode & 0o022) !== 0) throw new PolicyError(`${path} can be written by others; run: chmod go-w ${path}`);
+    if (size > maxBytes) throw new PolicyError(`${path} has more than ${maxBytes} bytes`);
+    const text = await readFile(path, 'utf8');
+    return path.endsWith('.json') ? JSON.parse(text) : await parseYaml(text);
+  } catch (error) {
+    if (error instanceof PolicyError) throw error;
+    throw new PolicyError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+}
+
+/** Where something really is; of what does not exist yet, where it would be. */
+function realPath(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return realpathSync(absolute);
+  } catch {
+    const parent = dirname(absolute);
+    return parent === absolute ? absolute : resolve(realPath(parent), relative(parent, absolute));
+  }
+}
+
+function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path);
+  return way === '' || (way !== '..' && !way.startsWith('../') && !/^[A-Za-z]:|^[/\\]/.test(way));
+}

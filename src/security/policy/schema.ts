@@ -1,0 +1,152 @@
+// The JSON Schema of a policy file, for editors and for us. Strict: a word that is misspelled must not switch a
+// protection off in silence.
+
+const text = { type: 'string', minLength: 1 } as const;
+const globs = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 1024 }, minItems: 1 } as const;
+const duration = { type: 'string', pattern: '^[0-9]+(ms|s|m|h)$', examples: ['500ms', '30s', '5m'] } as const;
+const size = {
+  anyOf: [
+    { type: 'integer', minimum: 1 },
+    { type: 'string', pattern: '^[0-9]+(KiB|MiB|GiB)?$' },
+  ],
+  examples: ['64KiB', '1MiB'],
+} as const;
+const scope = { enum: ['principal', 'session', 'tool', 'global'] } as const;
+const per = { anyOf: [scope, { type: 'array', items: scope, minItems: 1 }] } as const;
+const methods = { type: 'array', items: text, minItems: 1 } as const;
+
+const audience = {
+  principals: { ...globs, description: 'Names of callers, as globs. Whoever has no name fits only * and **.' },
+  issuers: { ...globs, description: 'Who vouches for them: the issuer of their token, as globs.' },
+  scopes: { ...globs, description: 'Scopes that the caller must all have, word for word.' },
+  profiles: { ...globs, description: 'Profiles in which this is said, as globs.' },
+} as const;
+
+const object = <P extends object>(properties: P, required: readonly string[] = []) =>
+  ({ type: 'object', properties, required: [...required], additionalProperties: false }) as const;
+
+export const policySchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://mooring.dev/schemas/policy-1.json',
+  title: 'Mooring policy',
+  description: 'Who may use what, how often, how long, and where tools may go. Read once when the server starts.',
+  ...object(
+    {
+      $schema: { type: 'string' },
+      version: { const: 1 },
+      default: { enum: ['allow', 'deny'], description: 'Where no rule fits. Default: deny when there are rules.' },
+      rules: {
+        type: 'array',
+        description: 'The first rule that fits decides. A rule without tools, resources and prompts speaks of all.',
+        items: object(
+          {
+            name: text,
+            effect: { enum: ['allow', 'deny'] },
+            tools: globs,
+            resources: globs,
+            prompts: globs,
+            ...audience,
+            reason: text,
+          },
+          ['effect'],
+        ),
+      },
+      arguments: {
+        type: 'array',
+        description: 'What arguments must be like. Every rule that fits must be kept.',
+        items: object(
+          {
+            name: text,
+            tools: globs,
+            argument: { ...text, description: 'A name, a JSON Pointer, or * for every text however deep.' },
+            schema: { type: 'object', description: 'JSON Schema without pattern.' },
+            allow: globs,
+            deny: globs,
+            ignoreCase: { type: 'boolean' },
+            maxLength: { type: 'integer', minimum: 0 },
+            ...audience,
+            reason: text,
+          },
+          ['tools', 'argument'],
+        ),
+      },
+      scopes: {
+        type: 'array',
+        description: 'Scopes that operations need.',
+        items: object({ tools: globs, resources: globs, prompts: globs, scopes: { ...globs } }, ['scopes']),
+      },
+      limits: object({
+        rate: {
+          type: 'array',
+          items: object(
+            {
+              per,
+              tools: globs,
+              methods,
+              requests: { type: 'integer', minimum: 1 },
+              window: duration,
+              burst: { type: 'integer', minimum: 1 },
+            },
+            ['per', 'requests', 'window'],
+          ),
+        },
+        concurrency: {
+          type: 'array',
+          items: object(
+            {
+              per,
+              tools: globs,
+              methods,
+              max: { type: 'integer', minimum: 1 },
+              queue: { type: 'integer', minimum: 0 },
+            },
+            ['per', 'max'],
+          ),
+        },
+        calls: { type: 'array', items: object({ tools: globs, methods, timeout: duration, maxResult: size }) },
+        shedding: object({ maxLag: duration, maxInFlight: { type: 'integer', minimum: 1 } }),
+      }),
+      files: object({
+        read: { ...methods, description: 'Directories and files that tools may read.' },
+        write: { ...methods, description: 'Those they may also write to.' },
+        maxFile: size,
+      }),
+      commands: object(
+        {
+          programs: {
+            type: 'array',
+            items: {
+              anyOf: [
+                text,
+                object(
+                  {
+                    name: text,
+                    path: text,
+                    options: { anyOf: [{ enum: ['allow', 'refuse'] }, { type: 'array', items: text }] },
+                    fixedArgs: { type: 'array', items: { type: 'string' } },
+                  },
+                  ['name'],
+                ),
+              ],
+            },
+          },
+          level: { enum: ['kernel', 'limits', 'none'] },
+          readOnly: methods,
+          writable: methods,
+          network: { enum: ['none', 'host'] },
+          timeout: duration,
+          maxOutput: size,
+        },
+        ['programs'],
+      ),
+      network: object({
+        allow: methods,
+        deny: methods,
+        hosts: methods,
+        ports: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 65535 } },
+        httpsOnly: { type: 'boolean' },
+      }),
+    },
+    ['version'],
+  ),
+} as const;
