@@ -10,7 +10,7 @@ import { limitRate } from './rate.ts';
 
 export const systemProfile: Profile = {
   name: 'system',
-  async assemble({ logger, settings }) {
+  async assemble({ logger, settings, audit }) {
     const server = createServer({
       name: 'my-mcp-server',
       version: '1.0.0',
@@ -31,17 +31,13 @@ export const systemProfile: Profile = {
     ]);
     server.around(limitConcurrency({ per: 'principal', tools: ['execute_command'], max: 4, queue: 16 }));
     const options = packOptions<SystemOptions>(settings, 'system', systemSchema);
-    const { allowedCommands: programs } = settings;
-    await server.use(
-      system({
-        ...options,
-        roots: settings.roots,
-        commands: {
-          ...(options.commands === false ? {} : options.commands),
-          ...(programs === undefined ? {} : { programs }),
-        },
-      }),
-    );
+    const { allowedCommands: programs, roots } = settings;
+    const commands = {
+      ...(options.commands === false ? {} : options.commands),
+      ...(programs === undefined ? {} : { programs }),
+      ...(audit === undefined ? {} : { record: audit.sandbox }),
+    };
+    await server.use(system({ ...options, roots, commands }));
     return { server, http: { port: 8080, sessions: 'optional', compat: { replyPath: '/message' } } };
   },
 };

@@ -2,10 +2,10 @@
 // read is in results-page.ts.
 
 import { createFetcher, type Fetcher } from '../../security/network/fetcher.ts';
+import { fetcherFor } from '../remote/fetcher-for.ts';
 import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
 import { ServiceError, serviceErrors } from '../remote/service-error.ts';
 import type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
-import { fetcherFor } from './fetcher-for.ts';
 import { readResultsPage } from './results-page.ts';
 
 export interface DuckDuckGoOptions {
@@ -45,7 +45,7 @@ export class DuckDuckGo implements SearchBackend {
     this.#url = new URL(options.url ?? 'https://html.duckduckgo.com/html/');
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.#settings = { kl: options.region ?? 'wt-wt', kp: safeSearchCodes[options.safeSearch ?? 'moderate'] };
-    const fetcher = options.fetcher ?? createFetcher(fetcherFor(this.#url));
+    const fetcher = options.fetcher ?? createFetcher(fetcherFor(this.#url, options.url !== undefined));
     this.#service = new Service({ name: this.name, fetcher, ...options.limits });
   }
 

@@ -2,10 +2,10 @@
 // (`search.formats: [html, json]`).
 
 import { createFetcher, type Fetcher } from '../../security/network/fetcher.ts';
+import { fetcherFor } from '../remote/fetcher-for.ts';
 import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
 import { ServiceError, serviceErrors } from '../remote/service-error.ts';
 import type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
-import { fetcherFor } from './fetcher-for.ts';
 
 export interface SearxngOptions {
   /** Where the server is, for instance `http://localhost:8888`. */
@@ -38,7 +38,7 @@ export class Searxng implements SearchBackend {
       language: options.language ?? 'all',
       safesearch: safeSearchCodes[options.safeSearch ?? 'moderate'],
     };
-    const fetcher = options.fetcher ?? createFetcher(fetcherFor(this.#url));
+    const fetcher = options.fetcher ?? createFetcher(fetcherFor(this.#url, true));
     this.#service = new Service({ name: this.name, fetcher, ...options.limits });
   }
 

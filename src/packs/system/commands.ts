@@ -26,6 +26,8 @@ export interface CommandOptions {
   readonly limits?: Partial<SandboxLimits>;
   /** Who programs are when this process is root; never root. */
   readonly runAs?: { readonly uid: number; readonly gid: number };
+  /** Wraps the sandbox for one call, so that starts of programs can be recorded. */
+  readonly record?: (sandbox: Sandbox, ctx: Context) => Sandbox;
 }
 
 /** How often a running command shows that it is alive, to clients that asked for progress. */
@@ -46,7 +48,7 @@ export async function installCommands(
   if (prepared === undefined) return undefined;
   const { rules, sandboxes } = prepared;
   const limitMs = options.limits?.timeoutMs ?? defaultLimits.timeoutMs;
-  const commands = new Commands(territory, sandboxes, rules, level, limitMs);
+  const commands = new Commands(territory, sandboxes, rules, { ...options, level }, limitMs);
   server.tool('execute_command', {
     description: 'Execute a shell command',
     input: {
@@ -91,12 +93,10 @@ async function prepare(
       if (!(error instanceof SandboxError)) throw error;
       // Programs of the documented set may be missing here; one that the operator named must be there.
       if (error.code === 'program-not-found') {
-        if (options.programs !== undefined) throw error;
-        const present = rules.filter((rule) => !error.message.includes(JSON.stringify(nameOf(rule))));
-        if (present.length > 0 && present.length < rules.length) {
-          rules = present;
-          continue;
-        }
+        const missing = rules.find((rule) => error.message.includes(JSON.stringify(nameOf(rule))));
+        if (missing === undefined || options.programs !== undefined) throw error;
+        rules = rules.filter((rule) => rule !== missing);
+        if (rules.length > 0) continue;
       }
       logger.warn(`execute_command is absent: ${error.message}`, { code: error.code, remedy: error.remedy });
       return undefined;
@@ -109,19 +109,21 @@ class Commands {
   readonly #sandboxes: Sandboxes;
   readonly #rules: ReadonlyMap<string, CommandRule | string>;
   readonly #level: SandboxLevel;
+  readonly #record: NonNullable<CommandOptions['record']>;
   readonly #limitMs: number;
 
   constructor(
     territory: Territory,
     sandboxes: Sandboxes,
     rules: readonly (CommandRule | string)[],
-    level: SandboxLevel,
+    { level, record = (sandbox) => sandbox }: CommandOptions & { readonly level: SandboxLevel },
     limitMs: number,
   ) {
     this.#territory = territory;
     this.#sandboxes = sandboxes;
     this.#rules = new Map(rules.map((rule) => [nameOf(rule), rule]));
     this.#level = level;
+    this.#record = record;
     this.#limitMs = limitMs;
   }
 
@@ -130,7 +132,7 @@ class Commands {
     try {
       const admitted = this.#level === 'kernel' ? args : await this.#admitPaths(command, args, area);
       return await this.#sandboxes.use(area.folders, (sandbox, visible) =>
-        this.#run(sandbox, visible[0], command, admitted, ctx),
+        this.#run(this.#record(sandbox, ctx), visible[0], command, admitted, ctx),
       );
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;

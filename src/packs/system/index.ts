@@ -60,6 +60,7 @@ export const systemSchema = {
     commands: {
       type: 'object',
       properties: {
+        programs: texts,
         level: { type: 'string', enum: ['kernel', 'limits', 'none'] },
         limits: { type: 'object', additionalProperties: { type: 'number', exclusiveMinimum: 0 } },
         runAs: {

@@ -1,0 +1,25 @@
+// The tool `health_check` of profiles `empirical` and `orchestrator`: how the server and its parts are doing, as JSON.
+
+import type { Server } from '../../engine/server.ts';
+import { HealthRegistry } from '../health.ts';
+
+/** Registers the tool; the parts are asked when it is called. */
+export function installHealthCheck(server: Server, health: HealthRegistry = new HealthRegistry()): void {
+  const startedAt = performance.now();
+  server.tool('health_check', {
+    description: 'Tell how this server and its parts are doing',
+    input: { type: 'object', properties: {}, required: [] },
+    annotations: { readOnlyHint: true },
+    run: async () => {
+      const parts = await health.check();
+      const { name, version } = server;
+      return {
+        status: parts.every(({ status }) => status === 'ok') ? 'healthy' : 'degraded',
+        server: { name, version },
+        uptime: Math.round((performance.now() - startedAt) / 1000),
+        tools: server.catalog.tools.size,
+        parts,
+      };
+    },
+  });
+}

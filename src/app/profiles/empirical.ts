@@ -1,0 +1,36 @@
+// Profile `empirical`: the plugin-based research server of its document, over stdio, with tools and nothing else.
+// Differences from the official text are in empirical-rules.ts; docs/profiles/empirical.md lists them.
+
+import { createServer } from '../../engine/server.ts';
+import { type ResearchOptions, type ResearchPack, research, researchSchema } from '../../packs/research/index.ts';
+import { type Health, HealthRegistry } from '../health.ts';
+import { installHealthCheck } from './empirical-health.ts';
+import { empiricalRules, requireDescriptions } from './empirical-rules.ts';
+import { packOptions } from './pack-options.ts';
+import type { Profile } from './profile.ts';
+
+export const empiricalProfile: Profile = {
+  name: 'empirical',
+  async assemble({ logger, settings, health = new HealthRegistry() }) {
+    const server = createServer({
+      name: 'research-mcp-server',
+      version: '1.0.0',
+      rules: empiricalRules,
+      capabilities: { tools: {} },
+      logging: false,
+      logger,
+    });
+    const pack = research(packOptions<ResearchOptions>(settings, 'research', researchSchema));
+    await server.use(pack);
+    for (const source of Object.keys(pack.health)) health.add(source, () => healthOf(pack, source));
+    installHealthCheck(server, health);
+    requireDescriptions(server);
+    return { server };
+  },
+};
+
+function healthOf(pack: ResearchPack, source: string): Health {
+  const { state, lastError } = pack.health[source] ?? {};
+  if (state === 'open') return { status: 'failed', ...(lastError === undefined ? {} : { detail: lastError }) };
+  return { status: state === 'half-open' ? 'degraded' : 'ok' };
+}

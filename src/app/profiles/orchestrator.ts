@@ -1,0 +1,43 @@
+// Profile `orchestrator`: the second server of the same document as `empirical`, with supervised workers as tools and
+// resources. docs/profiles/orchestrator.md says what an operator has to name before anything can be started.
+
+import { createServer } from '../../engine/server.ts';
+import { type WorkersOptions, workers, workersSchema } from '../../packs/workers/index.ts';
+import { HealthRegistry } from '../health.ts';
+import { installHealthCheck } from './empirical-health.ts';
+import { empiricalRules, requireDescriptions } from './empirical-rules.ts';
+import { packOptions } from './pack-options.ts';
+import type { Profile } from './profile.ts';
+import { limitRate } from './rate.ts';
+
+export const orchestratorProfile: Profile = {
+  name: 'orchestrator',
+  async assemble({ logger, settings, audit, health = new HealthRegistry() }) {
+    const server = createServer({
+      name: 'claude-code-mcp-server',
+      version: '1.0.0',
+      rules: empiricalRules,
+      capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
+      logging: false,
+      logger,
+    });
+    limitRate(server, settings, [
+      { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },
+      { per: 'principal', tools: ['start_worker'], requests: 30, windowMs: 60_000, burst: 10 },
+    ]);
+    const { allowedCommands: programs, roots } = settings;
+    await server.use(
+      workers({
+        writable: roots,
+        ...packOptions<WorkersOptions>(settings, 'workers', workersSchema),
+        ...(programs === undefined ? {} : { programs }),
+        ...(audit === undefined ? {} : { record: audit.sandbox }),
+      }),
+    );
+    const started = server.catalog.tools.has('start_worker');
+    health.add('workers', () => (started ? { status: 'ok' } : { status: 'failed', detail: 'no sandbox; see the log' }));
+    installHealthCheck(server, health);
+    requireDescriptions(server);
+    return { server };
+  },
+};

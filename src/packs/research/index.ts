@@ -1,0 +1,137 @@
+// The pack `research`: `search_literature` over several sources at once. Sources are plugins of this pack: three that
+// need no key are built in, others are handed in.
+
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { ServiceHealth, ServiceLimits } from '../remote/service.ts';
+import { Arxiv } from './arxiv.ts';
+import { Crossref } from './crossref.ts';
+import { Library } from './library.ts';
+import { OpenAlex } from './openalex.ts';
+import type { RemoteSourceOptions } from './remote-source.ts';
+import type { LiteratureSource } from './source.ts';
+
+export { Arxiv } from './arxiv.ts';
+export { Crossref } from './crossref.ts';
+export { OpenAlex } from './openalex.ts';
+export type { Paper } from './paper.ts';
+export type { RemoteSourceOptions } from './remote-source.ts';
+export type { LiteratureQuery, LiteratureSource } from './source.ts';
+
+type BuiltIn = 'arxiv' | 'crossref' | 'openalex';
+
+export interface ResearchOptions {
+  /** Names of built-in sources and sources of your own. Default: all built-in ones. */
+  readonly sources?: readonly (BuiltIn | LiteratureSource)[];
+  /** Where the built-in ones are, where that is not the public address. */
+  readonly urls?: Readonly<Partial<Record<BuiltIn, string>>>;
+  /** A mail address for the polite pools. */
+  readonly contact?: string;
+  readonly timeoutMs?: number;
+  readonly limits?: Partial<ServiceLimits>;
+  /** How long the answer of a source is remembered. Default 10 minutes. */
+  readonly cacheTtlMs?: number;
+  readonly maxCached?: number;
+}
+
+/** What a configuration file may say about this pack. */
+export const researchSchema = {
+  type: 'object',
+  properties: {
+    sources: { type: 'array', items: { type: 'string', enum: ['arxiv', 'crossref', 'openalex'] }, minItems: 1 },
+    urls: {
+      type: 'object',
+      properties: {
+        arxiv: { type: 'string', format: 'uri' },
+        crossref: { type: 'string', format: 'uri' },
+        openalex: { type: 'string', format: 'uri' },
+      },
+      additionalProperties: false,
+    },
+    contact: { type: 'string', format: 'email' },
+    timeoutMs: { type: 'integer', minimum: 100, maximum: 120_000 },
+    limits: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
+    cacheTtlMs: { type: 'integer', minimum: 0 },
+    maxCached: { type: 'integer', minimum: 0 },
+  },
+  additionalProperties: false,
+} as const;
+
+/** The pack, and how its sources fare. */
+export interface ResearchPack extends Pack<Server> {
+  readonly health: Readonly<Record<string, ServiceHealth | undefined>>;
+}
+
+const builtIn: Readonly<Record<BuiltIn, new (options: RemoteSourceOptions) => LiteratureSource>> = {
+  arxiv: Arxiv,
+  crossref: Crossref,
+  openalex: OpenAlex,
+};
+
+/** Puts `search_literature` on a server. */
+export function research(options: ResearchOptions = {}): ResearchPack {
+  const { cacheTtlMs = 10 * 60_000, maxCached = 200, sources: wanted = Object.keys(builtIn) as BuiltIn[] } = options;
+  const sources = wanted.map((source) => (typeof source === 'string' ? makeSource(source, options) : source));
+  const library = new Library({ sources, cacheTtlMs, maxCached });
+  return {
+    name: 'research',
+    get health() {
+      return library.health;
+    },
+    install: (server) => installTool(server, library, sources),
+  };
+}
+
+function makeSource(name: BuiltIn, { urls, contact, timeoutMs, limits }: ResearchOptions): LiteratureSource {
+  const url = urls?.[name];
+  return new builtIn[name]({
+    ...(url === undefined ? {} : { url }),
+    ...(contact === undefined ? {} : { contact }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(limits === undefined ? {} : { limits }),
+  });
+}
+
+const year = { type: 'number', minimum: 1500, maximum: 2100 } as const;
+
+function installTool(server: Server, library: Library, sources: readonly LiteratureSource[]): void {
+  server.tool('search_literature', {
+    description: 'Search scholarly literature in several sources at once; the same paper is listed once',
+    input: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, description: 'What to look for, in plain words' },
+        max_results: { type: 'number', minimum: 1, maximum: 100, description: 'Maximum papers (default: 10)' },
+        sources: {
+          type: 'array',
+          items: { type: 'string', enum: sources.map(({ name }) => name) },
+          description: 'Which sources to ask (default: all)',
+        },
+        years: {
+          type: 'object',
+          properties: {
+            from: { ...year, description: 'First year' },
+            to: { ...year, description: 'Last year' },
+          },
+          additionalProperties: false,
+          description: 'Years of publication',
+        },
+        sort: { type: 'string', enum: ['relevance', 'date'], description: 'Order of the papers (default: relevance)' },
+        include_abstracts: { type: 'boolean', description: 'Whether abstracts are wanted (default: true)' },
+      },
+      required: ['query'],
+    } as const,
+    annotations: { readOnlyHint: true, openWorldHint: true },
+    run: ({ query, max_results = 10, sources: names, years, sort = 'relevance', include_abstracts = true }, ctx) =>
+      library.search({
+        text: query,
+        limit: Math.floor(max_results),
+        sort,
+        withAbstracts: include_abstracts,
+        signal: ctx.signal,
+        ...(names === undefined || names.length === 0 ? {} : { sources: names as readonly string[] }),
+        ...(years?.from === undefined ? {} : { fromYear: Math.floor(years.from) }),
+        ...(years?.to === undefined ? {} : { toYear: Math.floor(years.to) }),
+      }),
+  });
+}

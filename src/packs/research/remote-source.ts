@@ -1,0 +1,90 @@
+// What the sources out there have in common: an address, a fetcher that reaches it and nothing else, a service.
+
+import { createFetcher, type Fetcher } from '../../security/network/fetcher.ts';
+import { fetcherFor } from '../remote/fetcher-for.ts';
+import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
+import type { Paper } from './paper.ts';
+import type { LiteratureQuery, LiteratureSource } from './source.ts';
+
+export interface RemoteSourceOptions {
+  /** Another address than the public one, for a mirror or a test. */
+  readonly url?: string;
+  /** Of one request. Default 15 s. */
+  readonly timeoutMs?: number;
+  readonly limits?: Partial<ServiceLimits>;
+  /** A mail address: services give those who say who they are more room. */
+  readonly contact?: string;
+  readonly fetcher?: Fetcher;
+}
+
+/** Answers hold at most a hundred papers with their abstracts. */
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+export abstract class RemoteSource implements LiteratureSource {
+  abstract readonly name: string;
+  protected readonly url: URL;
+  protected readonly contact: string | undefined;
+  readonly #timeoutMs: number;
+  readonly #fetcher: Fetcher;
+  readonly #limits: Partial<ServiceLimits>;
+  #service: Service | undefined;
+
+  constructor(url: string, options: RemoteSourceOptions, limits: Partial<ServiceLimits> = {}) {
+    this.url = new URL(options.url ?? url);
+    this.contact = options.contact;
+    this.#timeoutMs = options.timeoutMs ?? 15_000;
+    this.#fetcher = options.fetcher ?? createFetcher(fetcherFor(this.url, options.url !== undefined));
+    this.#limits = { ...limits, ...options.limits };
+  }
+
+  protected get service(): Service {
+    return (this.#service ??= new Service({ name: this.name, fetcher: this.#fetcher, ...this.#limits }));
+  }
+
+  get health(): ServiceHealth {
+    return this.service.health;
+  }
+
+  search(query: LiteratureQuery): Promise<readonly Paper[]> {
+    return this.service.call(() => this.ask(query), query.signal);
+  }
+
+  /** Asks and reads the answer. */
+  protected abstract ask(query: LiteratureQuery): Promise<readonly Paper[]>;
+
+  protected init(accept: readonly string[], signal: AbortSignal) {
+    return { accept, signal, timeoutMs: this.#timeoutMs, maxBytes: maxAnswerBytes };
+  }
+
+  /** The address with parameters; undefined ones are left out. */
+  protected address(parameters: Readonly<Record<string, string | number | undefined>>): URL {
+    const url = new URL(this.url);
+    for (const [name, value] of Object.entries(parameters)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return url;
+  }
+}
+
+/** Text of markup as some sources put it into titles and abstracts. */
+export function stripTags(text: string): string {
+  return text
+    .replace(/<\/?[a-z][^<>]{0,200}>/gi, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+
+export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A field that is there only when it has a value. */
+export const maybe = <K extends string, V>(name: K, value: V | undefined): { readonly [name in K]?: V } =>
+  (value === undefined ? {} : { [name]: value }) as { readonly [name in K]?: V };

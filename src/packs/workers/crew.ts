@@ -1,0 +1,171 @@
+// All workers of a server: made, found by their owners alone, remembered for a while after their end, recorded.
+
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../../protocol/log.ts';
+import { type RestartPolicy, WorkerError, type WorkerRecord, type WorkerRegistry } from './contract.ts';
+import { type Spawn, type Supervision, Worker, type WorkerListener } from './worker.ts';
+
+export interface CrewOptions {
+  readonly spawn: Spawn;
+  readonly registry: WorkerRegistry;
+  readonly supervision: Supervision;
+  /** Alive at a time, of one owner. */
+  readonly maxAlive: number;
+  /** Remembered after their end, of one owner. */
+  readonly maxEnded: number;
+  readonly logger: Logger;
+}
+
+export interface CrewListener {
+  listChanged(): void;
+  workerChanged(id: string): void;
+}
+
+export interface NewWorker {
+  readonly owner: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly name?: string;
+  readonly cwd?: string;
+  readonly restart: RestartPolicy;
+}
+
+/** A talkative worker changes thousands of times a second; those who watch are told so often. */
+const tellEveryMs = 100;
+
+export class Crew implements WorkerListener {
+  readonly #options: CrewOptions;
+  readonly #listener: CrewListener;
+  readonly #workers = new Map<string, Worker>();
+  readonly #untold = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #closing = false;
+
+  constructor(options: CrewOptions, listener: CrewListener) {
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  /** Takes over the records of earlier servers. What was alive then went with its server; others' live ones are left. */
+  async load(): Promise<void> {
+    const { registry, spawn, supervision } = this.#options;
+    for (const record of await registry.load()) {
+      if (record.serverPid !== process.pid && isRunning(record.serverPid)) continue;
+      const wasAlive = ['starting', 'running', 'waiting'].includes(record.status);
+      const kept: WorkerRecord = wasAlive
+        ? {
+            ...record,
+            status: 'lost',
+            reason: 'the server that started it has ended',
+            endedAt: new Date().toISOString(),
+          }
+        : record;
+      this.#workers.set(record.id, new Worker(kept, spawn, supervision, this));
+      if (wasAlive) this.#save(kept);
+    }
+  }
+
+  /** Those of one owner, oldest first. */
+  list(owner: string): Worker[] {
+    return [...this.#workers.values()].filter(({ record }) => record.owner === owner);
+  }
+
+  /** What belongs to another looks as if it did not exist. */
+  find(id: string, owner: string): Worker | undefined {
+    const worker = this.#workers.get(id);
+    return worker?.record.owner === owner ? worker : undefined;
+  }
+
+  async start(wish: NewWorker): Promise<Worker> {
+    const { spawn, supervision, maxAlive } = this.#options;
+    if (this.#closing) throw new WorkerError('The server is closing');
+    const mine = this.list(wish.owner);
+    if (mine.filter((worker) => worker.isAlive).length >= maxAlive) {
+      throw new WorkerError(`Already ${maxAlive} workers are alive; stop one first`);
+    }
+    const { name, cwd, ...rest } = wish;
+    const record: WorkerRecord = {
+      id: randomBytes(6).toString('hex'),
+      name: name ?? `${wish.program}-${mine.length + 1}`,
+      ...rest,
+      ...(cwd === undefined ? {} : { cwd }),
+      status: 'starting',
+      createdAt: new Date().toISOString(),
+      restarts: 0,
+      serverPid: process.pid,
+    };
+    const worker = new Worker(record, spawn, supervision, this);
+    this.#workers.set(record.id, worker);
+    this.#forgetOldest(wish.owner);
+    try {
+      await worker.start();
+      return worker;
+    } finally {
+      this.#listener.listChanged();
+    }
+  }
+
+  /** Takes an ended worker off the list. */
+  forget(worker: Worker): void {
+    const { id } = worker.record;
+    if (worker.isAlive) throw new WorkerError(`Worker ${id} is alive; stop it first`);
+    this.#workers.delete(id);
+    this.#recorded(() => this.#options.registry.remove(id));
+    this.#listener.listChanged();
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearTimeout(this.#timer);
+    await Promise.all([...this.#workers.values()].map((worker) => worker.kill()));
+  }
+
+  statusChanged(worker: Worker): void {
+    const { record } = worker;
+    this.#save(record);
+    this.#options.logger.debug('worker', { id: record.id, name: record.name, status: record.status });
+    this.#listener.workerChanged(record.id);
+  }
+
+  printed({ record }: Worker): void {
+    this.#untold.add(record.id);
+    this.#timer ??= setTimeout(() => this.#tell(), tellEveryMs).unref();
+  }
+
+  #tell(): void {
+    this.#timer = undefined;
+    for (const id of this.#untold) this.#listener.workerChanged(id);
+    this.#untold.clear();
+  }
+
+  #forgetOldest(owner: string): void {
+    const ended = this.list(owner).filter((worker) => !worker.isAlive);
+    for (const worker of ended.slice(0, Math.max(0, ended.length - this.#options.maxEnded))) {
+      this.#workers.delete(worker.record.id);
+      this.#recorded(() => this.#options.registry.remove(worker.record.id));
+    }
+  }
+
+  #save(record: WorkerRecord): void {
+    this.#recorded(() => this.#options.registry.save(record));
+  }
+
+  /** A registry that fails must not take a running worker down; the operator hears of it. */
+  #recorded(work: () => void | Promise<void>): void {
+    const failed = (error: unknown): void => this.#options.logger.error('the worker registry failed', { error });
+    try {
+      Promise.resolve(work()).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

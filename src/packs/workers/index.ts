@@ -1,0 +1,140 @@
+// The pack `workers`: long-lived programs under supervision, for instance coding agents on the command line. Started,
+// listed, spoken to, read and stopped by tools; seen as `worker://` resources that tell when they change.
+
+import type { Context } from '../../engine/context.ts';
+import type { Pack } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import { silentLogger } from '../../protocol/log.ts';
+import {
+  createSandbox,
+  type ProgramRule,
+  type Sandbox,
+  SandboxError,
+  type SandboxLevel,
+  type SandboxLimits,
+  workerLimits,
+} from '../../security/sandbox/index.ts';
+import { createMemoryRegistry, type WorkerRegistry } from './contract.ts';
+import { Crew } from './crew.ts';
+import { installResources, workerUri } from './resources.ts';
+import { installTools } from './tools.ts';
+import { defaultSupervision, type Supervision } from './worker.ts';
+
+export {
+  createMemoryRegistry,
+  type RestartPolicy,
+  type WorkerRecord,
+  type WorkerRegistry,
+  type WorkerStatus,
+} from './contract.ts';
+export { defaultSupervision, type Supervision } from './worker.ts';
+
+export interface WorkersOptions {
+  /** Programs that may be started: names, absolute paths, or rules. Without any, nothing can be. */
+  readonly programs?: readonly (string | ProgramRule)[];
+  /** Folders workers see and may change. The first is where they begin. */
+  readonly writable?: readonly string[];
+  /** Folders workers see. */
+  readonly readOnly?: readonly string[];
+  /** Coding agents need `host`; default `none`. */
+  readonly network?: 'none' | 'host';
+  /** Variables of every worker; nothing is inherited. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The level that must hold. Default `kernel`: only it ends workers with the server, however that ends. */
+  readonly level?: SandboxLevel;
+  readonly limits?: Partial<SandboxLimits>;
+  readonly runAs?: { readonly uid: number; readonly gid: number };
+  readonly maxAlive?: number;
+  readonly maxEnded?: number;
+  readonly supervision?: Partial<Supervision>;
+  /** Where records are kept. Default: in memory. */
+  readonly registry?: WorkerRegistry;
+  /** Wraps the sandbox, so that starts of programs can be recorded. */
+  readonly record?: (sandbox: Sandbox, ctx?: Context) => Sandbox;
+}
+
+const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
+const count = { type: 'integer', minimum: 1 } as const;
+
+/** What a configuration file may say about this pack. */
+export const workersSchema = {
+  type: 'object',
+  properties: {
+    programs: texts,
+    writable: texts,
+    readOnly: texts,
+    network: { type: 'string', enum: ['none', 'host'] },
+    environment: { type: 'object', additionalProperties: { type: 'string' } },
+    level: { type: 'string', enum: ['kernel', 'limits', 'none'] },
+    limits: { type: 'object', additionalProperties: { type: 'number', exclusiveMinimum: 0 } },
+    runAs: {
+      type: 'object',
+      properties: { uid: count, gid: count },
+      required: ['uid', 'gid'],
+      additionalProperties: false,
+    },
+    maxAlive: count,
+    maxEnded: count,
+    supervision: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Puts tools and resources on a server. Await `server.use(workers(…))`: the sandbox is tried before it resolves. */
+export function workers(options: WorkersOptions = {}): Pack<Server> {
+  let close: (() => Promise<void>) | undefined;
+  return {
+    name: 'workers',
+    async install(server) {
+      const logger = server.logger ?? silentLogger;
+      const { maxAlive = 8, maxEnded = 32, registry = createMemoryRegistry(), record = (same) => same } = options;
+      let sandbox: Sandbox;
+      try {
+        sandbox = await makeSandbox(options, maxAlive);
+      } catch (error) {
+        if (!(error instanceof SandboxError) || error.code !== 'level-unavailable') throw error;
+        logger.warn(`workers are absent: ${error.message}`, { remedy: error.remedy });
+        return;
+      }
+      logger.info('workers run in a sandbox', { sandbox: sandbox.describe });
+      const crew = new Crew(
+        {
+          spawn: (request) => record(sandbox).spawn(request),
+          registry,
+          supervision: { ...defaultSupervision, ...options.supervision },
+          maxAlive,
+          maxEnded,
+          logger,
+        },
+        {
+          listChanged: () => server.resourcesChanged(),
+          workerChanged: (id) => server.resourceUpdated(workerUri(id)),
+        },
+      );
+      await crew.load();
+      installTools(
+        server,
+        crew,
+        (options.programs ?? []).map((each) => (typeof each === 'string' ? each : each.name)),
+      );
+      installResources(server, crew);
+      close = async () => {
+        await crew.close();
+        await sandbox.close();
+      };
+    },
+    close: () => close?.(),
+  };
+}
+
+function makeSandbox(options: WorkersOptions, maxAlive: number): Promise<Sandbox> {
+  const { programs = [], writable = [], readOnly = [], network, environment, level, limits, runAs } = options;
+  return createSandbox({
+    ...{ programs, writable, readOnly },
+    limits: { ...workerLimits, maxConcurrent: Math.max(64, maxAlive * 8), ...limits },
+    ...(level === undefined ? {} : { level }),
+    ...(network === undefined ? {} : { network }),
+    ...(environment === undefined ? {} : { environment: { set: environment } }),
+    ...(runAs === undefined ? {} : { runAs }),
+  });
+}

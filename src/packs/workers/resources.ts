@@ -1,0 +1,49 @@
+// `worker://ID`: the state of a worker as JSON; `worker://ID/output`: the last of what it printed. A subscription to the
+// first hears of both.
+
+import { principalKey } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import type { Crew } from './crew.ts';
+import { readOutput, viewOf } from './view.ts';
+
+export const workerUri = (id: string): string => `worker://${id}`;
+
+/** As much of the output as one read returns. */
+const maxReadChars = 64 * 1024;
+
+export function installResources(server: Server, crew: Crew): void {
+  server.resourceTemplate('worker://{id}', {
+    name: 'Worker',
+    description: 'State of a worker',
+    mimeType: 'application/json',
+    list: (principal) =>
+      crew.list(principalKey(principal)).flatMap(({ record: { id, name, program, status } }) => [
+        { uri: workerUri(id), name, description: `State of ${program} (${status})`, mimeType: 'application/json' },
+        {
+          uri: `${workerUri(id)}/output`,
+          name: `${name} output`,
+          description: `What ${program} printed last`,
+          mimeType: 'text/plain',
+        },
+      ]),
+    read: ({ id }, ctx) => {
+      const worker = crew.find(id, principalKey(ctx.principal));
+      return worker === undefined ? undefined : JSON.stringify(viewOf(worker), undefined, 2);
+    },
+    complete: { id: (value, _known, ctx) => idsOf(crew, principalKey(ctx.principal), value) },
+  });
+  server.resourceTemplate('worker://{id}/output', {
+    name: 'Worker output',
+    description: 'The last of what a worker printed',
+    mimeType: 'text/plain',
+    read: ({ id }, ctx) => {
+      const worker = crew.find(id, principalKey(ctx.principal));
+      return worker === undefined ? undefined : readOutput(worker, undefined, maxReadChars).output;
+    },
+    complete: { id: (value, _known, ctx) => idsOf(crew, principalKey(ctx.principal), value) },
+  });
+}
+
+function idsOf(crew: Crew, owner: string, value: string): string[] {
+  return crew.list(owner).flatMap(({ record: { id } }) => (id.startsWith(value) ? [id] : []));
+}

@@ -1,0 +1,129 @@
+// The five tools of the orchestrator: start_worker, list_workers, message_worker, read_worker, stop_worker.
+
+import type { Context } from '../../engine/context.ts';
+import { principalKey } from '../../engine/ports.ts';
+import type { Server } from '../../engine/server.ts';
+import { cleanText } from '../../security/hygiene.ts';
+import { SandboxError } from '../../security/sandbox/index.ts';
+import { WorkerError } from './contract.ts';
+import type { Crew } from './crew.ts';
+import { readOutput, viewOf } from './view.ts';
+import type { Worker } from './worker.ts';
+
+const id = { type: 'string', minLength: 1, description: 'Id of the worker' } as const;
+
+const defaultReadChars = 16 * 1024;
+const mostReadChars = 256 * 1024;
+const maxMessageChars = 64 * 1024;
+const maxWaitMs = 30_000;
+
+export function installTools(server: Server, crew: Crew, programs: readonly string[]): void {
+  const mine = (wanted: string, ctx: Context): Worker => {
+    const worker = crew.find(wanted, principalKey(ctx.principal));
+    if (worker === undefined) throw new WorkerError(`Unknown worker: ${cleanText(wanted, 'line', 64)}`);
+    return worker;
+  };
+
+  server.tool('start_worker', {
+    description: `Start a supervised program in a sandbox (allowed: ${programs.length === 0 ? 'none; the operator has to name them' : programs.join(', ')})`,
+    input: {
+      type: 'object',
+      properties: {
+        program: { type: 'string', minLength: 1, description: 'Program to start; no shell is involved' },
+        args: { type: 'array', items: { type: 'string' }, description: 'Its arguments' },
+        name: { type: 'string', minLength: 1, maxLength: 64, description: 'A name to tell it by' },
+        cwd: { type: 'string', description: 'Folder to start in, one that workers may see' },
+        restart: {
+          type: 'string',
+          enum: ['never', 'on-failure', 'always'],
+          description: 'Whether it is started again when it ends by itself (default: never)',
+        },
+        message: { type: 'string', maxLength: maxMessageChars, description: 'A first line for its standard input' },
+      },
+      required: ['program'],
+    } as const,
+    run: async ({ program, args = [], name, cwd, restart = 'never', message }, ctx) => {
+      const owner = principalKey(ctx.principal);
+      try {
+        const worker = await crew.start({
+          ...{ owner, program, args: args as readonly string[], restart },
+          ...(name === undefined ? {} : { name: cleanText(name, 'line', 64) }),
+          ...(cwd === undefined ? {} : { cwd }),
+        });
+        if (message !== undefined) worker.message(`${message}\n`);
+        return viewOf(worker);
+      } catch (error) {
+        if (!(error instanceof SandboxError)) throw error;
+        throw new WorkerError(`${error.message}${error.remedy === '' ? '' : ` ${error.remedy}`}`, { cause: error });
+      }
+    },
+  });
+
+  server.tool('list_workers', {
+    description: 'List your workers, oldest first',
+    input: { type: 'object', properties: {}, required: [] } as const,
+    annotations: { readOnlyHint: true },
+    run: (_args, ctx) => ({ workers: crew.list(principalKey(ctx.principal)).map(viewOf) }),
+  });
+
+  server.tool('message_worker', {
+    description: 'Write a line to the standard input of a worker',
+    input: {
+      type: 'object',
+      properties: { id, text: { type: 'string', maxLength: maxMessageChars, description: 'What to write' } },
+      required: ['id', 'text'],
+    } as const,
+    run: ({ id: wanted, text }, ctx) => {
+      const worker = mine(wanted, ctx);
+      const { end } = worker.output;
+      worker.message(`${text}\n`);
+      // Where the reply will begin, for read_worker.
+      return { id: wanted, status: worker.record.status, next: end };
+    },
+  });
+
+  server.tool('read_worker', {
+    description: 'Read what a worker printed',
+    input: {
+      type: 'object',
+      properties: {
+        id,
+        from: {
+          type: 'integer',
+          minimum: 0,
+          description: 'Where to begin: "next" of an earlier answer (default: the end)',
+        },
+        max_chars: { type: 'integer', minimum: 1, maximum: mostReadChars, description: 'How much at most' },
+        wait_ms: {
+          type: 'integer',
+          minimum: 0,
+          maximum: maxWaitMs,
+          description: 'How long to wait for something new (default: 0)',
+        },
+      },
+      required: ['id'],
+    } as const,
+    annotations: { readOnlyHint: true },
+    run: async ({ id: wanted, from, max_chars = defaultReadChars, wait_ms = 0 }, ctx) => {
+      const worker = mine(wanted, ctx);
+      if (worker.isAlive) await worker.output.waitBeyond(from ?? worker.output.end, wait_ms, ctx.signal);
+      return { id: wanted, status: worker.record.status, ...readOutput(worker, from, max_chars) };
+    },
+  });
+
+  server.tool('stop_worker', {
+    description: 'Stop a worker and everything it started',
+    input: {
+      type: 'object',
+      properties: { id, forget: { type: 'boolean', description: 'Also take it off the list (default: false)' } },
+      required: ['id'],
+    } as const,
+    annotations: { destructiveHint: true, idempotentHint: true },
+    run: async ({ id: wanted, forget = false }, ctx) => {
+      const worker = mine(wanted, ctx);
+      await worker.stop();
+      if (forget) crew.forget(worker);
+      return viewOf(worker);
+    },
+  });
+}

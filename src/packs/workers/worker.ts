@@ -1,0 +1,187 @@
+// One supervised program: started, listened to, started again by its policy, stopped. It knows its sandbox by one
+// function and tells whoever watches when something changes.
+
+import { StringDecoder } from 'node:string_decoder';
+import type { ExitReport, SandboxProcess, SpawnRequest } from '../../security/sandbox/index.ts';
+import { type RestartPolicy, WorkerError, type WorkerRecord, type WorkerStatus } from './contract.ts';
+import { OutputRing } from './output-ring.ts';
+
+/** How workers are looked after. */
+export interface Supervision {
+  /** Starts in a row after which a worker is given up. */
+  readonly maxRestarts: number;
+  readonly restartMs: number;
+  readonly maxRestartMs: number;
+  /** After so long a life the count of restarts begins anew. */
+  readonly stableMs: number;
+  /** Time between the end of its input and the end of a stopped worker. */
+  readonly stopGraceMs: number;
+  /** Characters of output kept. */
+  readonly maxOutputChars: number;
+  /** Characters that may wait for a worker that does not read. */
+  readonly maxPendingInput: number;
+}
+
+export const defaultSupervision: Supervision = {
+  maxRestarts: 5,
+  restartMs: 500,
+  maxRestartMs: 30_000,
+  stableMs: 60_000,
+  stopGraceMs: 2_000,
+  maxOutputChars: 256 * 1024,
+  maxPendingInput: 1024 * 1024,
+};
+
+export type Spawn = (request: SpawnRequest) => Promise<SandboxProcess>;
+
+/** What is told about a worker while it lives. */
+export interface WorkerListener {
+  statusChanged(worker: Worker): void;
+  printed(worker: Worker): void;
+}
+
+const alive: ReadonlySet<WorkerStatus> = new Set(['starting', 'running', 'waiting']);
+
+export class Worker {
+  #record: WorkerRecord;
+  readonly output: OutputRing;
+  readonly #spawn: Spawn;
+  readonly #supervision: Supervision;
+  readonly #listener: WorkerListener;
+  #process: SandboxProcess | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #stderr = '';
+  #begunAt = 0;
+  /** Restarts since it last ran for long. */
+  #streak = 0;
+
+  constructor(record: WorkerRecord, spawn: Spawn, supervision: Supervision, listener: WorkerListener) {
+    this.#record = record;
+    this.#spawn = spawn;
+    this.#supervision = supervision;
+    this.#listener = listener;
+    this.output = new OutputRing(supervision.maxOutputChars);
+  }
+
+  get record(): WorkerRecord {
+    return this.#record;
+  }
+
+  get isAlive(): boolean {
+    return alive.has(this.#record.status);
+  }
+
+  /** The end of what it printed to its standard error. */
+  get errors(): string {
+    return this.#process?.stderrTail().toString() ?? this.#stderr;
+  }
+
+  /** Starts the program. Throws when that is not possible; what happens afterwards is told to the listener. */
+  async start(): Promise<void> {
+    const { program, args, cwd } = this.#record;
+    this.#become('starting');
+    try {
+      const child = await this.#spawn({ program, args, ...(cwd === undefined ? {} : { cwd }) });
+      this.#process = child;
+      this.#begunAt = performance.now();
+      child.stdin.on('error', () => {}); // A worker need not read; message() looks whether it lives.
+      const decoder = new StringDecoder('utf8');
+      child.stdout.on('data', (chunk: Buffer) => this.#print(decoder.write(chunk)));
+      void child.exited.then((report) => this.#ended(report));
+      if (this.#stopping) void child.kill();
+      else this.#become('running');
+    } catch (error) {
+      this.#become('failed', { endedAt: new Date().toISOString(), reason: (error as Error).message });
+      throw error;
+    }
+  }
+
+  /** Writes to its standard input. */
+  message(text: string): void {
+    const { status, id } = this.#record;
+    const stdin = this.#process?.stdin;
+    if (status !== 'running' || stdin === undefined || !stdin.writable) {
+      throw new WorkerError(`Worker ${id} is not running (${status})`);
+    }
+    if (stdin.writableLength + text.length > this.#supervision.maxPendingInput) {
+      throw new WorkerError(`Worker ${id} does not read what it is sent; wait, or stop it`);
+    }
+    stdin.write(text);
+  }
+
+  /** Closes its input, waits a little, then ends the whole tree of processes. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    const child = this.#process;
+    if (child === undefined) return this.#dismiss();
+    child.stdin.end();
+    const grace = setTimeout(() => void child.kill(), this.#supervision.stopGraceMs);
+    await child.exited;
+    clearTimeout(grace);
+  }
+
+  /** Ends it now. */
+  async kill(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    if (this.#process === undefined) return this.#dismiss();
+    await this.#process.kill();
+  }
+
+  /** There is no process to end: it waits for its next start, which will not come. */
+  #dismiss(): void {
+    if (this.#record.status === 'waiting') this.#become('stopped', { endedAt: new Date().toISOString() });
+  }
+
+  #print(text: string): void {
+    this.output.push(text);
+    this.#listener.printed(this);
+  }
+
+  #become(status: WorkerStatus, changes: Partial<WorkerRecord> = {}): void {
+    const { reason: _reason, exitCode: _code, endedAt: _ended, ...kept } = this.#record;
+    this.#record = { ...kept, ...changes, status };
+    if (!this.isAlive) this.output.wake();
+    this.#listener.statusChanged(this);
+  }
+
+  #ended({ exitCode, signal, stopped }: ExitReport): void {
+    this.#stderr = this.#process?.stderrTail().toString() ?? '';
+    this.#process = undefined;
+    const ranMs = performance.now() - this.#begunAt;
+    const endedAt = new Date().toISOString();
+    if (this.#stopping) return this.#become('stopped', { endedAt, exitCode });
+    const failed = exitCode !== 0 || stopped !== null;
+    const reason = stopped ?? signal ?? (failed ? `exit code ${exitCode}` : undefined);
+    const facts = { endedAt, exitCode, ...(reason === undefined ? {} : { reason }) };
+    if (ranMs >= this.#supervision.stableMs) this.#streak = 0;
+    if (!wantsRestart(this.#record.restart, failed)) return this.#become(failed ? 'failed' : 'exited', facts);
+    if (this.#streak >= this.#supervision.maxRestarts) {
+      return this.#become('failed', {
+        ...facts,
+        reason: `given up after ${this.#streak} restarts (${reason ?? 'exited'})`,
+      });
+    }
+    this.#become('waiting', facts);
+    this.#timer = setTimeout(() => void this.#restart(), this.#backOffMs());
+  }
+
+  /** Doubles with each restart in a row; a random part keeps workers of one cause from coming back together. */
+  #backOffMs(): number {
+    const { restartMs, maxRestartMs } = this.#supervision;
+    return Math.min(maxRestartMs, restartMs * 2 ** this.#streak) * (0.5 + Math.random() / 2);
+  }
+
+  async #restart(): Promise<void> {
+    this.#streak++;
+    this.#record = { ...this.#record, restarts: this.#record.restarts + 1 };
+    // A start that fails has become the worker's status; nobody is here to be told otherwise.
+    await this.start().catch(() => {});
+  }
+}
+
+function wantsRestart(policy: RestartPolicy, failed: boolean): boolean {
+  return policy === 'always' || (policy === 'on-failure' && failed);
+}
