@@ -1,5 +1,7 @@
 // The data folder as profiles use it: opened when it is first needed, closed with the server, part of its health.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { DataFolder } from '../../stores/sqlite/index.ts';
@@ -8,6 +10,8 @@ import type { HealthRegistry } from '../health.ts';
 export interface Data {
   /** Opens the folder, or says why not; the next one who asks tries again. */
   open(): Promise<DataFolder>;
+  /** Whether anything is kept there already. */
+  exists(): boolean;
 }
 
 /** Puts the data folder behind a server. Nothing of SQLite is loaded before `open` is called. */
@@ -33,5 +37,5 @@ export async function useData(
     install() {},
     close: async () => (await opening?.catch(() => undefined))?.close(),
   });
-  return { open };
+  return { open, exists: () => existsSync(join(folder, 'mooring.db')) };
 }

@@ -25,6 +25,8 @@ export interface ReferenceOptions {
   readonly now?: () => Date;
 }
 
+const defaultListCharacters = 16 * 1024 * 1024;
+
 /** What a configuration file may say about this pack. */
 export const referenceSchema = {
   type: 'object',
@@ -39,10 +41,16 @@ export const referenceSchema = {
   additionalProperties: false,
 } as const;
 
-export function reference(options: ReferenceOptions = {}): Pack<Server> {
+export interface ReferencePack extends Pack<Server> {
+  /** Opens the store now, so that changes by others are heard of before this server has used it. */
+  ready(): Promise<void>;
+}
+
+export function reference(options: ReferenceOptions = {}): ReferencePack {
   const { store = createMemoryNotes(), listsTimezone = true, now = () => new Date() } = options;
   const startedAt = performance.now();
   let unwatch: (() => void) | undefined;
+  let open: () => NoteStore | Promise<NoteStore> = () => Promise.reject(new Error('The pack is not installed'));
 
   return {
     name: 'reference',
@@ -51,11 +59,9 @@ export function reference(options: ReferenceOptions = {}): Pack<Server> {
         unwatch ??= opened.watch((change) => announce(server, change));
         return opened;
       };
-      const notes: NotesOptions = {
-        maxListCharacters: options.maxListCharacters ?? 16 * 1024 * 1024,
-        open: typeof store === 'function' ? openOnce(store, watched) : () => watched(store),
-      };
+      open = typeof store === 'function' ? openOnce(store, watched) : () => store;
       if (typeof store !== 'function') watched(store);
+      const notes: NotesOptions = { maxListCharacters: options.maxListCharacters ?? defaultListCharacters, open };
       installTime(server, listsTimezone, now);
       installArithmetic(server);
       server.resource('server://status', {
@@ -69,6 +75,9 @@ export function reference(options: ReferenceOptions = {}): Pack<Server> {
       installTask(server);
       installGreeting(server);
       installSummary(server, notes);
+    },
+    async ready() {
+      await open();
     },
     close() {
       unwatch?.();
