@@ -1,6 +1,7 @@
 // Profile `orchestrator` and its workers through the wire: real programs in the real sandbox.
 
 import { execFileSync } from 'node:child_process';
+import { chownSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createServer } from '../../src/engine/server.ts';
 import {
@@ -133,7 +134,13 @@ describe.skipIf(!available)('in the sandbox', () => {
 
   test('S3-34: health_check is there as well', async () => {
     const { call } = await open();
-    expect(await call('health_check')).toMatchObject({ status: 'healthy', parts: [{ name: 'workers', status: 'ok' }] });
+    expect(await call('health_check')).toMatchObject({
+      status: 'healthy',
+      parts: [
+        { name: 'data', status: 'ok' },
+        { name: 'workers', status: 'ok' },
+      ],
+    });
   });
 
   test('a worker that fails is started again, with pauses, and given up at last', async () => {
@@ -218,7 +225,8 @@ describe.skipIf(!available)('in the sandbox', () => {
 
   test('workers see their folder and nothing else of the host; what they write stays', async () => {
     const folder = makeFolder({ open: true });
-    execFileSync('chown', ['12345:12345', folder]);
+    // As root the sandbox takes the folder's owner, who must be somebody else.
+    if (process.getuid?.() === 0) chownSync(folder, 12_345, 12_345);
     const { server } = await assemble('orchestrator', { allowedCommands: ['sh'], roots: [folder] });
     const call = caller(await Conversation.open(server, old));
     const script = 'pwd; echo hi > note; cat note; ls /etc/hostname /home /root 2>&1 | head -3; cat';
@@ -230,6 +238,24 @@ describe.skipIf(!available)('in the sandbox', () => {
     }
     expect(output).toContain(`${folder}\nhi\n`);
     expect(output).toMatch(/\/root.*No such file/);
+  });
+
+  test('the data folder remembers workers from one run to the next', async () => {
+    const dataDir = makeFolder();
+    const run = async () => {
+      const { server } = await assemble('orchestrator', { dataDir, allowedCommands: ['cat', 'sh'] });
+      return { server, call: caller(await Conversation.open(server, old)) };
+    };
+    const first = await run();
+    const ended = await first.call('start_worker', { program: 'sh', args: ['-c', 'exit 4'], name: 'ended' });
+    await until(first.call, ended.id, 'failed');
+    await first.call('start_worker', { program: 'cat', name: 'alive' });
+    await first.server.close();
+    const { workers: all } = (await (await run()).call('list_workers')) as unknown as { workers: object[] };
+    expect(all).toMatchObject([
+      { name: 'ended', status: 'failed', exitCode: 4 },
+      { name: 'alive', status: 'stopped' },
+    ]);
   });
 
   test('records outlive the server: what was alive is called lost, what had ended is still there', async () => {

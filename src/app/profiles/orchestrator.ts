@@ -4,8 +4,10 @@
 import { createServer } from '../../engine/server.ts';
 import { type WorkersOptions, workers, workersSchema } from '../../packs/workers/index.ts';
 import { HealthRegistry } from '../health.ts';
+import { useData } from './data.ts';
 import { installHealthCheck } from './empirical-health.ts';
 import { empiricalRules, requireDescriptions } from './empirical-rules.ts';
+import { createWorkerRegistry } from './orchestrator-registry.ts';
 import { packOptions } from './pack-options.ts';
 import type { Profile } from './profile.ts';
 import { limitRate } from './rate.ts';
@@ -26,8 +28,10 @@ export const orchestratorProfile: Profile = {
       { per: 'principal', tools: ['start_worker'], requests: 30, windowMs: 60_000, burst: 10 },
     ]);
     const { allowedCommands: programs, roots } = settings;
+    const data = await useData(server, settings.dataDir, { logger, health });
     await server.use(
       workers({
+        registry: createWorkerRegistry(data),
         writable: roots,
         ...packOptions<WorkersOptions>(settings, 'workers', workersSchema),
         ...(programs === undefined ? {} : { programs }),

@@ -38,6 +38,8 @@ export class Crew implements WorkerListener {
   readonly #listener: CrewListener;
   readonly #workers = new Map<string, Worker>();
   readonly #untold = new Set<string>();
+  /** Records on their way to the registry, which may be closed after us. */
+  readonly #writing = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
 
@@ -49,7 +51,8 @@ export class Crew implements WorkerListener {
   /** Takes over the records of earlier servers. What was alive then went with its server; others' live ones are left. */
   async load(): Promise<void> {
     const { registry, spawn, supervision } = this.#options;
-    for (const record of await registry.load()) {
+    const records = [...(await registry.load())].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+    for (const record of records) {
       if (record.serverPid !== process.pid && isRunning(record.serverPid)) continue;
       const wasAlive = ['starting', 'running', 'waiting'].includes(record.status);
       const kept: WorkerRecord = wasAlive
@@ -118,6 +121,7 @@ export class Crew implements WorkerListener {
     this.#closing = true;
     clearTimeout(this.#timer);
     await Promise.all([...this.#workers.values()].map((worker) => worker.kill()));
+    await Promise.all(this.#writing);
   }
 
   statusChanged(worker: Worker): void {
@@ -152,12 +156,10 @@ export class Crew implements WorkerListener {
 
   /** A registry that fails must not take a running worker down; the operator hears of it. */
   #recorded(work: () => void | Promise<void>): void {
-    const failed = (error: unknown): void => this.#options.logger.error('the worker registry failed', { error });
-    try {
-      Promise.resolve(work()).catch(failed);
-    } catch (error) {
-      failed(error);
-    }
+    const writing = (async () => work())()
+      .catch((error: unknown) => this.#options.logger.error('the worker registry failed', { error }))
+      .then(() => void this.#writing.delete(writing));
+    this.#writing.add(writing);
   }
 }
 
