@@ -3,6 +3,8 @@
 import type { AuditLog } from '../security/audit/index.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
 import type { StreamLogger } from '../transports/logger.ts';
+import { createNodeSealer } from '../transports/node-sealer.ts';
+import type { Authentication } from './authentication.ts';
 import type { Settled } from './config/settle.ts';
 import { Mistake } from './mistake.ts';
 import type { Ready } from './profiles/index.ts';
@@ -13,6 +15,7 @@ export interface HttpRun {
   readonly profile: string;
   readonly ready: Ready;
   readonly settled: Settled;
+  readonly authentication: Authentication | undefined;
   readonly audit: AuditLog | undefined;
   readonly logger: StreamLogger;
   /** Prints what to paste into clients even where nobody sits at a terminal. */
@@ -21,14 +24,14 @@ export interface HttpRun {
 
 /** Serves until the process is told to stop. Resolves when it listens. */
 export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
-  const { profile, ready, settled, logger, showSetup } = run;
+  const { profile, ready, settled, authentication, logger, showSetup } = run;
   const http = settled.settings.http as HttpSettings;
-  const authenticate = await authentication(run);
   const options: HttpOptions = {
     ...defaults(http),
     ...ready.http,
     ...chosen(settled),
-    ...(authenticate === undefined ? {} : { authenticate }),
+    ...sealing(http),
+    ...guarding(run),
     logger,
     ownProcess: true,
   };
@@ -40,7 +43,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   if (showSetup || process.stderr.isTTY === true) {
     await logger.flush();
     const { setupText } = await import('./setup-text.ts');
-    process.stderr.write(setupText(served.url, authenticate !== undefined));
+    process.stderr.write(setupText(served.url, authentication !== undefined));
   }
   return served;
 }
@@ -68,10 +71,25 @@ function chosen({ settings, values }: Settled): HttpOptions {
   };
 }
 
-async function authentication({ settled: { settings } }: HttpRun): Promise<HttpOptions['authenticate']> {
-  if (settings.auth === undefined) return undefined;
-  // Until it can be done, nobody is let in by mistake.
-  throw new Mistake('Authentication can not be configured in this build');
+/** Whoever is turned away is in the audit log, where there is one. */
+function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
+  if (authentication === undefined) return {};
+  const { authenticate, routes } = authentication;
+  return {
+    authenticate: audit === undefined ? authenticate : audit.authentication(authenticate),
+    routes: [...(ready.http?.routes ?? []), ...routes],
+  };
+}
+
+function sealing({ key }: HttpSettings): HttpOptions {
+  return key === undefined ? {} : { sealer: createNodeSealer(sealKey(key)) };
+}
+
+/** A key of one's own keeps sessions good across restarts and replicas. */
+export function sealKey(text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length === 32) return bytes;
+  throw new Mistake('http.key (MOORING_KEY) must be 32 bytes in base64; make one with: openssl rand -base64 32');
 }
 
 /** The transport refuses too, in the words of a program; here are those of the command line. */

@@ -3,11 +3,13 @@
 import { dirname } from 'node:path';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
+import type { Authentication } from './authentication.ts';
 import { type Asked, type Settled, settle } from './config/settle.ts';
 import { auditPack, openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import { Mistake } from './mistake.ts';
 import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
+import type { Settings } from './settings.ts';
 import { version } from './version.ts';
 
 export interface ServeOptions extends Omit<Asked, 'defaultProfile'> {
@@ -17,7 +19,9 @@ export interface ServeOptions extends Omit<Asked, 'defaultProfile'> {
 
 /** Serves a profile until the client is gone or the process is told to stop. */
 export async function serve(options: ServeOptions = {}): Promise<void> {
-  const settled = await settle({ ...options, defaultProfile });
+  const asked = await settle({ ...options, defaultProfile });
+  const policy = await policyOf(asked);
+  const settled = policy === undefined ? asked : { ...asked, settings: policy.bounded };
   const { settings } = settled;
   const row = Object.hasOwn(profiles, settings.profile) ? profiles[settings.profile] : undefined;
   if (row === undefined) {
@@ -30,17 +34,44 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const profile = await row.load();
   const health = new HealthRegistry();
   const audit = await openAudit(settled, logger);
-  const ready = await letGo(audit, async () => profile.assemble({ logger, version, settings, health, audit }));
+  const key = await sealKeyOf(settings);
+  const ready = await letGo(audit, async () => profile.assemble({ logger, version, settings, health, audit, key }));
   // What fails from here on must not leave packs running, or the process would not end.
   await letGo(ready.server, async () => {
     if (audit !== undefined) await ready.server.use(auditPack(audit));
+    const authentication = await authenticationOf(settings);
+    if (policy !== undefined) await ready.server.use(policy.pack(authentication?.challenge));
     const guard = await addPlugins(ready, settled, health, logger);
     if (settings.http?.enabled !== true) return serveOverStdio(profile.name, ready, logger, guard);
     const { serveOverHttp } = await import('./serve-http.ts');
     const showSetup = options.showSetup === true;
-    await serveOverHttp({ profile: profile.name, ready, settled, audit, logger, showSetup });
+    await serveOverHttp({ profile: profile.name, ready, settled, authentication, audit, logger, showSetup });
     guard();
   });
+}
+
+/** The policy, and the settings within its bounds. */
+async function policyOf({ settings, file }: Settled) {
+  if (settings.policy === undefined) return undefined;
+  const { boundSettings, openPolicy, policyPack } = await import('./policy.ts');
+  const guarded = [file, settings.audit?.file, settings.auth?.tokenFile].filter((each) => each !== undefined);
+  const policy = await openPolicy(settings.policy, settings.profile, guarded);
+  return {
+    bounded: boundSettings(settings, policy),
+    pack: (challenge?: Authentication['challenge']) => policyPack(policy, challenge),
+  };
+}
+
+async function sealKeyOf({ http }: Settings): Promise<Uint8Array | undefined> {
+  if (http?.key === undefined) return undefined;
+  const { sealKey } = await import('./serve-http.ts');
+  return sealKey(http.key);
+}
+
+async function authenticationOf({ auth, http }: Settings): Promise<Authentication | undefined> {
+  if (auth === undefined || http?.enabled !== true) return undefined;
+  const { createAuthentication } = await import('./authentication.ts');
+  return createAuthentication(auth, http);
 }
 
 /** Does the work; when it fails, what is held is closed before the failure is passed on. */

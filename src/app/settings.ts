@@ -18,8 +18,19 @@ export interface Settings {
   /** Options of packs by pack name, validated by the pack. */
   readonly packs: Readonly<Record<string, unknown>>;
   readonly plugins: readonly PluginSettings[];
+  /** Where plugins may go, within what they are granted; from the policy. */
+  readonly network?: NetworkBounds;
   readonly http?: HttpSettings;
   readonly auth?: AuthSettings | undefined;
+}
+
+/** As security/network has it. */
+export interface NetworkBounds {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly hosts?: readonly string[];
+  readonly ports?: readonly number[];
+  readonly httpsOnly?: boolean;
 }
 
 export interface AuditSettings {

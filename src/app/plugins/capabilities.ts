@@ -42,7 +42,7 @@ export async function openHost(
     signal: ended.signal,
     env: Object.fromEntries(named('env').flatMap((each) => entry(each, process.env[each]))),
     ...(grants.includes('network') || hosts.length > 0
-      ? { fetch: await openFetch(grants.includes('network') ? undefined : hosts) }
+      ? { fetch: await openFetch(grants.includes('network') ? undefined : hosts, settings) }
       : {}),
     ...(grants.includes('files') ? { files: await openFiles(settings) } : {}),
     ...(grants.includes('data') ? { dataDir: openData(name, settings) } : {}),
@@ -59,10 +59,15 @@ function entry(name: string, value: string | undefined): [string, string][] {
   return value === undefined ? [] : [[name, value]];
 }
 
-async function openFetch(hosts: readonly string[] | undefined): Promise<NonNullable<PluginHost['fetch']>> {
+async function openFetch(
+  hosts: readonly string[] | undefined,
+  { network }: Settings,
+): Promise<NonNullable<PluginHost['fetch']>> {
   const { createFetcher } = await import('../../security/network/fetcher.ts');
   const { toWebFetch } = await import('../../security/network/web-fetch.ts');
-  return toWebFetch(createFetcher(hosts === undefined ? {} : { hosts }));
+  // A policy that names hosts is the outer bound: what it leaves out is not opened by a grant.
+  const within = hosts?.filter((host) => network?.hosts === undefined || network.hosts.includes(host));
+  return toWebFetch(createFetcher({ ...network, ...(within === undefined ? {} : { hosts: within }) }));
 }
 
 async function openFiles({ roots }: Settings): Promise<NonNullable<PluginHost['files']>> {

@@ -1,5 +1,6 @@
 // What a profile is: a recipe for a server, and how it wants to be served. Contract only.
 
+import type { SealKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
@@ -15,6 +16,8 @@ export interface ProfileOptions {
   readonly settings: Settings;
   /** Where parts say how they are doing; what answers health_check reads it. Plugins are in it already. */
   readonly health?: HealthRegistry;
+  /** Seals cursors and states of unfinished calls; replicas share it. Undefined: the server makes its own. */
+  readonly key?: SealKey | undefined;
   /** The audit log, where one is kept. It is put on the server by itself; hand it on to what starts programs. */
   readonly audit?: AuditLog | undefined;
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
 import { findTarget, type NamedTarget } from '../../app/targets.ts';
-import { type Client, type ConnectOptions, connect, type InputHandlers } from '../../client/index.ts';
+import { AuthError, type Client, type ConnectOptions, connect, type InputHandlers } from '../../client/index.ts';
 import type { Output } from '../ui/output.ts';
 import { styleFor } from '../ui/style.ts';
 
@@ -80,12 +80,19 @@ export async function withServer(
     return await work(client, interrupted.signal);
   } catch (error) {
     if (interrupted.signal.aborted) return 130;
-    throw error;
+    throw hinted(error);
   } finally {
     await client?.close();
     process.off('SIGINT', stop);
     process.off('SIGTERM', stop);
   }
+}
+
+function hinted(error: unknown): unknown {
+  if (!(error instanceof AuthError)) return error;
+  return new Error(`${error.message}\nWhere the server knows tokens of its own: --token TOKEN, @FILE or env:NAME`, {
+    cause: error,
+  });
 }
 
 async function connectOptions(

@@ -1,0 +1,78 @@
+// Who may connect over HTTP, from the settings: static tokens, a file of their hashes, an OAuth authorization server.
+
+import {
+  type Authenticate,
+  anyOf,
+  createOAuthAuthenticator,
+  createTokenAuthenticator,
+  hashToken,
+  type MetadataRoute,
+  type OAuthAuthenticator,
+  readTokenFile,
+  type TokenEntry,
+} from '../security/auth/index.ts';
+import { Mistake } from './mistake.ts';
+import type { AuthSettings, HttpSettings, OAuthSettings } from './settings.ts';
+
+export interface Authentication {
+  readonly authenticate: Authenticate;
+  /** Pages that tell clients where to get a token. */
+  readonly routes: readonly MetadataRoute[];
+  /** Spells the challenge for a call that needs more scopes. */
+  readonly challenge?: OAuthAuthenticator['challenge'];
+}
+
+/** Makes an authenticator. Throws a `Mistake` for tokens and addresses that can not be used. */
+export function createAuthentication(auth: AuthSettings, http: HttpSettings): Authentication {
+  const ways: Authenticate[] = [];
+  const tokens = [...literalTokens(auth.tokens), ...(auth.tokenFile === undefined ? [] : tokensOf(auth.tokenFile))];
+  if (tokens.length > 0) ways.push(mistaken('auth', () => createTokenAuthenticator({ tokens })));
+  const oauth = auth.oauth && mistaken('auth.oauth', () => oauthOf(auth.oauth as OAuthSettings, http));
+  if (oauth !== undefined) ways.push(oauth.authenticate);
+  if (ways.length === 0)
+    throw new Mistake(`${auth.tokenFile}: there are no tokens in it; "mooring token add NAME" makes one`);
+  return {
+    authenticate: ways.length === 1 ? (ways[0] as Authenticate) : anyOf(...ways),
+    routes: oauth?.routes ?? [],
+    ...(oauth === undefined ? {} : { challenge: oauth.challenge }),
+  };
+}
+
+function literalTokens(tokens: readonly string[]): TokenEntry[] {
+  return tokens.map((token, i) => ({
+    id: tokens.length === 1 ? 'token' : `token-${i + 1}`,
+    hash: mistaken('MOORING_TOKEN, --token', () => hashToken(token)),
+  }));
+}
+
+function tokensOf(file: string): TokenEntry[] {
+  return mistaken(file, () => readTokenFile(file));
+}
+
+function oauthOf({ issuer, audience, jwksUrl, scopes }: OAuthSettings, http: HttpSettings): OAuthAuthenticator {
+  return createOAuthAuthenticator({
+    resource: resourceOf(http),
+    issuers: [{ issuer, ...(jwksUrl === undefined ? {} : { jwks: jwksUrl }) }],
+    ...(audience === undefined ? {} : { audience }),
+    ...(scopes === undefined ? {} : { requiredScopes: scopes }),
+  });
+}
+
+/** The address clients know us by: tokens are made for it. */
+function resourceOf({ publicUrl, host, port, path }: HttpSettings): string {
+  if (publicUrl !== undefined) {
+    const url = new URL(publicUrl);
+    return url.pathname === '/' ? new URL(path, url).href : url.href;
+  }
+  if (port === 0) throw new Mistake('Tokens are made for an address: give --public-url, or a --port other than 0');
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+}
+
+function mistaken<T>(where: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Mistake) throw error;
+    throw new Mistake(`${where}: ${(error as Error).message}`);
+  }
+}

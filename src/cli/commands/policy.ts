@@ -1,0 +1,123 @@
+// mooring policy: what a policy file says about a call, without making it.
+
+import { resolve } from 'node:path';
+import { settle } from '../../app/config/settle.ts';
+import { Mistake } from '../../app/mistake.ts';
+import { type Explanation, explainCall, openPolicy, policySchema, type Question } from '../../app/policy.ts';
+import { defaultProfile, profiles } from '../../app/profiles/index.ts';
+import { readJsonArguments } from '../client/arguments.ts';
+import { type Output, openOutput } from '../ui/output.ts';
+import { table } from '../ui/table.ts';
+import { readArgs } from '../usage.ts';
+
+const help = `Usage: mooring policy check [FILE] [--tool NAME | --resource URI | --prompt NAME] [options]
+       mooring policy schema
+
+Says what a call would get and which entry of the policy decides. Without a call: whether the file is a policy.
+FILE is YAML or JSON; without it the one of the settings is taken.
+
+Options:
+  --tool NAME        a call of this tool
+  --args JSON        with these arguments; @FILE reads a file
+  --resource URI     a read of this resource
+  --prompt NAME      a prompt
+  --principal NAME   by this caller (default: somebody without a name)
+  --issuer URL       whom this issuer vouches for
+  --scope SCOPE      whose token has this scope; repeatable
+  --profile NAME     in this profile (default: that of the settings)
+  --config FILE      settings from this file
+  --json             for programs
+  -h, --help         show this
+
+Exit code: 0 allowed, 1 denied or a better token is needed, 2 asked for wrongly.
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('policy', args, {
+    tool: { type: 'string' },
+    args: { type: 'string' },
+    resource: { type: 'string' },
+    prompt: { type: 'string' },
+    principal: { type: 'string' },
+    issuer: { type: 'string' },
+    scope: { type: 'string', multiple: true },
+    profile: { type: 'string' },
+    config: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  const out = openOutput();
+  const [what, file, ...more] = positionals;
+  if (values.help === true || what === undefined) {
+    out.write(help);
+    return values.help === true ? 0 : 2;
+  }
+  if (what === 'schema') {
+    out.json(policySchema);
+    return 0;
+  }
+  if (what !== 'check' || more.length > 0)
+    throw new Mistake('Usage: mooring policy check [FILE], or mooring policy schema');
+  const { settings } = await settle({ configFile: values.config, defaultProfile });
+  const path = file === undefined ? settings.policy : resolve(file);
+  if (path === undefined) throw new Mistake('The settings name no policy; give the file: mooring policy check FILE');
+  const profile = values.profile ?? settings.profile;
+  if (!Object.hasOwn(profiles, profile)) throw new Mistake(`Unknown profile ${JSON.stringify(profile)}`);
+  const policy = await openPolicy(path, profile);
+  const question = questionOf(values);
+  if (question === undefined) {
+    out.write(`${out.style.good('✓')} ${path} is a policy\n`);
+    return 0;
+  }
+  const explanation = explainCall(policy, question);
+  if (values.json === true) out.json(explanation);
+  else print(explanation, question, out);
+  return explanation.decision === 'allow' ? 0 : 1;
+}
+
+function questionOf(values: {
+  readonly tool?: string;
+  readonly args?: string;
+  readonly resource?: string;
+  readonly prompt?: string;
+  readonly principal?: string;
+  readonly issuer?: string;
+  readonly scope?: string[];
+}): Question | undefined {
+  const { tool, resource, prompt, principal, issuer, scope } = values;
+  const asked = [tool, resource, prompt].filter((each) => each !== undefined);
+  if (asked.length > 1) throw new Mistake('One of --tool, --resource and --prompt at a time');
+  if (asked.length === 0) return undefined;
+  return {
+    ...(tool === undefined ? {} : { tool }),
+    ...(resource === undefined ? {} : { resource }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(values.args === undefined ? {} : { args: readJsonArguments(values.args) }),
+    ...(principal === undefined && scope === undefined
+      ? {}
+      : {
+          principal: { id: principal ?? 'somebody', scopes: scope ?? [], ...(issuer === undefined ? {} : { issuer }) },
+        }),
+  };
+}
+
+function print({ decision, scopes, reasons }: Explanation, question: Question, out: Output): void {
+  const { style, width } = out;
+  const subject = question.tool ?? question.resource ?? question.prompt ?? '';
+  const words = {
+    allow: style.good('allowed'),
+    deny: style.bad('denied'),
+    'step-up': style.warn(`needs a token with the scopes ${scopes?.join(' ')}`),
+  };
+  out.write(`${style.name(subject)}: ${words[decision]}\n\n`);
+  type Row = Explanation['reasons'][number];
+  const paint = (text: string, { verdict }: Row): string =>
+    verdict === 'allow' ? style.good(text) : verdict === 'deny' ? style.bad(text) : style.warn(text);
+  const columns = [
+    { title: 'step', text: ({ step }: Row) => step },
+    { title: 'verdict', text: ({ verdict }: Row) => verdict, paint },
+    { title: 'entry', text: ({ rule }: Row) => rule, paint: (text: string) => style.faint(text) },
+    { title: 'why', text: ({ why }: Row) => why },
+  ];
+  out.write(table(reasons, columns, { style, width, indent: 2 }));
+}
