@@ -34,6 +34,13 @@ function isCore(id) {
   return /^\/src\/(protocol|schema|engine|transports)\//.test(path) && !lazy.test(path);
 }
 
+/** What `mooring serve` loads besides, whatever the profile: settings and their flags, for the same reason. */
+function isStart(id) {
+  return /^\/src\/(cli\/(run|usage|settings-flags|commands\/serve)|app\/(mistake|version|health|guard|serve)|app\/config\/(options|settle|values|folders)|app\/profiles\/(index|pack-options))\.ts$/.test(
+    id.slice(root.length),
+  );
+}
+
 // Written beside and swapped in whole: whoever runs the old build meanwhile keeps it, and a failed one changes nothing.
 mkdirSync(dirname(outdir), { recursive: true });
 const fresh = mkdtempSync(`${outdir}-`);
@@ -50,7 +57,12 @@ try {
     format: 'esm',
     minify: true,
     chunkFileNames: 'chunks/[name]-[hash].js',
-    codeSplitting: { groups: [{ name: 'core', test: isCore }] },
+    codeSplitting: {
+      groups: [
+        { name: 'core', test: isCore },
+        { name: 'start', test: isStart },
+      ],
+    },
   });
   if (values['no-types'] !== true) {
     const tsc = resolve(root, 'node_modules/typescript/bin/tsc');

@@ -1,6 +1,7 @@
 // The command line: finds the command, loads it, turns mistakes into a sentence and an exit code. Nothing else.
 
 import { Mistake } from '../app/mistake.ts';
+import { version } from '../app/version.ts';
 
 interface Command {
   readonly about: string;
@@ -61,7 +62,6 @@ export function runProfile(profile: string, argv: readonly string[]): void {
 async function dispatch(argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv;
   if (first === '--version' || first === '-v') {
-    const { version } = await import('../app/version.ts');
     process.stdout.write(`${version}\n`);
     return 0;
   }
