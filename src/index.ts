@@ -2,7 +2,7 @@
 
 export { type Ask, elicit, elicitUrl, roots, sample } from './engine/asks/ask.ts';
 export { AskError, type AskErrorCode } from './engine/asks/index.ts';
-export type { Context, ElicitAnswer, SessionView } from './engine/context.ts';
+export type { AskOptions, Context, ElicitAnswer, SessionView } from './engine/context.ts';
 export type {
   Completer,
   PromptDefinition,
@@ -11,6 +11,7 @@ export type {
   Registration,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  StructuredToolDefinition,
   ToolDefinition,
   ToolReturn,
 } from './engine/definitions.ts';
@@ -22,6 +23,7 @@ export { WireError, wireErrors } from './protocol/errors.ts';
 export type { Channel, Host, Outlet, Peer, Principal } from './protocol/exchange.ts';
 export type { Logger } from './protocol/log.ts';
 export type * from './protocol/model.ts';
+export type { SealKey } from './protocol/ports.ts';
 export type { Rules } from './protocol/rules.ts';
 export { SchemaError, type SchemaInput } from './schema/index.ts';
 export {

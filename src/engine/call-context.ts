@@ -71,7 +71,8 @@ export class CallContext implements Context {
     const isToken = typeof token === 'string' || typeof token === 'number';
     if (isToken && Number.isFinite(progress) && progress > this.#lastProgress) {
       this.#lastProgress = progress;
-      call.push(call.revision.progress(token as ProgressToken, progress, total, message));
+      const end = Number.isFinite(total) ? total : undefined;
+      call.push(call.revision.progress(token as ProgressToken, progress, end, message));
     }
     return done;
   }
@@ -92,7 +93,7 @@ export class CallContext implements Context {
     return call.revision.asks === 'retry' || call.outlet.duplex;
   }
 
-  elicit<S extends SchemaInput>(
+  elicit<const S extends SchemaInput>(
     message: string,
     schema: S,
     options?: AskOptions,

@@ -1,7 +1,7 @@
 // One request in progress: its identity, its way back, and how it ends. It is also what middleware and observers see.
 // Cheap to make: signal, asker and context appear only when someone needs them.
 
-import type { WireError } from '../protocol/errors.ts';
+import { type WireError, wireErrors } from '../protocol/errors.ts';
 import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
 import { isObject, type JsonRpcRequest, type Params, resultText } from '../protocol/json-rpc.ts';
 import { metaKeys } from '../protocol/meta.ts';
@@ -146,11 +146,22 @@ export class Call implements RequestInfo {
 
   fail(error: WireError): void {
     if (this.settled) return;
+    const { revision } = this;
+    const text = this.#spell(error);
     this.settled = true;
     this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
-    const { revision } = this;
-    this.outlet.end(revision.error(this.id, error), revision.statusOf(error), error.http?.headers);
+    this.outlet.end(text, revision.statusOf(error), error.http?.headers);
     this.onSettled?.('refused', error.code ?? revision.codeOf(error.kind));
+  }
+
+  /** An error whose data JSON can not carry is still answered. */
+  #spell(error: WireError): string {
+    try {
+      return this.revision.error(this.id, error);
+    } catch (cause) {
+      this.core.logger?.error(`the error of ${this.method} can not be spelled`, { error: cause });
+      return this.revision.error(this.id, wireErrors.internal(cause));
+    }
   }
 
   /** Ends the call without an answer: the client cancelled it, or is gone. */

@@ -18,6 +18,7 @@ import type { Revision } from '../protocol/revisions/index.ts';
 import { AskError } from './asks/index.ts';
 import { BatchOutlet } from './batch.ts';
 import { Call } from './call.ts';
+import { CallQueue } from './call-queue.ts';
 import { ClientRequests } from './client-requests.ts';
 import type { Core } from './core.ts';
 import type { Feature } from './feature.ts';
@@ -39,9 +40,8 @@ export class EngineChannel implements SessionChannel, Listener {
   #requests: ClientRequests | undefined;
   #unlisten: (() => void) | undefined;
   #idle: (() => void) | undefined;
-  /** Started calls when a profile runs them one after another. */
-  #running = 0;
-  #queue: (() => void)[] = [];
+  /** Where calls wait when a profile runs only so many at a time. */
+  #queue: CallQueue | undefined;
 
   constructor(core: Core, peer: Peer, outlet: Outlet | undefined, key: string | undefined) {
     this.core = core;
@@ -100,9 +100,7 @@ export class EngineChannel implements SessionChannel, Listener {
 
   refuse(error: Error, id?: RequestId, inbound?: Inbound): void {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
-    // An answer with the id of a request in flight would settle that one instead.
-    const free = id === undefined || this.inFlight.has(id) ? undefined : id;
-    this.#refuse(this.#speaker, free, wire, undefined, this.#back(inbound));
+    this.#refuse(this.#speaker, id, wire, undefined, this.#back(inbound));
   }
 
   /** Who speaks when a message does not say: the session, or whoever speaks before there is one. */
@@ -111,7 +109,9 @@ export class EngineChannel implements SessionChannel, Listener {
   }
 
   #refuse(speaker: Revision, id: RequestId | undefined, error: WireError, message: unknown, outlet: Outlet): void {
-    outlet.end(speaker.error(id, error), speaker.statusOf(error), error.http?.headers);
+    // An answer with the id of a request in flight would settle that one instead.
+    const free = id === undefined || this.inFlight.has(id) ? undefined : id;
+    outlet.end(speaker.error(free, error), speaker.statusOf(error), error.http?.headers);
     const code = error.code ?? speaker.codeOf(error.kind);
     for (const observer of this.core.observers) observer.refused?.({ message, peer: this.peer, error, code });
   }
@@ -152,8 +152,7 @@ export class EngineChannel implements SessionChannel, Listener {
     if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, message, outlet);
     if (this.inFlight.size > 0) {
       const crowded = this.#crowded(message.id);
-      // The answer to a doubled id must not settle the first request, so it goes out without one.
-      if (crowded !== undefined) return this.#refuse(revision, crowded.id, crowded.error, message, outlet);
+      if (crowded !== undefined) return this.#refuse(revision, message.id, crowded, message, outlet);
     }
     const call = new Call(this, revision, session, message, outlet, header);
     if (feature.pace === 'work' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
@@ -183,32 +182,18 @@ export class EngineChannel implements SessionChannel, Listener {
     return wireErrors.notInitialized();
   }
 
-  #crowded(id: RequestId): { readonly id: RequestId | undefined; readonly error: WireError } | undefined {
-    if (this.inFlight.has(id)) return { id: undefined, error: wireErrors.duplicateId(id) };
+  #crowded(id: RequestId): WireError | undefined {
+    if (this.inFlight.has(id)) return wireErrors.duplicateId(id);
     const { maxInFlight } = this.core.limits;
     if (this.inFlight.size < maxInFlight) return undefined;
-    return { id, error: new WireError('internal', `Too many requests in flight; at most ${maxInFlight} at a time`) };
+    return new WireError('internal', `Too many requests in flight; at most ${maxInFlight} at a time`);
   }
 
   #enqueue(call: Call, feature: Feature): void {
-    const start = (): void => {
-      if (call.settled) return this.#next();
-      this.#running++;
-      call.onEnd(() => {
-        this.#running--;
-        this.#next();
-      });
-      runCall(call, feature);
-    };
     this.inFlight.set(call.id, call);
     call.onEnd(() => this.forget(call));
-    this.#queue.push(start);
-    this.#next();
-  }
-
-  #next(): void {
-    while (this.#queue.length > 0 && this.#running < (this.session?.revision.rules.concurrency ?? 1))
-      this.#queue.shift()?.();
+    this.#queue ??= new CallQueue();
+    this.#queue.add(call, () => runCall(call, feature));
   }
 
   #batch(messages: readonly unknown[], outlet: Outlet): void {
@@ -237,14 +222,16 @@ export class EngineChannel implements SessionChannel, Listener {
     if (method === 'notifications/cancelled') {
       const id = params?.['requestId'];
       const reason = params?.['reason'];
-      if (isRequestId(id))
-        this.inFlight.get(id)?.cancel(typeof reason === 'string' ? reason : 'cancelled by the client');
+      const call = isRequestId(id) ? this.inFlight.get(id) : undefined;
+      // The handshake itself can not be cancelled, on any revision that has one.
+      if (call?.method === 'initialize') return;
+      call?.cancel(typeof reason === 'string' ? reason : 'cancelled by the client');
       return;
     }
     const { session } = this;
     if (session === undefined || this.core.vocabulary.claims(params)) return;
     if (session.revision.rules.initializedNames.has(method)) session.markInitialized();
-    else if (method === 'notifications/roots/list_changed') session.roots = undefined;
+    else if (method === 'notifications/roots/list_changed') session.forgetRoots();
   }
 
   #response(message: JsonRpcResponse): void {
@@ -324,7 +311,6 @@ export class EngineChannel implements SessionChannel, Listener {
     this.#unlisten = undefined;
     this.#requests?.failAll(new AskError('no-return-path', 'The connection was closed'));
     for (const call of [...this.inFlight.values()]) call.cancel('the connection was closed');
-    this.#queue = [];
     if (this.#outlet === undefined) return;
     for (const observer of this.core.observers) observer.disconnected?.(this.peer);
   }

@@ -48,7 +48,7 @@ export interface Context {
   /** Sends a log message if the client wants messages of this level. */
   log(level: LogLevel, data: unknown, logger?: string): void;
   /** Asks the user to fill in a form. The schema is a flat object of primitives. */
-  elicit<S extends SchemaInput>(
+  elicit<const S extends SchemaInput>(
     message: string,
     schema: S,
     options?: AskOptions,

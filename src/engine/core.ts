@@ -35,7 +35,7 @@ export class Core {
   readonly identity: Implementation;
   readonly vocabulary: Vocabulary;
   readonly catalog: Catalog;
-  readonly hub = new Hub();
+  readonly hub: Hub;
   readonly lists: ListCache;
   readonly limits: Limits;
   readonly sealer: Sealer;
@@ -62,6 +62,7 @@ export class Core {
     this.sealer = options.sealer;
     this.store = options.store;
     this.logger = options.logger;
+    this.hub = new Hub((error) => this.logger?.error('a change could not be told', { error }));
     this.instructions = options.instructions;
     this.listCache = options.listCache;
     this.vocabulary = new Vocabulary(options.identity, options.rules);

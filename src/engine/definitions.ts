@@ -36,13 +36,12 @@ interface Described {
  * What a tool handler may return: text, content blocks, a whole result, or any JSON value of its own, which becomes
  * structured content with a text copy.
  */
-export type ToolReturn<Out = unknown> = string | Content | readonly Content[] | ToolResult | Out | undefined;
+export type ToolReturn = string | Content | readonly Content[] | ToolResult | unknown;
 
 /** A tool. `input` and `output` take any Standard Schema library or plain JSON Schema. */
-export interface ToolDefinition<I extends SchemaInput = SchemaInput, O extends SchemaInput = SchemaInput>
-  extends Described {
+export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Described {
   readonly input?: I;
-  readonly output?: O;
+  readonly output?: SchemaInput;
   readonly annotations?: ToolAnnotations;
   /** Capabilities the client must have; checked before the handler runs. */
   readonly needs?: readonly Ability[];
@@ -52,7 +51,14 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput, O extends S
   readonly singleUse?: boolean;
   /** Words an argument error in the tool's own terms; undefined keeps the standard sentence. */
   readonly explain?: (issues: readonly Issue[], args: unknown) => string | undefined;
-  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn<InferOutput<O>>>;
+  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn>;
+}
+
+/** A tool that declared its output returns that value, or a whole result such as a failure. */
+export interface StructuredToolDefinition<I extends SchemaInput, O extends SchemaInput>
+  extends Omit<ToolDefinition<I>, 'output' | 'run'> {
+  readonly output: O;
+  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | ToolResult>;
 }
 
 /** What reading a resource may return; undefined or null = there is no such resource. */

@@ -34,6 +34,12 @@ export interface Listener {
 export class Hub {
   readonly #listeners = new Set<Listener>();
   #waiting: Map<string, Announcement> | undefined;
+  readonly #failed: (error: unknown) => void;
+
+  /** `failed` hears of listeners that threw; they hear nothing of that change, the others do. */
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed;
+  }
 
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -59,7 +65,13 @@ export class Hub {
     const announcements = this.#waiting;
     this.#waiting = undefined;
     for (const announcement of announcements?.values() ?? []) {
-      for (const listener of this.#listeners) listener.hear(announcement);
+      for (const listener of this.#listeners) {
+        try {
+          listener.hear(announcement);
+        } catch (error) {
+          this.#failed(error);
+        }
+      }
     }
   }
 }

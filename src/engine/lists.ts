@@ -4,7 +4,7 @@ import { wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { CacheHint } from '../protocol/model.ts';
-import type { Listed, Revision } from '../protocol/revisions/index.ts';
+import type { Listed } from '../protocol/revisions/index.ts';
 import type { Call } from './call.ts';
 import { type Entry, isVisible, type Kind } from './catalog.ts';
 import type { Core } from './core.ts';
@@ -24,28 +24,37 @@ export interface Row<K extends Kind> {
 export class ListCache {
   readonly #core: Core;
   readonly #pages = new Map<string, string>();
+  /** Counts changes; a page spelled before one is not kept after it. */
+  #generation = 0;
 
   constructor(core: Core) {
     this.#core = core;
   }
 
   forget(kind: Kind): void {
+    this.#generation++;
     for (const key of this.#pages.keys()) if (key.startsWith(`${kind} `)) this.#pages.delete(key);
   }
 
   /** The page a request asks for. `more`: items that are not in the catalog and differ from call to call. */
   page<K extends Kind>(kind: K, call: Call, more?: readonly Row<K>[]): string | Promise<string> {
     const { cursor } = call.params;
-    const { revision } = call;
     const { principal } = call.peer;
+    // What differs between callers must not be shared by a cache, whatever was configured.
+    const scope = this.#core.catalog.hides || more !== undefined ? 'private' : this.#core.listCache.cacheScope;
+    const cache: CacheHint = { ...this.#core.listCache, cacheScope: scope };
     const entries = this.#core.catalog[kind] as unknown as ReadonlyMap<string, Entry<Listed[K]>>;
     if (cursor === undefined && more === undefined) {
       const view = this.#core.catalog.hides ? viewOf(entries, principal) : '';
-      const key = `${kind} ${revision.date} ${view}`;
+      // A page that is not the last carries a cursor, which is bound to its caller.
+      const whose = entries.size > this.#core.limits.pageSize ? principalKey(principal) : '';
+      const key = `${kind} ${call.revision.date} ${view} ${whose}`;
       const known = this.#pages.get(key);
       if (known !== undefined) return known;
-      const spelled = this.#spell(kind, revision, visibleRows(entries, principal), 0, principal);
+      const spelled = this.#spell(kind, call, visibleRows(entries, principal), 0, cache);
+      const generation = this.#generation;
       const keep = (text: string): string => {
+        if (generation !== this.#generation) return text;
         if (this.#pages.size >= maxPages) this.#pages.clear();
         this.#pages.set(key, text);
         return text;
@@ -53,31 +62,26 @@ export class ListCache {
       return typeof spelled === 'string' ? keep(spelled) : spelled.then(keep);
     }
     const rows = [...visibleRows(entries, principal), ...(more ?? [])];
-    if (cursor === undefined) return this.#spell(kind, revision, rows, 0, principal);
+    if (cursor === undefined) return this.#spell(kind, call, rows, 0, cache);
     return this.#resume(kind, cursor as string, rows, principal).then((start) =>
-      this.#spell(kind, revision, rows, start, principal),
+      this.#spell(kind, call, rows, start, cache),
     );
   }
 
   #spell<K extends Kind>(
     kind: K,
-    revision: Revision,
+    { revision, peer }: Call,
     rows: readonly Row<K>[],
     start: number,
-    principal: Principal | undefined,
+    cache: CacheHint,
   ): string | Promise<string> {
-    const { limits, sealer, catalog } = this.#core;
-    // What differs between callers must not be shared by a cache, whatever was configured.
-    const listCache: CacheHint = catalog.hides
-      ? { ...this.#core.listCache, cacheScope: 'private' }
-      : this.#core.listCache;
+    const { limits, sealer } = this.#core;
     const end = start + limits.pageSize;
     const items = rows.slice(start, end).map((row) => row.item);
-    if (end >= rows.length) return revision.list(kind, items, undefined, listCache);
+    if (end >= rows.length) return revision.list(kind, items, undefined, cache);
     const position = { after: (rows[end - 1] as Row<K>).key, index: end };
-    return Promise.resolve(sealer.seal(purpose, position, contextOf(kind, principal))).then((next) =>
-      revision.list(kind, items, next, listCache),
-    );
+    const sealed = sealer.seal(purpose, position, contextOf(kind, peer.principal));
+    return Promise.resolve(sealed).then((next) => revision.list(kind, items, next, cache));
   }
 
   /** Where a cursor points: behind the item it names, or to its old place when that item is gone. */

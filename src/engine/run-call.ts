@@ -29,7 +29,7 @@ export function runCall(call: Call, feature: Feature): void {
     call.remainingMs = limit > 0 ? Math.min(limit, call.maxMs) : call.maxMs;
     core.deadlines.add(call);
   }
-  result.then(
+  Promise.resolve(result).then(
     (value) => {
       try {
         finish(call, feature, value);

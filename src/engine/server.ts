@@ -25,6 +25,7 @@ import type {
   Registration,
   ResourceDefinition,
   ResourceTemplateDefinition,
+  StructuredToolDefinition,
   ToolDefinition,
 } from './definitions.ts';
 import { createMemoryStore } from './expiring-store.ts';
@@ -108,10 +109,15 @@ export class Server implements SessionHost {
   }
 
   /** Registers a tool. Types of `args` and of the returned value follow from the schemas. */
+  tool<const I extends SchemaInput = SchemaInput>(
+    name: string,
+    definition: ToolDefinition<I> & { readonly output?: undefined },
+  ): Registration;
   tool<const I extends SchemaInput = SchemaInput, const O extends SchemaInput = SchemaInput>(
     name: string,
-    definition: ToolDefinition<I, O>,
-  ): Registration {
+    definition: StructuredToolDefinition<I, O>,
+  ): Registration;
+  tool(name: string, definition: object): Registration {
     if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
       this.#core.logger?.warn(`tool name ${JSON.stringify(name)} may not work everywhere; use A-Z a-z 0-9 _ - .`);
     }

@@ -18,7 +18,9 @@ export class Session implements SessionView, SessionInUse {
   #level: LogLevel;
   readonly subscriptions: Set<string>;
   /** Roots the client gave, kept only while it has promised to tell of changes. */
-  roots: readonly Root[] | undefined;
+  #roots: readonly Root[] | undefined;
+  /** Counts changes of the roots; an answer from before a change is not kept after it. */
+  rootsEpoch = 0;
   #values: Map<string, unknown> | undefined;
   readonly #save: SaveState | undefined;
 
@@ -54,6 +56,20 @@ export class Session implements SessionView, SessionInUse {
 
   get values(): Map<string, unknown> {
     return (this.#values ??= new Map());
+  }
+
+  get roots(): readonly Root[] | undefined {
+    return this.#roots;
+  }
+
+  /** Keeps roots that were asked for in this epoch. */
+  keepRoots(roots: readonly Root[], epoch: number): void {
+    if (epoch === this.rootsEpoch) this.#roots = roots;
+  }
+
+  forgetRoots(): void {
+    this.rootsEpoch++;
+    this.#roots = undefined;
   }
 
   get initialized(): boolean {

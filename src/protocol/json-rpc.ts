@@ -110,30 +110,22 @@ export type Sorted =
 /** Sorts a parsed value that did not pass the engine's quick test for a plain request. */
 export function sortMessage(value: unknown): Sorted {
   if (!isObject(value)) return refused('a message is a JSON object');
-  const { id, method } = value;
+  const { id, method, params } = value;
+  // Whatever looks like a response is one, and is never answered: two sides that answer answers never stop, and an
+  // error with the id of a response would settle a request of the other side.
+  if (method === undefined && ('result' in value || 'error' in value)) {
+    return { kind: 'response', message: value as unknown as JsonRpcResponse };
+  }
   const usable = isRequestId(id) ? id : undefined;
   if (value['jsonrpc'] !== '2.0') return refused('"jsonrpc" must be "2.0"', usable);
   if (id !== undefined && usable === undefined) return refused('"id" must be a string or an integer');
-  const { params } = value;
-  if (typeof method === 'string') {
-    if (params !== undefined && !isObject(params)) return refused('"params" must be an object', usable);
-    if ('result' in value || 'error' in value) return refused('a request carries neither result nor error', usable);
-    return usable === undefined
-      ? { kind: 'notification', message: value as unknown as JsonRpcNotification }
-      : { kind: 'request', message: value as unknown as JsonRpcRequest };
-  }
-  if (method !== undefined) return refused('"method" must be a string', usable);
-  const hasResult = 'result' in value;
-  const hasError = 'error' in value;
-  if (hasResult === hasError) {
-    return refused(
-      hasResult ? 'a response carries either result or error' : 'neither method, result nor error',
-      usable,
-    );
-  }
-  // An error without an id answers something we said that could not be read; there is nothing to match it with.
-  if (usable === undefined && !hasError) return refused('a response needs the id of its request');
-  return { kind: 'response', message: value as unknown as JsonRpcResponse };
+  if (method === undefined) return refused('neither method, result nor error', usable);
+  if (typeof method !== 'string') return refused('"method" must be a string', usable);
+  if (params !== undefined && !isObject(params)) return refused('"params" must be an object', usable);
+  if ('result' in value || 'error' in value) return refused('a request carries neither result nor error', usable);
+  return usable === undefined
+    ? { kind: 'notification', message: value as unknown as JsonRpcNotification }
+    : { kind: 'request', message: value as unknown as JsonRpcRequest };
 }
 
 function refused(why: string, id?: RequestId): Sorted {

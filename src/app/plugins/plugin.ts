@@ -3,7 +3,7 @@
 
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Registration } from '../../engine/definitions.ts';
+import type { Registration, ToolDefinition } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import { compileSchema, formatIssues } from '../../schema/index.ts';
@@ -201,7 +201,11 @@ export class Plugin {
     return {
       name: server.name,
       version: server.version,
-      tool: (name, definition) => keep(server.tool(name, { ...definition, run: this.#own(definition.run) })),
+      // Both forms of the call are the same here: the definition is passed on as it came.
+      tool: (name: string, definition: object) => {
+        const { run } = definition as ToolDefinition;
+        return keep(server.tool(name, { ...(definition as PlainTool), run: this.#own(run) }));
+      },
       resource: (uri, definition) => keep(server.resource(uri, { ...definition, read: this.#own(definition.read) })),
       resourceTemplate: (template, definition) =>
         keep(server.resourceTemplate(template, { ...definition, read: this.#own(definition.read) })),
@@ -218,6 +222,8 @@ export class Plugin {
     return typeof handler === 'function' ? (...args) => runAs(this, () => handler(...args)) : handler;
   }
 }
+
+type PlainTool = ToolDefinition & { readonly output?: undefined };
 
 async function checkConfig({ name, config: schema }: PluginManifest, config: unknown): Promise<unknown> {
   if (schema === undefined) return config;

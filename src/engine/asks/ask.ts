@@ -3,6 +3,7 @@
 import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
 import type { ElicitAnswer } from '../context.ts';
+import { flatForm } from './form.ts';
 
 export interface FormAsk<T = unknown> {
   readonly kind: 'elicit';
@@ -49,32 +50,40 @@ export type AskResults<A extends Asks> = {
   readonly [K in keyof A]: A[K] extends { readonly optional: true } ? AskResult<A[K]> | undefined : AskResult<A[K]>;
 };
 
+/** A question the client need not be able to answer: left out where it can not, and its result is then undefined. */
 interface Optional {
-  readonly optional?: boolean;
+  readonly optional: true;
 }
 
 /** A form for the user. */
-export function elicit<S extends SchemaInput>(
+export function elicit<const S extends SchemaInput>(message: string, schema: S): FormAsk<InferOutput<S>>;
+export function elicit<const S extends SchemaInput>(
   message: string,
   schema: S,
-  options: Optional = {},
-): FormAsk<InferOutput<S>> {
-  const compiled = compileForm(schema);
-  return { kind: 'elicit', message, schema: compiled, ...options };
+  options: Optional,
+): FormAsk<InferOutput<S>> & Optional;
+export function elicit(message: string, schema: SchemaInput, options?: Optional): FormAsk {
+  return { kind: 'elicit', message, schema: compileForm(schema), ...options };
 }
 
 /** A URL for the user to visit. */
-export function elicitUrl(message: string, url: string, options: Optional = {}): UrlAsk {
+export function elicitUrl(message: string, url: string): UrlAsk;
+export function elicitUrl(message: string, url: string, options: Optional): UrlAsk & Optional;
+export function elicitUrl(message: string, url: string, options?: Optional): UrlAsk {
   return { kind: 'elicitUrl', message, url: new URL(url).href, ...options };
 }
 
 /** A question to the client's model. */
-export function sample(params: SamplingParams, options: Optional = {}): SampleAsk {
+export function sample(params: SamplingParams): SampleAsk;
+export function sample(params: SamplingParams, options: Optional): SampleAsk & Optional;
+export function sample(params: SamplingParams, options?: Optional): SampleAsk {
   return { kind: 'sample', params, ...options };
 }
 
 /** The folders the client works in. */
-export function roots(options: Optional = {}): RootsAsk {
+export function roots(): RootsAsk;
+export function roots(options: Optional): RootsAsk & Optional;
+export function roots(options?: Optional): RootsAsk {
   return { kind: 'roots', ...options };
 }
 
@@ -84,7 +93,12 @@ const compiledForms = new WeakMap<object, CompiledSchema>();
 function compileForm(schema: SchemaInput): CompiledSchema {
   let compiled = compiledForms.get(schema);
   if (compiled === undefined) {
-    compiled = compileSchema(schema, { direction: 'input', root: 'object', where: 'elicitation form' });
+    const { json, validator } = compileSchema(schema, {
+      direction: 'input',
+      root: 'object',
+      where: 'elicitation form',
+    });
+    compiled = { json: flatForm(json), validator };
     compiledForms.set(schema, compiled);
   }
   return compiled;

@@ -57,9 +57,11 @@ export async function openJournal(call: Call, state: unknown): Promise<Journal |
   };
 }
 
-/** Seals a journal for the client to bring back; undefined when there is nothing to remember. */
-export async function sealJournal(call: Call, journal: Journal): Promise<string | undefined> {
-  if (journal.answers.size === 0 && journal.steps.size === 0) return undefined;
+/**
+ * Seals a journal for the client to bring back. An empty one as well: its nonce is what tells a retry from the same
+ * retry sent twice.
+ */
+export async function sealJournal(call: Call, journal: Journal): Promise<string> {
   const { sealer, store, limits } = call.core;
   const content = {
     ...(journal.answers.size === 0 ? {} : { answers: Object.fromEntries(journal.answers) }),
@@ -74,8 +76,7 @@ export async function sealJournal(call: Call, journal: Journal): Promise<string 
   return sealer.seal(purpose, sealed as unknown as Json, await bindingOf(call));
 }
 
-/** Marks the state of this journal as used; false when it was used before. */
-export async function useOnce(call: Call, journal: Journal): Promise<boolean> {
-  if (journal.nonce === undefined) return true;
-  return call.core.store.add(`used ${journal.nonce}`, true, call.core.limits.journalTtlMs);
+/** Marks a state as used; false when it was used before. */
+export async function useOnce(call: Call, nonce: string): Promise<boolean> {
+  return call.core.store.add(`used ${nonce}`, true, call.core.limits.journalTtlMs);
 }

@@ -1,6 +1,7 @@
 // Questions as requests of ours, on revisions where a server may send them: one request each, answered while the
 // handler waits.
 
+import type { Root } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
 import { readAnswer } from './answers.ts';
 import type { Ask } from './ask.ts';
@@ -31,6 +32,7 @@ export class PushAsker implements Asker {
     const call = this.#call;
     const { session } = call;
     if (ask.kind === 'roots' && session?.roots !== undefined) return session.roots;
+    const epoch = session?.rootsEpoch ?? 0;
     const params = spellAsk(call, ask, crypto.randomUUID());
     call.waiting++;
     let answer: unknown;
@@ -43,7 +45,7 @@ export class PushAsker implements Asker {
     if (read.state !== 'ok')
       throw new AskError('invalid-answer', `The client's answer can not be used: ${read.reason}`);
     if (ask.kind === 'roots' && session !== undefined && promisesChanges(session.capabilities)) {
-      session.roots = read.value as typeof session.roots;
+      session.keepRoots(read.value as readonly Root[], epoch);
     }
     return read.value;
   }

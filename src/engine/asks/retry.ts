@@ -11,8 +11,11 @@ import type { Ask } from './ask.ts';
 import { AskError, type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
 import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
 
-/** An unanswered question never settles: neither `catch` nor `finally` of the handler runs. */
-const never: Promise<never> = new Promise(() => {});
+/**
+ * An unanswered question never settles: neither `catch` nor `finally` of the handler runs. A new promise each time: one
+ * for all would remember every handler that ever waited for it.
+ */
+const never = (): Promise<never> => new Promise(() => {});
 
 export class RetryAsker implements Asker {
   readonly #call: Call;
@@ -23,6 +26,7 @@ export class RetryAsker implements Asker {
   #running = 0;
   #scheduled = false;
   #closed = false;
+  #claim: Promise<WireError | undefined> | undefined;
 
   constructor(call: Call) {
     this.#call = call;
@@ -40,11 +44,27 @@ export class RetryAsker implements Asker {
       if (!isObject(inputResponses)) throw wireErrors.invalidParams('"inputResponses" must be an object');
       this.#responses = inputResponses;
     }
-    if (requestState === undefined) return;
-    const journal = await openJournal(this.#call, requestState);
-    if (journal instanceof WireError) throw journal;
-    if (singleUse && !(await useOnce(this.#call, journal))) throw wireErrors.badState('it was used before');
-    this.#journal = journal;
+    if (requestState !== undefined) {
+      const journal = await openJournal(this.#call, requestState);
+      if (journal instanceof WireError) throw journal;
+      this.#journal = journal;
+    }
+    const refusal = singleUse ? await this.#use() : undefined;
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** Claims the state of this round for this run, however often it asks; says why where that is not possible. */
+  #use(): Promise<WireError | undefined> {
+    this.#claim ??= this.#claimState();
+    return this.#claim;
+  }
+
+  async #claimState(): Promise<WireError | undefined> {
+    if (this.#journal.nonce !== undefined) {
+      return (await useOnce(this.#call, this.#journal.nonce)) ? undefined : wireErrors.badState('it was used before');
+    }
+    // Every round hands out a state, so answers without one can not be told from answers sent twice.
+    return RetryAsker.continues(this.#call) ? wireErrors.badState('it is missing') : undefined;
   }
 
   async ask(asks: readonly KeyedAsk[]): Promise<unknown[]> {
@@ -78,7 +98,7 @@ export class RetryAsker implements Asker {
         this.#end(() =>
           this.#call.fail(wireErrors.invalidParams(`inputResponses[${JSON.stringify(key)}]: ${read.reason}`)),
         );
-        return never;
+        return never();
       }
       if (read.state === 'ok') {
         this.#journal.answers.set(key, { kind: kindOf(ask), value: read.value as Json });
@@ -89,15 +109,16 @@ export class RetryAsker implements Asker {
       throw new AskError('not-allowed-here', `Two questions share the key ${JSON.stringify(key)}`);
     this.#pending.set(key, { method: askMethods[ask.kind], params: spellAsk(this.#call, ask, '') });
     this.#schedule();
-    return never;
+    return never();
   }
 
   async step(key: string, run: () => unknown, once: boolean): Promise<unknown> {
-    if (this.#closed) return never;
+    if (this.#closed) return never();
     if (this.#journal.steps.has(key)) return this.#journal.steps.get(key);
-    if (once && !(await useOnce(this.#call, this.#journal))) {
-      this.#end(() => this.#call.fail(wireErrors.badState('it was used before')));
-      return never;
+    const refusal = once ? await this.#use() : undefined;
+    if (refusal !== undefined) {
+      this.#end(() => this.#call.fail(refusal));
+      return never();
     }
     this.#running++;
     try {

@@ -26,7 +26,7 @@ export const complete: Feature<Completion> = {
     const known = isObject(context?.['arguments']) ? (context['arguments'] as Record<string, string>) : {};
     const suggested = completer(value, known, call.context);
     return isThenable(suggested)
-      ? suggested.then((each) => toCompletion(each as Suggested))
+      ? Promise.resolve(suggested).then((each) => toCompletion(each as Suggested))
       : toCompletion(suggested as Suggested);
   },
   encode: (completion, { revision }) => revision.completion(completion),

@@ -23,6 +23,8 @@ export const initialize: Feature<Session> = {
       ...(isObject(clientInfo) ? { clientInfo: clientInfo as unknown as Implementation } : {}),
       capabilities: isObject(capabilities) ? (capabilities as Capabilities) : {},
     });
+    // Middleware may have taken its time: another initialize can have come first.
+    if (call.channel.session !== undefined) throw wireErrors.alreadyInitialized();
     call.channel.open(session);
     return session;
   },

@@ -39,7 +39,7 @@ function get(call: Call): PromptResult | Promise<PromptResult> {
   const returned = definition.get(args as never, call.context);
   const { description } = definition;
   if (isThenable(returned))
-    return (returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));
+    return Promise.resolve(returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));
   return toPromptResult(returned as PromptReturn, description);
 }
 

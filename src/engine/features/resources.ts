@@ -39,14 +39,17 @@ export const listResourceTemplates: Feature<string> = {
   encode: (text) => text,
 };
 
+/** Contents nobody gave a hint for. */
+const notKept: CacheHint = { ttlMs: 0, cacheScope: 'private' };
+
 export const readResource: Feature<ReadResult> = {
   pace: 'work',
   run(call) {
     const earlier = resumeRounds(call);
     return earlier === undefined ? read(call) : earlier.then(() => read(call));
   },
-  encode: (result, call) =>
-    call.revision.readResult(result, (call.subject as CacheHint | undefined) ?? call.core.listCache),
+  // Contents are the caller's own unless the resource says otherwise; how long lists may be kept says nothing of them.
+  encode: (result, call) => call.revision.readResult(result, (call.subject as CacheHint | undefined) ?? notKept),
 };
 
 function* visibleTemplates(call: Call): Iterable<TemplateEntry> {
@@ -78,7 +81,7 @@ type Returned = ReadReturn | Promise<ReadReturn>;
 
 function settle(uri: string, mimeType: string | undefined, returned: Returned): ReadResult | Promise<ReadResult> {
   if (isThenable(returned))
-    return (returned as Promise<ReadReturn>).then((value) => toReadResult(uri, mimeType, value));
+    return Promise.resolve(returned as Promise<ReadReturn>).then((value) => toReadResult(uri, mimeType, value));
   return toReadResult(uri, mimeType, returned as ReadReturn);
 }
 

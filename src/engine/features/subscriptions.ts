@@ -53,7 +53,7 @@ export const listen: Feature<undefined> = {
     if (!call.push(call.revision.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
       throw wireErrors.needsStream(call.method);
     }
-    return new Promise((resolve) => {
+    return new Promise(() => {
       const unlisten = core.hub.listen(new Subscription(call, filter));
       call.signal.addEventListener('abort', unlisten, { once: true });
       call.onDrain = () => {
@@ -62,7 +62,7 @@ export const listen: Feature<undefined> = {
         if (call.header === undefined) {
           call.push(call.revision.cancelled(call.id, 'the server is closing', { [metaKeys.subscriptionId]: call.id }));
         }
-        resolve(undefined);
+        call.succeed(call.revision.subscriptionEnd(call.id));
       };
     });
   },

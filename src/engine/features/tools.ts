@@ -94,7 +94,7 @@ function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<
     return settleFailure(call, error);
   }
   if (isThenable(returned)) {
-    return returned.then(
+    return Promise.resolve(returned).then(
       (value) => settle(call, entry, value),
       (error: unknown) => settleFailure(call, error),
     );

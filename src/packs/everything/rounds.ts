@@ -8,8 +8,9 @@ import { textOf } from './asking.ts';
 const form = (field: string, type: 'string' | 'boolean' = 'string') =>
   ({ type: 'object', properties: { [field]: { type } }, required: [field] }) as const;
 
-const question = (text: string, maxTokens: number) =>
-  sample({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens });
+const params = (text: string, maxTokens: number) =>
+  ({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens }) as const;
+const question = (text: string, maxTokens: number) => sample(params(text, maxTokens));
 
 const fieldOf = (answer: { action: string; content?: unknown }, field: string): string =>
   answer.action === 'accept' ? String((answer.content as Record<string, unknown>)[field]) : `(${answer.action})`;
@@ -77,8 +78,8 @@ export function installRounds(server: Server): void {
     description: 'Asks only for what the client can do',
     run: async (_args, ctx) => {
       const { name, greeting } = await ctx.askAll({
-        name: { ...elicit('What is your name?', form('name')), optional: true },
-        greeting: { ...question('Generate a greeting', 50), optional: true },
+        name: elicit('What is your name?', form('name'), { optional: true }),
+        greeting: sample(params('Generate a greeting', 50), { optional: true }),
       });
       const said = greeting === undefined ? 'no model' : textOf(greeting.content);
       return `${name === undefined ? 'nobody' : fieldOf(name, 'name')} / ${said}`;

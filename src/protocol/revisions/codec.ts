@@ -76,7 +76,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
     },
     toolResult(result, outputSchema) {
       let fields = `"content":${contentText(result.content, spelling, flat)}`;
-      if ('structuredContent' in result) fields += structuredText(result, outputSchema, spelling);
+      if (result.structuredContent !== undefined) fields += structuredText(result, outputSchema, spelling);
       fields += result.isError === true ? ',"isError":true' : success;
       return close(fields, result._meta, undefined);
     },

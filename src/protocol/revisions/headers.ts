@@ -69,6 +69,7 @@ export function checkRequiredHeaders(request: JsonRpcRequest, header: ReadHeader
 /** One argument that a tool's schema mirrors in a header. */
 export interface HeaderParam {
   readonly header: string;
+  readonly type: 'string' | 'integer' | 'boolean';
   readonly path: readonly string[];
 }
 
@@ -105,7 +106,7 @@ function collect(node: unknown, path: readonly string[], found: HeaderParam[], r
     if (!['string', 'integer', 'boolean'].includes(node['type'] as string)) {
       return `x-mcp-header ${quote(name)} needs type string, integer or boolean`;
     }
-    found.push({ header: name, path });
+    found.push({ header: name, type: node['type'] as HeaderParam['type'], path });
   }
   for (const [key, value] of Object.entries(node)) {
     if (key === 'properties' && isObject(value)) {
@@ -127,7 +128,7 @@ export function checkParamHeaders(
   args: { readonly [key: string]: unknown },
   header: ReadHeader,
 ): WireError | undefined {
-  for (const { header: name, path } of params) {
+  for (const { header: name, type, path } of params) {
     let value: unknown = args;
     for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     const raw = header(`mcp-param-${name.toLowerCase()}`);
@@ -135,12 +136,13 @@ export function checkParamHeaders(
       if (raw !== undefined) return wireErrors.headerMismatch(`Mcp-Param-${name} is sent but the argument is absent`);
       continue;
     }
-    if (typeof value === 'object') continue;
+    // What is not of the declared type is the business of argument validation.
+    if (type === 'integer' ? !Number.isInteger(value) : typeof value !== type) continue;
     if (raw === undefined) return wireErrors.headerMismatch(`Mcp-Param-${name} is missing`);
     const decoded = decodeHeaderValue(raw);
     const same =
       decoded !== undefined &&
-      (typeof value === 'number' ? decoded.trim() !== '' && Number(decoded) === value : decoded === String(value));
+      (typeof value === 'number' ? /^-?\d+$/.test(decoded) && Number(decoded) === value : decoded === String(value));
     if (!same) return wireErrors.headerMismatch(`Mcp-Param-${name} does not equal the argument ${path.join('.')}`);
   }
   return undefined;
