@@ -3,7 +3,7 @@
 //
 //   node scripts/build.mjs [--outdir DIR] [--no-types]
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -64,6 +64,11 @@ try {
       ],
     },
   });
+  // The schemas of the files people write, for their editors.
+  for (const [file, command] of Object.entries({ mooring: 'config', policy: 'policy' })) {
+    const schema = execFileSync(process.execPath, [resolve(fresh, 'cli.js'), command, 'schema']);
+    writeFileSync(resolve(fresh, `${file}.schema.json`), schema);
+  }
   if (values['no-types'] !== true) {
     const tsc = resolve(root, 'node_modules/typescript/bin/tsc');
     const args = ['-p', resolve(root, 'tsconfig.build.json'), '--outDir', fresh];

@@ -7,7 +7,7 @@ import { serve } from '../../app/serve.ts';
 import { flagHelp, flagWords, settingsFlags } from '../settings-flags.ts';
 import { readArgs } from '../usage.ts';
 
-const help = (): string => `Usage: mooring serve [profile] [options]
+const help = (): string => `Usage: mooring serve [profile] [options] [-- DIR …]
 
 Serves a ready-made MCP server on stdin and stdout, or over HTTP.
 
@@ -31,6 +31,7 @@ ${flagHelp('log')}
 
 Else:
   --config FILE           settings from this file (default MOORING_CONFIG, else the user's own; see "mooring config")
+  -- DIR …                the same as --root for each of them
   --show-setup            print what to paste into clients once it listens
   -h, --help              show this
 
@@ -42,7 +43,9 @@ ${options
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArgs('serve', args, {
+  const split = args.indexOf('--');
+  const folders = split === -1 ? [] : args.slice(split + 1);
+  const { values, positionals } = readArgs('serve', split === -1 ? args : args.slice(0, split), {
     ...settingsFlags(),
     config: { type: 'string' },
     'show-setup': { type: 'boolean' },
@@ -58,7 +61,14 @@ export async function run(args: readonly string[]): Promise<number> {
     profile,
     configFile: values['config'] as string | undefined,
     showSetup: values['show-setup'] === true,
-    flags: flagWords(values),
+    flags: withRoots(flagWords(values), folders),
   });
   return 0;
+}
+
+function withRoots(
+  flags: Record<string, readonly string[]>,
+  folders: readonly string[],
+): Record<string, readonly string[]> {
+  return folders.length === 0 ? flags : { ...flags, root: [...(flags['root'] ?? []), ...folders] };
 }
