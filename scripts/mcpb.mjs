@@ -12,7 +12,7 @@ import { zip } from './zip.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string' } } });
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const outdir = resolve(values.outdir ?? join(root, 'dist-mcpb'));
+const outdir = resolve(values.outdir ?? join(root, 'release'));
 const { version, description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 const manifest = {

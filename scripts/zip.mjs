@@ -1,5 +1,5 @@
 // A zip archive from texts and buffers, the same bytes for the same input: sorted names, one fixed date.
-import { deflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 
 const fixedTime = 0;
 const fixedDate = (1 << 5) | 1; // The first day of 1980, the earliest a zip can say.
