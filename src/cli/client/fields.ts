@@ -79,7 +79,7 @@ export function convertAnswer(field: Schema, words: string): { readonly value?: 
   if (field.format === 'uri' && !URL.canParse(words))
     return { problem: 'must be an address such as https://example.org' };
   if (field.format === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(words))
-    return { problem: 'must be a date such as 2026-07-28' };
+    return { problem: 'must be a date such as 2026-01-31' };
   return { value: words };
 }
 

@@ -27,7 +27,7 @@ FILE is the audit log; without it the one of the settings (see "mooring config")
 Options:
   -n, --lines N        tail: how many lines (default 20)
   -f, --follow         tail: go on with what is written from now on
-  --since TIME         not before (2026-07-28, 2026-07-28T09:30:00Z, or 90m, 24h, 7d ago)
+  --since TIME         not before (2026-01-31, 2026-01-31T09:30:00Z, or 90m, 24h, 7d ago)
   --until TIME         not after
   --event GLOB         call, read, prompt, request, refusal, auth, spawn …
   --name GLOB          the tool, prompt or resource
@@ -135,7 +135,7 @@ function timeOf(flag: string, words: string): Date {
   const time =
     ago === null ? new Date(words) : new Date(Date.now() - Number(ago[1]) * units[ago[2] as keyof typeof units]);
   if (Number.isNaN(time.getTime()))
-    throw new Mistake(`${flag} is no time: ${JSON.stringify(words)}; write 2026-07-28, or 24h for a day ago`);
+    throw new Mistake(`${flag} is no time: ${JSON.stringify(words)}; write 2026-01-31, or 24h for a day ago`);
   return time;
 }
 

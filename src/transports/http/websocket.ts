@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Principal, SessionChannel } from '../../protocol/exchange.ts';
-import { loadWebSocketLibrary } from '../web-socket-library.ts';
+import { loadWebSocketLibrary } from '../websocket-library.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpPeer } from './exchange.ts';
 import { NodeRequest } from './node-request.ts';
