@@ -3,6 +3,7 @@
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import type { Principal } from '../../protocol/exchange.ts';
 import type { NoteStore, NotesChange } from './store.ts';
 
 /** One note; larger texts belong into files. */
@@ -96,8 +97,9 @@ export function installNotes(server: Server, { open, maxListCharacters }: NotesO
   });
 }
 
-/** Tells those who subscribed; a spurious notice to another caller says nothing about what changed. */
-export function announce(server: Server, { counter, notes }: NotesChange): void {
-  if (counter) server.resourceUpdated(uris.counter);
-  if (notes) server.resourceUpdated(uris.notes);
+/** Tells those who subscribed and whose things have changed; to others not even the moment is known. */
+export function announce(server: Server, { owner, counter, notes }: NotesChange): void {
+  const isOwner = (principal: Principal | undefined): boolean => principalKey(principal) === owner;
+  if (counter) server.resourceUpdated(uris.counter, isOwner);
+  if (notes) server.resourceUpdated(uris.notes, isOwner);
 }

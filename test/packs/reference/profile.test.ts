@@ -396,12 +396,17 @@ test('what one caller keeps, another does not see', async () => {
   const as = (id: string): Promise<Conversation> =>
     Conversation.open(server, '2024-11-05', {}, { transport: 'memory', principal: { id, issuer: 'test' } });
   const [ada, eve] = [await as('ada'), await as('eve')];
+  for (const each of [ada, eve]) await each.request('resources/subscribe', { uri: 'server://notes' });
   await ada.call('add_note', { content: 'of Ada' });
   await ada.call('increment_counter', { amount: 3 });
   expect(text(await eve.call('get_notes'))).toBe('{"notes":[],"count":0,"total":0}');
   expect((await eve.request('resources/read', { uri: 'server://counter' })).result.contents[0].text).toBe('0');
   expect((await eve.request('resources/read', { uri: 'note://1' })).error?.code).toBe(-32602);
   expect(text(await ada.call('get_notes'))).toContain('of Ada');
+  // Nor when it happens.
+  const told = (each: Conversation): boolean =>
+    each.received.some(({ method }) => method?.endsWith('updated') === true);
+  expect([told(ada), told(eve)]).toEqual([true, false]);
 });
 
 test('the stateless revision is served beside it, notes and all', async () => {

@@ -41,6 +41,13 @@ export const commandPath = (): string => join(directory, 'cli.mjs');
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 export type Answer = any;
 
+/** Whatever the person who runs the tests has configured stays out of them. */
+const nowhere = {
+  XDG_CONFIG_HOME: '/nonexistent/config',
+  XDG_DATA_HOME: '/nonexistent/data',
+  MOORING_CONFIG: undefined,
+};
+
 /** `mooring …` as a child process, with a client of few words. */
 export class ServerProcess {
   readonly process: ChildProcess;
@@ -55,7 +62,10 @@ export class ServerProcess {
 
   constructor(args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
     const { DISPLAY: _display, WAYLAND_DISPLAY: _wayland, ...rest } = process.env;
-    this.process = spawn(process.execPath, [commandPath(), ...args], { env: { ...rest, ...env }, stdio: 'pipe' });
+    this.process = spawn(process.execPath, [commandPath(), ...args], {
+      env: { ...rest, ...nowhere, ...env },
+      stdio: 'pipe',
+    });
     children.add(this);
     this.exited = new Promise((done) =>
       this.process.once('close', (code, signal) => {
@@ -122,9 +132,11 @@ export class ServerProcess {
     return this.request('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) });
   }
 
-  initialize(): Promise<Answer> {
+  async initialize(): Promise<Answer> {
     const clientInfo = { name: 'example-client', version: '1.0.0' };
-    return this.request('initialize', { protocolVersion: '2024-11-05', clientInfo, capabilities: {} });
+    const answer = await this.request('initialize', { protocolVersion: '2024-11-05', clientInfo, capabilities: {} });
+    this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return answer;
   }
 
   async kill(): Promise<void> {
