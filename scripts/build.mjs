@@ -80,7 +80,8 @@ try {
   rmSync(old, { recursive: true, force: true });
 } catch (error) {
   rmSync(fresh, { recursive: true, force: true });
-  // What tsc and rolldown had to say has been said; the stack of this script adds nothing.
-  if (error?.status === undefined && error?.errors === undefined) throw error;
+  // What tsc had to say has been said, and what rolldown has to say is its message; our stack adds nothing.
+  if (error?.errors !== undefined) console.error(error.message);
+  else if (error?.status === undefined) throw error;
   process.exitCode = 1;
 }
