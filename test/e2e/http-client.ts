@@ -208,7 +208,7 @@ export class EventReader {
 
   get messages(): Message[] {
     return this.events
-      .filter(({ data }) => data !== undefined && data !== '')
+      .filter(({ event, data }) => event !== 'endpoint' && data !== undefined && data !== '')
       .map(({ data }) => JSON.parse(data as string));
   }
 

@@ -17,11 +17,15 @@ export function eventText(text: string, id?: string, type = 'message'): string {
   return id === undefined ? `event: ${type}\ndata: ${text}\n\n` : `event: ${type}\nid: ${id}\ndata: ${text}\n\n`;
 }
 
+/** How much more than the limit may be written in one turn, before anybody could have read it. */
+const patience = 8;
+
 /** One open connection. */
 export class EventStream {
   readonly #sink: ByteSink;
   readonly #beat: Heartbeat;
   #open = true;
+  #judging = false;
   /** Something was written since the last beat. */
   active = true;
   /** When this stream has to end by itself: what it was opened with is good until then. */
@@ -36,16 +40,31 @@ export class EventStream {
     beat.add(this);
   }
 
-  /** Writes something already in the form of events. False when the stream is over, or its reader has fallen behind. */
+  /** Writes something already in the form of events. False when the stream is over, or its reader was cut off. */
   write(text: string): boolean {
     if (!this.#open) return false;
-    if (this.#sink.queued + text.length > this.#beat.maxQueuedBytes) {
-      this.drop();
-      return false;
-    }
     this.active = true;
+    const { queued } = this.#sink;
+    const { maxQueuedBytes } = this.#beat;
+    if (queued > maxQueuedBytes) {
+      if (queued > maxQueuedBytes * patience) {
+        this.drop();
+        return false;
+      }
+      this.#judgeSoon();
+    }
     this.#sink.write(text);
     return true;
+  }
+
+  /** What one turn writes leaves at its end, so only what is still there then was not taken by the reader. */
+  #judgeSoon(): void {
+    if (this.#judging) return;
+    this.#judging = true;
+    setTimeout(() => {
+      this.#judging = false;
+      if (this.#sink.queued > this.#beat.maxQueuedBytes) this.drop();
+    }, 0);
   }
 
   send(text: string, id?: string): boolean {

@@ -16,10 +16,17 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** The client waits for our consent before it sends the body. */
   #asksFirst: boolean;
   #answered = false;
+  readonly #server: { readonly draining: boolean };
 
-  constructor(request: IncomingMessage, response: ServerResponse, asksFirst: boolean) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    server: { readonly draining: boolean },
+    asksFirst: boolean,
+  ) {
     super(request);
     this.#response = response;
+    this.#server = server;
     this.#asksFirst = asksFirst;
   }
 
@@ -57,6 +64,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     // A status without content must not announce any.
     if (status !== 204)
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
+    // Who comes next on this connection would find nobody.
+    if (this.#server.draining) response.shouldKeepAlive = false;
     response.writeHead(status, all as string[]);
     response.end(body);
     if (!this.incoming.complete) this.#discardRest();
@@ -85,7 +94,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
 
   /**
    * The answer is out before the body is in. Cutting the connection now would reset it before the client has read the
-   * answer; reading on for ever would be what the limit is to prevent.
+   * answer; reading on for ever would be what the limit is to prevent. So a little is read, then nothing, then we cut.
    */
   #discardRest(): void {
     const request = this.incoming;
@@ -94,7 +103,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     request.on('data', (chunk: Buffer) => {
       left -= chunk.length;
-      if (left < 0) socket.destroy();
+      if (left < 0) request.pause();
     });
     request.on('close', () => clearTimeout(timer));
     request.on('end', () => clearTimeout(timer));

@@ -76,13 +76,14 @@ function createEndpoint(host: SessionHost, options: HttpOptions, address: string
 
 function attach(server: Server, endpoint: Endpoint): void {
   const serve = (request: IncomingMessage, response: ServerResponse, asksFirst: boolean): void => {
-    // Only what names a path on this server is served: neither a proxy's absolute form nor `*`.
-    if (request.url?.charCodeAt(0) !== 0x2f) {
+    const coding = request.headers['transfer-encoding'];
+    // Only what names a path on this server is served: neither a proxy's absolute form nor `*`. And a body whose length
+    // two servers might read differently is how requests are smuggled past the first of them.
+    if (request.url?.charCodeAt(0) !== 0x2f || (coding !== undefined && coding.toLowerCase() !== 'chunked')) {
       response.writeHead(400, { 'Content-Length': 0, Connection: 'close' }).end();
       return;
     }
-    if (endpoint.draining) response.shouldKeepAlive = false;
-    endpoint.handle(new NodeExchange(request, response, asksFirst));
+    endpoint.handle(new NodeExchange(request, response, endpoint, asksFirst));
   };
   server.on('request', (request, response) => serve(request, response, false));
   // The body is asked for only once the request has passed every check that needs none.

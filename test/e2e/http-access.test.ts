@@ -1,0 +1,345 @@
+// Who is let in: attacks from a browser on every path, CORS, authentication, and addresses that need it.
+
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
+import { initializeBody, modernBody, modernHeaders, TestClient } from './http-client.ts';
+
+const closers: (() => Promise<void> | void)[] = [];
+let reached = 0;
+
+async function start(options: HttpOptions = {}) {
+  const server = createServer({ name: 'guarded', version: '1.0.0' });
+  server.tool('touch', {
+    description: 'Shows that somebody got through',
+    run: (_args: unknown, ctx) => {
+      reached++;
+      return ctx.principal?.id ?? 'nobody';
+    },
+  });
+  server.observe({ received: () => reached++ });
+  const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
+  const client = new TestClient(http.port);
+  closers.push(
+    () => client.close(),
+    () => http.close(),
+  );
+  return { server, http, client };
+}
+
+let http: HttpServer;
+let client: TestClient;
+beforeAll(async () => {
+  ({ http, client } = await start({
+    metricsPath: '/metrics',
+    compat: { eventsPath: '/mcp/sse', replyPath: '/reply' },
+  }));
+});
+afterAll(async () => {
+  for (const close of closers) await close();
+});
+
+const call = { name: 'touch' };
+const paths: [string, string][] = [
+  ['POST', '/mcp'],
+  ['GET', '/mcp'],
+  ['DELETE', '/mcp'],
+  ['OPTIONS', '/mcp'],
+  ['GET', '/sse'],
+  ['POST', '/message'],
+  ['POST', '/message?sessionId=x'],
+  ['POST', '/reply'],
+  ['GET', '/mcp/sse'],
+  ['GET', '/health'],
+  ['GET', '/health/live'],
+  ['GET', '/metrics'],
+  ['GET', '/nowhere'],
+  ['OPTIONS', '/health'],
+];
+
+/** Sends bytes as they are and gives the status line back. */
+function raw(text: string, port = http.port): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      answer += chunk;
+      if (answer.includes('\r\n')) {
+        socket.destroy();
+        resolve(answer.split('\r\n')[0] as string);
+      }
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer.split('\r\n')[0] as string));
+    socket.write(text);
+  });
+}
+
+describe.each(paths)('%s %s', (method, path) => {
+  const body = method === 'POST' ? modernBody('tools/call', call) : undefined;
+  const attempt = (headers: Record<string, string | string[]>) =>
+    client.send({
+      method,
+      path,
+      body,
+      headers: { Accept: 'application/json, text/event-stream', ...modernHeaders('tools/call', call), ...headers },
+    });
+
+  test('a foreign Host is refused', async () => {
+    const before = reached;
+    const port = http.port;
+    const foreign = [
+      'evil.test',
+      `evil.test:${port}`,
+      `localhost.evil.test:${port}`,
+      `127.0.0.1.evil.test:${port}`,
+      `localhost.:${port}`,
+      `user@localhost:${port}`,
+      `LOCALHOST:${port}`,
+      '127.0.0.1',
+      `127.0.0.1:${port + 1}`,
+      `0.0.0.0:${port}`,
+      `[::ffff:127.0.0.1]:${port}`,
+    ];
+    for (const host of foreign) expect([host, (await attempt({ Host: host })).status]).toEqual([host, 403]);
+    expect(reached).toBe(before);
+  });
+
+  test('a foreign Origin is refused', async () => {
+    const before = reached;
+    const foreign = [
+      'https://evil.test',
+      'null',
+      '',
+      `http://localhost.evil.test:${http.port}`,
+      'http://localhost',
+      `https://localhost:${http.port}`,
+      `http://localhost:${http.port}/`,
+      'file://',
+      `http://evil.test#http://localhost:${http.port}`,
+    ];
+    for (const origin of foreign) expect([origin, (await attempt({ Origin: origin })).status]).toEqual([origin, 403]);
+    expect(reached).toBe(before);
+  });
+
+  test('two Hosts, none, and an absolute target are refused', async () => {
+    const before = reached;
+    const own = `Host: 127.0.0.1:${http.port}\r\n`;
+    expect(await raw(`${method} ${path} HTTP/1.1\r\n${own}${own}Content-Length: 0\r\n\r\n`)).toContain(' 403 ');
+    expect(await raw(`${method} ${path} HTTP/1.1\r\n${own}Host: evil.test\r\nContent-Length: 0\r\n\r\n`)).toContain(
+      ' 403 ',
+    );
+    expect(await raw(`${method} ${path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`)).toContain(' 400 ');
+    expect(await raw(`${method} ${path} HTTP/1.0\r\nContent-Length: 0\r\n\r\n`)).toContain(' 403 ');
+    expect(await raw(`${method} http://evil.test${path} HTTP/1.1\r\n${own}Content-Length: 0\r\n\r\n`)).toContain(
+      ' 400 ',
+    );
+    expect(reached).toBe(before);
+  });
+});
+
+test('own names with the own port are let in, with and without Origin', async () => {
+  for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
+    const own = `${name}:${http.port}`;
+    expect((await client.modern('tools/call', call, { headers: { Host: own } })).status).toBe(200);
+    expect((await client.modern('tools/call', call, { headers: { Host: own, Origin: `http://${own}` } })).status).toBe(
+      200,
+    );
+  }
+});
+
+describe('requests a page can send without asking first', () => {
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    '%s never reaches a handler',
+    async (type) => {
+      const before = reached;
+      expect((await client.modern('tools/call', call, { headers: { 'Content-Type': type } })).status).toBe(415);
+      expect(reached).toBe(before);
+    },
+  );
+
+  test('smuggled requests are refused', async () => {
+    const before = reached;
+    const host = `Host: 127.0.0.1:${http.port}\r\n`;
+    for (const framing of [
+      'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n',
+      'Content-Length: 5\r\nContent-Length: 6\r\n',
+      'Transfer-Encoding: xchunked\r\n',
+      'Content-Length: +5\r\n',
+      ' folded: x\r\n',
+    ]) {
+      expect(await raw(`POST /mcp HTTP/1.1\r\n${host}${framing}\r\n0\r\n\r\n`)).toContain(' 400 ');
+    }
+    expect(reached).toBe(before);
+  });
+});
+
+describe('CORS', () => {
+  test('is off unless origins are listed', async () => {
+    const preflight = await client.send({
+      method: 'OPTIONS',
+      headers: { Origin: `http://localhost:${http.port}`, 'Access-Control-Request-Method': 'POST' },
+    });
+    expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([405, undefined]);
+    const answer = await client.modern('tools/call', call, { headers: { Origin: `http://localhost:${http.port}` } });
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('is exact for those that are', async () => {
+    const { client: open } = await start({ allowedOrigins: ['https://app.example'] });
+    const origin = { Origin: 'https://app.example' };
+    const preflight = await open.send({
+      method: 'OPTIONS',
+      headers: {
+        ...origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'content-type, mcp-method, mcp-param-region',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-origin': 'https://app.example',
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': 'content-type, mcp-method, mcp-param-region',
+      vary: 'Origin',
+    });
+    expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+    const answer = await open.send({ body: initializeBody('2025-06-18'), headers: origin });
+    expect(answer.headers['access-control-allow-origin']).toBe('https://app.example');
+    expect(answer.headers['access-control-expose-headers']).toContain('Mcp-Session-Id');
+    for (const other of [
+      'https://app.example.evil.test',
+      'http://app.example',
+      'https://APP.example',
+      'https://app.example:443',
+    ]) {
+      const refused = await open.modern('tools/call', call, { headers: { Origin: other } });
+      expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([403, undefined]);
+    }
+    expect((await open.modern('tools/call', call)).headers['vary']).toBe('Origin');
+  });
+});
+
+describe('authentication', () => {
+  let guarded: TestClient;
+  const seen: string[] = [];
+  beforeAll(async () => {
+    ({ client: guarded } = await start({
+      metricsPath: '/metrics',
+      authenticate: async (request) => {
+        seen.push(`${request.method} ${request.path}`);
+        const token = request.get('authorization');
+        if (token === 'Bearer broken') throw new Error('the key server is down');
+        if (token === 'Bearer weak')
+          return {
+            status: 403,
+            challenge: 'Bearer error="insufficient_scope"',
+            message: 'Forbidden: a wider scope is needed',
+          };
+        return token === 'Bearer good' ? { id: 'ada' } : undefined;
+      },
+      routes: [
+        {
+          path: '/.well-known/oauth-protected-resource',
+          public: true,
+          answer: () => ({ status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"resource":"x"}' }),
+        },
+        { path: '/private', answer: () => ({ status: 200, body: 'secret' }) },
+        { path: '/broken', public: true, answer: () => Promise.reject(new Error('no')) },
+      ],
+    }));
+  });
+
+  test.each(
+    [
+      ...paths.filter(([, path]) => !path.startsWith('/health') && !['/nowhere', '/reply', '/mcp/sse'].includes(path)),
+      ['GET', '/private'],
+    ].filter(([method]) => method !== 'OPTIONS') as [string, string][],
+  )('%s %s asks for a token before the body is read', async (method, path) => {
+    const body = method === 'POST' ? '{ not even json' : undefined;
+    const answer = await guarded.send({ method, path, body, headers: { Accept: 'text/event-stream' } });
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+  });
+
+  test('the principal reaches the handler', async () => {
+    const answer = await guarded.modern('tools/call', call, { headers: { Authorization: 'Bearer good' } });
+    expect(answer.json.result).toMatchObject({ content: [{ text: 'ada' }] });
+  });
+
+  test('a denial says what it is told to say', async () => {
+    const weak = await guarded.modern('tools/call', call, { headers: { Authorization: 'Bearer weak' } });
+    expect([weak.status, weak.headers['www-authenticate'], weak.json.error?.message]).toEqual([
+      403,
+      'Bearer error="insufficient_scope"',
+      'Forbidden: a wider scope is needed',
+    ]);
+  });
+
+  test('an authenticator that fails lets nobody in', async () => {
+    const before = reached;
+    expect((await guarded.modern('tools/call', call, { headers: { Authorization: 'Bearer broken' } })).status).toBe(
+      500,
+    );
+    expect(reached).toBe(before);
+  });
+
+  test('two Authorization headers are no token', async () => {
+    const answer = await guarded.modern('tools/call', call, {
+      headers: { Authorization: ['Bearer good', 'Bearer good'] },
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  test('health and public routes are open, others are not', async () => {
+    expect((await guarded.send({ method: 'GET', path: '/health' })).status).toBe(200);
+    expect((await guarded.send({ method: 'GET', path: '/.well-known/oauth-protected-resource' })).json).toEqual({
+      resource: 'x',
+    });
+    expect(
+      (await guarded.send({ method: 'GET', path: '/private', headers: { Authorization: 'Bearer good' } })).text,
+    ).toBe('secret');
+    expect((await guarded.send({ method: 'GET', path: '/broken' })).status).toBe(500);
+  });
+
+  test('Host and Origin are judged before the token', async () => {
+    const before = seen.length;
+    await guarded.modern('tools/call', call, { headers: { Origin: 'https://evil.test' } });
+    expect(seen.length).toBe(before);
+  });
+});
+
+describe('other addresses than this machine', () => {
+  test.each(['0.0.0.0', '::', '192.168.0.1', 'example.com', '127.0.0.1.evil.test'])(
+    '%s needs authentication',
+    async (host) => {
+      const server = createServer({ name: 'x', version: '1' });
+      await expect(serveHttp(server, { host, port: 0 })).rejects.toThrow(/without authentication/);
+    },
+  );
+
+  test('with it, or on purpose, they are served', async () => {
+    for (const options of [{ authenticate: () => ({ id: 'ada' }) }, { allowUnauthenticated: true }]) {
+      const { http: wide, client: tester } = await start({ host: '0.0.0.0', ...options });
+      expect(wide.host).toBe('0.0.0.0');
+      expect((await tester.modern('tools/call', call, { headers: { Host: 'mcp.example' } })).status).toBe(200);
+      expect((await tester.modern('tools/call', call, { headers: { Origin: 'https://evil.test' } })).status).toBe(403);
+    }
+  });
+
+  test('where hosts are listed, only they are let in', async () => {
+    const { client: tester } = await start({
+      host: '0.0.0.0',
+      allowUnauthenticated: true,
+      publicUrl: 'https://mcp.example',
+      allowedHosts: ['other.example:8443'],
+    });
+    for (const host of ['mcp.example', 'other.example:8443'])
+      expect((await tester.modern('tools/call', call, { headers: { Host: host } })).status).toBe(200);
+    expect(
+      (await tester.modern('tools/call', call, { headers: { Host: 'mcp.example', Origin: 'https://mcp.example' } }))
+        .status,
+    ).toBe(200);
+    expect((await tester.modern('tools/call', call, { headers: { Host: 'evil.test' } })).status).toBe(403);
+  });
+});

@@ -1,0 +1,223 @@
+// Running it: health, figures, request ids, and the end of a server.
+
+import { afterAll, describe, expect, test } from 'vitest';
+import { createServer, type HttpOptions, type Logger, serveHttp } from '../../src/index.ts';
+import { EventReader, modernBody, modernHeaders, TestClient } from './http-client.ts';
+import { startHttpProcess, useHttpProcess } from './http-process.ts';
+
+const closers: (() => Promise<void> | void)[] = [];
+const started: string[] = [];
+let release: () => void = () => {};
+
+async function start(options: HttpOptions = {}) {
+  const server = createServer({ name: 'operations', version: '1.0.0' });
+  server.tool('echo', { description: 'Says so', run: () => 'so' });
+  server.tool('slow', {
+    description: 'Waits to be released',
+    run: () =>
+      new Promise<string>((resolve) => {
+        started.push('slow');
+        release = () => resolve('released');
+      }),
+  });
+  server.tool('stuck', {
+    description: 'Never ends',
+    run: () => {
+      started.push('stuck');
+      return new Promise(() => {});
+    },
+  });
+  const http = await serveHttp(server, { port: 0, graceMs: 1000, ...options });
+  const client = new TestClient(http.port);
+  closers.push(
+    () => client.close(),
+    () => http.close(),
+  );
+  return { server, http, client };
+}
+
+afterAll(async () => {
+  for (const close of closers) await close();
+});
+
+const slow = { name: 'slow' };
+
+describe('health', () => {
+  test('says that the process lives and whether it takes requests', async () => {
+    const { client } = await start();
+    for (const path of ['/health', '/health/ready', '/health/live']) {
+      const answer = await client.send({ method: 'GET', path });
+      expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+    }
+    expect((await client.send({ method: 'HEAD', path: '/health' })).status).toBe(200);
+    expect((await client.send({ method: 'POST', path: '/health', body: {} })).status).toBe(405);
+  });
+
+  test('can be moved and switched off', async () => {
+    const { client } = await start({ healthPath: '/up' });
+    expect((await client.send({ method: 'GET', path: '/up' })).status).toBe(200);
+    const { client: without } = await start({ healthPath: false });
+    expect((await without.send({ method: 'GET', path: '/health' })).status).toBe(404);
+  });
+});
+
+describe('figures', () => {
+  test('are there when asked for, and count what happened', async () => {
+    const { client } = await start({ metricsPath: '/metrics' });
+    await client.modern('tools/call', { name: 'echo' });
+    await client.modern('tools/call', { name: 'echo' });
+    await client.modern('tools/call', { name: 'nope' });
+    await client.modern('tools/call', { name: 'echo' }, { headers: { 'Mcp-Name': 'other' } });
+    const { text, headers } = await client.send({ method: 'GET', path: '/metrics' });
+    expect(headers['content-type']).toContain('text/plain; version=0.0.4');
+    expect(text).toContain('mooring_requests_total{method="tools/call",outcome="ok"} 2');
+    expect(text).toContain('mooring_requests_total{method="tools/call",outcome="refused"} 1');
+    expect(text).toContain('mooring_http_responses_total{status="200"} 3');
+    expect(text).toContain('mooring_http_responses_total{status="400"} 1');
+    expect(text).toContain('mooring_request_duration_seconds_count{method="tools/call"} 3');
+    expect(text).toMatch(/^mooring_http_connections 1$/m);
+    for (const line of text.trim().split('\n'))
+      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [\d.e+-]+)$/);
+  });
+
+  test('are not there unless asked for', async () => {
+    const { client } = await start();
+    expect((await client.send({ method: 'GET', path: '/metrics' })).status).toBe(404);
+  });
+});
+
+test('an answer and its line in the log share an id', async () => {
+  const lines: { message: string; fields: Record<string, unknown> | undefined }[] = [];
+  const write = (message: string, fields?: Record<string, unknown>): void => void lines.push({ message, fields });
+  const logger: Logger = {
+    debug: write,
+    info: write,
+    notice: write,
+    warn: write,
+    error: write,
+    child: () => logger,
+    enabled: () => true,
+  };
+  const { client } = await start({ logger });
+  const answer = await client.modern('tools/call', { name: 'echo' });
+  const id = answer.headers['x-request-id'];
+  expect(id).toBeTruthy();
+  expect(lines.find(({ message }) => message === 'request')?.fields).toMatchObject({
+    requestId: id,
+    method: 'POST',
+    path: '/mcp',
+    status: 200,
+  });
+  await client.modern('tools/call', { name: 'echo' }, { headers: { Origin: 'https://evil.test' } });
+  expect(lines.find(({ message }) => message === 'kept out')?.fields).toMatchObject({
+    what: 'origin',
+    origin: 'https://evil.test',
+  });
+  const session = await client.initialize();
+  await client.session(session, 'ping');
+  expect(JSON.stringify(lines)).not.toContain(session);
+});
+
+describe('closing', () => {
+  test('open calls are answered, streams end, new requests are turned away', async () => {
+    const { http, client } = await start();
+    const session = await client.initialize();
+    const listening = new EventReader(
+      await client.open({
+        body: modernBody('subscriptions/listen', { notifications: {} }, 'sub'),
+        headers: modernHeaders('subscriptions/listen'),
+      }),
+    );
+    await listening.until(1);
+    const standing = new EventReader(
+      await client.open({ method: 'GET', headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': session } }),
+    );
+    const two = new EventReader(
+      await client.open({ method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } }),
+    );
+    const begun = started.length;
+    const alone = client.modern('tools/call', slow);
+    await expect.poll(() => started.length).toBe(begun + 1);
+    const releaseAlone = release;
+    const within = client.session(session, 'tools/call', slow);
+    await expect.poll(() => started.length).toBe(begun + 2);
+
+    const closing = http.close();
+    const ended = await listening.end();
+    expect(ended.at(-1)).toMatchObject({ id: 'sub', result: { resultType: 'complete' } });
+    releaseAlone();
+    release();
+    for (const answer of [await alone, await within]) {
+      expect([answer.status, answer.headers['connection']]).toEqual([200, 'close']);
+      expect(answer.text).toContain('released');
+    }
+    await Promise.all([standing.end(), two.end(), closing]);
+    await expect(client.modern('tools/call', { name: 'echo' })).rejects.toThrow();
+  });
+
+  test('on a connection that is still open a new request gets 503', async () => {
+    const { http, client } = await start();
+    const begun = started.length;
+    const open = client.modern('tools/call', slow);
+    await expect.poll(() => started.length).toBe(begun + 1);
+    const idle = new TestClient(http.port);
+    await idle.modern('tools/call', { name: 'echo' });
+    const closing = http.close();
+    const late = await idle.modern('tools/call', { name: 'echo' }).catch(() => undefined);
+    if (late !== undefined) expect([late.status, late.headers['connection']]).toEqual([503, 'close']);
+    release();
+    expect((await open).status).toBe(200);
+    await closing;
+    idle.close();
+  });
+
+  test('a call that does not end in time is answered with an error', async () => {
+    const { http, client } = await start({ graceMs: 50 });
+    const session = await client.initialize();
+    const begun = started.length;
+    const stuck = [
+      client.modern('tools/call', { name: 'stuck' }),
+      client.session(session, 'tools/call', { name: 'stuck' }),
+    ];
+    await expect.poll(() => started.length).toBe(begun + 2);
+    await http.close();
+    for (const answer of await Promise.all(stuck)) expect(answer.json.error?.code).toBe(-32603);
+  });
+
+  test('closing twice is closing once', async () => {
+    const { http } = await start();
+    await Promise.all([http.close(), http.close()]);
+  });
+});
+
+describe('a process of its own', () => {
+  useHttpProcess();
+
+  test('SIGTERM lets an open call finish and exits with 0', async () => {
+    const { child, exit, client } = await startHttpProcess();
+    const open = client.modern('tools/call', { name: 'wait' });
+    await expect.poll(async () => (await client.modern('tools/call', { name: 'waiting' })).text).toContain('"1"');
+    child.kill('SIGTERM');
+    expect((await open).text).toContain('waited');
+    expect(await exit).toBe(0);
+    client.close();
+  });
+
+  test('a second signal exits at once', async () => {
+    const { child, exit, client } = await startHttpProcess();
+    client.modern('tools/call', { name: 'for_ever' }).catch(() => {});
+    await expect.poll(async () => (await client.modern('tools/call', { name: 'waiting' })).text).toContain('"1"');
+    child.kill('SIGTERM');
+    await expect
+      .poll(() =>
+        client.send({ method: 'GET', path: '/health' }).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .not.toBe(200);
+    child.kill('SIGTERM');
+    expect(await exit).toBe(143);
+    client.close();
+  });
+});
