@@ -23,8 +23,10 @@ export interface WatchOptions {
 
 interface Watched {
   readonly watcher: FSWatcher;
-  /** What was there when last looked; undefined for a folder of which one file alone is ours to see. */
+  /** What was there when last looked. */
   readonly names: Set<string>;
+  /** Settles when `names` is complete; until then nobody knows whether a name is new. */
+  complete: Promise<unknown> | undefined;
 }
 
 export class FolderWatch {
@@ -36,7 +38,8 @@ export class FolderWatch {
   readonly #folders = new Map<string, Watched>();
   /** Files that are roots themselves: in their folders nothing else is looked at. */
   readonly #single: ReadonlySet<string>;
-  #pending = new Set<string>();
+  /** Paths with something to tell, and whether it is known what was there before. */
+  #pending = new Map<string, boolean>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #full = false;
@@ -72,8 +75,9 @@ export class FolderWatch {
       return; // Not ours: there will be nothing to tell.
     }
     const folder = dirname(path);
-    if (this.#folders.has(folder) || this.#closed) return;
-    if (this.#single.has(path)) this.#add(folder, [basename(path)], true);
+    const known = this.#folders.get(folder);
+    if (known !== undefined || this.#closed) await known?.complete;
+    else if (this.#single.has(path)) this.#add(folder, [basename(path)], true);
     else await this.#look(folder, true);
   }
 
@@ -97,8 +101,11 @@ export class FolderWatch {
     try {
       await this.#tree.stat(folder);
       const watched = this.#add(folder, [], urgent);
-      const { entries } = await this.#tree.list(folder);
+      const listing = this.#tree.list(folder);
+      if (watched !== undefined) watched.complete = listing.catch(() => {}); // Told below.
+      const { entries } = await listing;
       for (const { name } of entries) watched?.names.add(name);
+      if (watched !== undefined) watched.complete = undefined;
       return entries.flatMap(({ kind, name }) => (kind === 'directory' ? [join(folder, name)] : []));
     } catch (error) {
       if (error instanceof FileError) return []; // Gone meanwhile, or closed to us.
@@ -117,7 +124,7 @@ export class FolderWatch {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => this.#note(folder, name));
       watcher.on('error', () => this.#drop(folder));
-      const watched = { watcher, names: new Set(names) };
+      const watched: Watched = { watcher, names: new Set(names), complete: undefined };
       this.#folders.set(folder, watched);
       return watched;
     } catch (error) {
@@ -148,7 +155,7 @@ export class FolderWatch {
     const path = join(folder, name);
     const isOurs = !this.#isSingleFolder(folder) || this.#single.has(path);
     if (!isOurs) return;
-    this.#pending.add(path);
+    this.#pending.set(path, this.#folders.get(folder)?.complete === undefined);
     this.#timer ??= setTimeout(() => void this.#tell(), this.#gatherMs).unref();
   }
 
@@ -164,12 +171,14 @@ export class FolderWatch {
 
   async #tell(): Promise<void> {
     const paths = this.#pending;
-    this.#pending = new Set();
+    this.#pending = new Map();
     this.#timer = undefined;
     let listed = false;
-    for (const path of paths) {
+    for (const [path, sure] of paths) {
       if (this.#closed) return;
-      listed = (await this.#judge(path)) || listed;
+      await this.#folders.get(dirname(path))?.complete;
+      // One word too many is better than a list that is wrong for ever.
+      listed = (await this.#judge(path)) || !sure || listed;
     }
     if (listed && !this.#closed) this.#listener.listChanged();
   }

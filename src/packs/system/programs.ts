@@ -66,7 +66,7 @@ export const defaultPrograms: readonly CommandRule[] = [
     '--print-type',
     '--total',
   ]),
-  tells('echo', letters('neE')),
+  { name: 'echo', options: 'allow', operands: 'words' },
   tells('date', [...letters('uRId'), '--date', '--iso-8601', '--rfc-3339', '--rfc-email', '--utc']),
   tells('uname', [
     ...letters('asnrvmpio'),
