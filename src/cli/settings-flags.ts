@@ -1,6 +1,6 @@
 // The flags behind which the settings stand, for every command that takes them: serve, config, doctor.
 
-import { type Option, options } from '../app/config/options.ts';
+import { options } from '../app/config/options.ts';
 
 type FlagConfig = { type: 'string'; multiple: true } | { type: 'boolean' };
 
@@ -18,15 +18,4 @@ export function flagWords(values: Readonly<Record<string, unknown>>): Record<str
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : [String(value)]]),
   );
-}
-
-/** The lines of a help text for one section. */
-export function flagHelp(section: Option['section']): string {
-  return options
-    .filter((option) => option.section === section && option.flag !== undefined)
-    .map(({ flag, metavar, about }) => {
-      const left = `  --${flag}${metavar === undefined ? '' : ` ${metavar}`}`;
-      return left.length < 25 ? `${left.padEnd(26)}${about}` : `${left}\n${' '.repeat(26)}${about}`;
-    })
-    .join('\n');
 }

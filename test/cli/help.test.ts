@@ -1,0 +1,80 @@
+// The face of the program: help, versions, mistakes, pipes.
+
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { cli, programs, useHome } from './program.ts';
+
+const home = useHome();
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+
+test.each(['--help', '-h', 'help'])('mooring %s lists the commands', async (word) => {
+  const { code, stdout, stderr } = await home.run([word]);
+  expect(code).toBe(0);
+  expect(stderr).toBe('');
+  for (const command of ['serve', 'install', 'config', 'doctor', 'tools', 'call', 'audit']) {
+    expect(stdout).toMatch(new RegExp(`^ {2}${command} +\\S`, 'm'));
+  }
+});
+
+const commands = [
+  ...['serve', 'install', 'uninstall', 'init', 'config', 'doctor', 'tools', 'call', 'resources', 'read', 'watch'],
+  ...['prompts', 'prompt', 'ping', 'token', 'policy', 'audit'],
+];
+
+test.each(commands)('mooring %s --help explains it, within 120 columns', async (command) => {
+  const { code, stdout } = await home.run([command, '--help']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^Usage: mooring ${command}`));
+  expect(stdout.split('\n').filter((line) => line.length > 120)).toEqual([]);
+});
+
+test('help <command> is the same as <command> --help', async () => {
+  expect((await home.run(['help', 'serve'])).stdout).toBe((await home.run(['serve', '--help'])).stdout);
+});
+
+test.each(['--version', '-v'])('mooring %s prints the version', async (word) => {
+  expect(await home.run([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('the programs of the documents know their version too', async () => {
+  expect((await home.run(['--version'], { program: programs.clipboard })).stdout).toBe(`${version}\n`);
+  expect((await home.run(['--version'], { program: programs.secureLocal })).stdout).toBe(`${version}\n`);
+});
+
+test.each([
+  [['serv'], /Unknown command "serv"; did you mean "serve"\?/],
+  [['frobnicate'], /Unknown command "frobnicate"; "mooring --help" lists them/],
+  [['serve', '--prot', '1'], /Unknown option '--prot'\nSee "mooring serve --help"/],
+  [['serve', 'nope'], /Unknown profile "nope"; one of /],
+  [['serve', 'a', 'b'], /One profile at a time/],
+  [['serve', '--port', 'many'], /--port must be a number from 0 to 65535, not "many"/],
+  [['serve', '--enable', 'magic'], /--enable must be one of commands, workers, not "magic"/],
+  [['tools'], /Usage: mooring tools <server>/],
+  [['call', 'everything'], /Usage: mooring call <server> <tool>/],
+  [['install', 'curser'], /Unknown client "curser"; did you mean cursor\?/],
+  [['tools', 'no-such-thing'], /There is no server "no-such-thing"/],
+])('%j is a mistake, told in a sentence', async (args, message) => {
+  const { code, stdout, stderr } = await home.run(args);
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test('a reader that leaves early is no error', async () => {
+  const script = `${JSON.stringify(process.execPath)} ${JSON.stringify(cli)} config schema | head -1; echo "code \${PIPESTATUS[0]}"`;
+  const child = spawn('bash', ['-c', script], { env: home.env, cwd: home.folder });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => (out += chunk));
+  child.stderr.on('data', (chunk) => (err += chunk));
+  await new Promise((done) => child.once('close', done));
+  expect(out).toBe('{\ncode 0\n');
+  expect(err).toBe('');
+});
+
+test('nothing is coloured in a pipe, FORCE_COLOR overrides, NO_COLOR is obeyed', async () => {
+  expect((await home.run(['--help'])).stdout).not.toContain('\u001b');
+  expect((await home.run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\u001b[');
+});
