@@ -16,6 +16,8 @@ export class Sessions {
   readonly #aliases: readonly string[];
   readonly ids: SessionIds;
   readonly live: LiveSessions;
+  /** Sessions being taken up, while the store is asked for their state. */
+  readonly #entering = new Map<string, Promise<LiveSession | undefined>>();
 
   constructor(host: SessionHost, ids: SessionIds, store: ExpiringStore, ground: Ground, aliases: readonly string[]) {
     this.#host = host;
@@ -47,12 +49,17 @@ export class Sessions {
 
   /** Takes a session up. Undefined: its revision is not served any more. */
   enter(known: KnownSession, peer: Peer): LiveSession | undefined | Promise<LiveSession | undefined> {
-    const live = this.live.get(known.key);
+    const { key } = known;
+    const live = this.live.get(key) ?? this.#entering.get(key);
     if (live !== undefined) return live;
-    return whenReady(this.#store.get(`state ${known.key}`), (state) => {
-      // Somebody else may have taken it up while the store was asked.
-      return this.live.get(known.key) ?? this.#takeUp(known, peer, state as SessionState | undefined);
-    });
+    const taken = whenReady(this.#store.get(`state ${key}`), (state) =>
+      this.#takeUp(known, peer, state as SessionState | undefined),
+    );
+    if (!(taken instanceof Promise)) return taken;
+    // Two requests that come while the store is asked must meet in one session, or answers would miss their questions.
+    const entering = taken.finally(() => setTimeout(() => this.#entering.delete(key), 0));
+    this.#entering.set(key, entering);
+    return entering;
   }
 
   #takeUp(known: KnownSession, peer: Peer, state: SessionState | undefined): LiveSession | undefined {
