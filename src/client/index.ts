@@ -1,11 +1,6 @@
 // The public door of "mooring/client".
 
-export type {
-  Authorizer,
-  ChallengeContext,
-  ChallengedResponse,
-  ChallengeOutcome,
-} from './auth/authorizer.ts';
+export * from './auth/index.ts';
 export { ResponseCache } from './cache.ts';
 export { Client } from './client.ts';
 export { connect } from './connect.ts';

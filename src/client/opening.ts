@@ -170,7 +170,7 @@ export class Opening {
     }
     this.#settle(conversation, opened);
     conversation.notify('notifications/initialized');
-    transport.ready?.();
+    await transport.ready?.();
   }
 
   #settle(conversation: Conversation, { dialect, facts }: Extract<Opened, { ok: true }>): void {

@@ -22,6 +22,8 @@ const defaultRetryMs = 1_000;
 const maxRetryMs = 30_000;
 /** Attempts in a row that bring nothing. */
 const maxVainAttempts = 6;
+/** Some servers send nothing before the first event; how long to wait for a sign of the stream. */
+const openMs = 3_000;
 
 /** Reads a reply to its end, handing messages to the listener. Never rejects. */
 export function readEvents(
@@ -112,6 +114,7 @@ export class StandingStream {
   readonly #options: StreamOptions & { readonly session: boolean };
   #abort = (): void => {};
   #wake = (): void => {};
+  #onOpen = (): void => {};
   #closed = false;
 
   constructor(client: HttpClient, listener: TransportListener, options: StreamOptions & { readonly session: boolean }) {
@@ -120,8 +123,20 @@ export class StandingStream {
     this.#options = options;
   }
 
-  /** Keeps it open until closed, or until the server has none. */
-  async run(): Promise<void> {
+  /** Opens it and keeps it open. Resolves when it is, when there is none, or when it takes long: then without it. */
+  open(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, openMs);
+      this.#onOpen = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      void this.#run().finally(this.#onOpen);
+    });
+  }
+
+  /** Until closed, or until the server has none. */
+  async #run(): Promise<void> {
     let end: StreamEnd | undefined;
     for (let vain = 0; !this.#closed; ) {
       try {
@@ -133,6 +148,7 @@ export class StandingStream {
           await this.#refused(reply);
           return;
         }
+        this.#onOpen();
         end = await readEvents(reply, this.#listener, this.#options.maxLength, end);
         vain = end.heard ? 0 : vain + 1;
       } catch (error) {

@@ -42,6 +42,11 @@ export interface HttpWire {
 
 /** Requests under way at a time; more wait for their turn, instead of for a file descriptor. */
 const maxSockets = 256;
+/** Idle connections are let go before servers do so (Node's let go after 5 s), which would race with the next request. */
+const idleMs = 4_000;
+/** How an idle connection that was closed shows itself, and how soon. */
+const hangUps = ['ECONNRESET', 'EPIPE'];
+const hangUpMs = 1_000;
 
 interface Secure {
   readonly request: typeof requestHttps;
@@ -63,30 +68,57 @@ class NodeWire implements HttpWire {
   constructor(secure: Secure | undefined) {
     this.#request = (secure?.request ?? requestHttp) as typeof requestHttp;
     const Agent = (secure?.Agent ?? HttpAgent) as typeof HttpAgent;
-    this.#short = new Agent({ keepAlive: true, maxSockets, scheduling: 'lifo' });
-    this.#long = new Agent({ keepAlive: true, scheduling: 'lifo' });
+    this.#short = new Agent({ keepAlive: true, maxSockets, scheduling: 'lifo', timeout: idleMs });
+    this.#long = new Agent({ keepAlive: true, scheduling: 'lifo', timeout: idleMs });
   }
 
-  send({ method, url, headers, body, long }: HttpRequest): HttpExchange {
+  send(request: HttpRequest): HttpExchange {
+    let current: ClientRequest | undefined;
+    let aborted = false;
+    const reply = new Promise<HttpReply>((resolve, reject) => {
+      const begun = performance.now();
+      const attempt = (again: boolean): void => {
+        const sent = this.#start(request, (message) => resolve(new NodeReply(message)));
+        current = sent;
+        sent.on('error', (error: NodeJS.ErrnoException) => {
+          // The server closed an idle connection just as we took it up: it has not seen the request. A call that was
+          // served for a while and then lost is not repeated.
+          const unseen =
+            sent.reusedSocket && hangUps.includes(error.code ?? '') && performance.now() - begun < hangUpMs;
+          if (unseen && again && !aborted) attempt(false);
+          else reject(error);
+        });
+      };
+      attempt(true);
+    });
+    return {
+      reply,
+      abort: () => {
+        aborted = true;
+        current?.destroy();
+      },
+    };
+  }
+
+  #start(
+    { method, url, headers, body, long }: HttpRequest,
+    onReply: (message: IncomingMessage) => void,
+  ): ClientRequest {
     const flat = ['Host', url.host, ...headers];
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
-    let sent: ClientRequest | undefined;
-    const reply = new Promise<HttpReply>((resolve, reject) => {
-      sent = this.#request(
-        {
-          agent: long === true ? this.#long : this.#short,
-          host: url.hostname.replace(/^\[|\]$/g, ''),
-          port: url.port,
-          path: `${url.pathname}${url.search}`,
-          method,
-          headers: flat,
-        },
-        (message) => resolve(new NodeReply(message)),
-      );
-      sent.on('error', reject);
-      sent.end(body);
-    });
-    return { reply, abort: () => sent?.destroy() };
+    const request = this.#request(
+      {
+        agent: long === true ? this.#long : this.#short,
+        host: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers: flat,
+      },
+      onReply,
+    );
+    request.end(body);
+    return request;
   }
 
   close(): void {

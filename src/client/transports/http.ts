@@ -31,6 +31,7 @@ export class HttpTransport implements Transport {
   #manners = unsettled;
   #session: string | undefined;
   #standing: StandingStream | undefined;
+  #lastNotice: Promise<void> | undefined;
   #closed = false;
 
   constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
@@ -49,19 +50,24 @@ export class HttpTransport implements Transport {
     this.#manners = manners;
   }
 
-  ready(): void {
+  async ready(): Promise<void> {
     if (!this.#manners.sessions) return;
+    // What was said to open the conversation must be heard before anything that relies on it.
+    await this.#lastNotice;
+    if (this.#closed) return;
     this.#standing = new StandingStream(this.#client, this.#listener, {
       headers: () => this.#sessionHeaders(),
       session: this.#session !== undefined,
       maxLength: this.#maxMessageBytes,
     });
-    void this.#standing.run();
+    const opened = this.#standing.open();
+    // A server may ask on this stream while it serves a call; whoever can answer must be listening by then.
+    if (Object.keys(this.#options.handlers ?? {}).length > 0) await opened;
   }
 
   send(message: Outgoing): void {
     if (this.#closed) return;
-    if (message.id === undefined) void this.#notify(message);
+    if (message.id === undefined) this.#lastNotice = this.#notify(message);
     else void this.#request(message, message.id);
   }
 

@@ -43,8 +43,8 @@ export interface Transport {
   send(message: Outgoing): void;
   /** How requests travel from now on; only HTTP needs to know. */
   settle?(manners: HttpManners): void;
-  /** The conversation is open: the server may now speak unasked. */
-  ready?(): void;
+  /** The conversation is open: the server may now speak unasked. Resolves when it could be heard. Never rejects. */
+  ready?(): Promise<void>;
   /** Nobody waits for the answer to this request any more. */
   forget?(id: number): void;
   /** What the server's process wrote to stderr lately. */
