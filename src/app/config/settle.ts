@@ -60,7 +60,7 @@ export async function settle(asked: Asked): Promise<Settled> {
     settings: toSettings(values),
     values,
     file,
-    notes: notesOn(file, cwd),
+    notes: asked.configFile === undefined && !env['MOORING_CONFIG'] ? notesOn(file, cwd) : [],
     logLevel: values.get('log.level')?.value as string | undefined,
     logJson: values.get('log.json')?.value as boolean | undefined,
   };
