@@ -1,0 +1,222 @@
+// mooring serve: transports, addresses, who is let in, policies, audit, plugins, and starting half-way.
+
+import { once } from 'node:events';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { expect, test } from 'vitest';
+import { connect } from '../../src/client/index.ts';
+import { cli, programs, useHome } from './program.ts';
+
+const home = useHome();
+const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
+const pong = '{"jsonrpc":"2.0","id":1,"result":{}}\n';
+
+function put(name: string, text: string): string {
+  const file = home.file(name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
+
+test.each([
+  ['a profile by name', ['serve', 'everything']],
+  ['the default profile', ['serve']],
+  ['no word at all, as clients are told to start it', []],
+  ['options alone', ['--log-level', 'error']],
+])('%s serves on stdio', async (_what, args) => {
+  const { code, stdout } = await home.run(args, { input: ping });
+  expect(stdout).toBe(pong);
+  expect(code).toBe(0);
+});
+
+test.each([
+  ['mcp-clipboardify', programs.clipboard, 'mcp-clipboardify', '2024-11-05'],
+  ['mcp-secure-local', programs.secureLocal, 'mcp-secure-local', '2025-11-25'],
+])('the program %s serves its profile', async (_name, program, server, revision) => {
+  const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 't', version: '1' } };
+  const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`;
+  const { stdout } = await home.run([], { program, input });
+  expect(JSON.parse(stdout).result).toMatchObject({ protocolVersion: revision, serverInfo: { name: server } });
+});
+
+test('over HTTP it says where it listens, serves there, and drains on SIGTERM', async () => {
+  const { url, child, said } = await home.serve(['everything', '--path', '/here']);
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/here$/);
+  const client = await connect(url);
+  expect(client.serverInfo?.name).toBe('mooring-everything');
+  await client.close();
+  child.kill('SIGTERM');
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(said()).not.toContain('Tie a client up');
+});
+
+test('the line about listening comes at any log level, and in JSON where logs are JSON', async () => {
+  const quiet = await home.serve(['everything', '--log-level', 'error']);
+  expect(quiet.said()).toBe(`listening on ${quiet.url}\n`);
+  const json = await home.serve(['everything', '--log-json']);
+  expect(JSON.parse(json.said())).toMatchObject({ message: `listening on ${json.url}`, profile: 'everything' });
+});
+
+test('--show-setup prints what to paste into clients', async () => {
+  const { url, said } = await home.serve(['everything', '--show-setup']);
+  await expect.poll(said).toContain('Ctrl-C stops.');
+  expect(said()).toContain(`claude mcp add --transport http mooring ${url}`);
+  expect(said()).toContain(`{ "mcpServers": { "mooring": { "httpUrl": "${url}" } } }`);
+});
+
+test('a profile has wishes for HTTP, a person has the last word', async () => {
+  const { url } = await home.serve(['system', '--data', home.file('data')]);
+  expect(new URL(url).port).not.toBe('8080');
+  const { code, stderr } = await home.run(['serve', 'system', '--http', '--host', '192.0.2.1', '--unsafe-no-auth']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('192.0.2.1 is no address of this machine');
+});
+
+test('strangers are refused unless somebody says who may come in', async () => {
+  const { code, stderr } = await home.run(['serve', 'everything', '--http', '--host', '0.0.0.0', '--port', '0']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Refusing to listen on 0.0.0.0 without authentication');
+  expect(stderr).toContain('--unsafe-no-auth');
+});
+
+test('a port that is taken is told in a sentence, and the process ends', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as { port: number };
+  const { code, stderr } = await home.run(['serve', 'local', '--http', '--port', String(port)]);
+  taken.close();
+  expect(code).toBe(1);
+  expect(stderr).toContain(`Port ${port} on 127.0.0.1 is in use; choose another with --port N (0 picks a free one)`);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test('tokens let in: from the environment, and from a file of hashes', async () => {
+  const token = (await home.run(['token'])).stdout.trim();
+  const added = await home.run(['token', 'add', 'ada', '--file', 'tokens.json']);
+  const { url } = await home.serve(['everything', '--token-file', 'tokens.json'], { env: { MOORING_TOKEN: token } });
+  const status = async (bearer?: string): Promise<number> => {
+    const headers = { 'content-type': 'application/json', ...(bearer ? { authorization: `Bearer ${bearer}` } : {}) };
+    return (await fetch(url, { method: 'POST', headers, body: ping })).status;
+  };
+  expect(await status()).toBe(401);
+  expect(await status('mrg_not-a-token-that-was-ever-made-by-us')).toBe(401);
+  expect(await status(token)).not.toBe(401);
+  expect(await status(added.stdout.trim())).not.toBe(401);
+  expect(readFileSync(home.file('tokens.json'), 'utf8')).not.toContain(added.stdout.trim());
+});
+
+test('a token that could be guessed is a mistake', async () => {
+  const { code, stderr } = await home.run(['serve', 'everything', '--http', '--token', 'hunter2']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('A token needs at least 32 characters');
+});
+
+test('a policy hides what it does not allow, and bounds what is asked for', async () => {
+  put(
+    'policy.yaml',
+    'version: 1\nrules:\n  - effect: allow\n    tools: ["test_simple_*"]\nfiles:\n  read: [/usr/share]\n',
+  );
+  const client = await connect([process.execPath, cli, 'serve', 'everything', '--policy', home.file('policy.yaml')], {
+    env: home.env,
+  });
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['test_simple_text']);
+  await expect(client.callTool('test_image_content')).rejects.toThrow('Unknown tool');
+  await client.close();
+  const { code, stderr } = await home.run(['serve', 'system', '--policy', 'policy.yaml', '--root', '/etc']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--root /etc lies outside what the policy allows: /usr/share');
+});
+
+test('calls are in the audit log where one is asked for, and it can be checked and searched', async () => {
+  const file = home.file('audit/log.jsonl');
+  const client = await connect([process.execPath, cli, 'serve', 'everything', '--audit', file], { env: home.env });
+  await client.callTool('test_simple_text');
+  await client.callTool('test_error_handling');
+  await client.close();
+  const verified = await home.run(['audit', 'verify', file]);
+  expect(verified.code).toBe(0);
+  expect(verified.stdout).toMatch(/^✓ log: \d+ lines, the chain holds$/m);
+  const failed = await home.run(['audit', 'query', file, '--outcome', 'failed', '--json']);
+  expect(JSON.parse(failed.stdout)).toMatchObject({ event: 'call', name: 'test_error_handling', outcome: 'failed' });
+  const last = await home.run(['audit', 'tail', file, '-n', '1']);
+  expect(last.stdout).toMatch(/close/);
+  appendFileSync(file, 'x\n');
+  const broken = await home.run(['audit', 'verify', file]);
+  expect(broken.code).toBe(1);
+  expect(broken.stdout).toMatch(/^✗ log: broken at /);
+});
+
+test('an audit log in a folder that everybody may write to is refused', async () => {
+  const { code, stderr } = await home.run(['serve', 'everything', '--audit', '/tmp/mooring-audit.jsonl']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('can not be kept in /tmp');
+});
+
+const manifest = (name: string, more: object = {}): string => JSON.stringify({ name, version: '1.0.0', ...more });
+
+function putPlugin(name: string, module: string, more?: object): void {
+  put(`plugins/${name}/package.json`, '{"type":"module"}');
+  put(`plugins/${name}/mooring-plugin.json`, manifest(name, more));
+  put(`plugins/${name}/index.js`, module);
+}
+
+test('plugins come from the configuration; one that fails is named by health_check and the server lives on', async () => {
+  putPlugin(
+    'weather',
+    `export const pack = ({ config }) => ({ name: 'weather', install(server) {
+      server.tool('forecast', { description: 'Forecast', run: () => config.city + ': 12 degrees' });
+      server.tool('later', { description: 'Fails in the background', run: () => {
+        setTimeout(() => { throw new Error('lost in a timer') }, 1);
+        void Promise.reject(new Error('lost in a promise'));
+        queueMicrotask(() => { throw new Error('lost in a microtask') });
+        return 'started';
+      } });
+    } })`,
+    { needs: ['data'], config: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+  );
+  putPlugin('broken', 'throw new Error("no station")');
+  put(
+    'mooring.json',
+    JSON.stringify({
+      profile: 'local',
+      plugins: [
+        { source: './plugins/weather', grant: ['data'], config: { city: 'Gdynia' } },
+        { source: './plugins/broken' },
+        { source: './plugins/nowhere' },
+        { source: './plugins/off', enabled: false },
+      ],
+    }),
+  );
+  const client = await connect([process.execPath, cli, 'serve', '--config', home.file('mooring.json')], {
+    env: { ...home.env, MOORING_DATA: home.file('data') },
+  });
+  const textOf = async (tool: string): Promise<string> => {
+    const [block] = (await client.callTool(tool)).content;
+    return (block as { text: string }).text;
+  };
+  expect(await textOf('forecast')).toBe('Gdynia: 12 degrees');
+  expect(existsSync(home.file('data/plugins/weather'))).toBe(true);
+  const health = await textOf('health_check');
+  expect(health).toContain('no station');
+  expect(health).toContain('plugin broken');
+  expect(health).toContain('nowhere');
+  expect(health).not.toContain('plugins/off');
+
+  expect(await textOf('later')).toBe('started');
+  await expect.poll(() => textOf('health_check')).toContain('failed 3 times in the background');
+  expect(await textOf('forecast')).toBe('Gdynia: 12 degrees');
+  await client.close();
+});
+
+test('an error of ours outside every handler still ends the process', async () => {
+  putPlugin('fine', 'export const pack = () => ({ name: "fine", install() {} })');
+  put('mooring.json', JSON.stringify({ plugins: [{ source: './plugins/fine' }] }));
+  put('crash.mjs', 'setTimeout(() => { throw new Error("ours") }, 800);');
+  const child = home.start(['serve', 'everything', '--config', 'mooring.json'], {
+    env: { NODE_OPTIONS: `--import=${home.file('crash.mjs')}` },
+  });
+  child.stdout?.resume();
+  child.stderr?.resume();
+  expect(await once(child, 'close')).toEqual([1, null]);
+});
