@@ -160,7 +160,7 @@ async function lookAtAudit({ settings }: Settled): Promise<Outcome> {
 async function lookAtClipboard(): Promise<Outcome> {
   const { ClipboardError, pickBackend } = await import('../../packs/clipboard/index.ts');
   try {
-    const backend = pickBackend('auto');
+    const backend = await pickBackend('auto');
     await backend.read(AbortSignal.timeout(3_000), 64 * 1024 * 1024);
     return ok(backend.name);
   } catch (error) {

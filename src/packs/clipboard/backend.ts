@@ -11,6 +11,10 @@ export interface ClipboardBackend {
   write(text: string, signal: AbortSignal): Promise<void>;
 }
 
+/** Clipboards that can be asked for by name; `auto` finds the one of this machine. */
+export const backendNames = ['auto', 'memory', 'xclip', 'xsel', 'wayland', 'macos', 'windows', 'wsl'] as const;
+export type BackendName = (typeof backendNames)[number];
+
 /** The clipboard can not be used. The reason is a fact, the remedy what a person can do about it. */
 export class ClipboardError extends Error {
   readonly reason: string;

@@ -3,16 +3,12 @@
 
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { type ClipboardBackend, ClipboardError, noDisplay } from './backend.ts';
+import { type BackendName, type ClipboardBackend, ClipboardError, noDisplay } from './backend.ts';
 import { macosBackend } from './macos.ts';
 import { memoryBackend } from './memory.ts';
 import { waylandBackend } from './wayland.ts';
 import { windowsBackend } from './windows.ts';
 import { xclipBackend, xselBackend } from './x11.ts';
-
-/** Clipboards that can be asked for by name; `auto` finds the one of this machine. */
-export const backendNames = ['auto', 'memory', 'xclip', 'xsel', 'wayland', 'macos', 'windows', 'wsl'] as const;
-export type BackendName = (typeof backendNames)[number];
 
 /** What detection looks at. */
 export interface Surroundings {

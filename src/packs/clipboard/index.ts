@@ -5,11 +5,9 @@ import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { Issue } from '../../schema/index.ts';
-import { type ClipboardBackend, ClipboardError } from './backend.ts';
-import { type BackendName, backendNames, pickBackend } from './detect.ts';
+import { type BackendName, backendNames, type ClipboardBackend, ClipboardError } from './backend.ts';
 
-export { type ClipboardBackend, ClipboardError } from './backend.ts';
-export { type BackendName, pickBackend } from './detect.ts';
+export { type BackendName, type ClipboardBackend, ClipboardError } from './backend.ts';
 export { memoryBackend } from './memory.ts';
 
 export interface ClipboardOptions {
@@ -37,20 +35,25 @@ export const clipboardSecrets = { get_clipboard: 'result', set_clipboard: 'argum
 
 export interface ClipboardPack extends Pack<Server> {
   /** Whether a clipboard is within reach; reads nothing. */
-  health(): { readonly status: 'ok' | 'failed'; readonly detail: string };
+  health(): Promise<{ readonly status: 'ok' | 'failed'; readonly detail: string }>;
 }
 
 const defaultMaxCharacters = 1_048_576;
 const defaultTimeoutMs = 5_000;
+
+/** The clipboard by name, or a `ClipboardError` with what to do about it. */
+export async function pickBackend(name: BackendName): Promise<ClipboardBackend> {
+  return (await import('./detect.ts')).pickBackend(name);
+}
 
 export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
   const { backend = 'auto', maxCharacters = defaultMaxCharacters, timeoutMs = defaultTimeoutMs } = options;
   let found: ClipboardBackend | undefined = typeof backend === 'string' ? undefined : backend;
   let logger: Logger | undefined;
   // Looked for when it is needed: a start should not wait, and what is installed later is found.
-  const find = (): ClipboardBackend => {
+  const find = async (): Promise<ClipboardBackend> => {
     if (found === undefined) {
-      found = pickBackend(backend as BackendName);
+      found = await pickBackend(backend as BackendName);
       logger?.debug('clipboard found', { backend: found.name });
     }
     return found;
@@ -67,7 +70,7 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
         timeoutMs,
         run: async (_args, { signal }) => {
           // Four bytes are the longest character in UTF-8.
-          const text = await find().read(signal, maxCharacters * 4);
+          const text = await (await find()).read(signal, maxCharacters * 4);
           if (text.length > maxCharacters && [...text].length > maxCharacters) {
             throw new ClipboardError(`it holds more than ${maxCharacters} characters`);
           }
@@ -93,14 +96,14 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
         explain: (issues, args) => explain(issues, args, maxCharacters),
         run: async ({ text }, { signal }) => {
           if (/\p{Surrogate}/u.test(text)) throw new RangeError('Text content is not valid Unicode');
-          await find().write(text, signal);
+          await (await find()).write(text, signal);
           return 'Text copied to clipboard';
         },
       });
     },
-    health() {
+    async health() {
       try {
-        return { status: 'ok', detail: find().name };
+        return { status: 'ok', detail: (await find()).name };
       } catch (error) {
         return { status: 'failed', detail: (error as Error).message };
       }
