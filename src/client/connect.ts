@@ -36,7 +36,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
       const transport = await destination.dial(kind);
       const conversation = new Conversation(transport, inputs, limits, events, logger);
       try {
-        await transport.open(conversation);
+        await unlessAborted(transport.open(conversation), signal);
       } catch (error) {
         await transport.close();
         throw error;
@@ -83,6 +83,16 @@ async function inTime(
     clearTimeout(timer);
     given?.removeEventListener('abort', stop);
   }
+}
+
+/** Does not wait for what can not be waited for any longer. */
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 function chooseVocabulary({ client, revision = 'auto', revisions }: ConnectOptions, inputs: Inputs): ClientVocabulary {

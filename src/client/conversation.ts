@@ -7,6 +7,7 @@ import type { Logger } from '../protocol/log.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { LogLevel, RequestId } from '../protocol/model.ts';
 import type { Dialect, ServerFacts } from '../protocol/revisions/client-vocabulary.ts';
+import { clueBytes, findClue } from '../transports/line-clue.ts';
 import type { Call, Fields } from './call.ts';
 import { type ClientError, clientErrors } from './errors.ts';
 import { clean } from './foreign-text.ts';
@@ -138,7 +139,7 @@ export class Conversation implements TransportListener {
   receive(text: string): void {
     this.#events.seen?.('in', text);
     const message = parseMessage(text, this.#depth);
-    if (message instanceof WireError) this.#odd(text);
+    if (message instanceof WireError) this.#unreadable(text, message);
     else if (!Array.isArray(message)) this.#take(message, text);
     else if (this.dialect?.batches === true) for (const each of message) this.#take(each, text);
     else this.#odd(text);
@@ -259,6 +260,14 @@ export class Conversation implements TransportListener {
   /** A subscription has begun: it has no time limit any more. */
   exempt(call: Call): void {
     this.#pending.exempt(call);
+  }
+
+  /** Whoever waits for an answer that can not be read learns it now, not when the time is over. */
+  #unreadable(text: string, error: WireError): void {
+    const { id, answer } = findClue(text.slice(0, clueBytes), text.slice(-clueBytes));
+    const call = answer && typeof id === 'number' ? this.#pending.get(id) : undefined;
+    if (call === undefined) this.#odd(text);
+    else this.fail(call.id, clientErrors.invalidMessage(call.method, clean(error.message)));
   }
 
   #odd(text: string): void {

@@ -16,7 +16,7 @@ export interface OpeningOptions {
   readonly limits: Limits;
   readonly verdicts: VerdictCache | undefined;
   /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
-  readonly dial: (kind: 'usual' | 'sse', signal: AbortSignal) => Promise<Conversation>;
+  readonly dial: (kind: 'usual' | 'sse') => Promise<Conversation>;
   readonly hasSse: boolean;
   readonly signal: AbortSignal;
 }
@@ -189,7 +189,7 @@ export class Opening {
   async #dial(kind: 'usual' | 'sse'): Promise<Conversation> {
     const { dial, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
-    const conversation = await dial(kind, signal);
+    const conversation = await dial(kind);
     this.#current = conversation;
     if (!signal.aborted) return conversation;
     await this.#hangUp();

@@ -1,0 +1,51 @@
+// The official suite judges our client on every wire it knows, sign-in and its extensions included.
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { type ClientSuiteOptions, runClientSuite, type SuiteRun } from '../conformance/run-suite.ts';
+import { complaints } from '../conformance/verdict.ts';
+
+const driver = fileURLToPath(new URL('../conformance/client-driver.mjs', import.meta.url));
+const command = `${process.execPath} ${driver}`;
+const timeout = 400_000;
+
+/** The suite starts all clients at once and measures some of them by the clock: who fails is heard again alone. */
+async function judge(options: Omit<ClientSuiteOptions, 'command'>): Promise<SuiteRun> {
+  const run = await runClientSuite({ command, timeLimitMs: 240_000, ...options });
+  const unhappy = [...new Set(complaints(run).map((line) => line.split(' / ')[0] as string))];
+  if (unhappy.length === 0 || unhappy.length > 10) return run;
+  const second = await runClientSuite({ command, timeLimitMs: 120_000, ...options, scenarios: unhappy });
+  return { ...run, scenarios: new Map([...run.scenarios, ...second.scenarios]) };
+}
+
+test('all 19 scenarios of 2025-11-25 pass', { timeout }, async () => {
+  const run = await judge({ specVersion: '2025-11-25' });
+  expect(complaints(run)).toEqual([]);
+  expect(run.scenarios.size).toBe(19);
+});
+
+test('all 33 scenarios of 2026-07-28 pass', { timeout }, async () => {
+  const run = await judge({ specVersion: '2026-07-28' });
+  // This scenario has two checks of `initialize`, which this wire does not have.
+  const skipped = complaints(run).filter((line) => /^http-standard-headers .* SKIPPED/.test(line));
+  expect(skipped).toHaveLength(2);
+  expect(complaints(run).filter((line) => !skipped.includes(line))).toEqual([]);
+  expect(run.scenarios.size).toBe(33);
+});
+
+test('the old ways to sign in pass', { timeout }, async () => {
+  const run = await judge({ specVersion: '2025-03-26' });
+  expect(complaints(run)).toEqual([]);
+  expect(run.scenarios.size).toBe(2);
+});
+
+test('the extensions pass: machine grants, enterprise, DPoP, workload identity', { timeout }, async () => {
+  const scenarios = [
+    'auth/client-credentials-jwt',
+    'auth/client-credentials-basic',
+    'auth/enterprise-managed-authorization',
+    'auth/dpop',
+    'auth/dpop-nonce',
+    'auth/wif-jwt-bearer',
+  ];
+  expect(complaints(await judge({ scenarios }))).toEqual([]);
+});
