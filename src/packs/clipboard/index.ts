@@ -48,15 +48,21 @@ export async function pickBackend(name: BackendName): Promise<ClipboardBackend> 
 
 export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
   const { backend = 'auto', maxCharacters = defaultMaxCharacters, timeoutMs = defaultTimeoutMs } = options;
-  let found: ClipboardBackend | undefined = typeof backend === 'string' ? undefined : backend;
   let logger: Logger | undefined;
+  let finding: Promise<ClipboardBackend> | undefined;
   // Looked for when it is needed: a start should not wait, and what is installed later is found.
-  const find = async (): Promise<ClipboardBackend> => {
-    if (found === undefined) {
-      found = await pickBackend(backend as BackendName);
-      logger?.debug('clipboard found', { backend: found.name });
-    }
-    return found;
+  const find = (): Promise<ClipboardBackend> => {
+    finding ??= (typeof backend === 'string' ? pickBackend(backend) : Promise.resolve(backend)).then(
+      (found) => {
+        logger?.debug('clipboard found', { backend: found.name });
+        return found;
+      },
+      (error: unknown) => {
+        finding = undefined;
+        throw error;
+      },
+    );
+    return finding;
   };
 
   return {
