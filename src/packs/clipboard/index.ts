@@ -8,7 +8,6 @@ import type { Issue } from '../../schema/index.ts';
 import { type BackendName, backendNames, type ClipboardBackend, ClipboardError } from './backend.ts';
 
 export { type BackendName, type ClipboardBackend, ClipboardError } from './backend.ts';
-export { memoryBackend } from './memory.ts';
 
 export interface ClipboardOptions {
   /** A name, or a clipboard of your own. Default `auto`: the one of this machine. */

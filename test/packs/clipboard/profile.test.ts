@@ -2,12 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { createClipboardServer } from '../../../src/app/profiles/clipboard.ts';
-import {
-  type ClipboardBackend,
-  ClipboardError,
-  type ClipboardOptions,
-  memoryBackend,
-} from '../../../src/packs/clipboard/index.ts';
+import { type ClipboardBackend, ClipboardError, type ClipboardOptions } from '../../../src/packs/clipboard/index.ts';
+import { memoryBackend } from '../../../src/packs/clipboard/memory.ts';
 import { silentLogger } from '../../../src/protocol/log.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
 
