@@ -17,7 +17,7 @@ import {
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
 import { type Ask, type AskResults, type Asks, elicit, elicitUrl, roots, sample } from './asks/ask.ts';
-import { type Asker, createAsker } from './asks/index.ts';
+import { askerOf } from './asks/index.ts';
 import type { Call } from './call.ts';
 import type { AskOptions, Context, ElicitAnswer, SessionView } from './context.ts';
 
@@ -119,12 +119,12 @@ export class CallContext implements Context {
 
   async askAll<A extends Asks>(asks: A): Promise<AskResults<A>> {
     const entries = Object.entries(asks);
-    const answers = await this.#asker.ask(entries);
+    const answers = await (await askerOf(this.#call)).ask(entries);
     return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as AskResults<A>;
   }
 
   async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
-    return (await this.#asker.step(key, run, options.once ?? false)) as T;
+    return (await (await askerOf(this.#call)).step(key, run, options.once ?? false)) as T;
   }
 
   closeStream(retryMs = 1_000): boolean {
@@ -133,10 +133,6 @@ export class CallContext implements Context {
   }
 
   async #ask(options: AskOptions | undefined, ask: Ask): Promise<unknown> {
-    return (await this.#asker.ask([[options?.key, ask]]))[0];
-  }
-
-  get #asker(): Asker {
-    return (this.#call.asker ??= createAsker(this.#call));
+    return (await (await askerOf(this.#call)).ask([[options?.key, ask]]))[0];
   }
 }

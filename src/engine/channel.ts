@@ -35,8 +35,10 @@ export class EngineChannel implements SessionChannel, Listener {
   #outlet: Outlet | undefined;
   /** The key of the session to come, where the transport has named it already. */
   readonly key: string | undefined;
-  readonly inFlight = new Map<RequestId, Call>();
+  #inFlight: Map<RequestId, Call> | undefined;
   session: Session | undefined;
+  /** No more input will come; what begins now ends at once. */
+  draining = false;
   #requests: ClientRequests | undefined;
   #unlisten: (() => void) | undefined;
   #idle: (() => void) | undefined;
@@ -65,8 +67,13 @@ export class EngineChannel implements SessionChannel, Listener {
     return this.#outlet;
   }
 
+  /** Calls that did not end in the turn they began in. Most do, and then nothing is kept of them. */
+  get inFlight(): Map<RequestId, Call> {
+    return (this.#inFlight ??= new Map());
+  }
+
   get busy(): boolean {
-    return this.inFlight.size > 0 || (this.#requests?.size ?? 0) > 0;
+    return (this.#inFlight?.size ?? 0) > 0 || (this.#requests?.size ?? 0) > 0;
   }
 
   receiveText(text: string, inbound?: Inbound): void {
@@ -150,7 +157,7 @@ export class EngineChannel implements SessionChannel, Listener {
     }
     const feature = this.#feature(message, revision);
     if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, message, outlet);
-    if (this.inFlight.size > 0) {
+    if (this.#inFlight !== undefined && this.#inFlight.size > 0) {
       const crowded = this.#crowded(message.id);
       if (crowded !== undefined) return this.#refuse(revision, message.id, crowded, message, outlet);
     }
@@ -288,6 +295,7 @@ export class EngineChannel implements SessionChannel, Listener {
   }
 
   async drain(graceMs: number): Promise<void> {
+    this.draining = true;
     this.#requests?.failAll(new AskError('no-return-path', 'The connection is closing'));
     for (const call of [...this.inFlight.values()]) call.onDrain?.();
     if (this.inFlight.size > 0 && graceMs > 0) {
@@ -310,7 +318,7 @@ export class EngineChannel implements SessionChannel, Listener {
     this.#unlisten?.();
     this.#unlisten = undefined;
     this.#requests?.failAll(new AskError('no-return-path', 'The connection was closed'));
-    for (const call of [...this.inFlight.values()]) call.cancel('the connection was closed');
+    for (const call of [...(this.#inFlight?.values() ?? [])]) call.cancel('the connection was closed');
     if (this.#outlet === undefined) return;
     for (const observer of this.core.observers) observer.disconnected?.(this.peer);
   }

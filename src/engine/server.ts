@@ -95,7 +95,7 @@ export class Server implements SessionHost {
       store: store ?? createMemoryStore(),
       logger,
     });
-    for (const [method, feature] of features) this.#core.features.set(method, feature);
+    for (const [method, feature] of features()) this.#core.features.set(method, feature);
   }
 
   get name(): string {

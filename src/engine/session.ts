@@ -16,7 +16,7 @@ export class Session implements SessionView, SessionInUse {
   readonly capabilities: Capabilities;
   #initialized: boolean;
   #level: LogLevel;
-  readonly subscriptions: Set<string>;
+  #subscriptions: Set<string> | undefined;
   /** Roots the client gave, kept only while it has promised to tell of changes. */
   #roots: readonly Root[] | undefined;
   /** Counts changes of the roots; an answer from before a change is not kept after it. */
@@ -32,7 +32,7 @@ export class Session implements SessionView, SessionInUse {
     // Only a gate that waits for it has to remember it; elsewhere a session taken up again is past its beginning.
     this.#initialized = state.initialized ?? (save !== undefined && revision.rules.gate === 'initialize');
     this.#level = state.level ?? 'info';
-    this.subscriptions = new Set(state.subscriptions);
+    if (state.subscriptions !== undefined) this.#subscriptions = new Set(state.subscriptions);
     this.#save = save;
   }
 
@@ -51,7 +51,12 @@ export class Session implements SessionView, SessionInUse {
   }
 
   get holding(): boolean {
-    return this.subscriptions.size > 0 || (this.#values !== undefined && this.#values.size > 0);
+    return (this.#subscriptions?.size ?? 0) > 0 || (this.#values !== undefined && this.#values.size > 0);
+  }
+
+  /** Resources to be told about; most sessions have none. */
+  get subscriptions(): Set<string> {
+    return (this.#subscriptions ??= new Set());
   }
 
   get values(): Map<string, unknown> {

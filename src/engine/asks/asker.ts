@@ -1,9 +1,9 @@
 // How a handler's questions reach the client: the contract, and what both ways share.
 
-import { type Ability, declares, requiredCapabilities } from '../../protocol/abilities.ts';
-import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import { type Ability, declares } from '../../protocol/abilities.ts';
 import type { Call } from '../call.ts';
 import type { Ask } from './ask.ts';
+import { AskError } from './ask-error.ts';
 
 export type KeyedAsk = readonly [key: string | undefined, ask: Ask];
 
@@ -13,34 +13,6 @@ export interface Asker {
   step(key: string, run: () => unknown, once: boolean): Promise<unknown>;
   /** The call is over: open questions are withdrawn. */
   abandon(reason: Error): void;
-}
-
-export type AskErrorCode =
-  | 'missing-capability'
-  | 'unsupported'
-  | 'no-return-path'
-  | 'refused'
-  | 'timeout'
-  | 'invalid-answer'
-  | 'not-allowed-here';
-
-/** Why a question could not be answered. Handlers may catch it and do without. */
-export class AskError extends Error {
-  readonly code: AskErrorCode;
-  /** What the client would have to declare, when that is the reason. */
-  readonly missing: readonly Ability[];
-
-  constructor(code: AskErrorCode, message: string, missing: readonly Ability[] = [], cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'AskError';
-    this.code = code;
-    this.missing = missing;
-  }
-
-  /** How an unhandled one goes to a client that can mend it by declaring more. */
-  toWireError(): WireError | undefined {
-    return this.missing.length === 0 ? undefined : wireErrors.missingCapability(requiredCapabilities(this.missing));
-  }
 }
 
 export function abilityOf(ask: Ask): Ability {

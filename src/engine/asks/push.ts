@@ -5,7 +5,8 @@ import type { Root } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
 import { readAnswer } from './answers.ts';
 import type { Ask } from './ask.ts';
-import { AskError, type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
+import { AskError } from './ask-error.ts';
+import { type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
 
 export class PushAsker implements Asker {
   readonly #call: Call;

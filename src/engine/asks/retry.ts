@@ -8,7 +8,8 @@ import type { Json } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
 import { kindOf, readAnswer } from './answers.ts';
 import type { Ask } from './ask.ts';
-import { AskError, type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
+import { AskError } from './ask-error.ts';
+import { type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
 import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
 
 /**

@@ -1,29 +1,32 @@
-// The table of features: which function serves which method.
+// The table of features: which function serves which method. What a client of tools needs is there from the start;
+// the rest is loaded when first asked for.
 
 import { methods } from '../../protocol/methods.ts';
 import type { Feature } from '../feature.ts';
-import { complete } from './completion.ts';
+import { lazyFeature } from '../lazy-feature.ts';
 import { discover, initialize, ping } from './lifecycle.ts';
 import { setLevel } from './logging.ts';
-import { getPrompt, listPrompts } from './prompts.ts';
-import { listResources, listResourceTemplates, readResource } from './resources.ts';
-import { listen, subscribe, unsubscribe } from './subscriptions.ts';
 import { callTool, listTools } from './tools.ts';
 
-export const features: readonly (readonly [string, Feature])[] = [
+const resources = () => import('./resources.ts');
+const subscriptions = () => import('./subscriptions.ts');
+const prompts = () => import('./prompts.ts');
+
+/** New for each server, so that one table can not be changed under another. */
+export const features = (): readonly (readonly [string, Feature])[] => [
   [methods.initialize.name, initialize],
   [methods.ping.name, ping],
   [methods.discover.name, discover],
   [methods.listTools.name, listTools],
   [methods.callTool.name, callTool],
-  [methods.listResources.name, listResources],
-  [methods.listResourceTemplates.name, listResourceTemplates],
-  [methods.readResource.name, readResource],
-  [methods.subscribe.name, subscribe],
-  [methods.unsubscribe.name, unsubscribe],
-  [methods.listen.name, listen],
-  [methods.listPrompts.name, listPrompts],
-  [methods.getPrompt.name, getPrompt],
-  [methods.complete.name, complete],
   [methods.setLevel.name, setLevel],
+  [methods.listResources.name, lazyFeature('work', async () => (await resources()).listResources)],
+  [methods.listResourceTemplates.name, lazyFeature('instant', async () => (await resources()).listResourceTemplates)],
+  [methods.readResource.name, lazyFeature('work', async () => (await resources()).readResource)],
+  [methods.subscribe.name, lazyFeature('instant', async () => (await subscriptions()).subscribe)],
+  [methods.unsubscribe.name, lazyFeature('instant', async () => (await subscriptions()).unsubscribe)],
+  [methods.listen.name, lazyFeature('open', async () => (await subscriptions()).listen)],
+  [methods.listPrompts.name, lazyFeature('instant', async () => (await prompts()).listPrompts)],
+  [methods.getPrompt.name, lazyFeature('work', async () => (await prompts()).getPrompt)],
+  [methods.complete.name, lazyFeature('work', async () => (await import('./completion.ts')).complete)],
 ];

@@ -64,6 +64,7 @@ export const listen: Feature<undefined> = {
         }
         call.succeed(call.revision.subscriptionEnd(call.id));
       };
+      if (channel.draining) call.onDrain();
     });
   },
   encode: (_result, { revision, id }) => revision.subscriptionEnd(id),
