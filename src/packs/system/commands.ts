@@ -83,7 +83,7 @@ async function prepare(
   let rules: readonly (CommandRule | string)[] =
     options.programs === undefined ? defaultPrograms : rulesFor(options.programs);
   for (;;) {
-    const sandboxes = new Sandboxes({ ...policyOf(options, level), programs: rules }, logger);
+    const sandboxes = new Sandboxes({ ...policyOf(options, level), programs: rules }, territory.all.folders, logger);
     try {
       await sandboxes.use(territory.all.folders, async ({ describe }) => {
         logger.info('commands run in a sandbox', { sandbox: describe, programs: rules.map(nameOf).join(' ') });

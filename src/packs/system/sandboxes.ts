@@ -1,6 +1,8 @@
 // One sandbox per set of visible folders: the operator's own set, proven when the server starts, and the narrower ones
 // that clients' roots ask for, made when first needed and few at a time.
 
+import { realpathSync } from 'node:fs';
+import { isAbsolute, relative, sep } from 'node:path';
 import type { Logger } from '../../protocol/log.ts';
 import { createSandbox, type Sandbox, SandboxError, type SandboxPolicy } from '../../security/sandbox/index.ts';
 
@@ -15,12 +17,15 @@ interface Kept {
 export class Sandboxes {
   readonly #policy: SandboxPolicy;
   readonly #logger: Logger;
+  /** Where the operator's folders really are; nothing else is ever shown. */
+  readonly #grounds: readonly string[];
   readonly #kept = new Map<string, Kept>();
   readonly #refused = new Set<string>();
 
-  constructor(policy: SandboxPolicy, logger: Logger) {
+  constructor(policy: SandboxPolicy, folders: readonly string[], logger: Logger) {
     this.#policy = policy;
     this.#logger = logger;
+    this.#grounds = folders.map((folder) => realpathSync(folder));
   }
 
   /** Runs `work` in the sandbox that shows exactly these folders, as far as its user can enter them. */
@@ -32,39 +37,55 @@ export class Sandboxes {
     const key = visible.join('\0');
     let kept = this.#kept.get(key);
     if (kept === undefined) {
-      kept = {
-        sandbox: createSandbox({ ...this.#policy, readOnly: [...(this.#policy.readOnly ?? []), ...visible] }),
-        users: 0,
-      };
+      kept = { sandbox: this.#make(visible), users: 0 };
       this.#kept.set(key, kept);
     }
-    const mine = kept;
-    mine.users++;
+    kept.users++;
     try {
-      let sandbox: Sandbox;
-      try {
-        sandbox = await mine.sandbox;
-      } catch (error) {
-        this.#kept.delete(key);
-        const refused = visible.find((folder) => this.#isRefused(error, folder));
-        if (refused === undefined) throw error;
-        // Closed to the sandbox's user or part of the system: programs do without it, the rest stays.
-        this.#refused.add(refused);
-        this.#logger.warn(`commands will not see ${refused}: ${(error as Error).message}`, {
-          remedy: (error as SandboxError).remedy,
-        });
-        return await this.use(folders, work);
-      }
-      return await work(sandbox, visible);
+      return await work(await kept.sandbox, visible);
+    } catch (error) {
+      if (!(error instanceof SandboxError) || error.code !== 'directory-refused') throw error;
+      // Closed to its user, or replaced since: the next call makes a new one, and looks again.
+      this.#kept.delete(key);
+      if (!(await this.#learnRefused(visible))) throw error;
+      return await this.use(folders, work);
     } finally {
-      mine.users--;
+      kept.users--;
       await this.#tidy(key);
     }
   }
 
-  #isRefused(error: unknown, folder: string): boolean {
-    if (!(error instanceof SandboxError) || error.code !== 'directory-refused') return false;
-    return error.message.includes(JSON.stringify(folder));
+  async #make(visible: readonly string[]): Promise<Sandbox> {
+    const inside = visible.filter((folder) => this.#isOurs(folder));
+    return createSandbox({ ...this.#policy, readOnly: [...(this.#policy.readOnly ?? []), ...inside] });
+  }
+
+  /** A folder that has become a link since it was looked at must not open what it leads to. */
+  #isOurs(folder: string): boolean {
+    try {
+      const real = realpathSync(folder);
+      return this.#grounds.some((ground) => isInside(real, ground));
+    } catch {
+      return false; // Gone: there is nothing to show.
+    }
+  }
+
+  /** Finds folders that no sandbox here can show, says so once, and does without them; true when there were any. */
+  async #learnRefused(folders: readonly string[]): Promise<boolean> {
+    const { level: _level, ...policy } = this.#policy;
+    let found = false;
+    for (const folder of folders) {
+      try {
+        // Without walls it is only looked whether its user may enter.
+        await (await createSandbox({ ...policy, level: 'none', readOnly: [folder] })).close();
+      } catch (error) {
+        if (!(error instanceof SandboxError) || error.code !== 'directory-refused') throw error;
+        found = true;
+        this.#refused.add(folder);
+        this.#logger.warn(`commands will not see ${folder}: ${error.message}`, { remedy: error.remedy });
+      }
+    }
+    return found;
   }
 
   async #tidy(justUsed: string): Promise<void> {
@@ -72,15 +93,24 @@ export class Sandboxes {
       if (this.#kept.size <= maxKept) return;
       if (users > 0 || key === justUsed) continue;
       this.#kept.delete(key);
-      await (await sandbox).close();
+      await closed(sandbox);
     }
   }
 
   async close(): Promise<void> {
-    for (const { sandbox } of this.#kept.values()) {
-      const made = await sandbox.catch(() => undefined); // One that could not be made has nothing to close.
-      await made?.close();
-    }
+    const all = [...this.#kept.values()];
     this.#kept.clear();
+    await Promise.all(all.map(({ sandbox }) => closed(sandbox)));
   }
+}
+
+/** One that could not be made has nothing to close. */
+async function closed(sandbox: Promise<Sandbox>): Promise<void> {
+  const made = await sandbox.catch(() => undefined);
+  await made?.close();
+}
+
+function isInside(path: string, ground: string): boolean {
+  const way = relative(ground, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

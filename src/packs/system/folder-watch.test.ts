@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../protocol/log.ts';
+import { openRoots } from '../../security/files/tree.ts';
+import { FolderWatch } from './folder-watch.ts';
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const each of undo.splice(0).reverse()) each();
+});
+
+function make(roots: (folder: string) => string[], options: { maxFolders?: number } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'mooring-watch-'));
+  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ['a', 'b', 'c']) mkdirSync(join(folder, name));
+  for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, name, 'file'), '1');
+  const warn = vi.fn();
+  const changed: string[] = [];
+  let lists = 0;
+  const watch = new FolderWatch(
+    openRoots(roots(folder)),
+    { fileChanged: (path) => changed.push(path.slice(folder.length + 1)), listChanged: () => void lists++ },
+    { logger: { ...silentLogger, warn }, gatherMs: 10, ...options },
+  );
+  undo.push(() => watch.close());
+  return { folder, watch, warn, changed, lists: () => lists };
+}
+
+test('what happens together is told together, and content is no change of the list', async () => {
+  const { folder, watch, changed, lists } = make((root) => [root]);
+  await watch.start();
+  expect(watch.complete).toBe(true);
+  for (let n = 0; n < 50; n++) writeFileSync(join(folder, 'a/file'), String(n));
+  await expect.poll(() => changed).toContain('a/file');
+  expect(changed.length).toBeLessThan(50);
+  expect(lists()).toBe(0);
+});
+
+test('beyond the limit folders are not watched, once with a word; one that is followed is', async () => {
+  const { folder, watch, warn, changed } = make((root) => [root], { maxFolders: 2 });
+  await watch.start();
+  expect(watch.complete).toBe(false);
+  expect(warn).toHaveBeenCalledTimes(1);
+  await watch.follow(join(folder, 'c/file'));
+  writeFileSync(join(folder, 'b/file'), '2');
+  writeFileSync(join(folder, 'c/file'), '2');
+  await expect.poll(() => changed).toContain('c/file');
+  expect(changed).not.toContain('b/file');
+});
+
+test('of the folder of a single file nothing but that file is told', async () => {
+  const { folder, watch, changed, lists } = make((root) => [join(root, 'a/file')]);
+  await watch.start();
+  writeFileSync(join(folder, 'a/secret'), 'x');
+  writeFileSync(join(folder, 'a/file'), '2');
+  await expect.poll(() => changed).toContain('a/file');
+  rmSync(join(folder, 'a/file'));
+  await expect.poll(lists).toBe(1);
+  expect(changed.filter((path) => path !== 'a/file')).toEqual([]);
+});
+
+test('what is outside can not be followed, and a closed watch says nothing more', async () => {
+  const { folder, watch, changed } = make((root) => [join(root, 'a')]);
+  await watch.start();
+  await watch.follow(join(folder, 'b/file'));
+  watch.close();
+  writeFileSync(join(folder, 'a/file'), '2');
+  writeFileSync(join(folder, 'b/file'), '2');
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(changed).toEqual([]);
+});

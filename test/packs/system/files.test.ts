@@ -1,0 +1,202 @@
+// Profile `system` through the wire: files as resources, their bounds, their changes; services of the bus beside them.
+
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Conversation } from '../../support/conversation.ts';
+import { haveBus, startBus, TestService } from '../private-bus.ts';
+import { makeFolder, useProfiles } from '../profile.ts';
+import { open, quietBus, uriOf } from './session.ts';
+
+useProfiles();
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const nginx = 'user nginx;\nworker_processes auto;\n';
+
+async function named() {
+  const folder = makeFolder();
+  const path = join(folder, 'nginx.conf');
+  writeFileSync(path, nginx);
+  const file = { path, name: 'Nginx Configuration', description: 'Main nginx config file', mimeType: 'text/plain' };
+  const { conversation } = await open({ packs: { system: { ...quietBus, files: [file] } } }, { roots: {} });
+  return { conversation, uri: uriOf(path) };
+}
+
+test('S4-12 S4-14: a file named by the operator is listed and read as the document shows', async () => {
+  const { conversation, uri } = await named();
+  expect((await conversation.request('resources/list')).result).toEqual({
+    resources: [{ uri, name: 'Nginx Configuration', description: 'Main nginx config file', mimeType: 'text/plain' }],
+  });
+  expect((await conversation.request('resources/read', { uri })).result).toEqual({
+    contents: [{ uri, mimeType: 'text/plain', text: nginx }],
+  });
+});
+
+test('files below a root are listed with their types; bytes that are no text come as a blob', async () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'sub'));
+  writeFileSync(join(folder, 'sub/read me.md'), '# hi');
+  writeFileSync(join(folder, 'data'), Buffer.from([0, 1, 255]));
+  const { conversation } = await open({ roots: [folder] });
+  const { resources } = (await conversation.request('resources/list')).result;
+  expect(resources).toMatchObject([
+    { uri: uriOf(join(folder, 'data')), name: 'data', mimeType: 'text/plain' },
+    { uri: uriOf(join(folder, 'sub/read me.md')), name: 'sub/read me.md', mimeType: 'text/markdown' },
+  ]);
+  const { result } = await conversation.request('resources/read', { uri: uriOf(join(folder, 'data')) });
+  expect(result.contents[0]).toMatchObject({ mimeType: 'application/octet-stream', blob: 'AAH/' });
+});
+
+test('S4-48: what is outside, however it is spelled, is not found', async () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'root'));
+  writeFileSync(join(folder, 'secret'), 'secret');
+  writeFileSync(join(folder, 'root/a'), 'a');
+  symlinkSync('../secret', join(folder, 'root/link'));
+  linkSync(join(folder, 'secret'), join(folder, 'root/hard'));
+  const { conversation } = await open({ roots: [join(folder, 'root')] });
+  const base = uriOf(join(folder, 'root'));
+  for (const uri of [
+    ...[`${base}/../secret`, `${base}/%2e%2e/secret`, `${base}/..%2fsecret`, `${base}/%252e%252e/secret`],
+    ...[`${base}/link`, `${base}/hard`, `${base}-evil`, 'file:///etc/passwd', 'file:///proc/self/environ'],
+    ...[`${base}/a?x`, `${base}/a#x`, `file://localhost${base.slice(7)}/a`, base, `${base}/`, `${base}/a%00`],
+  ]) {
+    expect((await conversation.request('resources/read', { uri })).error?.code, uri).toBe(-32002);
+  }
+  const { resources } = (await conversation.request('resources/list')).result;
+  expect(resources.map(({ name }: { name: string }) => name)).toEqual(['a']);
+});
+
+test('S4-16: there is no method that writes', async () => {
+  const { conversation, uri } = await named();
+  for (const method of ['resources/write', 'resources/create', 'resources/update', 'resources/delete']) {
+    expect((await conversation.request(method, { uri, text: 'x' })).error?.code, method).toBe(-32601);
+  }
+});
+
+test('S4-33 S4-34 S4-35: a long list comes in pages; each item once, cursors are opaque, wrong ones refused', async () => {
+  const folder = makeFolder();
+  for (let n = 0; n < 250; n++) writeFileSync(join(folder, `file-${n}.txt`), '');
+  const { conversation } = await open({ roots: [folder] });
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const { result } = await conversation.request('resources/list', cursor === undefined ? {} : { cursor });
+    seen.push(...result.resources.map(({ uri }: { uri: string }) => uri));
+    cursor = result.nextCursor;
+    pages++;
+  } while (cursor !== undefined);
+  expect(pages).toBe(3);
+  expect(seen).toHaveLength(250);
+  expect(new Set(seen).size).toBe(250);
+  for (const wrong of ['page_2_token', 'x', '']) {
+    expect((await conversation.request('resources/list', { cursor: wrong })).error?.code).toBe(-32602);
+  }
+  const tools = await conversation.request('tools/list', { cursor: 'page_2_token' });
+  expect(tools.error?.code).toBe(-32602);
+});
+
+const told = (conversation: Conversation, method: string) =>
+  conversation.received.filter((each) => each.method === method);
+
+test('S4-18 S4-19: a subscribed file that changes is told about, once and with its URI', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'system.log');
+  writeFileSync(path, 'one\n');
+  writeFileSync(join(folder, 'other'), 'x');
+  const { conversation } = await open({ roots: [folder] });
+  const uri = uriOf(path);
+  expect((await conversation.request('resources/subscribe', { uri })).result).toEqual({});
+  writeFileSync(join(folder, 'other'), 'y');
+  writeFileSync(path, 'two\n');
+  expect((await conversation.next((each) => each.method === 'notifications/resources/updated')).params).toEqual({
+    uri,
+  });
+  expect((await conversation.request('resources/unsubscribe', { uri })).result).toEqual({});
+  const before = told(conversation, 'notifications/resources/updated').length;
+  writeFileSync(path, 'three\n');
+  await wait(200);
+  expect(told(conversation, 'notifications/resources/updated')).toHaveLength(before);
+  expect(told(conversation, 'notifications/resources/updated').every(({ params }) => params.uri === uri)).toBe(true);
+});
+
+test('a file that is replaced, as editors do it, is told as a change; a named file is watched too', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'nginx.conf');
+  writeFileSync(path, 'a');
+  const file = { path, name: 'Nginx' };
+  const { conversation } = await open({ packs: { system: { ...quietBus, files: [file] } } });
+  await conversation.request('resources/subscribe', { uri: uriOf(path) });
+  writeFileSync(join(folder, 'new'), 'b');
+  renameSync(join(folder, 'new'), path);
+  await conversation.next((each) => each.method === 'notifications/resources/updated');
+  expect((await conversation.request('resources/read', { uri: uriOf(path) })).result.contents[0].text).toBe('b');
+});
+
+test('files that come and go change the list, in new folders as well', async () => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'first'), '');
+  const { conversation } = await open({ roots: [folder] });
+  const names = async () =>
+    (await conversation.request('resources/list')).result.resources.map(({ name }: { name: string }) => name);
+  const changes = () => told(conversation, 'notifications/resources/list_changed').length;
+  const nextChange = async (known: number) => void (await conversation.next(() => changes() > known));
+  await conversation.request('resources/subscribe', { uri: uriOf(join(folder, 'first')) });
+  writeFileSync(join(folder, 'second'), '');
+  await nextChange(0);
+  expect(await names()).toEqual(['first', 'second']);
+  let known = changes();
+  mkdirSync(join(folder, 'sub'));
+  await nextChange(known);
+  known = changes();
+  writeFileSync(join(folder, 'sub/third'), '');
+  await nextChange(known);
+  expect(await names()).toEqual(['first', 'second', 'sub/third']);
+  known = changes();
+  unlinkSync(join(folder, 'second'));
+  rmSync(join(folder, 'sub'), { recursive: true });
+  await nextChange(known);
+  await expect.poll(names).toEqual(['first']);
+});
+
+test('the same for a subscription of the stateless revision', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'a');
+  writeFileSync(path, '1');
+  const { server } = await open({ roots: [folder] });
+  const conversation = new Conversation(server);
+  const notifications = { resourceSubscriptions: [uriOf(path)] };
+  void conversation.alone('subscriptions/listen', { notifications });
+  await conversation.next((each) => each.method?.endsWith('acknowledged') === true);
+  writeFileSync(path, '2');
+  const { params } = await conversation.next((each) => each.method === 'notifications/resources/updated');
+  expect(params.uri).toBe(uriOf(path));
+});
+
+test.skipIf(!haveBus)(
+  'S4-13 S4-31: services of the bus stand beside files, and indexing one is logged to the client',
+  async () => {
+    const { address, path } = await startBus();
+    await TestService.start(path, 'org.freedesktop.NetworkManager', {
+      'org.freedesktop.NetworkManager': { Version: { signature: 's', value: '1.42' } },
+    });
+    const { conversation } = await open({ packs: { system: { bus: { buses: [address] } } } });
+    const { resources } = (await conversation.request('resources/list')).result;
+    expect(resources).toEqual([
+      {
+        uri: 'dbus://service/org.freedesktop.NetworkManager',
+        name: 'NetworkManager Service Info',
+        mimeType: 'application/json',
+      },
+    ]);
+    await conversation.request('resources/read', { uri: resources[0].uri });
+    const { params } = await conversation.next((each) => each.method === 'notifications/message');
+    expect(params).toMatchObject({
+      level: 'info',
+      logger: 'dbus-indexer',
+      data: expect.stringMatching(/^Indexed 1 objects/),
+    });
+  },
+);

@@ -1,0 +1,41 @@
+// What the tests of profile `system` share: a conversation with it, answers to its questions, a look at processes.
+
+import { execFileSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import type { Settings } from '../../../src/app/settings.ts';
+import { Conversation, type Message } from '../../support/conversation.ts';
+import { ensureProgram } from '../../support/programs.ts';
+import { assemble } from '../profile.ts';
+
+/** True where the sandbox can hold. */
+export const haveSandbox = ensureProgram('bwrap', 'bubblewrap') && ensureProgram('prlimit', 'util-linux');
+
+export const old = '2024-11-05';
+
+/** Options of the pack that keep tests off the buses of this machine. */
+export const quietBus = { bus: { buses: [] } };
+
+export async function open(changes: Partial<Settings> = {}, capabilities: object = {}) {
+  const { server } = await assemble('system', { packs: { system: quietBus }, ...changes });
+  return { server, conversation: await Conversation.open(server, old, capabilities) };
+}
+
+export const uriOf = (path: string): string => pathToFileURL(path).href;
+
+/** The text of a tool result. */
+export const texts = ({ result }: Message): string =>
+  result.content.map((each: { text: string }) => each.text).join('');
+
+const answered = new WeakSet<object>();
+
+/** Answers one question of the server and says which it was. */
+export async function answer(conversation: Conversation, method: string, result: object): Promise<Message> {
+  const question = await conversation.next((each) => each.method === method && !answered.has(each));
+  answered.add(question);
+  conversation.send({ jsonrpc: '2.0', id: question.id, result });
+  return question;
+}
+
+/** Processes of this machine whose command line holds the words. */
+export const processes = (words: string): number =>
+  Number(execFileSync('sh', ['-c', `ps -eo args | grep -c -- "[${words[0]}]${words.slice(1)}" || true`]).toString());
