@@ -6,7 +6,14 @@ import { pathToFileURL } from 'node:url';
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
 import { findTarget, type NamedTarget } from '../../app/targets.ts';
-import { AuthError, type Client, type ConnectOptions, connect, type InputHandlers } from '../../client/index.ts';
+import {
+  AuthError,
+  type Client,
+  ClientError,
+  type ConnectOptions,
+  connect,
+  type InputHandlers,
+} from '../../client/index.ts';
 import type { Output } from '../ui/output.ts';
 import { styleFor } from '../ui/style.ts';
 
@@ -89,6 +96,7 @@ export async function withServer(
 }
 
 function hinted(error: unknown): unknown {
+  if (error instanceof ClientError && error.code === 'configuration') return new Mistake(error.message);
   if (!(error instanceof AuthError)) return error;
   return new Error(`${error.message}\nWhere the server knows tokens of its own: --token TOKEN, @FILE or env:NAME`, {
     cause: error,

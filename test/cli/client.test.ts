@@ -1,0 +1,195 @@
+// The terminal client in pipes and scripts: tables, JSON, arguments, exit codes.
+
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { connect } from '../../src/client/index.ts';
+import { cli, useHome, useServer } from './program.ts';
+
+const home = useHome();
+const url = useServer(['everything']);
+
+test('a server is named by profile, by URL, by command line, and by a name of a configuration', async () => {
+  writeFileSync(
+    home.file('.mcp.json'),
+    JSON.stringify({ mcpServers: { mine: { command: process.execPath, args: [cli, 'serve', 'everything'] } } }),
+  );
+  const ours = { $schema: 'x/mooring.schema.json', mcpServers: { far: { url: url() } } };
+  writeFileSync(home.file('mooring.json'), JSON.stringify(ours), { mode: 0o600 });
+  writeFileSync(home.file('gemini.json'), JSON.stringify({ mcpServers: { g: { httpUrl: url() } } }));
+  writeFileSync(home.file('vscode.json'), JSON.stringify({ servers: { v: { type: 'http', url: url() } } }));
+  const names: [string, ...string[]][] = [
+    ['everything'],
+    [url()],
+    [url().replace('http', 'ws')],
+    [`${process.execPath} ${cli} serve everything`],
+    ['mine', '--config', '.mcp.json'],
+    ['far', '--config', 'mooring.json'],
+    ['g', '--config', 'gemini.json'],
+    ['v', '--config', 'vscode.json'],
+  ];
+  for (const target of names) {
+    const { code, stdout, stderr } = await home.run(['call', ...target, 'test_simple_text']);
+    expect(`${code} ${stdout}${stderr}`, target.join(' ')).toBe('0 This is a simple text response for testing.\n');
+  }
+});
+
+test('ping tells who is there and what is spoken', async () => {
+  const { code, stdout } = await home.run(['ping', url(), '-n', '2']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^server +mooring-everything \d/m);
+  expect(stdout).toMatch(/^revision +2026-07-28$/m);
+  expect(stdout).toMatch(/^transport +http$/m);
+  expect(stdout).toMatch(/^answers in +[\d.]+, [\d.]+ ms$/m);
+  const older = JSON.parse((await home.run(['ping', url(), '--revision', '2025-03-26', '--json'])).stdout);
+  expect(older).toMatchObject({ revision: '2025-03-26', server: { name: 'mooring-everything' } });
+});
+
+test('tools are listed, explained, and given to programs', async () => {
+  const list = await home.run(['tools', url()]);
+  expect(list.stdout).toMatch(/^test_simple_text +Returns one text block$/m);
+  expect(list.stdout).toMatch(/^ +ms\?: integer 0…60000$/m);
+  const one = await home.run(['tools', url(), 'test_slow']);
+  expect(one.stdout).toMatch(/^ {2}ms {2}integer 0…60000, optional/m);
+  const all = JSON.parse((await home.run(['tools', url(), '--json'])).stdout);
+  expect(all).toContainEqual(expect.objectContaining({ name: 'test_slow', inputSchema: expect.any(Object) }));
+  const wrong = await home.run(['tools', url(), 'test_slwo']);
+  expect(wrong).toMatchObject({ code: 2, stderr: 'mooring: There is no tool "test_slwo"; did you mean test_slow?\n' });
+});
+
+test('resources and prompts are listed', async () => {
+  const resources = await home.run(['resources', url()]);
+  expect(resources.stdout).toMatch(/^test:\/\/static-text +text\/plain +A static text/m);
+  expect(resources.stdout).toMatch(/^test:\/\/template\/\{id\}\/data +application\/json \(template\)/m);
+  const prompts = await home.run(['prompts', url()]);
+  expect(prompts.stdout).toMatch(/^test_prompt_with_arguments +arg1, arg2 +A prompt with two arguments$/m);
+  expect(JSON.parse((await home.run(['prompts', url(), '--json'])).stdout).length).toBeGreaterThan(3);
+});
+
+test('a tool that reports an error ends with 1, a call that fails too, a mistake with 2', async () => {
+  const reported = await home.run(['call', url(), 'test_error_handling']);
+  expect(reported.code).toBe(1);
+  expect(reported.stdout).toBe('This tool intentionally returns an error for testing\n');
+  expect(reported.stderr).toBe('mooring: the tool reports an error\n');
+  const failed = await home.run(['call', 'http://127.0.0.1:9/mcp', 'x']);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toMatch(/^mooring: Could not reach "http:\/\/127\.0\.0\.1:9\/mcp"/);
+  const exits = await home.run(['tools', `${process.execPath} -e 'process.exit(3)'`]);
+  expect(exits.code).toBe(1);
+  expect(exits.stderr).toContain('exited');
+  expect((await home.run(['call', url(), 'test_simple_text', '--arg', 'nonsense'])).code).toBe(2);
+});
+
+test('arguments are read as the schema says', async () => {
+  const calculate = (...words: string[]) =>
+    home.run(['call', 'reference', 'calculate', ...words.flatMap((word) => ['--arg', word])]);
+  const good = await calculate('operation=multiply', 'a=6', 'b=7');
+  expect(good.stderr.replace(/^.*Server running.*\n/m, '')).toBe('');
+  expect(good.stdout).toContain('42');
+  const bad = await calculate('operation=multiply', 'a=six', 'b=7');
+  expect(bad).toMatchObject({ code: 2, stderr: 'mooring: a must be number, not "six"\n' });
+  const missing = await calculate('a=6');
+  expect(missing.code).toBe(2);
+  expect(missing.stderr).toMatch(/^mooring: calculate needs more:\n {2}--arg operation=…/);
+  const json = await home.run(['call', 'reference', 'calculate', '--args', '-'], {
+    input: '{"operation":"add","a":1,"b":2}',
+  });
+  expect(json.stdout).toContain('3');
+});
+
+test('pictures are saved where the terminal can not show them', async () => {
+  const { stdout } = await home.run(['call', url(), 'test_image_content', '--save', 'pictures']);
+  const file = /→ (.+)$/m.exec(stdout)?.[1] as string;
+  expect(file).toBe(home.file('pictures/1.png'));
+  expect(readFileSync(file).subarray(1, 4).toString()).toBe('PNG');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await home.run(['call', url(), 'test_image_content', '--save', 'pictures']);
+  expect(existsSync(home.file('pictures/2.png'))).toBe(true);
+});
+
+test('--json gives the whole result', async () => {
+  const { stdout } = await home.run(['call', url(), 'test_structured_object', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ content: [{ type: 'text' }], structuredContent: expect.any(Object) });
+});
+
+test('resources come out as they are', async () => {
+  expect((await home.run(['read', url(), 'test://static-text'])).stdout).toBe(
+    'This is the content of the static text resource.',
+  );
+  const written = await home.run(['read', url(), 'test://static-binary', '-o', 'b.png']);
+  expect(written.stderr).toMatch(/bytes written to b\.png/);
+  expect(readFileSync(home.file('b.png')).subarray(1, 4).toString()).toBe('PNG');
+  const missing = await home.run(['read', url(), 'test://nope']);
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no resource "test://nope"') });
+});
+
+test('a prompt comes out as messages', async () => {
+  const { stdout } = await home.run([
+    'prompt',
+    url(),
+    'test_prompt_with_arguments',
+    '--arg',
+    'arg1=a',
+    '--arg',
+    'arg2=b',
+  ]);
+  expect(stdout).toBe("user:\nPrompt with arguments: arg1='a', arg2='b'\n");
+});
+
+test.each(['2025-11-25', '2026-07-28'])('changes are told as they come, on %s', async (revision) => {
+  const child = home.start(['watch', url(), 'test://watched-resource', '--revision', revision, '-n', '1', '--json']);
+  let [said, out] = ['', ''];
+  child.stderr?.on('data', (chunk) => (said += chunk));
+  child.stdout?.on('data', (chunk) => (out += chunk));
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('waiting for changes of test://watched-resource');
+  const client = await connect(url());
+  await client.callTool('test_trigger_resource_update');
+  await client.close();
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(JSON.parse(out)).toMatchObject({ kind: 'resource', uri: 'test://watched-resource' });
+});
+
+test('without a terminal questions are answered from the command line, or not at all', async () => {
+  const call = ['call', url(), 'test_elicitation', '--arg', 'message=Who?'];
+  const answered = await home.run([...call, '--answer', 'username=ada', '--answer', 'email=ada@example.org']);
+  expect(answered.stdout).toContain('{"username":"ada","email":"ada@example.org"}');
+  const nobody = await home.run(call);
+  expect(nobody.code).toBe(1);
+  expect(nobody.stderr).toContain('run it at a terminal, or give --answer name=value');
+});
+
+test('-v shows the log of the server, and a started one its stderr', async () => {
+  const { stderr } = await home.run(['call', 'everything', 'test_tool_with_logging', '-v', '--revision', '2025-06-18']);
+  expect(stderr).toMatch(/mooring-everything \S+ · revision 2025-06-18 · stdio/);
+  expect(stderr).toMatch(/\[info/);
+  expect(stderr).toContain('Server running');
+});
+
+test('Ctrl-C ends a call with 130 and leaves no server behind', async () => {
+  const child = home.start([
+    'call',
+    `${process.execPath} ${cli} serve everything`,
+    'test_slow',
+    '--arg',
+    'ms=60000',
+    '-v',
+  ]);
+  let said = '';
+  child.stderr?.on('data', (chunk) => (said += chunk));
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('revision');
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([130, null]);
+});
+
+test('a token is shown to the server that asks for one', async () => {
+  const token = (await home.run(['token'])).stdout.trim();
+  const { url: guarded } = await home.serve(['everything'], { env: { MOORING_TOKEN: token } });
+  expect((await home.run(['ping', guarded, '--token', token])).code).toBe(0);
+  expect((await home.run(['ping', guarded, '--token', 'env:T'], { env: { T: token } })).code).toBe(0);
+  expect((await home.run(['ping', guarded, '--header', `Authorization: Bearer ${token}`])).code).toBe(0);
+  const refused = await home.run(['ping', guarded]);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('--token TOKEN');
+  // What lets others in here is not sent elsewhere by itself.
+  expect((await home.run(['ping', guarded], { env: { MOORING_TOKEN: token } })).code).toBe(1);
+});

@@ -1,0 +1,150 @@
+// Tokens, policies and the doctor, as a person meets them.
+
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { useHome } from './program.ts';
+
+const home = useHome();
+const tokens = (): string => `${home.path}/.local/share/mooring/tokens.json`;
+
+test('a token is shown once; its hash is kept for the owner alone', async () => {
+  const { code, stdout, stderr } = await home.run(['token', 'add', 'ada', '--scope', 'read', '--expires', '30d']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^mrg_[\w-]{43}\n$/);
+  expect(stderr).toContain(`Serve with: mooring serve --http --token-file ${tokens()}`);
+  const kept = readFileSync(tokens(), 'utf8');
+  expect(kept).not.toContain(stdout.trim());
+  expect(JSON.parse(kept).tokens[0]).toMatchObject({
+    id: 'ada',
+    scopes: ['read'],
+    hash: expect.stringMatching(/^sha256:/),
+  });
+  expect(statSync(tokens()).mode & 0o777).toBe(0o600);
+});
+
+test('tokens are listed and taken away again', async () => {
+  await home.run(['token', 'add', 'ada']);
+  await home.run(['token', 'add', 'grace', '--expires', '2099-01-31']);
+  const { stdout } = await home.run(['token', 'list']);
+  expect(stdout).toMatch(/^ada +never +–$/m);
+  expect(stdout).toMatch(/^grace +2099-01-31 +–$/m);
+  expect(stdout).not.toContain('sha256');
+  expect((await home.run(['token', 'add', 'ada'])).stderr).toContain('There is a token for ada already');
+  expect((await home.run(['token', 'revoke', 'ada'])).code).toBe(0);
+  expect(
+    JSON.parse((await home.run(['token', 'list', '--json'])).stdout).map((each: { id: string }) => each.id),
+  ).toEqual(['grace']);
+  expect((await home.run(['token', 'revoke', 'ada'])).code).toBe(2);
+});
+
+test.each([
+  [['add', 'a b'], /Whose token\?/],
+  [['add', 'x', '--expires', 'soon'], /--expires is no date/],
+  [['add', 'x', '--expires', '2001-01-01'], /is in the past/],
+  [['mint', 'x'], /"mint" is not known; add, list or revoke/],
+])('mooring token %j is a mistake', async (args, message) => {
+  const { code, stderr } = await home.run(['token', ...args]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+});
+
+const policy = `version: 1
+rules:
+  - name: readers
+    effect: allow
+    tools: ["get_*"]
+  - effect: allow
+    tools: [add_note]
+    principals: [ada]
+arguments:
+  - tools: [add_note]
+    argument: title
+    maxLength: 5
+scopes:
+  - tools: [get_secret]
+    scopes: [secrets]
+limits:
+  rate:
+    - per: principal
+      requests: 10
+      window: 1m
+`;
+
+test.each([
+  [['--tool', 'get_notes'], 0, /^get_notes: allowed$/m, /access +allow +rules\[0\] "readers"/],
+  [['--tool', 'add_note'], 1, /^add_note: denied$/m, /access +deny +default +no rule fits/],
+  [
+    ['--tool', 'add_note', '--principal', 'ada', '--args', '{"title":"abc"}'],
+    0,
+    /allowed/,
+    /10 in 60000 ms per principal/,
+  ],
+  [
+    ['--tool', 'add_note', '--principal', 'ada', '--args', '{"title":"abcdef"}'],
+    1,
+    /denied/,
+    /arguments +deny .*title/,
+  ],
+  [['--tool', 'get_secret'], 1, /needs a token with the scopes secrets/, /scopes +step-up/],
+  [['--tool', 'get_secret', '--scope', 'secrets'], 0, /allowed/, /which the caller has/],
+])('policy check %j says what the call would get and why', async (args, exit, decision, reason) => {
+  writeFileSync(home.file('policy.yaml'), policy, { mode: 0o600 });
+  const { code, stdout } = await home.run(['policy', 'check', 'policy.yaml', ...args]);
+  expect(stdout).toMatch(decision);
+  expect(stdout).toMatch(reason);
+  expect(code).toBe(exit);
+});
+
+test('policy check without a call says whether the file is a policy', async () => {
+  writeFileSync(home.file('policy.yaml'), policy, { mode: 0o600 });
+  expect((await home.run(['policy', 'check', 'policy.yaml'])).stdout).toContain('is a policy');
+  writeFileSync(home.file('wrong.yaml'), 'rules: 3\n', { mode: 0o600 });
+  const wrong = await home.run(['policy', 'check', 'wrong.yaml']);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toMatch(/wrong\.yaml: .*version: is required; rules: must be an array/);
+  expect(JSON.parse((await home.run(['policy', 'schema'])).stdout)).toHaveProperty('properties.rules');
+});
+
+test('the doctor tries things and names the remedy; what is merely missing is no failure', async () => {
+  const { code, stdout } = await home.run(['doctor', '--no-sandbox', '--port', '0']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^ {2}✓ Node\.js +v\d+/m);
+  expect(stdout).toMatch(/^ {2}✓ SQLite /m);
+  expect(stdout).toMatch(/^ {2}– clipboard +No display environment available\n +→ /m);
+  expect(stdout).toMatch(/\d+ fine, \d+ missing/);
+});
+
+test('the doctor says what is broken, and ends with 1', async () => {
+  writeFileSync(home.file('data'), 'a file, not a folder');
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((ready) => taken.once('listening', ready));
+  const { port } = taken.address() as { port: number };
+  const config = { plugins: [{ source: './nowhere' }] };
+  writeFileSync(home.file('mooring.json'), JSON.stringify(config), { mode: 0o600 });
+  const args = [
+    'doctor',
+    '--no-sandbox',
+    '--json',
+    '--data',
+    'data',
+    '--port',
+    String(port),
+    '--config',
+    'mooring.json',
+  ];
+  const { code, stdout } = await home.run(args);
+  taken.close();
+  expect(code).toBe(1);
+  const findings = JSON.parse(stdout) as { name: string; status: string; detail: string }[];
+  const of = (name: string) => findings.find((each) => each.name === name);
+  expect(of('data folder')).toMatchObject({ status: 'broken', detail: expect.stringContaining('is no folder') });
+  expect(of('plugins')).toMatchObject({ status: 'broken', detail: expect.stringContaining('there is no folder') });
+  expect(of('HTTP port')).toMatchObject({ status: 'missing', detail: `127.0.0.1:${port} is in use` });
+});
+
+test('the doctor tries every layer of the sandbox', async () => {
+  const { stdout } = await home.run(['doctor', '--json']);
+  const layers = (JSON.parse(stdout) as { group: string; name: string }[]).filter(({ group }) => group === 'Sandbox');
+  expect(layers.length).toBeGreaterThan(0);
+});
