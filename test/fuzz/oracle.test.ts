@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { Answers, expectAnswers } from './oracle.ts';
+
+const line = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+const request = (id: unknown, method = 'ping') => line({ jsonrpc: '2.0', id, method });
+const answer = (id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, result: {} });
+
+test('a missing answer is missed, a second one and one to nobody are flaws', () => {
+  const answers = new Answers(expectAnswers([request(1), request('a')]));
+  answers.take(answer(1));
+  expect([answers.missing, answers.flaw]).toEqual([['"a"'], undefined]);
+  answers.take(answer('a'));
+  expect([answers.missing, answers.flaw]).toEqual([[], undefined]);
+  answers.take(answer(1));
+  expect(answers.flaw).toBe('1 is answered 2 times');
+  const others = new Answers(expectAnswers([]));
+  others.take(answer(5));
+  expect(others.flaw).toContain('an answer to nobody');
+});
+
+test('what is no message is a flaw, a notification is none', () => {
+  for (const text of ['nonsense', '{}', '"x"']) {
+    const answers = new Answers(expectAnswers([]));
+    answers.take(text);
+    expect(answers.flaw, text).toBeDefined();
+  }
+  const answers = new Answers(expectAnswers([]));
+  answers.take('{"jsonrpc":"2.0","method":"notifications/message","params":{}}');
+  answers.take('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}');
+  expect(answers.flaw).toBeUndefined();
+});
+
+test('nothing is due for notifications, responses, broken lines and cancelled or doubled requests', () => {
+  const lines = [
+    line({ jsonrpc: '2.0', method: 'x' }),
+    line({ jsonrpc: '2.0', id: 1, result: {} }),
+    line('{"id":2,'),
+    request(3),
+    line({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } }),
+    request(4),
+    request(4),
+    request({}),
+    line([{ jsonrpc: '2.0', id: 5, method: 'ping' }]),
+  ];
+  expect([...expectAnswers(lines).due]).toEqual([]);
+});
