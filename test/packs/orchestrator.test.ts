@@ -1,6 +1,5 @@
 // Profile `orchestrator` and its workers through the wire: real programs in the real sandbox.
 
-import { execFileSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createServer } from '../../src/engine/server.ts';
@@ -11,12 +10,11 @@ import {
   workers,
 } from '../../src/packs/workers/index.ts';
 import { Conversation, type Message } from '../support/conversation.ts';
-import { ensureProgram } from '../support/programs.ts';
 import { afterwards, assemble, makeFolder, memoryLogger, useProfiles } from './profile.ts';
+import { haveSandbox as available, processes } from './system/session.ts';
 
 useProfiles();
 
-const available = ensureProgram('bwrap', 'bubblewrap') && ensureProgram('prlimit', 'util-linux');
 const old = '2024-11-05';
 
 type Call = (name: string, args?: object) => Promise<Record<string, unknown> & { id: string }>;
@@ -46,10 +44,6 @@ async function until(call: Call, id: string, ...states: string[]): Promise<Recor
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
-
-/** Processes of this machine whose command line holds the word. */
-const alive = (word: string): number =>
-  Number(execFileSync('sh', ['-c', `ps -eo args | grep -c -- "[${word[0]}]${word.slice(1)}" || true`]).toString());
 
 describe.skipIf(!available)('in the sandbox', () => {
   test('S3-19 S3-20: initialize declares tools and resources, name and version', async () => {
@@ -187,16 +181,16 @@ describe.skipIf(!available)('in the sandbox', () => {
     const { call } = await open();
     const script = 'trap "" TERM INT; sleep 31536001 & sleep 31536001';
     const { id } = await call('start_worker', { program: 'sh', args: ['-c', script] });
-    while (alive('sleep 31536001') < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (processes('sleep 31536001') < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await call('stop_worker', { id })).toMatchObject({ status: 'stopped' });
-    expect(alive('sleep 31536001')).toBe(0);
+    expect(processes('sleep 31536001')).toBe(0);
   });
 
   test('closing the server ends all workers', async () => {
     const { server, call } = await open();
     await call('start_worker', { program: 'sleep', args: ['31536002'], restart: 'always' });
     await server.close();
-    expect(alive('sleep 31536002')).toBe(0);
+    expect(processes('sleep 31536002')).toBe(0);
   });
 
   test('a number of workers is a limit, and a place is free when one ends', async () => {

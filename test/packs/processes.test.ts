@@ -1,6 +1,6 @@
 // The four profiles as processes: pipes, HTTP, WebSocket, their logs and their end, as a person runs them.
 
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,16 +8,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { ensureProgram } from '../support/programs.ts';
 import { startFakeDuckDuckGo } from './fake-duckduckgo.ts';
 import { afterwards, makeFolder, useProfiles } from './profile.ts';
 import { type Answer, commandPath, ServerProcess, useCommand } from './support/command.ts';
+import { haveSandbox as available, processes } from './system/session.ts';
 
 useProfiles();
 useCommand();
 
 const run = promisify(execFile);
-const available = ensureProgram('bwrap', 'bubblewrap') && ensureProgram('prlimit', 'util-linux');
 
 /** A configuration file with options of packs. */
 function config(packs: object): string {
@@ -31,9 +30,6 @@ function start(profile: string, args: readonly string[] = [], env: Record<string
 }
 
 const quietBus = { system: { bus: { buses: [] } } };
-
-const processes = (word: string): number =>
-  Number(execFileSync('sh', ['-c', `ps -eo args | grep -c -- "[${word[0]}]${word.slice(1)}" || true`]).toString());
 
 describe('secure-local', () => {
   test('S2-2 S2-3 S2-33: one message per line both ways, the log on stderr alone; the example session', async () => {

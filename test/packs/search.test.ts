@@ -123,6 +123,17 @@ test('a refusal is not tried again, and after some failures the engine is left a
   expect(engine.asked).toHaveLength(2);
 });
 
+test('the pack knows how its engine is doing', async () => {
+  const pack = search({ url: engine.url, timeoutMs: 2_000, limits: { attempts: 1 } });
+  const server = createServer({ name: 'search', version: '1' });
+  await server.use(pack);
+  const conversation = await Conversation.open(server);
+  expect(pack.health()).toEqual({ status: 'ok' });
+  engine.behave('challenge');
+  await find(conversation, { query: 'x' });
+  expect(pack.health()).toMatchObject({ status: 'failed', detail: expect.stringContaining('bot challenge') });
+});
+
 test('silence is a network timeout', async () => {
   engine.behave('silence');
   expect(await find(await open({ timeoutMs: 100, limits: { attempts: 1 } }), { query: 'x' })).toEqual({

@@ -4,14 +4,10 @@ import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ServiceLimits } from '../remote/service.ts';
 import type { SafeSearch, SearchBackend } from './backend.ts';
-import { DuckDuckGo } from './duckduckgo.ts';
-import { type Labelling, Searcher } from './search.ts';
-import { Searxng } from './searxng.ts';
+import type { Labelling, Searcher } from './search.ts';
 
 export type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
-export { DuckDuckGo, type DuckDuckGoOptions } from './duckduckgo.ts';
 export type { Labelling } from './search.ts';
-export { Searxng, type SearxngOptions } from './searxng.ts';
 
 export interface SearchOptions {
   /** `duckduckgo` (default), `searxng` (needs `url`), or an engine of your own. */
@@ -69,16 +65,32 @@ const mostResults = 30;
 /** No honest question is longer; engines cut it anyway. */
 const maxQueryChars = 1000;
 
-/** Puts `web_search` on a server. */
-export function search(options: SearchOptions = {}): Pack<Server> {
+/** The pack, and how its engine is doing. */
+export interface SearchPack extends Pack<Server> {
+  health(): { readonly status: 'ok' | 'degraded' | 'failed'; readonly detail?: string };
+}
+
+/** Puts `web_search` on a server. What speaks to the network is loaded with the first question. */
+export function search(options: SearchOptions = {}): SearchPack {
   const { cacheTtlMs = 5 * 60_000, maxCached = 200, label = 'fence', annotations = true } = options;
+  const engine = chooseEngine(options);
+  let backend: SearchBackend | undefined;
+  let searcher: Promise<Searcher> | undefined;
+  const begin = async (): Promise<Searcher> => {
+    const [made, module] = await Promise.all([engine.make(), import('./search.ts')]);
+    backend = made;
+    return new module.Searcher({ backend: made, cacheTtlMs, maxCached, label });
+  };
   return {
     name: 'search',
+    health() {
+      const { state, lastError } = backend?.health ?? {};
+      if (state !== 'open') return { status: state === 'half-open' ? 'degraded' : 'ok' };
+      return { status: 'failed', ...(lastError === undefined ? {} : { detail: lastError }) };
+    },
     install(server) {
-      const backend = chooseBackend(options);
-      const searcher = new Searcher({ backend, cacheTtlMs, maxCached, label });
       server.tool('web_search', {
-        description: `Search the web using ${backend.name}`,
+        description: `Search the web using ${engine.name}`,
         input: {
           type: 'object',
           properties: {
@@ -91,7 +103,8 @@ export function search(options: SearchOptions = {}): Pack<Server> {
         run: async ({ query, max_results = defaultResults }, ctx) => {
           try {
             checkQuestion(query, max_results);
-            return await searcher.search(query, Math.min(max_results, mostResults), ctx.signal);
+            searcher ??= begin();
+            return await (await searcher).search(query, Math.min(max_results, mostResults), ctx.signal);
           } catch (error) {
             throw new Error(`Search error: ${error instanceof Error ? error.message : String(error)}`, {
               cause: error,
@@ -109,21 +122,28 @@ function checkQuestion(query: string, maxResults: number): void {
   if (maxResults < 1) throw new Error('max_results must be at least 1');
 }
 
-function chooseBackend(options: SearchOptions): SearchBackend {
+interface Engine {
+  readonly name: string;
+  make(): SearchBackend | Promise<SearchBackend>;
+}
+
+/** What is wrong about the options shows now; the engine itself is made with the first question. */
+function chooseEngine(options: SearchOptions): Engine {
   const { backend = 'duckduckgo', url, region, safeSearch, timeoutMs, limits } = options;
-  if (typeof backend !== 'string') return backend;
+  if (typeof backend !== 'string') return { name: backend.name, make: () => backend };
   const common = {
     ...(safeSearch === undefined ? {} : { safeSearch }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limits === undefined ? {} : { limits }),
   };
   if (backend === 'duckduckgo') {
-    return new DuckDuckGo({
-      ...common,
-      ...(url === undefined ? {} : { url }),
-      ...(region === undefined ? {} : { region }),
-    });
+    const own = { ...(url === undefined ? {} : { url }), ...(region === undefined ? {} : { region }) };
+    return {
+      name: 'DuckDuckGo',
+      make: async () => new (await import('./duckduckgo.ts')).DuckDuckGo({ ...common, ...own }),
+    };
   }
   if (url === undefined) throw new TypeError('The search back end "searxng" needs the "url" of the server');
-  return new Searxng({ ...common, url, ...(region === undefined ? {} : { language: region }) });
+  const own = { url, ...(region === undefined ? {} : { language: region }) };
+  return { name: 'SearXNG', make: async () => new (await import('./searxng.ts')).Searxng({ ...common, ...own }) };
 }
