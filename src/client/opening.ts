@@ -129,7 +129,7 @@ export class Opening {
   ): Promise<Probe> {
     const { vocabulary, address } = this.#options;
     const { code: kind, said } = error;
-    this.#note(methods.discover.name, dialect, error.message);
+    this.#note(methods.discover.name, dialect, this.#outcome(conversation, error));
     this.#refusal = error;
     if (kind === 'server-error' && said?.code !== undefined) {
       const hint = vocabulary.hint({ code: said.code, message: said.message ?? '', data: said.data });
@@ -160,7 +160,7 @@ export class Opening {
     transport.settle?.({ ...newest.http, headers: [] });
     const wait = timeoutMs ?? limits.connectTimeoutMs;
     const result = await this.#ask(conversation, newest, methods.initialize.name, wait).catch((error: unknown) => {
-      if (error instanceof ClientError) this.#note(methods.initialize.name, newest, error.message);
+      if (error instanceof ClientError) this.#note(methods.initialize.name, newest, this.#outcome(conversation, error));
       throw error;
     });
     const opened = vocabulary.readInitialize(result);
@@ -208,6 +208,11 @@ export class Opening {
   }
 
   // What is told in the end.
+
+  /** What came of an attempt: the error, or the silence until we had to stop. */
+  #outcome(conversation: Conversation, error: ClientError): string {
+    return this.#options.signal.aborted ? `no answer${conversation.hint}` : error.message;
+  }
 
   #note(method: string, dialect: Dialect, outcome: string): void {
     this.#tried.push(`${method} (${dialect.date}): ${outcome}`);

@@ -115,13 +115,20 @@ export class ChildServer {
 
   /** What the server started and left behind has lost its reason to be. */
   async #endStrays(): Promise<void> {
-    if (this.#signal('SIGTERM')) {
-      const until = Date.now() + strayMs;
-      while (this.#signal(0) && Date.now() < until) await new Promise((wake) => setTimeout(wake, 20));
-      this.#signal('SIGKILL');
+    if (this.#signal('SIGTERM') && !(await this.#emptiesWithin(strayMs)) && this.#signal('SIGKILL')) {
+      await this.#emptiesWithin(strayMs);
     }
     this.#gone = true;
     if (canGuard) unguard(this.#group);
+  }
+
+  async #emptiesWithin(ms: number): Promise<boolean> {
+    const until = performance.now() + ms;
+    while (this.#signal(0)) {
+      if (performance.now() > until) return false;
+      await new Promise((wake) => setTimeout(wake, 5));
+    }
+    return true;
   }
 
   #exitsWithin(ms: number): Promise<boolean> {

@@ -52,7 +52,8 @@ export class StdioTransport implements Transport {
     });
     this.#listener = listener;
     this.#child = child;
-    this.#connect(child, listener);
+    if (this.#closing === undefined) this.#connect(child, listener);
+    else await child.end();
   }
 
   send({ text, id }: Outgoing): void {

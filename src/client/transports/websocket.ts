@@ -51,7 +51,6 @@ export class WebSocketTransport implements Transport {
       ? this.#attempt(WebSocket, {})
       : this.#authorized(authorizer, (credentials) => this.#attempt(WebSocket, credentials)));
     if (attempt.socket === undefined) throw this.#refusal(attempt);
-    this.#socket = attempt.socket;
     this.#follow(attempt.socket);
     if (this.#closed) attempt.socket.terminate();
   }
@@ -76,7 +75,8 @@ export class WebSocketTransport implements Transport {
         clearTimeout(timer);
         resolve();
       });
-      socket.close(1000);
+      if (socket.readyState === socket.CONNECTING) socket.terminate();
+      else socket.close(1000);
     });
   }
 
@@ -94,6 +94,7 @@ export class WebSocketTransport implements Transport {
         handshakeTimeout: handshakeMs,
         followRedirects: false,
       });
+      this.#socket = socket;
       socket.once('open', () => resolve({ status: 101, headers: {}, socket }));
       socket.once('unexpected-response', (request, response) => {
         request.destroy();

@@ -1,0 +1,335 @@
+// Servers on stdio that behave badly: each ends in an error that says what happened, within its time, and leaves nobody
+// behind; or it is harmless and does not disturb.
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, ClientError, type ConnectOptions, connect, VerdictCache } from '../../../src/client/index.ts';
+import { marked, newMark } from './processes.ts';
+
+const server = fileURLToPath(new URL('./stdio-server.mjs', import.meta.url));
+const limits = { timeoutMs: 1_000, probeTimeoutMs: 300, connectTimeoutMs: 8_000, closeGraceMs: 300 };
+
+let client: Client | undefined;
+let mark = '';
+
+/** Connects to a server that misbehaves as `mode` says. */
+async function open(mode: string, options: ConnectOptions = {}): Promise<Client> {
+  mark = newMark();
+  client = undefined;
+  client = await connect([process.execPath, server, mode, mark], {
+    ...limits,
+    verdicts: new VerdictCache(),
+    ...options,
+  });
+  return client;
+}
+
+afterEach(async () => {
+  await client?.close();
+  client = undefined;
+  expect(marked(mark)).toEqual([]);
+});
+
+const handshake = { revision: 'handshake' };
+
+async function refusal(promise: Promise<unknown>): Promise<ClientError> {
+  const error = await promise.then(
+    (value) => expect.unreachable(`should have failed, but came to ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ClientError);
+  return error as ClientError;
+}
+
+describe('a server that can not be talked to', () => {
+  const cases: readonly [mode: string, code: string, message: RegExp, options?: ConnectOptions][] = [
+    ['exits-at-once', 'server-exited', /exited with code 1.*Cannot find module "left-pad"/s],
+    ['exits-silently', 'server-exited', /exited \(code 0\)/],
+    [
+      'reads-nothing',
+      'connect-timeout',
+      /server\/discover .*no answer.*initialize .*no answer/is,
+      { connectTimeoutMs: 4_000 },
+    ],
+    ['never-answers', 'connect-timeout', /tried server\/discover/, { connectTimeoutMs: 4_000 }],
+    ['never-answers', 'connect-timeout', /tried initialize/, { ...handshake, connectTimeoutMs: 500 }],
+    ['only-log-lines', 'connect-timeout', /Server listening on port 3000/, { ...handshake, connectTimeoutMs: 500 }],
+    [
+      'wrong-ids',
+      'connect-timeout',
+      /an answer to id 1001, which was never asked/,
+      { ...handshake, connectTimeoutMs: 500 },
+    ],
+    ['text-ids', 'connect-timeout', /an answer to id "1"/, { ...handshake, connectTimeoutMs: 500 }],
+    ['bad-version', 'unsupported-revision', /the server speaks 1999-01-01/],
+    ['no-version', 'unsupported-revision', /names no protocolVersion/],
+    ['refuses-initialize', 'not-mcp', /We are closed on Sundays/],
+    ['proper', 'unsupported-revision', /does not speak 2026-07-28/, { revision: '2026-07-28' }],
+    ['stateless', 'not-mcp', /Method not found/, handshake],
+    ['never-answers', 'connect-timeout', /No answer to server\/discover/, { revision: '2026-07-28' }],
+  ];
+  test.each(cases)('%s: %s', async (mode, code, message, options) => {
+    const error = await refusal(open(mode, options));
+    expect(error.message).toMatch(message);
+    expect(error.code).toBe(code);
+  });
+
+  test('a program that does not exist is named', async () => {
+    const error = await refusal(connect(['no-such-program-anywhere', '--stdio'], limits));
+    expect(error).toMatchObject({ code: 'spawn-failed' });
+    expect(error.message).toMatch(/no-such-program-anywhere was not found in PATH/);
+  });
+
+  test('a file that is no program is named', async () => {
+    const error = await refusal(connect([server], limits));
+    expect(error.code).toBe('spawn-failed');
+    expect(error.message).toContain('there is no program at');
+  });
+
+  test('a folder to start in that does not exist is an error, not a crash', async () => {
+    const error = await refusal(connect([process.execPath, server, 'proper'], { ...limits, cwd: '/no/such/folder' }));
+    expect(error.code).toBe('spawn-failed');
+  });
+});
+
+describe('a server that does not know the newest way', () => {
+  test.each(['dies-on-probe', 'hangs-on-probe', 'ignores-probe', 'proper'])(
+    '%s: is spoken to the old way',
+    async (mode) => {
+      const { revision } = await open(mode);
+      expect(revision).toBe('2025-11-25');
+      expect(await client?.callTool('work')).toMatchObject({ content: [{ text: 'done' }] });
+    },
+  );
+
+  test('what was found out is remembered for the next connection', async () => {
+    const verdicts = new VerdictCache();
+    const seen: string[] = [];
+    const options = { verdicts, onMessage: (_: string, text: string) => seen.push(text) };
+    const command = [process.execPath, server, 'dies-on-probe'];
+    await (await connect(command, { ...limits, ...options })).close();
+    expect(seen.filter((text) => text.includes('server/discover'))).toHaveLength(1);
+    seen.length = 0;
+    await (await connect(command, { ...limits, ...options })).close();
+    expect(seen.filter((text) => text.includes('server/discover'))).toHaveLength(0);
+  });
+});
+
+describe('an answer that is none', () => {
+  const cases: readonly [mode: string, code: string, message: RegExp][] = [
+    ['both-result-and-error', 'invalid-message', /both a result and an error/],
+    ['null-result', 'invalid-message', /result is not an object/],
+    ['array-result', 'invalid-message', /result is not an object/],
+    ['neither', 'invalid-message', /result is not an object/],
+    ['error-without-code', 'invalid-message', /no code and message/],
+    ['content-is-text', 'invalid-result', /"content" is not an array/],
+    ['deep-answer', 'invalid-message', /nested deeper/],
+    ['broken-json', 'invalid-message', /Parse error/],
+    ['no-jsonrpc', 'timeout', /it sent one thing that is no message/],
+    ['batches-nobody-has', 'timeout', /it sent one thing that is no message/],
+  ];
+  test.each(cases)('%s: %s', async (mode, code, message) => {
+    const { callTool } = { callTool: (await open(mode, handshake)).callTool.bind(client) };
+    const error = await refusal(callTool('work', {}));
+    expect(error.message).toMatch(message);
+    expect(error.code).toBe(code);
+    expect((await (client as Client).listTools()).length).toBe(1);
+  });
+
+  test.each([
+    ['tools-is-object', /"tools" is not an array/],
+    ['cursor-is-number', /"nextCursor" is not a string/],
+    ['circular-pages', /go in a circle/],
+    ['endless-pages', /more than 50 pages/],
+  ])('%s: a list is refused', async (mode, message) => {
+    const error = await refusal((await open(mode, { ...handshake, maxPages: 50 })).listTools());
+    expect(error.code).toBe('invalid-result');
+    expect(error.message).toMatch(message);
+  });
+
+  test('tools that are none are left out', async () => {
+    const tools = await (await open('bad-tools', handshake)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['work']);
+  });
+
+  test('a result that does not fit its schema is refused', async () => {
+    await (await open('bad-structure', handshake)).listTools();
+    const error = await refusal((client as Client).callTool('work'));
+    expect(error.code).toBe('invalid-structured-content');
+    expect(error.message).toMatch(/celsius/);
+  });
+
+  test('a schema that can not be used does not stop the call, and nothing is fetched for it', async () => {
+    await (await open('bad-output-schema', handshake)).listTools();
+    expect(await (client as Client).callTool('work')).toMatchObject({ structuredContent: { anything: 1 } });
+  });
+});
+
+describe('too much', () => {
+  test('an answer beyond the limit fails its call; the next one works', async () => {
+    await open('huge-answer', { ...handshake, maxMessageBytes: 1024 * 1024, timeoutMs: 20_000 });
+    const error = await refusal((client as Client).callTool('work', { bytes: 100 * 1024 * 1024 }));
+    expect(error.code).toBe('message-too-large');
+    expect(error.message).toContain('1048576 bytes');
+    expect(await (client as Client).callTool('work', { bytes: 10 })).toMatchObject({ content: [{ type: 'text' }] });
+  });
+
+  test('a line without end costs no memory and ends with the time limit', async () => {
+    await open('endless-line', { ...handshake, maxMessageBytes: 1024 * 1024 });
+    const before = process.memoryUsage.rss();
+    const error = await refusal((client as Client).callTool('work', {}));
+    expect(error.code).toBe('timeout');
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
+  });
+
+  test('a flood of log messages does not lose the answer', async () => {
+    let heard = 0;
+    await open('flood-of-logs', { ...handshake, timeoutMs: 20_000, onLog: () => heard++ });
+    expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(heard).toBe(50_000);
+  });
+
+  test('a flood of questions is answered within bounds', async () => {
+    let open64 = 0;
+    let most = 0;
+    const sample = async () => {
+      most = Math.max(most, ++open64);
+      await new Promise((next) => setTimeout(next, 50));
+      open64--;
+      return { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'x' } };
+    };
+    await open('flood-of-questions', { ...handshake, timeoutMs: 20_000, handlers: { sample } });
+    expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(most).toBe(64);
+  });
+
+  test('of a flood on stderr the end is kept, and the server does not block on it', async () => {
+    await open('flood-of-stderr', { ...handshake, timeoutMs: 20_000 });
+    await (client as Client).callTool('work');
+    expect((client as Client).stderr.length).toBeLessThanOrEqual(64 * 1024);
+    expect((client as Client).stderr).toContain('the last words');
+  });
+
+  test('a server that does not read is noticed by the time limit', async () => {
+    await open('does-not-read', handshake);
+    await refusal((client as Client).listTools());
+    const error = await refusal((client as Client).callTool('work', { text: 'x'.repeat(4 * 1024 * 1024) }));
+    expect(error.code).toBe('timeout');
+  });
+});
+
+describe('time', () => {
+  test('progress extends the time limit, up to the hard one', async () => {
+    await open('progress-for-ever', handshake);
+    let reports = 0;
+    const options = { timeoutMs: 200, maxTimeoutMs: 900, onProgress: () => reports++ };
+    const error = await refusal((client as Client).callTool('work', {}, options));
+    expect(error.code).toBe('timeout');
+    expect(error.message).toContain('within 900 ms');
+    expect(reports).toBeGreaterThan(10);
+  });
+
+  test('progress that stands still does not', async () => {
+    await open('progress-stands-still', handshake);
+    let reports = 0;
+    const options = { timeoutMs: 300, maxTimeoutMs: 20_000, onProgress: () => reports++ };
+    const error = await refusal((client as Client).callTool('work', {}, options));
+    expect(error.message).toContain('within 300 ms');
+    expect(reports).toBe(1);
+  });
+
+  test('a late answer to a cancelled call disturbs nobody', async () => {
+    await open('answers-late', handshake);
+    const abort = new AbortController();
+    const cancelled = (client as Client).callTool('work', {}, { signal: abort.signal });
+    abort.abort(new Error('changed my mind'));
+    const error = await refusal(cancelled);
+    expect(error.code).toBe('cancelled');
+    expect((error.cause as Error).message).toBe('changed my mind');
+    expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'late' }] });
+  });
+});
+
+describe('harmless', () => {
+  test.each([
+    ['log-lines', 'done'],
+    ['windows-lines', 'done'],
+    ['batches', 'done'],
+    ['not-utf8', 'after rubbish'],
+    ['double-answers', 'first'],
+  ])('%s: the answer is understood', async (mode, text) => {
+    await open(mode, handshake);
+    expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text }] });
+    expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text }] });
+  });
+
+  test('names of the prototype are only names', async () => {
+    await open('pollutes', handshake);
+    await (client as Client).callTool('work');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  test('requests on a revision that has none are not answered', async () => {
+    const sent: string[] = [];
+    await open('requests-where-there-are-none', { onMessage: (way, text) => way === 'out' && sent.push(text) });
+    expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'done' }] });
+    expect(sent.filter((text) => text.includes('"q"'))).toEqual([]);
+  });
+});
+
+describe('rounds of input', () => {
+  const handlers = { roots: [] };
+  test.each([
+    ['asks-for-ever', 'too-many-rounds', /10 times/],
+    ['asks-what-nobody-declared', 'input-unavailable', /sampling\/createMessage/],
+    ['asks-nonsense', 'input-unavailable', /rm -rf/],
+    ['asks-nothing', 'invalid-result', /neither inputRequests nor requestState/],
+    ['unknown-result-type', 'invalid-result', /"perhaps" is not known/],
+  ])('%s: %s', async (mode, code, message) => {
+    const error = await refusal((await open(mode, { handlers })).callTool('work'));
+    expect(error.message).toMatch(message);
+    expect(error.code).toBe(code);
+  });
+});
+
+describe('ends', () => {
+  test('a crash in a call says what was on stderr, and the next call starts the server anew', async () => {
+    await open('crashes-in-call', handshake);
+    const error = await refusal((client as Client).callTool('work'));
+    expect(error.code).toBe('server-exited');
+    expect(error.message).toMatch(/exited with code 7.*the disk is on fire/s);
+    expect((await (client as Client).listTools()).length).toBe(1);
+  });
+
+  test('without reconnecting, what is lost stays lost', async () => {
+    await open('crashes-in-call', { ...handshake, reconnect: false });
+    await refusal((client as Client).callTool('work'));
+    expect((await refusal((client as Client).listTools())).code).toBe('server-exited');
+  });
+
+  test('a server that closes its stdout and lives on is given up', async () => {
+    await open('closes-stdout', { ...handshake, timeoutMs: 10_000 });
+    const error = await refusal((client as Client).callTool('work'));
+    expect(error.code).toBe('server-exited');
+    expect(error.message).toContain('closed its stdout');
+  });
+
+  test.each(['ignores-every-goodbye', 'leaves-children'])('%s: close() leaves nobody behind', async (mode) => {
+    await open(mode, handshake);
+    expect(marked(mark).length).toBeGreaterThanOrEqual(1);
+    await (client as Client).close();
+    expect(marked(mark)).toEqual([]);
+  });
+
+  test('a call on a closed client is refused', async () => {
+    await open('proper', handshake);
+    await (client as Client).close();
+    expect((await refusal((client as Client).callTool('work'))).code).toBe('closed');
+  });
+
+  test('closing fails what is under way', async () => {
+    await open('answers-late', handshake);
+    const call = refusal((client as Client).callTool('work'));
+    await (client as Client).close();
+    expect((await call).code).toBe('closed');
+  });
+});
