@@ -1,0 +1,80 @@
+// The pages about the program and the program itself say the same, and the examples run.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { clients } from '../../src/app/clients/clients.ts';
+import { options } from '../../src/app/config/options.ts';
+import { cli, useHome } from './program.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const home = useHome();
+
+test.each(options)('configuration.md has a row for $key', ({ key, flag, env }) => {
+  const row = read('docs/configuration.md')
+    .split('\n')
+    .find((line) => line.startsWith(`| \`${key}\` |`));
+  expect(row, key).toBeDefined();
+  if (flag !== undefined) expect(row).toContain(`\`--${flag}`);
+  if (env !== undefined) expect(row).toContain(`\`${env}\``);
+});
+
+test('cli.md speaks of every command', async () => {
+  const page = read('docs/cli.md');
+  const { stdout } = await home.run(['--help']);
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+) +\S/gm)].map((match) => match[1] as string);
+  expect(commands.length).toBeGreaterThan(15);
+  for (const command of commands) expect(page, command).toMatch(new RegExp(`mooring ${command}|\`${command}\``));
+});
+
+test('install.md speaks of every client and its files', () => {
+  const page = read('docs/install.md');
+  const at = { platform: 'linux', env: {}, home: '~' } as const;
+  for (const [name, row] of Object.entries(clients)) {
+    expect(page).toContain(`\`${name}\``);
+    const project = row.file('project', at, '');
+    if (project !== undefined) expect(page).toContain(`\`${project}\``);
+  }
+});
+
+test('the plugin of the guide is the one in examples', () => {
+  const page = read('docs/guide/plugin.md');
+  const [manifest] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map((match) => match[1] as string);
+  const [module] = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1] as string);
+  expect(JSON.parse(read('examples/plugins/greeter/mooring-plugin.json'))).toEqual(JSON.parse(manifest as string));
+  expect(read('examples/plugins/greeter/index.js').replace(/^\/\/.*\n/, '')).toBe(module);
+});
+
+test.each([
+  ['weather.mjs', 'forecast', ['--arg', 'city=Hamburg'], '{"celsius":12}\n'],
+  ['booking.mjs', 'book', ['--arg', 'table=4', '--answer', 'guests=3'], /^Table 4 for 3, number \d{4}\.\n$/],
+])('examples/%s answers', async (file, tool, words, answer) => {
+  const target = `${process.execPath} ${join(root, 'examples', file)}`;
+  const { stdout, stderr } = await home.run(['call', target, tool, ...words]);
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(answer);
+});
+
+test('examples/client.mjs uses a server', async () => {
+  const { stdout } = await home.run([], { program: join(root, 'examples/client.mjs'), cwd: root });
+  expect(stdout).toMatch(/^weather speaks \S+ over stdio\n- forecast: Forecast for a city\n\{ celsius: 12 \}\n$/);
+});
+
+test('examples/mooring.json serves with its plugin', async () => {
+  const target = `${process.execPath} ${cli} serve --config ${join(root, 'examples/mooring.json')}`;
+  const env = { TMPDIR: home.path };
+  const args = ['call', target, 'greet', '--arg', 'name=Ada', '--env', `TMPDIR=${home.path}`];
+  expect((await home.run(args, { env })).stdout).toBe('Ahoy, Ada! That was number 1.\n');
+});
+
+test('every example is one of these', () => {
+  expect(readdirSync(join(root, 'examples')).sort()).toEqual([
+    'booking.mjs',
+    'client.mjs',
+    'mooring.json',
+    'plugins',
+    'policy.yaml',
+    'weather.mjs',
+  ]);
+});
