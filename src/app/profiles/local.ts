@@ -10,9 +10,6 @@ import { useData } from './data.ts';
 import { packOptions } from './pack-options.ts';
 import type { Profile, ProfileOptions } from './profile.ts';
 
-/** The first answers come before the data folder is opened. */
-const listenAfterMs = 1_000;
-
 const instructions = `Tools for the machine this server runs on: its clipboard, notes that are kept between conversations, time,
 arithmetic, web search and, where folders were given, files as resources. health_check says how the parts are doing;
 search_tools and list_categories find tools by words.`;
@@ -34,8 +31,6 @@ export const localProfile: Profile = {
       store: async () => (await data.open()).notes,
     });
     await categories.use(notes, 'Notes that are kept, a counter, time and arithmetic');
-    // Where notes are kept already, others may be adding to them; a new folder waits for the first note.
-    if (data.exists()) setTimeout(() => notes.ready().catch(() => {}), listenAfterMs).unref(); // The log has the reason.
     await categories.use(search(packOptions<SearchOptions>(settings, 'search', searchSchema)), 'Search the web');
     await useSystem(categories, options);
     await categories.use(

@@ -1,11 +1,11 @@
 // Pack `reference`: time, arithmetic, a counter, notes and a long task, with the resources and prompts that go with
 // them. Small enough to read, and one of everything a client may want to try.
 
-import type { Pack } from '../../engine/ports.ts';
+import type { Middleware, Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { installArithmetic } from './arithmetic.ts';
 import { createMemoryNotes } from './memory-store.ts';
-import { announce, installCounter, installNotes, type NotesOptions } from './notes.ts';
+import { announce, installCounter, installNotes, type NotesOptions, uris } from './notes.ts';
 import { installGreeting, installSummary } from './prompts.ts';
 import type { NoteStore } from './store.ts';
 import { installTask } from './task.ts';
@@ -41,16 +41,10 @@ export const referenceSchema = {
   additionalProperties: false,
 } as const;
 
-export interface ReferencePack extends Pack<Server> {
-  /** Opens the store now, so that changes by others are heard of before this server has used it. */
-  ready(): Promise<void>;
-}
-
-export function reference(options: ReferenceOptions = {}): ReferencePack {
+export function reference(options: ReferenceOptions = {}): Pack<Server> {
   const { store = createMemoryNotes(), listsTimezone = true, now = () => new Date() } = options;
   const startedAt = performance.now();
   let unwatch: (() => void) | undefined;
-  let open: () => NoteStore | Promise<NoteStore> = () => Promise.reject(new Error('The pack is not installed'));
 
   return {
     name: 'reference',
@@ -59,8 +53,9 @@ export function reference(options: ReferenceOptions = {}): ReferencePack {
         unwatch ??= opened.watch((change) => announce(server, change));
         return opened;
       };
-      open = typeof store === 'function' ? openOnce(store, watched) : () => store;
-      if (typeof store !== 'function') watched(store);
+      const open = typeof store === 'function' ? openOnce(store, watched) : () => store;
+      if (typeof store === 'function') server.around(openForSubscribers(open));
+      else watched(store);
       const notes: NotesOptions = { maxListCharacters: options.maxListCharacters ?? defaultListCharacters, open };
       installTime(server, listsTimezone, now);
       installArithmetic(server);
@@ -76,12 +71,21 @@ export function reference(options: ReferenceOptions = {}): ReferencePack {
       installGreeting(server);
       installSummary(server, notes);
     },
-    async ready() {
-      await open();
-    },
     close() {
       unwatch?.();
     },
+  };
+}
+
+/** Whoever asks to be told of changes is told of those that others make, too: the store must be open to hear of them. */
+function openForSubscribers(open: () => NoteStore | Promise<NoteStore>): Middleware {
+  return ({ method, params }, next) => {
+    if (method !== 'resources/subscribe' && method !== 'subscriptions/listen') return next();
+    const { resourceSubscriptions = [] } = (params['notifications'] ?? {}) as { resourceSubscriptions?: unknown };
+    const asked: unknown[] = [params['uri'], ...(Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [])];
+    if (!asked.some((uri) => uri === uris.counter || uri === uris.notes)) return next();
+    // Where it can not be opened nothing changes, and whoever reads is told why.
+    return Promise.resolve(open()).then(next, next);
   };
 }
 

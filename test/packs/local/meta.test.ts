@@ -1,0 +1,123 @@
+// Pack `meta` through the wire: health, finding tools, and a short list that grows with what was found.
+
+import { expect, test } from 'vitest';
+import { createServer, type Server } from '../../../src/index.ts';
+import { Categories, type MetaOptions, meta } from '../../../src/packs/meta/index.ts';
+import { reference } from '../../../src/packs/reference/index.ts';
+import { Conversation, type Message } from '../../support/conversation.ts';
+
+async function make(options: Omit<MetaOptions, 'categories'> = {}): Promise<Server> {
+  const server = createServer({ name: 'meta-test', version: '1.2.3' });
+  const categories = new Categories(server);
+  await categories.use(reference(), 'Notes, time and arithmetic');
+  server.tool('secret_tool', {
+    description: 'Not for strangers',
+    visible: (principal) => principal?.id === 'ada',
+    run: () => 'x',
+  });
+  await categories.use(meta({ categories, ...options }), 'About this server');
+  return server;
+}
+
+const answer = ({ result }: Message) => JSON.parse(result.content[0].text);
+const names = ({ result }: Message): string[] => result.tools.map((each: { name: string }) => each.name);
+
+test('S3-34: health_check is JSON that says how the server and its parts are doing', async () => {
+  const well = await Conversation.open(
+    await make({ health: async () => [{ name: 'data', status: 'ok', detail: 'fine' }] }),
+  );
+  expect(answer(await well.call('health_check'))).toEqual({
+    status: 'ok',
+    server: 'meta-test',
+    version: '1.2.3',
+    uptime: expect.any(Number),
+    parts: [{ name: 'data', status: 'ok', detail: 'fine' }],
+  });
+  const ill = await Conversation.open(
+    await make({ health: async () => [{ name: 'plugin x', status: 'failed', detail: 'why' }] }),
+  );
+  expect(answer(await ill.call('health_check'))).toMatchObject({
+    status: 'degraded',
+    parts: [{ name: 'plugin x', status: 'failed', detail: 'why' }],
+  });
+  const alone = await Conversation.open(await make());
+  expect(answer(await alone.call('health_check'))).toMatchObject({ status: 'ok', parts: [] });
+});
+
+test('search_tools finds by words of names, descriptions and arguments, best first, with schemas', async () => {
+  const conversation = await Conversation.open(await make());
+  const search = async (args: object) => answer(await conversation.call('search_tools', args));
+  const found = await search({ query: 'note' });
+  expect(found.tools.map((each: { name: string }) => each.name)).toEqual(['add_note', 'get_notes']);
+  expect(found.tools[0]).toMatchObject({
+    description: 'Add a note to the server',
+    category: 'reference',
+    inputSchema: { required: ['content'] },
+  });
+  expect((await search({ query: 'arithmetic' })).tools[0].name).toBe('calculate');
+  expect((await search({ query: 'tags' })).tools.map((each: { name: string }) => each.name)).toContain('add_note');
+  expect(await search({ query: 'quantum chromodynamics' })).toEqual({ tools: [], total: 0 });
+  const all = await search({ query: '', limit: 2 });
+  expect(all.tools).toHaveLength(2);
+  expect(all.total).toBe(9);
+  expect((await search({ query: '', category: 'meta', limit: 50 })).total).toBe(3);
+});
+
+test('list_categories names what belongs together, without what a stranger may not see', async () => {
+  const server = await make();
+  const conversation = await Conversation.open(server);
+  expect(answer(await conversation.call('list_categories'))).toEqual({
+    categories: [
+      {
+        name: 'reference',
+        about: 'Notes, time and arithmetic',
+        tools: ['get_current_time', 'calculate', 'increment_counter', 'add_note', 'get_notes', 'long_running_task'],
+      },
+      { name: 'meta', about: 'About this server', tools: ['health_check', 'search_tools', 'list_categories'] },
+    ],
+  });
+  expect(answer(await conversation.call('search_tools', { query: 'secret' })).total).toBe(0);
+  const ada = await Conversation.open(server, '2025-11-25', {}, { transport: 'memory', principal: { id: 'ada' } });
+  expect(answer(await ada.call('search_tools', { query: 'secret' })).total).toBe(1);
+  expect(answer(await ada.call('list_categories')).categories.at(-1)).toMatchObject({
+    name: 'other',
+    tools: ['secret_tool'],
+  });
+});
+
+test('a short list shows few tools, the rest is found, and what was found is listed to that session alone', async () => {
+  const server = await make({ shortList: ['calculate'] });
+  const [one, other] = [await Conversation.open(server), await Conversation.open(server)];
+  const short = ['calculate', 'health_check', 'search_tools', 'list_categories'];
+  expect(names(await one.request('tools/list'))).toEqual(short);
+  one.received.length = 0;
+  await one.call('search_tools', { query: 'add note', limit: 1 });
+  await one.next((each) => each.method === 'notifications/tools/list_changed');
+  expect(names(await one.request('tools/list')).sort()).toEqual([...short, 'add_note'].sort());
+  expect(names(await other.request('tools/list'))).toEqual(short);
+  // A search that finds nothing new is no change.
+  one.received.length = 0;
+  await one.call('search_tools', { query: 'add note', limit: 1 });
+  await one.request('ping');
+  expect(one.received.some((each) => each.method !== undefined)).toBe(false);
+});
+
+test('what is not listed can be called all the same, and stateless clients find it too', async () => {
+  const server = await make({ shortList: [] });
+  const conversation = await Conversation.open(server);
+  expect((await conversation.call('calculate', { operation: 'add', a: 1, b: 1 })).result.content[0].text).toBe(
+    '1 + 1 = 2',
+  );
+  const short = ['health_check', 'search_tools', 'list_categories'];
+  expect(names(await conversation.alone('tools/list'))).toEqual(short);
+  const { result } = await conversation.alone('tools/call', { name: 'search_tools', arguments: { query: 'time' } });
+  expect(JSON.parse(result.content[0].text).tools[0].name).toBe('get_current_time');
+  expect(names(await conversation.alone('tools/list'))).toEqual(short);
+});
+
+test('single tools of the pack can be had', async () => {
+  const server = createServer({ name: 'one', version: '1' });
+  await server.use(meta({ tools: ['health_check'] }));
+  const conversation = await Conversation.open(server);
+  expect(names(await conversation.request('tools/list'))).toEqual(['health_check']);
+});

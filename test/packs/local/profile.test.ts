@@ -1,0 +1,115 @@
+// Profile `local`: what a person gets without asking for anything else.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { HealthRegistry } from '../../../src/app/health.ts';
+import { defaultProfile } from '../../../src/app/profiles/index.ts';
+import { localProfile } from '../../../src/app/profiles/local.ts';
+import type { Settings } from '../../../src/app/settings.ts';
+import type { Server } from '../../../src/engine/server.ts';
+import { silentLogger } from '../../../src/protocol/log.ts';
+import { Conversation, type Message } from '../../support/conversation.ts';
+import { settings } from '../support/assemble.ts';
+
+let folder = '';
+const servers: Server[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mooring-local-'));
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function open(changes: Partial<Settings> = {}): Promise<Conversation> {
+  const { server } = await localProfile.assemble({
+    logger: silentLogger,
+    version: '9.9.9',
+    health: new HealthRegistry(),
+    settings: settings({ dataDir: join(folder, 'data'), packs: { clipboard: { backend: 'memory' } }, ...changes }),
+  });
+  servers.push(server);
+  return Conversation.open(server);
+}
+
+const text = ({ result }: Message): string => result.content[0].text;
+const names = ({ result }: Message): string[] => result.tools.map((each: { name: string }) => each.name);
+
+test('it is the default, and speaks every revision by the official rules', async () => {
+  expect(defaultProfile).toBe('local');
+  for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    await open();
+    const conversation = new Conversation(servers.at(-1) as Server);
+    const { result } = await conversation.request('initialize', { protocolVersion: revision });
+    expect(result).toMatchObject({ protocolVersion: revision, serverInfo: { name: 'mooring', version: '9.9.9' } });
+  }
+});
+
+test('clipboard, notes, time, arithmetic, search and meta are there; commands and files are not', async () => {
+  const conversation = await open();
+  const listed = names(await conversation.request('tools/list'));
+  for (const name of ['get_clipboard', 'set_clipboard', 'add_note', 'get_notes', 'calculate', 'get_current_time']) {
+    expect(listed).toContain(name);
+  }
+  for (const name of ['web_search', 'health_check', 'search_tools', 'list_categories']) expect(listed).toContain(name);
+  expect(listed).not.toContain('execute_command');
+  const { result } = await conversation.request('resources/list');
+  expect(result.resources.some((each: { uri: string }) => each.uri.startsWith('file:'))).toBe(false);
+});
+
+test('the clipboard and the notes work, and errors are results in plain words', async () => {
+  const conversation = await open();
+  await conversation.call('set_clipboard', { text: 'copied' });
+  expect(text(await conversation.call('get_clipboard'))).toBe('copied');
+  expect(text(await conversation.call('add_note', { content: 'kept' }))).toBe('Note 1 added');
+  expect(text(await conversation.call('get_current_time', { timezone: 'Asia/Tokyo' }))).toMatch(/\+09:00$/);
+  expect((await conversation.call('calculate', { operation: 'divide', a: 1, b: 0 })).result).toEqual({
+    content: [{ type: 'text', text: 'Division by zero' }],
+    isError: true,
+  });
+  const again = await open();
+  expect(text(await again.call('get_notes'))).toContain('kept');
+});
+
+test('files under a root are resources', async () => {
+  const root = join(folder, 'root');
+  mkdirSync(root);
+  writeFileSync(join(root, 'a.txt'), 'hello file');
+  const conversation = await open({ roots: [root] });
+  const uri = pathToFileURL(join(root, 'a.txt')).href;
+  const { result } = await conversation.request('resources/list');
+  expect(result.resources.map((each: { uri: string }) => each.uri)).toContain(uri);
+  const read = await conversation.request('resources/read', { uri });
+  expect(read.result.contents[0].text).toBe('hello file');
+  expect(names(await conversation.request('tools/list'))).not.toContain('execute_command');
+});
+
+test('health_check speaks of the parts, list_categories of the packs', async () => {
+  const conversation = await open();
+  const health = JSON.parse(text(await conversation.call('health_check')));
+  const parts = new Map(health.parts.map((each: { name: string; status: string }) => [each.name, each.status]));
+  expect(parts.get('clipboard')).toBe('ok');
+  expect(parts.get('data')).toBe('ok');
+  const { categories } = JSON.parse(text(await conversation.call('list_categories')));
+  expect(categories.map((each: { name: string }) => each.name)).toEqual(['clipboard', 'reference', 'search', 'meta']);
+});
+
+test('a short list can be configured, and a mistake in the options of a pack is named', async () => {
+  const conversation = await open({ packs: { clipboard: { backend: 'memory' }, meta: { shortList: ['get_notes'] } } });
+  expect(names(await conversation.request('tools/list')).sort()).toEqual(
+    ['get_notes', 'health_check', 'list_categories', 'search_tools'].sort(),
+  );
+  await expect(open({ packs: { clipboard: { backend: 'x12' } } })).rejects.toThrow('packs.clipboard: backend');
+});
+
+test('what another process adds to the notes is told to those who subscribed', async () => {
+  await (await open()).call('increment_counter');
+  const [one, other] = [await open(), await open()];
+  await other.request('resources/subscribe', { uri: 'server://counter' });
+  await one.call('increment_counter');
+  await other.next((each) => each.method === 'notifications/resources/updated');
+});
