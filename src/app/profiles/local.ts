@@ -6,7 +6,9 @@ import { type ClipboardOptions, clipboard, clipboardSchema } from '../../packs/c
 import { Categories, type MetaOptions, meta, metaSchema } from '../../packs/meta/index.ts';
 import { type ReferenceOptions, reference, referenceSchema } from '../../packs/reference/index.ts';
 import { type SearchOptions, search, searchSchema } from '../../packs/search/index.ts';
-import { useData } from './data.ts';
+import type { SystemOptions } from '../../packs/system/index.ts';
+import type { WorkersOptions } from '../../packs/workers/index.ts';
+import { type Data, useData } from './data.ts';
 import { packOptions } from './pack-options.ts';
 import type { Profile, ProfileOptions } from './profile.ts';
 
@@ -33,6 +35,7 @@ export const localProfile: Profile = {
     await categories.use(notes, 'Notes that are kept, a counter, time and arithmetic');
     await categories.use(search(packOptions<SearchOptions>(settings, 'search', searchSchema)), 'Search the web');
     await useSystem(categories, options);
+    await useWorkers(categories, data, options);
     await categories.use(
       meta({
         ...packOptions<MetaOptions>(settings, 'meta', metaSchema),
@@ -50,9 +53,7 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
   const { roots, enable, allowedCommands: programs } = settings;
   if (roots.length === 0 && !enable.commands) return;
   const { system, systemSchema } = await import('../../packs/system/index.ts');
-  const options = packOptions<Parameters<typeof system>[0]>(settings, 'system', systemSchema) as NonNullable<
-    Parameters<typeof system>[0]
-  >;
+  const options = packOptions<SystemOptions>(settings, 'system', systemSchema);
   const commands = {
     ...(options.commands === false ? {} : options.commands),
     ...(programs === undefined ? {} : { programs }),
@@ -67,4 +68,20 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
     commands: enable.commands ? commands : false,
   });
   await categories.use(pack, 'Files of the given folders, and sandboxed commands where they are enabled');
+}
+
+/** Workers where they are enabled. */
+async function useWorkers(categories: Categories, data: Data, { settings, audit }: ProfileOptions): Promise<void> {
+  const { roots, enable, allowedCommands: programs } = settings;
+  if (!enable.workers) return;
+  const { workers, workersSchema } = await import('../../packs/workers/index.ts');
+  const { createWorkerRegistry } = await import('./orchestrator-registry.ts');
+  const pack = workers({
+    registry: createWorkerRegistry(data),
+    writable: roots,
+    ...packOptions<WorkersOptions>(settings, 'workers', workersSchema),
+    ...(programs === undefined ? {} : { programs }),
+    ...(audit === undefined ? {} : { record: audit.sandbox }),
+  });
+  await categories.use(pack, 'Supervised processes that go on between calls');
 }

@@ -12,6 +12,7 @@ import type { Settings } from '../../../src/app/settings.ts';
 import type { Server } from '../../../src/engine/server.ts';
 import { silentLogger } from '../../../src/protocol/log.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
+import { ensureProgram } from '../../support/programs.ts';
 import { settings } from '../support/assemble.ts';
 
 let folder = '';
@@ -86,6 +87,20 @@ test('files under a root are resources', async () => {
   const read = await conversation.request('resources/read', { uri });
   expect(read.result.contents[0].text).toBe('hello file');
   expect(names(await conversation.request('tools/list'))).not.toContain('execute_command');
+});
+
+const hasSandbox = ensureProgram('bwrap', 'bubblewrap');
+
+test.skipIf(!hasSandbox)('commands and workers come when they are enabled', async () => {
+  const conversation = await open({
+    enable: { commands: true, workers: true },
+    allowedCommands: ['echo'],
+    packs: { clipboard: { backend: 'memory' } },
+  });
+  const listed = names(await conversation.request('tools/list'));
+  for (const name of ['execute_command', 'start_worker']) expect(listed).toContain(name);
+  const said = await conversation.call('execute_command', { command: 'echo', args: ['from the sandbox'] });
+  expect(text(said)).toContain('from the sandbox');
 });
 
 test('health_check speaks of the parts, list_categories of the packs', async () => {
