@@ -29,9 +29,6 @@ export const clipboardSchema = {
   additionalProperties: false,
 } as const;
 
-/** Arguments and results that must never be written down, for whoever writes down calls. */
-export const clipboardSecrets = { get_clipboard: 'result', set_clipboard: 'arguments' } as const;
-
 export interface ClipboardPack extends Pack<Server> {
   /** Whether a clipboard is within reach; reads nothing. */
   health(): Promise<{ readonly status: 'ok' | 'failed'; readonly detail: string }>;
