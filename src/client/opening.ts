@@ -94,7 +94,10 @@ export class Opening {
   }
 
   async #openSse(): Promise<Conversation> {
-    const conversation = await this.#dial('sse');
+    const conversation = await this.#dial('sse').catch((error: unknown) => {
+      if (error instanceof ClientError) this.#tried.push(`GET (HTTP+SSE): ${error.message}`);
+      throw error;
+    });
     await this.#initialize(conversation);
     this.#options.verdicts?.remember(this.#options.address, 'sse');
     return conversation;

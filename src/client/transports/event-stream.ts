@@ -101,7 +101,8 @@ export class EventReader {
     else if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     // Goes back to the server as a header, where line breaks and NUL have no place.
     else if (field === 'id' && !/[\u0000-\u001f\u007f-\uffff]/.test(value) && value.length <= 4096) {
-      this.lastEventId = value;
+      // An empty one takes back what was said before.
+      this.lastEventId = value === '' ? undefined : value;
     } else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Math.min(Number(value), maxRetryMs);
   }
 

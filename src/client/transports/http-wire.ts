@@ -44,9 +44,6 @@ export interface HttpWire {
 const maxSockets = 256;
 /** Idle connections are let go before servers do so (Node's let go after 5 s), which would race with the next request. */
 const idleMs = 4_000;
-/** How an idle connection that was closed shows itself, and how soon. */
-const hangUps = ['ECONNRESET', 'EPIPE'];
-const hangUpMs = 1_000;
 
 interface Secure {
   readonly request: typeof requestHttps;
@@ -73,31 +70,12 @@ class NodeWire implements HttpWire {
   }
 
   send(request: HttpRequest): HttpExchange {
-    let current: ClientRequest | undefined;
-    let aborted = false;
+    let sent: ClientRequest | undefined;
     const reply = new Promise<HttpReply>((resolve, reject) => {
-      const begun = performance.now();
-      const attempt = (again: boolean): void => {
-        const sent = this.#start(request, (message) => resolve(new NodeReply(message)));
-        current = sent;
-        sent.on('error', (error: NodeJS.ErrnoException) => {
-          // The server closed an idle connection just as we took it up: it has not seen the request. A call that was
-          // served for a while and then lost is not repeated.
-          const unseen =
-            sent.reusedSocket && hangUps.includes(error.code ?? '') && performance.now() - begun < hangUpMs;
-          if (unseen && again && !aborted) attempt(false);
-          else reject(error);
-        });
-      };
-      attempt(true);
+      sent = this.#start(request, (message) => resolve(new NodeReply(message)));
+      sent.on('error', reject);
     });
-    return {
-      reply,
-      abort: () => {
-        aborted = true;
-        current?.destroy();
-      },
-    };
+    return { reply, abort: () => sent?.destroy() };
   }
 
   #start(

@@ -1,0 +1,440 @@
+// Servers over HTTP that behave badly: each ends in an error that says what happened, within its time.
+import { createServer as createTcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Client, ClientError, type ConnectOptions, connect, VerdictCache } from '../../../src/client/index.ts';
+import { done, type Manners, type NastyServer, startNasty, type Visit } from './http-server.ts';
+
+const limits = { timeoutMs: 1_000, connectTimeoutMs: 4_000, retry: { baseDelayMs: 1, maxDelayMs: 10 } };
+const handshake = { revision: 'handshake' };
+
+let server: NastyServer | undefined;
+let client: Client | undefined;
+
+afterEach(async () => {
+  await client?.close();
+  await server?.close();
+  client = server = undefined;
+});
+
+async function open(manners: Manners, options: ConnectOptions = {}): Promise<Client> {
+  server = await startNasty(manners);
+  client = await connect(server.url, { ...limits, verdicts: new VerdictCache(), ...options });
+  return client;
+}
+
+async function refusal(promise: Promise<unknown>): Promise<ClientError> {
+  const error = await promise.then(
+    (value) => expect.unreachable(`should have failed, but came to ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ClientError);
+  return error as ClientError;
+}
+
+/** Manners about one method only. */
+const on =
+  (method: string, act: (visit: Visit) => void): Manners =>
+  (visit) => {
+    if (visit.message.method !== method) return false;
+    act(visit);
+    return true;
+  };
+const always =
+  (act: (visit: Visit) => void): Manners =>
+  (visit) => {
+    act(visit);
+    return true;
+  };
+const page = '<!doctype html><title>Welcome</title>';
+
+describe('a server that can not be talked to', () => {
+  const cases: readonly [what: string, manners: Manners, code: string, message: RegExp, options?: ConnectOptions][] = [
+    [
+      'a web page',
+      always(({ response }) => response.setHeader('content-type', 'text/html').end(page)),
+      'not-mcp',
+      /text\/html.*Welcome/s,
+    ],
+    [
+      'a web page that is not found',
+      always(({ response }) => response.writeHead(404).end(page)),
+      'not-mcp',
+      /HTTP 404/,
+    ],
+    ['one that is broken', always(({ response }) => response.writeHead(500).end('oops')), 'not-mcp', /HTTP 500, oops/],
+    ['one that is closed', always(({ response }) => response.writeHead(503).end()), 'not-mcp', /HTTP 503/],
+    [
+      'one that wants a token',
+      always(({ response }) => response.writeHead(401, { 'www-authenticate': 'Bearer' }).end()),
+      'unauthorized',
+      /give connect\(\) an authorizer/,
+    ],
+    ['one that forbids', always(({ response }) => response.writeHead(403).end()), 'unauthorized', /HTTP 403/],
+    [
+      'one that sends us elsewhere',
+      always(({ response }) => response.writeHead(307, { location: 'http://localhost:9/mcp' }).end()),
+      'redirect-refused',
+      /another origin is never followed/,
+    ],
+    [
+      'one that sends us in a circle',
+      always(({ response }) => response.writeHead(307, { location: '/mcp' }).end()),
+      'redirect-refused',
+      /more than 3 redirects/,
+    ],
+    [
+      'one that would have us GET',
+      always(({ response }) => response.writeHead(303, { location: '/other' }).end()),
+      'redirect-refused',
+      /delivered by GET/,
+    ],
+    ['one that never answers', always(() => {}), 'connect-timeout', /server\/discover.*No answer/],
+    [
+      'one that answers nothing',
+      always(({ response }) => response.writeHead(202).end()),
+      'not-mcp',
+      /HTTP 202 and nothing/,
+    ],
+    [
+      'one that answers somebody else',
+      always(({ json }) => json({ jsonrpc: '2.0', id: 999, result: {} })),
+      'not-mcp',
+      /does not hold the answer/,
+    ],
+    ['one that answers text', always(({ json }) => json('hello')), 'not-mcp', /does not hold the answer/],
+    [
+      'one that speaks nothing we know',
+      on('initialize', ({ result }) => result({ protocolVersion: '1999-01-01' })),
+      'unsupported-revision',
+      /1999-01-01/,
+    ],
+    [
+      'one that is pinned to what it lacks',
+      () => false,
+      'unsupported-revision',
+      /does not speak 2026-07-28/,
+      { revision: '2026-07-28' },
+    ],
+  ];
+  test.each(cases)('%s', async (_, manners, code, message, options) => {
+    const error = await refusal(open(manners, options));
+    expect(error.message).toMatch(message);
+    expect(error.code).toBe(code);
+  });
+
+  test('a port nobody listens on', async () => {
+    const error = await refusal(connect('http://127.0.0.1:9/mcp', limits));
+    expect(error.code).toBe('connect-failed');
+    expect(error.message).toContain('ECONNREFUSED');
+  });
+
+  test('a name nobody has', async () => {
+    expect((await refusal(connect('http://no-such-host.invalid/mcp', limits))).code).toBe('connect-failed');
+  });
+
+  test.each(['HTTP/1.1 200 OK\r\nContent-Length: pony\r\n\r\n', 'SSH-2.0-OpenSSH_9.2\r\n'])(
+    'something that is not HTTP',
+    async (said) => {
+      const sockets = createTcpServer((socket) => socket.on('error', () => {}).end(said));
+      await new Promise<void>((listening) => sockets.listen(0, '127.0.0.1', listening));
+      const { port } = sockets.address() as { port: number };
+      expect((await refusal(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
+      sockets.close();
+    },
+  );
+
+  test('a connection that is reset at once', async () => {
+    const sockets = createTcpServer((socket) => socket.resetAndDestroy());
+    await new Promise<void>((listening) => sockets.listen(0, '127.0.0.1', listening));
+    const { port } = sockets.address() as { port: number };
+    expect((await refusal(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
+    sockets.close();
+  });
+});
+
+describe('an answer that is none', () => {
+  const cases: readonly [what: string, act: (visit: Visit) => void, code: string, message: RegExp][] = [
+    [
+      'a body that is cut off',
+      ({ response }) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+        response.write('{"jsonrpc":', () => response.destroy());
+      },
+      'connection-lost',
+      /was lost/,
+    ],
+    [
+      'broken JSON',
+      ({ message, json }) => json(`{"jsonrpc":"2.0","id":${message.id},"result":{`),
+      'invalid-message',
+      /Parse error/,
+    ],
+    [
+      'packed JSON',
+      ({ response, message }) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+          .end(gzipSync(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: done }))),
+      'http-error',
+      /does not hold the answer/,
+    ],
+    [
+      'a body that drips',
+      ({ response }) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const drip = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(drip));
+      },
+      'timeout',
+      /No answer to tools\/call/,
+    ],
+    [
+      'a body beyond the limit',
+      ({ response }) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write(`"${'x'.repeat(3e6)}`);
+      },
+      'message-too-large',
+      /exceeds 1048576 bytes/,
+    ],
+    [
+      'an event beyond the limit',
+      ({ events, response }) => {
+        events();
+        response.write(`data: ${'x'.repeat(3e6)}`);
+      },
+      'message-too-large',
+      /exceeds 1048576 bytes/,
+    ],
+    [
+      'many lines of one event beyond the limit',
+      ({ events, response }) => {
+        events();
+        response.write(`data: ${'x'.repeat(3e5)}\n`.repeat(10));
+      },
+      'message-too-large',
+      /exceeds 1048576 bytes/,
+    ],
+    [
+      'a stream of comments',
+      ({ events, response }) => {
+        events();
+        const drip = setInterval(() => response.write(':\n\n'), 20);
+        response.on('close', () => clearInterval(drip));
+      },
+      'timeout',
+      /No answer to tools\/call/,
+    ],
+    [
+      'a stream that ends',
+      ({ events, response }) => {
+        events();
+        response.end();
+      },
+      'connection-lost',
+      /ended without an answer/,
+    ],
+    [
+      'a stream that breaks',
+      ({ events, response }) => {
+        events();
+        setTimeout(() => response.destroy(), 20);
+      },
+      'connection-lost',
+      /was lost/,
+    ],
+    [
+      'a stream of rubbish',
+      ({ events, response }) => {
+        events('\u0000\u0001data\ndata\n: \nretry: soon\nid\n\ndata: {"no":"message"}\n\ndata: [1,2\n\n');
+        response.end();
+      },
+      'connection-lost',
+      /ended without an answer/,
+    ],
+    ['a refusal in words', ({ response }) => response.writeHead(400).end('No.'), 'http-error', /HTTP 400, No\./],
+    [
+      'a refusal in JSON-RPC',
+      ({ json, message }) => json({ jsonrpc: '2.0', id: message.id, error: { code: -32603, message: 'On fire' } }, 500),
+      'server-error',
+      /On fire \(-32603\)/,
+    ],
+    [
+      'a page instead',
+      ({ response }) => response.setHeader('content-type', 'text/html').end(page),
+      'http-error',
+      /text\/html.*Welcome/,
+    ],
+  ];
+  test.each(cases)('%s', async (_, act, code, message) => {
+    await open(on('tools/call', act), { ...handshake, maxMessageBytes: 1024 * 1024 });
+    const error = await refusal((client as Client).callTool('work'));
+    expect(error.message).toMatch(message);
+    expect(error.code).toBe(code);
+    expect((await (client as Client).listTools()).length).toBe(1);
+  });
+
+  test('an answer in an event with any line ending is understood', async () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const answer = ({ message, events, response }: Visit) => {
+        const text = JSON.stringify({ jsonrpc: '2.0', id: message.id, result: done }, null, 1);
+        events(`\ufeffevent: message${end}`);
+        response.end(
+          text
+            .split('\n')
+            .map((line) => `data: ${line}${end}`)
+            .join('') + end,
+        );
+      };
+      expect(await (await open(on('tools/call', answer), handshake)).callTool('work')).toEqual(done);
+      await client?.close();
+      await server?.close();
+    }
+  });
+});
+
+describe('what passes by itself', () => {
+  const twice = (act: (visit: Visit) => void): Manners => {
+    let refusals = 0;
+    return (visit) => {
+      if (visit.message.method !== 'tools/list' || refusals++ >= 2) return false;
+      act(visit);
+      return true;
+    };
+  };
+  test.each<[string, (visit: Visit) => void]>([
+    ['503', ({ response }) => response.writeHead(503, { 'retry-after': '0' }).end()],
+    ['429', ({ response }) => response.writeHead(429, { 'retry-after': '0' }).end()],
+    ['a broken connection', ({ response }) => response.destroy()],
+  ])('%s: a list is asked for again', async (_, act) => {
+    await open(twice(act), handshake);
+    expect((await (client as Client).listTools()).length).toBe(1);
+  });
+
+  test('a call that may have been carried out is not repeated', async () => {
+    let calls = 0;
+    await open(
+      on('tools/call', ({ response }) => {
+        calls++;
+        response.destroy();
+      }),
+      handshake,
+    );
+    expect((await refusal((client as Client).callTool('work'))).code).toBe('connection-lost');
+    expect(calls).toBe(1);
+    await refusal((client as Client).callTool('work', {}, { idempotent: true }));
+    expect(calls).toBe(4);
+  });
+
+  test('a trailing slash is followed within the origin, with the body', async () => {
+    await open(({ request, response }) => {
+      if (request.url !== '/mcp') return false;
+      response.writeHead(308, { location: '/mcp/' }).end();
+      return true;
+    }, handshake);
+    expect(await (client as Client).callTool('work')).toEqual(done);
+  });
+});
+
+describe('sessions', () => {
+  /** Hands out sessions one, two, three … and knows only the newest. */
+  const forgetful = (forget: (visit: Visit, session: number) => boolean): Manners => {
+    let session = 0;
+    return (visit) => {
+      const { message, request, result, json } = visit;
+      if (message.method === 'initialize') {
+        session++;
+        result(
+          { protocolVersion: '2025-11-25', capabilities: { tools: {} } },
+          { 'mcp-session-id': `session-${session}` },
+        );
+        return true;
+      }
+      const known = request.headers['mcp-session-id'] === `session-${session}` && !forget(visit, session);
+      if (known || message.id === undefined) return false;
+      json({ jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, 404);
+      return true;
+    };
+  };
+
+  test('one that is gone is opened anew, and the call goes through', async () => {
+    await open(
+      forgetful(({ message }, session) => message.method === 'tools/call' && session === 1),
+      handshake,
+    );
+    expect(await Promise.all([1, 2, 3].map(() => (client as Client).callTool('work')))).toEqual([done, done, done]);
+    expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
+  });
+
+  test('one that never lives is given up after the second', async () => {
+    await open(
+      forgetful(({ message }) => message.method === 'tools/call'),
+      handshake,
+    );
+    const error = await refusal((client as Client).callTool('work'));
+    expect(error.code).toBe('session-lost');
+    expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
+  });
+
+  test('its end is told to the server', async () => {
+    await open(
+      forgetful(() => false),
+      handshake,
+    );
+    await (client as Client).close();
+    const goodbye = server?.visits.find(({ method }) => method === 'DELETE');
+    expect(goodbye?.headers).toMatchObject({ 'mcp-session-id': 'session-1', 'mcp-protocol-version': '2025-11-25' });
+  });
+
+  test('an id that can not be a header is not sent back', async () => {
+    await open(
+      on('initialize', ({ result }) =>
+        result({ protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 'two words' }),
+      ),
+      handshake,
+    );
+    await (client as Client).callTool('work');
+    expect(server?.visits.at(-1)?.headers['mcp-session-id']).toBeUndefined();
+  });
+});
+
+describe('the old transport of two endpoints', () => {
+  const sse =
+    (act: (visit: Visit) => void): Manners =>
+    (visit) => {
+      if (visit.request.method === 'GET') act(visit);
+      else visit.response.writeHead(405).end();
+      return true;
+    };
+
+  test.each<[string, (visit: Visit) => void, string, RegExp]>([
+    [
+      'an endpoint on another origin',
+      ({ events }) => events('event: endpoint\ndata: http://localhost:9/steal\n\n'),
+      'redirect-refused',
+      /another origin/,
+    ],
+    ['an endpoint that is no URL', ({ events }) => events('event: endpoint\ndata: http://[\n\n'), 'not-mcp', /no URL/],
+    ['no endpoint', ({ events }) => events(), 'connect-timeout', /tried/],
+    [
+      'a stream that ends at once',
+      ({ events, response }) => {
+        events();
+        response.end();
+      },
+      'connection-lost',
+      /the event stream ended/,
+    ],
+    [
+      'a page instead of a stream',
+      ({ response }) => response.setHeader('content-type', 'text/html').end(page),
+      'not-mcp',
+      /instead of events/,
+    ],
+  ])('%s', async (_, act, code, message) => {
+    const error = await refusal(open(sse(act), { connectTimeoutMs: 1_500 }));
+    expect(error.message).toMatch(message);
+    expect(error.code).toBe(code);
+  });
+});
