@@ -14,6 +14,8 @@ import { nearest } from './text/nearest.ts';
 export interface NamedTarget {
   readonly label: string;
   readonly target: string | readonly string[] | ServerEntry;
+  /** Our own program: it may have our whole environment. */
+  readonly own?: true;
 }
 
 type Servers = Readonly<Record<string, ServerEntry & { readonly httpUrl?: string }>>;
@@ -25,7 +27,7 @@ export async function findTarget(word: string, configFile: string | undefined): 
   if (Object.hasOwn(servers, word)) return { label: word, target: spelled(servers[word] as Servers[string]) };
   if (/\s/.test(word.trim())) return { label: word, target: word };
   if (Object.hasOwn(profiles, word)) {
-    return { label: word, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', word] };
+    return { label: word, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', word], own: true };
   }
   if (isProgram(word)) return { label: word, target: [word] };
   const known = [...Object.keys(servers), ...Object.keys(profiles)];

@@ -104,7 +104,7 @@ function hinted(error: unknown): unknown {
 }
 
 async function connectOptions(
-  { target }: NamedTarget,
+  { target, own }: NamedTarget,
   values: ConnectionValues,
   handlers: InputHandlers,
   out: Output,
@@ -120,6 +120,7 @@ async function connectOptions(
   return {
     handlers: { ...handlers, ...(roots === undefined ? {} : { roots }) },
     headers,
+    ...(own === true ? { inheritEnv: true } : {}),
     env: pairs(values.env ?? [], '--env'),
     ...(values.revision === undefined ? {} : { revision: values.revision }),
     ...(values.timeout === undefined ? {} : { timeoutMs: secondsOf(values.timeout) * 1000 }),

@@ -25,10 +25,14 @@ export function typeWords(schema: Schema): string {
   if (type === '' && (schema.anyOf ?? schema.oneOf) !== undefined) {
     return [...new Set((schema.anyOf ?? schema.oneOf)?.map(typeWords))].join('|');
   }
-  if ((type === 'number' || type === 'integer') && (schema.minimum ?? schema.maximum) !== undefined) {
-    return `${type} ${schema.minimum ?? ''}…${schema.maximum ?? ''}`;
-  }
+  if (type === 'number' || type === 'integer') return `${type}${rangeWords(schema)}`;
   return type === '' ? 'any' : type;
+}
+
+function rangeWords({ minimum, maximum }: Schema): string {
+  if (minimum !== undefined && maximum !== undefined) return ` ${minimum}…${maximum}`;
+  if (minimum !== undefined) return ` ≥ ${minimum}`;
+  return maximum === undefined ? '' : ` ≤ ${maximum}`;
 }
 
 /** The values to choose from, with their names where they have any; undefined when it is no choice. */

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { dataFolder, userConfigFile } from './folders.ts';
+
+test.each([
+  ['linux', {}, '/h/.local/share/mooring', '/h/.config/mooring/mooring.json'],
+  ['linux', { XDG_DATA_HOME: '/d', XDG_CONFIG_HOME: '/c' }, '/d/mooring', '/c/mooring/mooring.json'],
+  [
+    'linux',
+    { XDG_DATA_HOME: 'relative', XDG_CONFIG_HOME: '' },
+    '/h/.local/share/mooring',
+    '/h/.config/mooring/mooring.json',
+  ],
+  ['darwin', {}, '/h/Library/Application Support/mooring', '/h/Library/Application Support/mooring/mooring.json'],
+  ['win32', { LOCALAPPDATA: 'C:\\L', APPDATA: 'C:\\R' }, 'C:\\L\\mooring', 'C:\\R\\mooring\\mooring.json'],
+  ['win32', {}, '\\h\\AppData\\Local\\mooring', '\\h\\AppData\\Roaming\\mooring\\mooring.json'],
+] as const)('on %s with %j data and configuration have their places', (platform, env, data, config) => {
+  expect(dataFolder({ platform, env, home: '/h' })).toBe(data);
+  expect(userConfigFile({ platform, env, home: '/h' })).toBe(config);
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { Mistake } from '../mistake.ts';
+import { options } from './options.ts';
+import { configSchema } from './schema.ts';
+import { type Asked, settle } from './settle.ts';
+
+const platform = { platform: 'linux', env: {}, home: '/nowhere/h' } as const;
+const asked = (more: Partial<Asked> = {}): Asked => ({
+  defaultProfile: 'local',
+  env: {},
+  cwd: '/w',
+  platform,
+  ...more,
+});
+
+test('without a word everything is safe: stdio, loopback, no files, no commands, nobody else', async () => {
+  const { settings, file } = await settle(asked());
+  expect(file).toBeUndefined();
+  expect(settings).toMatchObject({
+    profile: 'local',
+    dataDir: '/nowhere/h/.local/share/mooring',
+    roots: [],
+    allowedCommands: undefined,
+    enable: { commands: false, workers: false },
+    audit: { file: '/nowhere/h/.local/share/mooring/audit.jsonl', fsync: 'interval' },
+    plugins: [],
+    http: { enabled: false, host: '127.0.0.1', port: 8000, path: '/mcp', unsafeNoAuth: false },
+    auth: undefined,
+  });
+});
+
+test('paths of flags are those of the working folder, and the audit log follows the data folder', async () => {
+  const { settings } = await settle(asked({ flags: { root: ['a', '/b', '~/c'], data: ['d'] } }));
+  expect(settings.roots).toEqual(['/w/a', '/b', '/nowhere/h/c']);
+  expect(settings.audit?.file).toBe('/w/d/audit.jsonl');
+});
+
+test('naming a program enables commands', async () => {
+  const { settings } = await settle(asked({ flags: { 'allow-command': ['ls', 'cat'] } }));
+  expect(settings).toMatchObject({ allowedCommands: ['ls', 'cat'], enable: { commands: true, workers: false } });
+});
+
+test('variables that hold lists are separated by commas, empty ones do not count', async () => {
+  const { settings } = await settle(asked({ env: { MOORING_TOKEN: 'a, b', MOORING_PORT: '', MOORING_HTTP: 'yes' } }));
+  expect(settings.auth?.tokens).toEqual(['a', 'b']);
+  expect(settings.http).toMatchObject({ port: 8000, enabled: true });
+});
+
+test.each([
+  [{ flags: { port: ['65536'] } }, '--port must be a number from 0 to 65535, not "65536"'],
+  [{ flags: { path: ['mcp'] } }, '--path must begin with a slash'],
+  [{ flags: { root: [''] } }, '--root must not be empty'],
+  [{ env: { MOORING_HTTP: 'perhaps' } }, 'MOORING_HTTP must be true or false, not "perhaps"'],
+  [{ configFile: '/nowhere/x.json' }, '--config: there is no file /nowhere/x.json'],
+  [{ env: { MOORING_CONFIG: '/nowhere/y.json' } }, 'MOORING_CONFIG: there is no file /nowhere/y.json'],
+] as [Partial<Asked>, string][])('%j is a mistake', async (more, message) => {
+  const settling = settle(asked(more));
+  await expect(settling).rejects.toThrow(Mistake);
+  await expect(settling).rejects.toThrow(message);
+});
+
+test('a log setting nobody understands is no reason not to start', async () => {
+  const { logLevel, logJson } = await settle(asked({ env: { MCP_LOG_LEVEL: 'chatty', MCP_LOG_JSON: 'perhaps' } }));
+  expect(logLevel).toBe('chatty');
+  expect(logJson).toBeUndefined();
+});
+
+test('every option has a place in the schema, and no two share a flag or a variable', () => {
+  const schema = configSchema();
+  for (const { key } of options) {
+    const found = key
+      .split('.')
+      .reduce<unknown>((each, step) => (each as { properties?: Record<string, unknown> })?.properties?.[step], schema);
+    expect(found, key).toHaveProperty('description');
+  }
+  for (const field of ['flag', 'env', 'key'] as const) {
+    const all = options.flatMap((option) => option[field] ?? []);
+    expect(new Set(all).size).toBe(all.length);
+  }
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { convertAnswer } from './fields.ts';
+import { pictureSequence, pictureWay } from './images.ts';
+import { signature, typeWords } from './schema-words.ts';
+
+test.each([
+  [{ type: 'string' }, 'x', { value: 'x' }],
+  [{ type: 'string', minLength: 3 }, 'x', { problem: 'needs at least 3 characters' }],
+  [{ type: 'string', format: 'email' }, 'nobody', { problem: 'must be an email address' }],
+  [{ type: 'string', format: 'date' }, '28.7.2026', { problem: 'must be a date such as 2026-01-31' }],
+  [{ type: 'integer' }, '1.5', { problem: 'must be a whole number' }],
+  [{ type: 'number', minimum: 2 }, '1.5', { problem: 'must be at least 2' }],
+  [{ type: 'number', maximum: 2 }, '1.5', { value: 1.5 }],
+  [{ type: 'boolean' }, 'Y', { value: true }],
+  [{ type: 'boolean' }, 'perhaps', { problem: 'must be y or n' }],
+  [{ enum: ['a', 'b'] }, '2', { value: 'b' }],
+  [{ enum: ['a', 'b'] }, 'a', { value: 'a' }],
+  [{ enum: ['a', 'b'] }, '3', { problem: 'must be a number from 1 to 2' }],
+  [{ oneOf: [{ const: 'x', title: 'Ex' }] }, 'Ex', { value: 'x' }],
+  [{ type: 'array', items: { enum: ['a', 'b', 'c'] } }, '1, 3', { value: ['a', 'c'] }],
+  [{ type: 'array', items: { enum: ['a'] }, minItems: 2 }, '1', { problem: 'needs at least 2 choices' }],
+])('for %j the answer %j is %j', (field, words, outcome) => {
+  expect(convertAnswer(field, words)).toEqual(outcome);
+});
+
+test.each([
+  [{ type: 'integer', minimum: 1 }, 'integer ≥ 1'],
+  [{ type: 'number', minimum: 0, maximum: 1 }, 'number 0…1'],
+  [{ type: 'array', items: { type: 'string' } }, 'string[]'],
+  [{ enum: ['a', 'b', 'c', 'd', 'e', 'f'] }, '"a"|"b"|"c"|"d"|"e"|…'],
+  [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string|null'],
+  [{}, 'any'],
+])('%j is said as %s', (schema, words) => {
+  expect(typeWords(schema)).toBe(words);
+});
+
+test('names of a server can not steer the terminal from a signature', () => {
+  expect(signature({ properties: { 'a\u001b[2Jb': { type: 'string' } }, required: [] })).not.toContain('\u001b');
+});
+
+test.each([
+  [{ TERM: 'xterm-kitty' }, 'kitty'],
+  [{ TERM_PROGRAM: 'ghostty' }, 'kitty'],
+  [{ TERM_PROGRAM: 'iTerm.app' }, 'iterm2'],
+  [{ TERM_PROGRAM: 'WezTerm' }, 'iterm2'],
+  [{ TERM: 'xterm-kitty', TMUX: '/tmp/x' }, undefined],
+  [{ TERM: 'xterm-256color' }, undefined],
+])('%j shows pictures by %s', (env, way) => {
+  expect(pictureWay(env as Record<string, string>)).toBe(way);
+});
+
+test('kitty takes PNG in pieces of 4096, and nothing else', () => {
+  const sequence = pictureSequence(Buffer.alloc(4000, 1), 'image/png', 'kitty') as string;
+  const pieces = sequence.split('\u001b\\').slice(0, -1);
+  expect(pieces[0]).toMatch(/^\u001b_Gf=100,a=T,m=1;/);
+  expect(pieces[1]).toMatch(/^\u001b_Gm=0;/);
+  expect(pictureSequence(Buffer.alloc(4), 'image/jpeg', 'kitty')).toBeUndefined();
+});
