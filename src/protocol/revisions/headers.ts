@@ -8,8 +8,24 @@ import { methodRow } from '../methods.ts';
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
 
+/** Values decoded lately: clients mirror the same few names over and over. Bounded, since they may also invent new ones. */
+const decoded = new Map<string, string>();
+const maxDecoded = 512;
+const maxDecodedLength = 128;
+
 /** Decodes a mirrored value; undefined when it claims to be encoded and is not well-formed. */
 export function decodeHeaderValue(raw: string): string | undefined {
+  const known = decoded.get(raw);
+  if (known !== undefined) return known;
+  const value = decodeAfresh(raw);
+  if (value !== undefined && raw.length <= maxDecodedLength) {
+    if (decoded.size >= maxDecoded) decoded.clear();
+    decoded.set(raw, value);
+  }
+  return value;
+}
+
+function decodeAfresh(raw: string): string | undefined {
   const value = raw.replace(/^[ \t]+|[ \t]+$/g, '');
   const encoded = sentinel.exec(value)?.[1];
   if (encoded === undefined) return /[^\t\x20-\x7e]/.test(value) ? undefined : value;

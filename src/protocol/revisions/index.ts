@@ -117,7 +117,7 @@ export class Vocabulary {
     }
     if (this.claims(params) || this.handshakeVersions.length === 0) return 'alone';
     const said = header('mcp-protocol-version');
-    if (said !== undefined && isStatelessDate(said.trim())) return 'alone';
+    if (said !== undefined && !this.handshakeVersions.includes(said) && isStatelessDate(said.trim())) return 'alone';
     // The commonest shape, told at a glance; what is no message at all is refused where sessions do not matter.
     if (jsonrpc === '2.0' && typeof method === 'string' && (params === undefined || isObject(params))) return 'session';
     return sortMessage(value).kind === 'refused' ? 'alone' : 'session';

@@ -43,10 +43,10 @@ export class CompatStream {
 
   /** Without a session one is made up, to be initialized later under the id it announces. */
   #reserve(exchange: HttpExchange, principal: Principal | undefined): void | Promise<void> {
-    const { key, expiresAtMs, id: sealed } = this.#sessions.ids.reserve(principalKey(principal));
+    const { known, id: sealed } = this.#sessions.ids.reserve(principalKey(principal));
     return whenReady(sealed, (id) => {
-      const live = new LiveSession(this.#sessions.live, { key, expiresAtMs, facts: undefined });
-      live.channel = this.#host.connect(new HttpPeer(exchange, principal), undefined, key);
+      const live = new LiveSession(this.#sessions.live, known);
+      live.channel = this.#host.connect(new HttpPeer(exchange, principal), undefined, known.key);
       this.#attach(exchange, live, id);
     });
   }

@@ -19,8 +19,7 @@ export interface Ground {
 }
 
 export class LiveSession {
-  readonly key: string;
-  readonly expiresAtMs: number;
+  readonly known: KnownSession;
   readonly #table: LiveSessions;
   /** Set right after construction: the channel reports changes of its state to this object. */
   channel!: SessionChannel;
@@ -29,15 +28,23 @@ export class LiveSession {
   #standing: StandingStream | undefined;
   /** Takes what no request asked for, and interim messages of calls that may not stream; see compat-stream.ts. */
   aside: Outlet | undefined;
+  /** The state as the store had it when this was made, or has it since. */
+  state: unknown = undefined;
   #exchanges = 0;
   #saving = 0;
   #ended = false;
   usedAtMs = 0;
 
-  constructor(table: LiveSessions, { key, expiresAtMs }: KnownSession) {
+  constructor(table: LiveSessions, known: KnownSession) {
     this.#table = table;
-    this.key = key;
-    this.expiresAtMs = expiresAtMs;
+    this.known = known;
+  }
+
+  get key(): string {
+    return this.known.key;
+  }
+  get expiresAtMs(): number {
+    return this.known.expiresAtMs;
   }
 
   get log(): EventLog | undefined {
@@ -98,7 +105,10 @@ export class LiveSession {
     if (this.#ended) return;
     if (this.active) return this.#table.keep(this);
     const holding = this.channel.session?.holding === true;
-    if (!holding && this.#standing === undefined) return this.#table.forget(this);
+    if (!holding && this.#standing === undefined) {
+      this.known.resting = this;
+      return this.#table.forget(this);
+    }
     // What it watches is missed until it is back; one that was connected lately may be back soon.
     this.usedAtMs = Date.now();
     if (holding) this.follow();

@@ -67,7 +67,12 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     // Who comes next on this connection would find nobody.
     if (this.#server.draining) response.shouldKeepAlive = false;
     response.writeHead(status, all as string[]);
-    response.end(body);
+    if (body !== undefined && body !== '') {
+      response.write(body);
+      // Head and body leave as one write. Ending first would cost a second, empty one, and a tenth of a whole call.
+      response.socket?.uncork();
+    }
+    response.end();
     if (!this.incoming.complete) this.#discardRest();
     this.onAnswered?.(status);
   }

@@ -10,11 +10,24 @@ import { whenReady } from './ready.ts';
 const purpose = 'session';
 
 /** A session id that was opened. */
-export interface KnownSession {
+export class KnownSession {
   readonly key: string;
   readonly expiresAtMs: number;
   /** Undefined for one that was handed out before `initialize`. */
   readonly facts: SessionFacts | undefined;
+  /** Where the store has its revocation and its state: spelled once, looked up with each request. */
+  readonly revokedKey: string;
+  readonly stateKey: string;
+  /** What served it last, to serve it again; worth no more than the time to make it anew. */
+  resting: unknown = undefined;
+
+  constructor(key: string, expiresAtMs: number, facts: SessionFacts | undefined) {
+    this.key = key;
+    this.expiresAtMs = expiresAtMs;
+    this.facts = facts;
+    this.revokedKey = `revoked ${key}`;
+    this.stateKey = `state ${key}`;
+  }
 }
 
 /** What travels, in as few letters as the reader can bear. */
@@ -56,11 +69,10 @@ export class SessionIds {
   }
 
   /** Makes an id for a session that has yet to be initialized. */
-  reserve(context: string): KnownSession & { readonly id: string | Promise<string> } {
-    const key = crypto.randomUUID();
-    const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
-    const id = this.#seal({ k: key, e: expiresAtMs, s: 'reserved' }, context);
-    return { key, expiresAtMs, facts: undefined, id };
+  reserve(context: string): { readonly known: KnownSession; readonly id: string | Promise<string> } {
+    const known = new KnownSession(crypto.randomUUID(), Date.now() + this.#limits.sessionTtlMs, undefined);
+    const id = this.#seal({ k: known.key, e: known.expiresAtMs, s: 'reserved' }, context);
+    return { known, id };
   }
 
   /** Keeps the facts of a session whose id does not carry them. */
@@ -76,6 +88,7 @@ export class SessionIds {
   open(id: string, context: string): KnownSession | undefined | Promise<KnownSession | undefined> {
     if (id.length > this.#limits.maxSessionIdLength) return undefined;
     const remembered = this.#remembered.get(id);
+    // Whoever asks must be whom it was made for, each time.
     if (remembered !== undefined) {
       return remembered.context === context ? this.#unrevoked(remembered.session) : undefined;
     }
@@ -92,24 +105,26 @@ export class SessionIds {
   #read({ k: key, e: expiresAtMs, r, i, c, s }: Sealed): KnownSession | undefined | Promise<KnownSession | undefined> {
     if (s === undefined) {
       const facts = { key, revision: r as string, ...(i && { clientInfo: i }), capabilities: c ?? {} };
-      return { key, expiresAtMs, facts };
+      return new KnownSession(key, expiresAtMs, facts);
     }
     return whenReady(this.#store.get(`facts ${key}`), (stored) => {
       if (stored === undefined && s === 'kept') return undefined;
-      return { key, expiresAtMs, facts: stored as unknown as SessionFacts | undefined };
+      return new KnownSession(key, expiresAtMs, stored as unknown as SessionFacts | undefined);
     });
   }
 
   #unrevoked(session: KnownSession): KnownSession | undefined | Promise<KnownSession | undefined> {
     if (session.expiresAtMs <= Date.now()) return undefined;
-    return whenReady(this.#store.get(`revoked ${session.key}`), (mark) => (mark === undefined ? session : undefined));
+    const mark = this.#store.get(session.revokedKey);
+    if (mark instanceof Promise) return mark.then((found) => (found === undefined ? session : undefined));
+    return mark === undefined ? session : undefined;
   }
 
   /** Ends a session for good. The id is dead for every replica once this has returned. */
-  revoke({ key, expiresAtMs }: KnownSession): void | Promise<void> {
+  revoke({ key, expiresAtMs, revokedKey, stateKey }: KnownSession): void | Promise<void> {
     const ttlMs = expiresAtMs - Date.now();
-    return whenReady(this.#store.set(`revoked ${key}`, true, ttlMs), () =>
-      whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(`state ${key}`)),
+    return whenReady(this.#store.set(revokedKey, true, ttlMs), () =>
+      whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(stateKey)),
     );
   }
 }

@@ -52,19 +52,23 @@ export class Sessions {
     const { key } = known;
     const live = this.live.get(key) ?? this.#entering.get(key);
     if (live !== undefined) return live;
-    const taken = whenReady(this.#store.get(`state ${key}`), (state) =>
-      this.#takeUp(known, peer, state as SessionState | undefined),
-    );
-    if (!(taken instanceof Promise)) return taken;
+    const state = this.#store.get(known.stateKey);
+    if (!(state instanceof Promise)) return this.#takeUp(known, peer, state as SessionState | undefined);
     // Two requests that come while the store is asked must meet in one session, or answers would miss their questions.
-    const entering = taken.finally(() => setTimeout(() => this.#entering.delete(key), 0));
+    const entering = state
+      .then((found) => this.#takeUp(known, peer, found as SessionState | undefined))
+      .finally(() => setTimeout(() => this.#entering.delete(key), 0));
     this.#entering.set(key, entering);
     return entering;
   }
 
   #takeUp(known: KnownSession, peer: Peer, state: SessionState | undefined): LiveSession | undefined {
+    const resting = known.resting as LiveSession | undefined;
+    known.resting = undefined;
+    if (resting !== undefined && resting.state === state) return resting;
     if (known.facts === undefined) return undefined;
     const live = new LiveSession(this.live, known);
+    live.state = state;
     return this.#settle(live, peer, known.facts, state) ? live : undefined;
   }
 
@@ -82,11 +86,12 @@ export class Sessions {
   }
 
   #save(live: LiveSession, state: SessionState): void {
-    const { key, expiresAtMs } = live;
-    const saved =
-      Object.keys(state).length === 0
-        ? this.#store.delete(`state ${key}`)
-        : this.#store.set(`state ${key}`, state as unknown as Json, expiresAtMs - Date.now());
+    const { stateKey, expiresAtMs } = live.known;
+    const isInitial = Object.keys(state).length === 0;
+    live.state = isInitial ? undefined : state;
+    const saved = isInitial
+      ? this.#store.delete(stateKey)
+      : this.#store.set(stateKey, state as unknown as Json, expiresAtMs - Date.now());
     if (!(saved instanceof Promise)) return;
     // Until the store has it, this process is the only one that knows: the session stays in memory.
     live.saveBegun();

@@ -8,14 +8,14 @@ import { methods } from '../../protocol/methods.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { AloneOutlet } from './alone-outlet.ts';
 import { answer, type Refusals } from './answers.ts';
-import { EventStream, eventStreamHeaders } from './event-stream.ts';
 import { type BodyRefusal, type HttpExchange, HttpPeer } from './exchange.ts';
 import type { Ground, LiveSession } from './live-session.ts';
-import { type Accepts, acceptsOf, acceptsStream, isJson } from './media.ts';
+import { type Accepts, acceptsOf, isJson } from './media.ts';
 import { whenReady } from './ready.ts';
-import { type Place, parseEventId, replay } from './resumable-stream.ts';
+import { SessionDoor } from './session-door.ts';
 import type { KnownSession } from './session-ids.ts';
 import { SessionOutlet } from './session-outlet.ts';
+import { SessionStreams } from './session-streams.ts';
 import type { Sessions } from './sessions.ts';
 
 export type SessionMode = 'required' | 'optional' | 'off';
@@ -26,6 +26,8 @@ export class Streamable {
   readonly #sessions: Sessions;
   readonly #refusals: Refusals;
   readonly #mode: SessionMode;
+  readonly #door: SessionDoor;
+  readonly #streams: SessionStreams;
   /** Channels of requests that stand alone and are not answered yet. */
   readonly #alone = new Set<SessionChannel>();
 
@@ -35,6 +37,8 @@ export class Streamable {
     this.#sessions = sessions;
     this.#refusals = refusals;
     this.#mode = mode;
+    this.#door = new SessionDoor(host, sessions, refusals);
+    this.#streams = new SessionStreams(ground, sessions, this.#door, refusals);
   }
 
   /** What `Allow` says. */
@@ -65,7 +69,7 @@ export class Streamable {
         if (typeof body === 'string') this.#read(exchange, principal, accepts, body);
         else this.#unread(exchange, body);
       } catch (error) {
-        this.#failed(exchange, error);
+        this.#door.failed(exchange, error);
       }
     });
   }
@@ -123,11 +127,12 @@ export class Streamable {
   #open(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
     const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
     if (id === undefined) return this.#openNew(exchange, principal, accepts, message);
-    this.#settle(exchange, () =>
+    this.#door.settle(
+      exchange,
       whenReady(this.#sessions.find(id, principal), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
         if (known.facts === undefined) return this.#openReserved(exchange, principal, accepts, message, known, id);
-        return this.#enter(exchange, principal, known, (live) =>
+        return this.#door.enterKnown(exchange, principal, known, (live) =>
           this.#deliver(live, exchange, principal, accepts, message),
         );
       }),
@@ -172,7 +177,8 @@ export class Streamable {
       duplex: false,
       push: () => false,
       end: (text, status) =>
-        this.#settle(exchange, () =>
+        this.#door.settle(
+          exchange,
           whenReady(idOf(), (id) =>
             answer(exchange, accepts, message, text, status, id === undefined ? [] : this.#sessions.headersOf(id)),
           ),
@@ -184,7 +190,7 @@ export class Streamable {
   #serve(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
     const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
     if (id !== undefined) {
-      return this.#within(exchange, principal, id, (live) =>
+      return this.#door.enter(exchange, principal, id, (live) =>
         this.#deliver(live, exchange, principal, accepts, message),
       );
     }
@@ -216,125 +222,22 @@ export class Streamable {
     exchange.onGone(() => outlet.lost());
   }
 
-  /** Goes on in the session with that id, if it is one of this principal's. */
-  #within(
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    id: string,
-    next: (live: LiveSession) => void | Promise<void>,
-  ): void {
-    this.#settle(exchange, () =>
-      whenReady(this.#sessions.find(id, principal), (known) => {
-        if (known === undefined) return this.#refusals.unknownSession(exchange);
-        if (known.facts === undefined) return this.#refusals.refuse(exchange, 400, wireErrors.notInitialized());
-        return this.#enter(exchange, principal, known, next);
-      }),
-    );
-  }
-
-  #enter(
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    known: KnownSession,
-    next: (live: LiveSession) => void | Promise<void>,
-  ): void | Promise<void> {
-    const { handshakeVersions } = this.#host;
-    const said = exchange.get('mcp-protocol-version')?.trim();
-    // Another revision than the session's is tolerated as long as we speak it: the session decides.
-    if (said !== undefined && !handshakeVersions.includes(said)) {
-      return this.#refusals.unknownVersion(exchange, said, handshakeVersions);
-    }
-    return whenReady(this.#sessions.enter(known, new HttpPeer(exchange, principal)), (live) =>
-      live === undefined ? this.#refusals.unknownSession(exchange) : next(live),
-    );
-  }
-
   get(exchange: HttpExchange, principal: Principal | undefined): void {
-    if (!this.#hasSessions) return this.#refusals.notAllowed(exchange, this.allow);
-    if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
-      return this.#refusals.notAcceptable(exchange, 'text/event-stream');
-    }
-    const id = this.#sessions.idOf(exchange);
-    if (id === undefined) return this.#refusals.sessionRequired(exchange);
-    this.#within(exchange, principal, id, (live) => {
-      if (!live.mayStream) return this.#refusals.busy(exchange, 'too many streams are open');
-      const last = this.#ground.log && exchange.get('last-event-id');
-      const place = last === undefined ? undefined : parseEventId(last);
-      if (place?.kind === 'post') return this.#resume(live, exchange, principal, place);
-      return this.#stand(live, exchange, principal, place);
-    });
-  }
-
-  #connect(live: LiveSession, exchange: HttpExchange, principal: Principal | undefined): EventStream {
-    const expiresAtMs = Math.min(live.expiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
-    const connection = new EventStream(exchange.openStream(eventStreamHeaders), this.#ground.beat, expiresAtMs);
-    // Proxies and clients wait for the first bytes.
-    connection.write(':\n\n');
-    return connection;
-  }
-
-  #stand(
-    live: LiveSession,
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    place: Place | undefined,
-  ): Promise<void> {
-    const connection = this.#connect(live, exchange, principal);
-    exchange.onGone(() => {
-      live.standing.lost(connection);
-      live.rest();
-    });
-    live.follow();
-    const opened = live.standing.open(connection, live.channel.session?.polling === true, place);
-    live.rest();
-    return opened;
-  }
-
-  /** A client comes back for the rest of what a POST is, or was, answered with. */
-  async #resume(
-    live: LiveSession,
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    place: Place,
-  ): Promise<void> {
-    const log = this.#ground.log;
-    if (log === undefined || (await log.after(live.key, place.stream, place.sequence)) === undefined) {
-      const error = wireErrors.transport(
-        'Bad Request: this Last-Event-ID is not known any more; send the request again',
-      );
-      return this.#refusals.refuse(exchange, 400, error);
-    }
-    const connection = this.#connect(live, exchange, principal);
-    const running = live.posts.get(place.stream);
-    if (running === undefined) {
-      await replay(log, live.key, place, () => connection);
-      return connection.end();
-    }
-    exchange.onGone(() => running.lostConnection(connection));
-    await running.resume(connection, place.sequence);
+    if (this.#hasSessions) this.#streams.get(exchange, principal);
+    else this.#refusals.notAllowed(exchange, this.allow);
   }
 
   delete(exchange: HttpExchange, principal: Principal | undefined): void {
     if (!this.#hasSessions) return this.#refusals.notAllowed(exchange, this.allow);
     const id = this.#sessions.idOf(exchange);
     if (id === undefined) return this.#refusals.sessionRequired(exchange);
-    this.#settle(exchange, () =>
+    this.#door.settle(
+      exchange,
       whenReady(this.#sessions.find(id, principal), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
         return whenReady(this.#sessions.end(known), () => exchange.respond(200, []));
       }),
     );
-  }
-
-  /** Does what may have to wait for a store or a sealer; their failures become an answer. */
-  #settle(exchange: HttpExchange, work: () => void | Promise<void>): void {
-    const done = work();
-    if (done instanceof Promise) done.catch((error: unknown) => this.#failed(exchange, error));
-  }
-
-  #failed(exchange: HttpExchange, error: unknown): void {
-    this.#host.logger?.error('a request could not be served', { path: exchange.path, error });
-    this.#refusals.failed(exchange);
   }
 
   /** Lets open calls finish, then ends every stream. */

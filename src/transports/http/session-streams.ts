@@ -1,0 +1,90 @@
+// GET on the endpoint: the standing stream of a session, or the rest of a stream that a POST was answered with.
+
+import { wireErrors } from '../../protocol/errors.ts';
+import type { Principal } from '../../protocol/exchange.ts';
+import type { Refusals } from './answers.ts';
+import { EventStream, eventStreamHeaders } from './event-stream.ts';
+import type { HttpExchange } from './exchange.ts';
+import type { Ground, LiveSession } from './live-session.ts';
+import { acceptsOf, acceptsStream } from './media.ts';
+import { type Place, parseEventId, replay } from './resumable-stream.ts';
+import type { SessionDoor } from './session-door.ts';
+import type { Sessions } from './sessions.ts';
+
+export class SessionStreams {
+  readonly #ground: Ground;
+  readonly #sessions: Sessions;
+  readonly #door: SessionDoor;
+  readonly #refusals: Refusals;
+
+  constructor(ground: Ground, sessions: Sessions, door: SessionDoor, refusals: Refusals) {
+    this.#ground = ground;
+    this.#sessions = sessions;
+    this.#door = door;
+    this.#refusals = refusals;
+  }
+
+  get(exchange: HttpExchange, principal: Principal | undefined): void {
+    if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
+      return this.#refusals.notAcceptable(exchange, 'text/event-stream');
+    }
+    const id = this.#sessions.idOf(exchange);
+    if (id === undefined) return this.#refusals.sessionRequired(exchange);
+    this.#door.enter(exchange, principal, id, (live) => {
+      if (!live.mayStream) return this.#refusals.busy(exchange, 'too many streams are open');
+      const last = this.#ground.log && exchange.get('last-event-id');
+      const place = last === undefined ? undefined : parseEventId(last);
+      if (place?.kind === 'post') return this.#resume(live, exchange, principal, place);
+      return this.#stand(live, exchange, principal, place);
+    });
+  }
+
+  #connect(live: LiveSession, exchange: HttpExchange, principal: Principal | undefined): EventStream {
+    const expiresAtMs = Math.min(live.expiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
+    const connection = new EventStream(exchange.openStream(eventStreamHeaders), this.#ground.beat, expiresAtMs);
+    // Proxies and clients wait for the first bytes.
+    connection.write(':\n\n');
+    return connection;
+  }
+
+  #stand(
+    live: LiveSession,
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    place: Place | undefined,
+  ): Promise<void> {
+    const connection = this.#connect(live, exchange, principal);
+    exchange.onGone(() => {
+      live.standing.lost(connection);
+      live.rest();
+    });
+    live.follow();
+    const opened = live.standing.open(connection, live.channel.session?.polling === true, place);
+    live.rest();
+    return opened;
+  }
+
+  /** A client comes back for the rest of what a POST is, or was, answered with. */
+  async #resume(
+    live: LiveSession,
+    exchange: HttpExchange,
+    principal: Principal | undefined,
+    place: Place,
+  ): Promise<void> {
+    const { log } = this.#ground;
+    if (log === undefined || (await log.after(live.key, place.stream, place.sequence)) === undefined) {
+      const error = wireErrors.transport(
+        'Bad Request: this Last-Event-ID is not known any more; send the request again',
+      );
+      return this.#refusals.refuse(exchange, 400, error);
+    }
+    const connection = this.#connect(live, exchange, principal);
+    const running = live.posts.get(place.stream);
+    if (running === undefined) {
+      await replay(log, live.key, place, () => connection);
+      return connection.end();
+    }
+    exchange.onGone(() => running.lostConnection(connection));
+    await running.resume(connection, place.sequence);
+  }
+}
