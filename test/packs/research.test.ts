@@ -158,6 +158,19 @@ test('a page that is not what was asked for is an error of the source', async ()
   expect(await find({ query: 'x' })).toMatch(/arxiv: .*content type.*crossref: .*can not be read/);
 });
 
+test('a source outside the bounds of a policy is named as refused, the others answer', async () => {
+  const { urls, asked } = await startFakeLibraries();
+  const { host } = new URL(urls.arxiv);
+  const { find } = await open({
+    urls: { ...urls, arxiv: 'http://elsewhere.example/' },
+    network: { hosts: ['127.0.0.1'], allow: [host] },
+  });
+  const answer = await find({ query: 'x' });
+  expect(answer.sources.arxiv).toMatchObject({ status: 'failed', error: expect.stringContaining('not on the list') });
+  expect(answer.sources.crossref.status).toBe('ok');
+  expect(asked).toHaveLength(2);
+});
+
 test('a cancelled question is not answered and costs the source nothing', async () => {
   const { urls, asked, fail } = await startFakeLibraries();
   fail('crossref', 0);

@@ -185,6 +185,16 @@ test('a private address is reached only because it was written down, and redirec
   await new Promise((resolve) => evil.close(resolve));
 });
 
+test('the bounds of a policy win: an engine outside them is not asked, a private address needs its word', async () => {
+  const { host, hostname } = new URL(engine.url);
+  const bounds = async (network: object) => (await find(await open({ network }), { query: 'x' })).text;
+  expect(await bounds({ hosts: ['example.org'] })).toMatch(/^Search error: Refused to connect .*not on the list/);
+  expect(await bounds({})).toMatch(/^Search error: Refused to connect .*loopback/);
+  expect(await bounds({ allow: [host], deny: [hostname] })).toMatch(/^Search error: Refused to connect .*denied/);
+  expect(engine.asked).toHaveLength(0);
+  expect(numbers(await bounds({ allow: [host] }))).toHaveLength(5);
+});
+
 test('an engine of your own takes the place of DuckDuckGo, also in the description', async () => {
   const backend: SearchBackend = {
     name: 'Shelf',

@@ -20,7 +20,10 @@ export const empiricalProfile: Profile = {
       logging: false,
       logger,
     });
-    const pack = research(packOptions<ResearchOptions>(settings, 'research', researchSchema));
+    const pack = research({
+      ...packOptions<ResearchOptions>(settings, 'research', researchSchema),
+      ...(settings.network === undefined ? {} : { network: settings.network }),
+    });
     await server.use(pack);
     for (const source of Object.keys(pack.health)) health.add(source, () => healthOf(pack, source));
     installHealthCheck(server, health);

@@ -32,7 +32,12 @@ export const secureLocalProfile: Profile = {
     ]);
     // The document shows the text of a result and the fields of a tool: the note goes below, the hints are left out.
     await server.use(
-      search({ label: 'note', annotations: false, ...packOptions<SearchOptions>(settings, 'search', searchSchema) }),
+      search({
+        label: 'note',
+        annotations: false,
+        ...packOptions<SearchOptions>(settings, 'search', searchSchema),
+        ...(settings.network === undefined ? {} : { network: settings.network }),
+      }),
     );
     return { server };
   },

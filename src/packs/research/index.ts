@@ -3,6 +3,7 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceHealth, ServiceLimits } from '../remote/service.ts';
 import { Arxiv } from './arxiv.ts';
 import { Crossref } from './crossref.ts';
@@ -29,6 +30,8 @@ export interface ResearchOptions {
   readonly contact?: string;
   readonly timeoutMs?: number;
   readonly limits?: Partial<ServiceLimits>;
+  /** The bounds of a policy; a source outside them is never asked. */
+  readonly network?: NetworkPolicy;
   /** How long the answer of a source is remembered. Default 10 minutes. */
   readonly cacheTtlMs?: number;
   readonly maxCached?: number;
@@ -82,13 +85,14 @@ export function research(options: ResearchOptions = {}): ResearchPack {
   };
 }
 
-function makeSource(name: BuiltIn, { urls, contact, timeoutMs, limits }: ResearchOptions): LiteratureSource {
+function makeSource(name: BuiltIn, { urls, contact, timeoutMs, limits, network }: ResearchOptions): LiteratureSource {
   const url = urls?.[name];
   return new builtIn[name]({
     ...(url === undefined ? {} : { url }),
     ...(contact === undefined ? {} : { contact }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limits === undefined ? {} : { limits }),
+    ...(network === undefined ? {} : { network }),
   });
 }
 

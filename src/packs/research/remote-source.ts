@@ -1,6 +1,6 @@
 // What the sources out there have in common: an address, a fetcher that reaches it and nothing else, a service.
 
-import { createFetcher, type Fetcher } from '../../security/network/fetcher.ts';
+import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';
 import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
 import type { Paper } from './paper.ts';
@@ -14,6 +14,8 @@ export interface RemoteSourceOptions {
   readonly limits?: Partial<ServiceLimits>;
   /** A mail address: services give those who say who they are more room. */
   readonly contact?: string;
+  /** The bounds of a policy. */
+  readonly network?: NetworkPolicy;
   readonly fetcher?: Fetcher;
 }
 
@@ -33,7 +35,8 @@ export abstract class RemoteSource implements LiteratureSource {
     this.url = new URL(options.url ?? url);
     this.contact = options.contact;
     this.#timeoutMs = options.timeoutMs ?? 15_000;
-    this.#fetcher = options.fetcher ?? createFetcher(fetcherFor(this.url, options.url !== undefined));
+    this.#fetcher =
+      options.fetcher ?? fetcherFor(this.url, { given: options.url !== undefined, network: options.network });
     this.#limits = { ...limits, ...options.limits };
   }
 

@@ -1,7 +1,7 @@
 // DuckDuckGo without a key: the page for browsers without scripts, asked as its own form would ask. How the page is
 // read is in results-page.ts.
 
-import { createFetcher, type Fetcher } from '../../security/network/fetcher.ts';
+import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';
 import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
 import { ServiceError, serviceErrors } from '../remote/service-error.ts';
@@ -18,6 +18,8 @@ export interface DuckDuckGoOptions {
   /** Of one request. Default 10 s. */
   readonly timeoutMs?: number;
   readonly limits?: Partial<ServiceLimits>;
+  /** The bounds of a policy. */
+  readonly network?: NetworkPolicy;
   /** For tests; by default one that may reach the engine and nothing else. */
   readonly fetcher?: Fetcher;
 }
@@ -45,7 +47,8 @@ export class DuckDuckGo implements SearchBackend {
     this.#url = new URL(options.url ?? 'https://html.duckduckgo.com/html/');
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.#settings = { kl: options.region ?? 'wt-wt', kp: safeSearchCodes[options.safeSearch ?? 'moderate'] };
-    const fetcher = options.fetcher ?? createFetcher(fetcherFor(this.#url, options.url !== undefined));
+    const fetcher =
+      options.fetcher ?? fetcherFor(this.#url, { given: options.url !== undefined, network: options.network });
     this.#service = new Service({ name: this.name, fetcher, ...options.limits });
   }
 

@@ -2,6 +2,7 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceLimits } from '../remote/service.ts';
 import type { SafeSearch, SearchBackend } from './backend.ts';
 import type { Labelling, Searcher } from './search.ts';
@@ -28,6 +29,8 @@ export interface SearchOptions {
   /** Whether the tool carries hints about itself (read-only, open world). Default true. */
   readonly annotations?: boolean;
   readonly limits?: Partial<ServiceLimits>;
+  /** The bounds of a policy; an engine outside them is never asked. */
+  readonly network?: NetworkPolicy;
 }
 
 /** What a configuration file may say about this pack. */
@@ -129,12 +132,13 @@ interface Engine {
 
 /** What is wrong about the options shows now; the engine itself is made with the first question. */
 function chooseEngine(options: SearchOptions): Engine {
-  const { backend = 'duckduckgo', url, region, safeSearch, timeoutMs, limits } = options;
+  const { backend = 'duckduckgo', url, region, safeSearch, timeoutMs, limits, network } = options;
   if (typeof backend !== 'string') return { name: backend.name, make: () => backend };
   const common = {
     ...(safeSearch === undefined ? {} : { safeSearch }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limits === undefined ? {} : { limits }),
+    ...(network === undefined ? {} : { network }),
   };
   if (backend === 'duckduckgo') {
     const own = { ...(url === undefined ? {} : { url }), ...(region === undefined ? {} : { region }) };

@@ -1,7 +1,7 @@
 // A SearXNG server of one's own as the search engine: its JSON interface, which the operator has to switch on there
 // (`search.formats: [html, json]`).
 
-import { createFetcher, type Fetcher } from '../../security/network/fetcher.ts';
+import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';
 import { Service, type ServiceHealth, type ServiceLimits } from '../remote/service.ts';
 import { ServiceError, serviceErrors } from '../remote/service-error.ts';
@@ -17,6 +17,8 @@ export interface SearxngOptions {
   /** Of one request. Default 10 s. */
   readonly timeoutMs?: number;
   readonly limits?: Partial<ServiceLimits>;
+  /** The bounds of a policy. */
+  readonly network?: NetworkPolicy;
   readonly fetcher?: Fetcher;
 }
 
@@ -38,7 +40,7 @@ export class Searxng implements SearchBackend {
       language: options.language ?? 'all',
       safesearch: safeSearchCodes[options.safeSearch ?? 'moderate'],
     };
-    const fetcher = options.fetcher ?? createFetcher(fetcherFor(this.#url, true));
+    const fetcher = options.fetcher ?? fetcherFor(this.#url, { given: true, network: options.network });
     this.#service = new Service({ name: this.name, fetcher, ...options.limits });
   }
 
