@@ -135,6 +135,24 @@ const http = [
   },
 ];
 
+/** @type {Contestant[]} */
+const notes = [
+  {
+    id: 'mooring',
+    name: 'mooring serve reference',
+    file: 'notes-mooring.mjs',
+    eras: ['handshake'],
+    needsExport: 'serveStdio',
+  },
+  {
+    id: 'memory',
+    name: 'official memory server',
+    file: 'notes-memory.mjs',
+    eras: ['handshake'],
+    needs: ['@modelcontextprotocol/server-memory'],
+  },
+];
+
 const require = createRequire(import.meta.url);
 const build = new URL('../dist/index.js', import.meta.url);
 /** @type {Record<string, unknown> | undefined} */
@@ -158,12 +176,12 @@ export function versionOf(name) {
   return folder && require(`${folder}/${name}/package.json`).version;
 }
 
-export const contestants = { stdio, http };
-export const peerPackages = [...new Set([...stdio, ...http].flatMap(({ needs = [] }) => needs))];
+export const contestants = { stdio, http, notes };
+export const peerPackages = [...new Set([...stdio, ...http, ...notes].flatMap(({ needs = [] }) => needs))];
 
 /**
  * Those that can run, and why the others can not.
- * @param {'stdio' | 'http'} transport
+ * @param {'stdio' | 'http' | 'notes'} transport
  * @param {string[]} [only]  ids
  */
 export function field(transport, only) {

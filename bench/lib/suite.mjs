@@ -12,6 +12,7 @@ import { revisions } from './wire.mjs';
  * @property {number} warmMs    load before it, for the compiler to settle
  * @property {number} sessions  idle sessions to open
  * @property {number} streams   streams to hold open
+ * @property {number} notes     notes to store before reading
  */
 
 /** @template T @typedef {(contestant: Contestant, era: Era, effort: Effort) => Promise<T>} Measure */
@@ -21,7 +22,7 @@ import { revisions } from './wire.mjs';
  * @property {string} id
  * @property {string} title
  * @property {string} note
- * @property {'stdio' | 'http'} transport
+ * @property {'stdio' | 'http' | 'notes'} transport
  * @property {number} rounds
  * @property {import('./table.mjs').Column[]} columns
  * @property {(contestant: Contestant, era: Era) => boolean} [admits]
@@ -30,8 +31,8 @@ import { revisions } from './wire.mjs';
 
 /** @type {Record<'full' | 'quick', Effort>} */
 export const efforts = {
-  full: { ms: 1000, warmMs: 1500, sessions: 10_000, streams: 1000 },
-  quick: { ms: 250, warmMs: 500, sessions: 1000, streams: 200 },
+  full: { ms: 1000, warmMs: 1500, sessions: 10_000, streams: 1000, notes: 100_000 },
+  quick: { ms: 250, warmMs: 500, sessions: 1000, streams: 200, notes: 10_000 },
 };
 
 /**

@@ -132,8 +132,9 @@ export class SqliteNotes {
     const tagged = 'select distinct note from note_tags where owner = ? and tag in (select value from json_each(?))';
     const db = this.#db;
     const total = Number(db.statement(`select count(*) as count from (${tagged})`).get(number, wanted)?.['count']);
+    // `cross` keeps the order of the two: from the few that have the tag to their notes, not the other way round.
     const picked = `select n.id, n.note from (${tagged} order by note desc limit ?) t
-      join notes n on n.owner = ? and n.id = t.note order by n.id desc`;
+      cross join notes n on n.owner = ? and n.id = t.note order by n.id desc`;
     const row = db.statement(gatherWithin(picked)).get(number, wanted, limit, number, maxCharacters);
     return { json: `[${row?.['notes'] ?? ''}]`, count: Number(row?.['count'] ?? 0), total };
   }
