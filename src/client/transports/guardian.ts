@@ -8,8 +8,8 @@ import type { Writable } from 'node:stream';
 const shell = '/bin/sh';
 
 /**
- * Reads `+ <group>` and `- <group>`. At the end of input it gives groups that are left two seconds to notice the end
- * of theirs, then asks, then kills. It only ever sees numbers, and ignores what would end it with us.
+ * Reads `+ <group>` and `- <group>`. At the end of input it gives groups that are left a second to notice the end
+ * of theirs, then asks, and a second later kills. It only ever sees numbers, and ignores what would end it with us.
  */
 const script = `trap '' HUP INT TERM
 groups=
@@ -22,16 +22,16 @@ while read -r sign group; do
 done
 alive() {
   left=
-  for each in $groups; do kill -0 -- "-$each" 2>/dev/null && left="$left $each"; done
+  for each in $groups; do kill -s 0 -- "-$each" 2>/dev/null && left="$left $each"; done
   groups=$left
   [ -n "$groups" ]
 }
-alive && sleep 1 && alive && sleep 1
+alive && sleep 1
 alive || exit 0
-for each in $groups; do kill -TERM -- "-$each" 2>/dev/null; done
+for each in $groups; do kill -s TERM -- "-$each" 2>/dev/null; done
 sleep 1
 alive || exit 0
-for each in $groups; do kill -KILL -- "-$each" 2>/dev/null; done`;
+for each in $groups; do kill -s KILL -- "-$each" 2>/dev/null; done`;
 
 /**
  * Reports itself to the guardian before it becomes the program, so that there is no instant in which we could die and

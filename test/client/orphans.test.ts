@@ -1,0 +1,56 @@
+// Nobody outlives a client that was killed: not a server that ignores every goodbye, not what a server started itself.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { marked, newMark, until } from './nasty/processes.ts';
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const modes = ['proper', 'ignores-every-goodbye', 'leaves-children', 'reads-nothing-later'];
+
+let parent: ChildProcess | undefined;
+afterEach(() => {
+  parent?.kill('SIGKILL');
+});
+
+function start(mark: string): ChildProcess {
+  // The mark stands apart from the parent's own words, so that only its children are counted.
+  parent = spawn(process.execPath, [path('fixtures/parent.mjs'), path('nasty/stdio-server.mjs'), mark, ...modes], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return parent;
+}
+
+const children = (mark: string) => marked(mark).filter((pid) => pid !== parent?.pid);
+
+test('kill -9 of the client ends all its servers and what they started', async () => {
+  const mark = newMark();
+  const child = start(mark);
+  await new Promise((ready) => child.stdout?.once('data', ready));
+  // Four servers, and one process that one of them started.
+  expect(children(mark)).toHaveLength(modes.length + 1);
+  child.kill('SIGKILL');
+  await until(() => children(mark).length === 0);
+});
+
+test('SIGTERM and a plain exit do so as well', async () => {
+  const mark = newMark();
+  const child = start(mark);
+  await new Promise((ready) => child.stdout?.once('data', ready));
+  child.kill('SIGTERM');
+  await until(() => children(mark).length === 0);
+});
+
+test('at whatever instant of connecting the client is killed', async () => {
+  const marks: string[] = [];
+  for (let round = 0; round < 12; round++) {
+    const mark = newMark();
+    marks.push(mark);
+    const child = start(mark);
+    const gone = new Promise((exited) => child.once('exit', exited));
+    // Spread over the time from the first line of the program to the first answer of the last server.
+    await new Promise((next) => setTimeout(next, 60 + round * 30));
+    child.kill('SIGKILL');
+    await gone;
+  }
+  await until(() => marks.every((mark) => marked(mark).length === 0));
+});
