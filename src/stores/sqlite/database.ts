@@ -42,6 +42,7 @@ export class Database {
   #scheduled = false;
   #dataVersion: unknown;
   #closed: Promise<void> | undefined;
+  #idle: (() => void) | undefined;
 
   private constructor(db: Connection, file: string, options: DatabaseOptions) {
     this.#db = db;
@@ -127,7 +128,7 @@ export class Database {
 
   async #finish(): Promise<void> {
     clearInterval(this.#poll);
-    while (this.#queue.length > 0 || this.#scheduled) await new Promise((resolve) => setTimeout(resolve, 1));
+    if (this.#scheduled) await new Promise<void>((resolve) => (this.#idle = resolve));
     try {
       // Leaves one complete file behind, as the last one to close does; a driver may be slow to let go.
       this.#db.exec('pragma wal_checkpoint(truncate)');
@@ -144,6 +145,8 @@ export class Database {
     const start = (): void => {
       this.#scheduled = false;
       this.#commit();
+      // Whatever is left, or came meanwhile, has scheduled itself again.
+      if (!this.#scheduled) this.#idle?.();
     };
     if (waitMs === 0) setImmediate(start);
     else setTimeout(start, waitMs);
