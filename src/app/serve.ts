@@ -117,5 +117,8 @@ async function serveOverStdio(
   const connection = await serveStdio(server, { ...stdio, logger });
   guard();
   logger.info('Server running', { profile, transport: 'stdio', version });
+  if (process.stdin.isTTY === true) {
+    logger.notice('this speaks MCP on stdin and stdout, for programs; people use --http, or: mooring tools <server>');
+  }
   await connection.closed;
 }

@@ -24,7 +24,7 @@ type Servers = Readonly<Record<string, ServerEntry & { readonly httpUrl?: string
 export async function findTarget(word: string, configFile: string | undefined): Promise<NamedTarget> {
   if (/^(https?|wss?):\/\//i.test(word)) return { label: word, target: word };
   const servers = await serversOf(configFile);
-  if (Object.hasOwn(servers, word)) return { label: word, target: spelled(servers[word] as Servers[string]) };
+  if (Object.hasOwn(servers, word)) return { label: word, target: spelled(word, servers[word] as Servers[string]) };
   if (/\s/.test(word.trim())) return { label: word, target: word };
   if (Object.hasOwn(profiles, word)) {
     return { label: word, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', word], own: true };
@@ -66,16 +66,19 @@ function foreignServers(file: string): Servers | undefined {
   if (typeof found !== 'object' || found === null) {
     throw new Mistake(`${file} has neither "mcpServers" nor "servers"`);
   }
-  const { value: expanded, unset } = expandVariables(found, process.env);
-  const [first] = unset;
-  if (first !== undefined) {
-    throw new Mistake(`${file}: ${first.path.join('.')} needs the variable ${first.name}, which is not set`);
-  }
-  return expanded as Servers;
+  return found as Servers;
 }
 
-/** Gemini's word for an address is its own. */
-function spelled({ httpUrl, ...entry }: Servers[string]): ServerEntry {
+/** Variables are filled in, and Gemini's own word for an address is understood. */
+function spelled(name: string, written: Servers[string]): ServerEntry {
+  const { value, unset } = expandVariables(written, process.env);
+  const [first] = unset;
+  if (first !== undefined) {
+    throw new Mistake(
+      `The server ${name} needs the variable ${first.name}, which is not set (${first.path.join('.')})`,
+    );
+  }
+  const { httpUrl, ...entry } = value as Servers[string];
   return httpUrl === undefined ? entry : { ...entry, url: httpUrl };
 }
 

@@ -77,6 +77,15 @@ test('the same for programs, with secrets hidden', async () => {
   expect(all['auth.tokens']).toEqual({ value: 'hidden', origin: { from: 'flag', where: '--token' } });
   expect(all['http.key'].value).toBe('hidden');
   expect(stdout).not.toContain('xxxx');
+  write(
+    JSON.stringify({
+      packs: { search: { apiKey: 'k1', url: 'http://u/' } },
+      plugins: [{ source: 'p', config: { password: 'k2' } }],
+    }),
+  );
+  const packs = JSON.parse((await home.run(['config', '--json', '--config', 'mooring.json'])).stdout).settings;
+  expect(packs.packs.value).toEqual({ search: { apiKey: 'hidden', url: 'http://u/' } });
+  expect(packs.plugins.value).toEqual([{ source: 'p', config: { password: 'hidden' } }]);
 });
 
 test("the user's own file is read without being named, one in the working folder is not", async () => {
@@ -134,6 +143,14 @@ test('variables are expanded, with defaults and an escape, and paths are those o
   expect(table.get('data')).toBe('file, line 1: /var/m');
   expect(table.get('roots')).toBe(`file, line 1: ${home.folder}/a, ${home.path}/b, /c`);
   expect(table.get('policy')).toBe(`file, line 1: ${home.folder}/\${x}`);
+});
+
+test('a variable that only a named server needs does not keep us from serving', async () => {
+  write(`{ "profile": "everything", "mcpServers": { "far": { "url": "https://x.example/\${FAR}" } } }`);
+  expect((await home.run(['config', '--config', 'mooring.json'])).code).toBe(0);
+  const { code, stderr } = await home.run(['tools', 'far', '--config', 'mooring.json']);
+  expect(code).toBe(2);
+  expect(stderr).toBe('mooring: The server far needs the variable FAR, which is not set (url)\n');
 });
 
 test('a file with secrets that others may read is refused, one without is not', async () => {

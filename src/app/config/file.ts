@@ -27,24 +27,32 @@ export async function readConfigFile(file: string, context: FileContext): Promis
   const tree = parse(file, text);
   const raw = dataOf(tree);
   const expanded = expandVariables(raw, context.env);
+  // Servers are expanded when one of them is called: a token for one of them is no reason not to serve.
+  const unset = expanded.unset.filter(({ path }) => path[0] !== 'mcpServers');
+  const value = withServersAsWritten(expanded.value, raw);
   const at = (path: readonly (string | number)[]): string => `${file}:${positionOf(text, offsetOf(tree, path)).line}`;
 
   const wrong = [
-    ...expanded.unset.map(({ path, name }) => ({
+    ...unset.map(({ path, name }) => ({
       path,
       message: `needs the variable ${name}, which is not set; set it, or write \${${name}:-default}`,
     })),
     ...duplicates(tree, []),
     // An unset variable leaves an empty text behind; that is one mistake, not two.
-    ...(await check(expanded.value)).filter(({ path }) => !expanded.unset.some((each) => same(each.path, path))),
+    ...(await check(value)).filter(({ path }) => !unset.some((each) => same(each.path, path))),
   ];
   if (wrong.length > 0) {
     wrong.sort((a, b) => offsetOf(tree, a.path) - offsetOf(tree, b.path));
     throw new Mistake(wrong.map((issue) => `${at(issue.path)}: ${formatIssues([helped(issue)])}`).join('\n'));
   }
-  const values = collect(expanded.value, at, dirname(file), context.home);
+  const values = collect(value, at, dirname(file), context.home);
   refuseOpenDoors(file, holdsSecrets(raw, expanded));
   return values;
+}
+
+function withServersAsWritten(expanded: unknown, raw: unknown): unknown {
+  if (typeof raw !== 'object' || raw === null || !('mcpServers' in raw)) return expanded;
+  return { ...(expanded as object), mcpServers: raw.mcpServers };
 }
 
 function same(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -1,6 +1,7 @@
 // mooring config: the settings a run would have, and where each of them comes from.
 
 import { options } from '../../app/config/options.ts';
+import { withoutSecrets } from '../../app/config/secrets.ts';
 import { type Settled, settle } from '../../app/config/settle.ts';
 import type { Value } from '../../app/config/values.ts';
 import { Mistake } from '../../app/mistake.ts';
@@ -121,8 +122,9 @@ function forPrograms({ values, file }: Settled): unknown {
   return { file: file ?? null, settings: Object.fromEntries(settings) };
 }
 
-/** Variables and headers of servers are often credentials; their names suffice. */
+/** Options of packs and plugins may hold keys; variables and headers of servers are often nothing else. */
 function redacted(key: string, value: unknown): unknown {
+  if (key === 'packs' || key === 'plugins') return withoutSecrets(value);
   if (key !== 'mcpServers') return value;
   const hide = (fields: unknown): unknown =>
     fields === undefined
