@@ -153,6 +153,19 @@ const notes = [
   },
 ];
 
+/** @type {Contestant[]} */
+const profiles = [
+  { id: 'bare', name: 'bare script', file: 'bare-stdio.mjs', eras: ['handshake'], bare: true },
+  ...['clipboard', 'reference', 'local'].map((name) => ({
+    id: name === 'clipboard' ? 'mooring' : name,
+    name: `mooring serve ${name}`,
+    file: 'profile.mjs',
+    eras: /** @type {Era[]} */ (['handshake']),
+    env: { BENCH_PROFILE: name },
+    needsExport: 'serveStdio',
+  })),
+];
+
 const require = createRequire(import.meta.url);
 const build = new URL('../dist/index.js', import.meta.url);
 /** @type {Record<string, unknown> | undefined} */
@@ -176,12 +189,12 @@ export function versionOf(name) {
   return folder && require(`${folder}/${name}/package.json`).version;
 }
 
-export const contestants = { stdio, http, notes };
+export const contestants = { stdio, http, notes, profiles };
 export const peerPackages = [...new Set([...stdio, ...http, ...notes].flatMap(({ needs = [] }) => needs))];
 
 /**
  * Those that can run, and why the others can not.
- * @param {'stdio' | 'http' | 'notes'} transport
+ * @param {keyof typeof contestants} transport
  * @param {string[]} [only]  ids
  */
 export function field(transport, only) {

@@ -10,12 +10,13 @@ import { efforts, runSuite } from './lib/suite.mjs';
 import { markdown } from './lib/table.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
+import { profiles } from './suites/profiles.mjs';
 import { sessions } from './suites/sessions.mjs';
 import { start } from './suites/start.mjs';
 import { stdio } from './suites/stdio.mjs';
 import { streams } from './suites/streams.mjs';
 
-const suites = [stdio, start, http, sessions, streams, notes];
+const suites = [stdio, start, http, sessions, streams, notes, profiles];
 const usage = `node bench/run.mjs [suite…] [options]
 
   suites     ${suites.map(({ id }) => id).join(', ')}; without a name: all that our build can take part in

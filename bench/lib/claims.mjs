@@ -177,6 +177,27 @@ export const claims = [
     as: 'share',
     value: (rows) => figure(ours(rows, 'handshake'), 'slowdown', 'min'),
   },
+  {
+    suite: 'profiles',
+    text: 'mooring serve clipboard: ms to the first answer above a bare script',
+    at: 'most',
+    goal: 30,
+    ...against('above', 'ms', 'bare', 'handshake'),
+  },
+  {
+    suite: 'notes',
+    text: 'a note added to 100,000, times the speed of the official memory server',
+    at: 'least',
+    goal: 50,
+    ...against('times', 'addMs', 'memory', 'handshake'),
+  },
+  {
+    suite: 'notes',
+    text: '100,000 notes read at once, times the speed of the official memory server',
+    at: 'least',
+    goal: 2,
+    ...against('times', 'allMs', 'memory', 'handshake'),
+  },
 ];
 
 /** @param {Row | undefined} a @param {Row | undefined} b */

@@ -22,7 +22,7 @@ import { revisions } from './wire.mjs';
  * @property {string} id
  * @property {string} title
  * @property {string} note
- * @property {'stdio' | 'http' | 'notes'} transport
+ * @property {keyof typeof import('../contestants.mjs').contestants} transport
  * @property {number} rounds
  * @property {import('./table.mjs').Column[]} columns
  * @property {(contestant: Contestant, era: Era) => boolean} [admits]

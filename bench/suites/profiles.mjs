@@ -1,0 +1,27 @@
+// The ready-made servers from spawn to the first answer, as a client starts them.
+import { StdioClient } from '../lib/stdio-client.mjs';
+
+/** @type {import('../lib/suite.mjs').Suite} */
+export const profiles = {
+  id: 'profiles',
+  title: 'Start of the ready-made servers',
+  note: 'Milliseconds from spawn of `mooring serve …` to the first answer, and the CPU time spent until then.',
+  transport: 'profiles',
+  rounds: 15,
+  columns: [
+    { label: 'first answer, best', metric: 'ms', pick: 'min', digits: 1 },
+    { label: 'above bare', metric: 'ms', pick: 'min', digits: 1, to: 'bare', as: 'above' },
+    { label: 'median', metric: 'ms', pick: 'median', digits: 1 },
+    { label: 'CPU ms', metric: 'cpuMs', pick: 'min', digits: 1 },
+    { label: 'above bare', metric: 'cpuMs', pick: 'min', digits: 1, to: 'bare', as: 'above' },
+    { label: 'RSS MB', metric: 'rssMb', pick: 'median', digits: 1 },
+  ],
+
+  async measure(contestant, era) {
+    const client = await StdioClient.open(contestant, era);
+    const figures = { ms: client.startMs, cpuMs: client.cpuMicros / 1000, rssMb: client.rssMb };
+    // Ended as a client does, so that the folder it was given goes with it.
+    await client.end();
+    return { revision: client.revision, figures };
+  },
+};
