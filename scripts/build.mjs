@@ -36,7 +36,7 @@ function isCore(id) {
 
 /** What `mooring serve` loads besides, whatever the profile: settings and their flags, for the same reason. */
 function isStart(id) {
-  return /^\/src\/(cli\/(run|usage|settings-flags|commands\/serve)|app\/(mistake|version|health|guard|serve)|app\/config\/(options|settle|values|folders)|app\/profiles\/(index|pack-options))\.ts$/.test(
+  return /^\/src\/(cli\/(run|settings-flags|commands\/serve)|app\/(mistake|version|health|guard|serve)|app\/config\/(options|settle|values|folders)|app\/profiles\/(index|pack-options))\.ts$/.test(
     id.slice(root.length),
   );
 }

@@ -8,9 +8,13 @@ import type { Logger } from '../protocol/log.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import type { Settled } from './config/settle.ts';
 import { Mistake } from './mistake.ts';
+import type { Settings } from './settings.ts';
 
-/** Profiles that keep an audit log without being asked: their tools reach beyond the conversation. */
-const audited: ReadonlySet<string> = new Set(['system', 'local', 'orchestrator']);
+/** Whether a log is kept without being asked for: where programs are started, somebody may want to know which. */
+function isAudited({ profile, enable }: Settings): boolean {
+  if (profile === 'system' || profile === 'orchestrator') return true;
+  return profile === 'local' && (enable.commands || enable.workers);
+}
 
 /** Where the lines of `audit.jsonl` are: the audit log names its files by folder and name. */
 export function auditPlace(file: string): { readonly directory: string; readonly name: string } {
@@ -20,7 +24,7 @@ export function auditPlace(file: string): { readonly directory: string; readonly
 /** Opens the audit log; undefined where none is wanted. */
 export async function openAudit({ settings, values }: Settled, logger: Logger): Promise<AuditLog | undefined> {
   const asked = ['audit.file', 'audit.enabled'].some((key) => values.get(key)?.origin.from !== 'default');
-  if (settings.audit === undefined || !(asked || audited.has(settings.profile))) return undefined;
+  if (settings.audit === undefined || !(asked || isAudited(settings))) return undefined;
   const { file, fsync } = settings.audit;
   const place = auditPlace(file);
   refuseSharedFolder(place.directory);

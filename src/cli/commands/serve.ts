@@ -3,17 +3,16 @@
 import { Mistake } from '../../app/mistake.ts';
 import { serve } from '../../app/serve.ts';
 import { flagWords, settingsFlags } from '../settings-flags.ts';
-import { readArgs } from '../usage.ts';
+
+interface Words {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly positionals: readonly string[];
+}
 
 export async function run(args: readonly string[]): Promise<number> {
   const split = args.indexOf('--');
   const folders = split === -1 ? [] : args.slice(split + 1);
-  const { values, positionals } = readArgs('serve', split === -1 ? args : args.slice(0, split), {
-    ...settingsFlags(),
-    config: { type: 'string' },
-    'show-setup': { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
+  const { values, positionals } = await read(split === -1 ? args : args.slice(0, split));
   if (values['help'] === true) {
     const { openOutput } = await import('../ui/output.ts');
     const { serveHelp } = await import('../serve-help.ts');
@@ -30,6 +29,18 @@ export async function run(args: readonly string[]): Promise<number> {
     flags: withRoots(flagWords(values), folders),
   });
   return 0;
+}
+
+/** A client that starts us with a profile and no options does not wait for a parser of options to be loaded. */
+async function read(args: readonly string[]): Promise<Words> {
+  if (!args.some((word) => word.startsWith('-'))) return { values: {}, positionals: args };
+  const { readArgs } = await import('../usage.ts');
+  return readArgs('serve', args, {
+    ...settingsFlags(),
+    config: { type: 'string' },
+    'show-setup': { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
 }
 
 function withRoots(
