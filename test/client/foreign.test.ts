@@ -1,0 +1,64 @@
+// Our client with the servers of others: the official SDK, old and new line, and tmcp.
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { describeForeign, type Foreign, type Listening, startListening } from './foreign.ts';
+
+const script = (name: string) => fileURLToPath(new URL(`servers/${name}.mjs`, import.meta.url));
+const started: Listening[] = [];
+afterAll(() => {
+  for (const each of started) each.close();
+});
+const serve = async (name: string, mode: string): Promise<string> => {
+  const server = await startListening([script(name), mode]);
+  started.push(server);
+  return server.url;
+};
+
+const common = {
+  echo: ['echo', { text: 'hi' }],
+  echoes: 'hi',
+  structured: { call: ['add', { a: 1, b: 2 }], value: { sum: 3 } },
+  progress: { call: ['steps'], steps: [1, 2, 3] },
+  asks: { call: ['ask'], text: /^Hello, Ada!$/ },
+  samples: { call: ['think'], text: /^Paris$/ },
+  cancels: { call: ['wait'], count: ['cancellations'] },
+  resource: { uri: 'demo://greeting', text: /^hello$/ },
+  watches: { uri: 'demo://counter', trigger: ['bump'] },
+  prompt: { name: 'greet', args: { name: 'Ada' }, text: /^Greet Ada$/ },
+} as const satisfies Partial<Foreign>;
+
+const old = { ...common, serverName: 'sdk-old', revision: '2025-11-25' } as const;
+describeForeign('the old line over stdio', { ...old, transport: 'stdio' }, () => ['node', script('sdk-old'), 'stdio']);
+describeForeign('the old line over HTTP', { ...old, transport: 'http' }, () => serve('sdk-old', 'http'));
+describeForeign('the old line over HTTP+SSE', { ...old, transport: 'sse' }, () => serve('sdk-old', 'sse'));
+
+const young = { ...common, serverName: 'sdk-new' } as const;
+const newest = { ...young, revision: '2026-07-28' } as const;
+const session = { ...young, revision: '2025-11-25' } as const;
+describeForeign('the new line over stdio', { ...newest, transport: 'stdio' }, () => [
+  'node',
+  script('sdk-new'),
+  'stdio',
+]);
+describeForeign('the new line over HTTP', { ...newest, transport: 'http' }, () => serve('sdk-new', 'http'));
+describeForeign(
+  'the new line over stdio, with a handshake',
+  { ...session, transport: 'stdio' },
+  () => ['node', script('sdk-new'), 'stdio'],
+  { revision: 'handshake' },
+);
+describeForeign('the new line over HTTP, with sessions', { ...session, transport: 'http' }, () =>
+  serve('sdk-new', 'sessions'),
+);
+
+const { cancels: _, ...tmcp } = { ...common, serverName: 'tmcp' };
+describeForeign('tmcp over stdio', { ...tmcp, revision: '2026-07-28', transport: 'stdio' }, () => [
+  'node',
+  script('tmcp'),
+]);
+describeForeign(
+  'tmcp over stdio, with a handshake',
+  { ...tmcp, revision: '2025-06-18', transport: 'stdio' },
+  () => ['node', script('tmcp')],
+  { revision: 'handshake' },
+);
