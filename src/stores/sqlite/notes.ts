@@ -172,7 +172,7 @@ export class SqliteNotes {
   /** Tells of every change from now on, of this process and of others that share the folder. */
   watch(listener: (change: NotesChange) => void): () => void {
     if (this.#unlisten === undefined) {
-      this.#look();
+      this.#changes();
       this.#unlisten = this.#db.onChange(() => this.#tell());
     }
     this.#listeners.add(listener);
@@ -222,13 +222,16 @@ export class SqliteNotes {
   }
 
   #tell(): void {
-    let changes: NotesChange[];
+    for (const change of this.#changes()) for (const listener of this.#listeners) listener(change);
+  }
+
+  /** Looks, but not at any price: in a moment when the file can not be read, the next change tells of this one too. */
+  #changes(): NotesChange[] {
     try {
-      changes = this.#look();
+      return this.#look();
     } catch {
-      return; // A moment in which the file can not be read; the next change tells of this one too.
+      return [];
     }
-    for (const change of changes) for (const listener of this.#listeners) listener(change);
   }
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Database } from './database.ts';
 import { connectSqlite } from './driver.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder, StoreError } from './index.ts';
 import { schemaVersion, versionOf } from './migrations.ts';
@@ -158,6 +159,14 @@ test('changes of the other connection are told, and what did not change is not',
     { owner: me, counter: true, notes: false },
     { owner: me, counter: true, notes: false },
   ]);
+});
+
+test('every commit is synced to the disk before it counts', async () => {
+  const database = await Database.open(folder);
+  expect(database.statement('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  expect(database.statement('pragma synchronous').get(), '2 is full').toEqual({ synchronous: 2 });
+  expect(database.statement('pragma fullfsync').get()).toEqual({ fullfsync: 1 });
+  await database.close();
 });
 
 test('folder and file are for their owner alone', async () => {

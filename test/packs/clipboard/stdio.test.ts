@@ -1,8 +1,12 @@
 // `mooring serve clipboard` as a process: its pipes, its end, its log, and the sessions of the document as written.
 
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureProgram } from '../../support/programs.ts';
-import { ServerProcess, useCommand } from '../support/command.ts';
+import { commandPath, ServerProcess, useCommand } from '../support/command.ts';
 import { type Display, startX11 } from '../support/display.ts';
 
 useCommand();
@@ -115,6 +119,54 @@ describe('without a display', () => {
     );
     expect(response).toMatchObject({ jsonrpc: '2.0', id: 'test-id', result: { protocolVersion: '2024-11-05' } });
   });
+});
+
+const hasPython = ensureProgram('python3', 'python3');
+
+test.skipIf(!hasPython)('the Python client of the document, as written', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mooring-python-'));
+  try {
+    const program = join(folder, 'mcp-clipboardify');
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${commandPath()}' serve clipboard\n`);
+    chmodSync(program, 0o755);
+    const script = `
+import subprocess
+import json
+
+# Start the server
+process = subprocess.Popen(
+    ["mcp-clipboardify"],
+    stdin=subprocess.PIPE,
+    stdout=subprocess.PIPE,
+    text=True
+)
+
+# Send initialize request
+init_request = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2024-11-05",
+        "capabilities": {},
+        "clientInfo": {"name": "my-client", "version": "1.0.0"}
+    }
+}
+
+process.stdin.write(json.dumps(init_request) + '\\n')
+process.stdin.flush()
+
+# Read response
+response = json.loads(process.stdout.readline())
+print(response)
+`;
+    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+    const printed = spawnSync('python3', ['-c', script], { env, encoding: 'utf8', timeout: 20_000 }).stdout;
+    expect(printed).toContain("'protocolVersion': '2024-11-05'");
+    expect(printed).toContain("'name': 'mcp-clipboardify'");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 const hasX11 = [ensureProgram('Xvfb', 'xvfb'), ensureProgram('xclip', 'xclip')];
