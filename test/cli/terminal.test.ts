@@ -100,6 +100,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
 
   test.each([
     ['kitty', { TERM: 'xterm-kitty' }, '\u001b_Gf=100,a=T,'],
+    ['foot', { TERM: 'foot' }, '\u001bP0;1;0q"1;1;'],
     ['iTerm2', { TERM_PROGRAM: 'iTerm.app' }, '\u001b]1337;File=inline=1;'],
   ])('%s shows pictures', async (_name, env, sequence) => {
     const terminal = new Terminal(home, ['call', url(), 'test_image_content'], env as Record<string, string>);

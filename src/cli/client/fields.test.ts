@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { convertAnswer } from './fields.ts';
-import { pictureSequence, pictureWay } from './images.ts';
 import { signature, typeWords } from './schema-words.ts';
 
 test.each([
@@ -36,23 +35,4 @@ test.each([
 
 test('names of a server can not steer the terminal from a signature', () => {
   expect(signature({ properties: { 'a\u001b[2Jb': { type: 'string' } }, required: [] })).not.toContain('\u001b');
-});
-
-test.each([
-  [{ TERM: 'xterm-kitty' }, 'kitty'],
-  [{ TERM_PROGRAM: 'ghostty' }, 'kitty'],
-  [{ TERM_PROGRAM: 'iTerm.app' }, 'iterm2'],
-  [{ TERM_PROGRAM: 'WezTerm' }, 'iterm2'],
-  [{ TERM: 'xterm-kitty', TMUX: '/tmp/x' }, undefined],
-  [{ TERM: 'xterm-256color' }, undefined],
-])('%j shows pictures by %s', (env, way) => {
-  expect(pictureWay(env as Record<string, string>)).toBe(way);
-});
-
-test('kitty takes PNG in pieces of 4096, and nothing else', () => {
-  const sequence = pictureSequence(Buffer.alloc(4000, 1), 'image/png', 'kitty') as string;
-  const pieces = sequence.split('\u001b\\').slice(0, -1);
-  expect(pieces[0]).toMatch(/^\u001b_Gf=100,a=T,m=1;/);
-  expect(pieces[1]).toMatch(/^\u001b_Gm=0;/);
-  expect(pictureSequence(Buffer.alloc(4), 'image/jpeg', 'kitty')).toBeUndefined();
 });

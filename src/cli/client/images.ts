@@ -6,24 +6,33 @@ import { join, resolve } from 'node:path';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** How this terminal shows pictures: its own way of escape sequences, or not at all. */
-export function pictureWay(env: Env = process.env): 'kitty' | 'iterm2' | undefined {
-  const program = env['TERM_PROGRAM'] ?? '';
+export type PictureWay = 'kitty' | 'iterm2' | 'sixel';
+
+/** How this terminal shows pictures; undefined when it does not, or does not say. MOORING_PICTURES settles it. */
+export function pictureWay(env: Env = process.env): PictureWay | undefined {
+  const settled = env['MOORING_PICTURES'];
+  if (settled !== undefined && settled !== '') return ways.find((way) => way === settled);
+  const [term, program] = [env['TERM'] ?? '', env['TERM_PROGRAM'] ?? ''];
   // Inside a multiplexer the sequences reach the multiplexer and not the terminal.
-  if (env['TMUX'] || /^(screen|tmux)/.test(env['TERM'] ?? '')) return undefined;
-  if (env['KITTY_WINDOW_ID'] || /kitty|ghostty/i.test(`${env['TERM']} ${program}`)) return 'kitty';
-  if (/^(iTerm\.app|WezTerm|mintty|vscode)$/.test(program) || env['LC_TERMINAL'] === 'iTerm2') {
-    // VS Code shows them only when its setting is on, and does not say so.
-    return program === 'vscode' ? undefined : 'iterm2';
-  }
-  return undefined;
+  if (env['TMUX'] || /^(screen|tmux)/.test(term)) return undefined;
+  if (env['KITTY_WINDOW_ID'] || /kitty|ghostty/i.test(`${term} ${program}`)) return 'kitty';
+  if (/^(iTerm\.app|WezTerm|mintty)$/.test(program) || env['LC_TERMINAL'] === 'iTerm2') return 'iterm2';
+  return /^(foot|mlterm|contour)/.test(term) ? 'sixel' : undefined;
 }
 
+const ways: readonly PictureWay[] = ['kitty', 'iterm2', 'sixel'];
+
 /** The sequence that shows a picture; undefined when this way can not show this kind of picture. */
-export function pictureSequence(data: Buffer, mimeType: string, way: 'kitty' | 'iterm2'): string | undefined {
+export async function pictureSequence(data: Buffer, mimeType: string, way: PictureWay): Promise<string | undefined> {
   const base64 = data.toString('base64');
   if (way === 'iterm2') return `\u001b]1337;File=inline=1;size=${data.length};preserveAspectRatio=1:${base64}\u0007\n`;
   if (mimeType !== 'image/png') return undefined;
+  if (way === 'sixel') {
+    const { decodePng } = await import('./png.ts');
+    const { encodeSixel } = await import('./sixel.ts');
+    const picture = decodePng(data);
+    return picture === undefined ? undefined : encodeSixel(picture);
+  }
   const chunks = base64.match(/.{1,4096}/g) ?? [];
   return `${chunks
     .map((chunk, i) => {

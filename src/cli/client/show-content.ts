@@ -6,19 +6,23 @@ import { type Files, pictureSequence, pictureWay, sizeWords } from './images.ts'
 import type { Content, ResourceContents, ToolResult } from './types.ts';
 
 /** Prints the blocks of a result, one below the other. */
-export function showContent(blocks: readonly Content[], out: Output, files: Files): void {
-  for (const block of blocks) out.write(ended(blockText(block, out, files)));
+export async function showContent(blocks: readonly Content[], out: Output, files: Files): Promise<void> {
+  for (const block of blocks) out.write(ended(await blockText(block, out, files)));
 }
 
 /** Prints a tool's result: its blocks, or where it has none its structured content. */
-export function showToolResult({ content, structuredContent }: ToolResult, out: Output, files: Files): void {
-  showContent(content, out, files);
+export async function showToolResult(
+  { content, structuredContent }: ToolResult,
+  out: Output,
+  files: Files,
+): Promise<void> {
+  await showContent(content, out, files);
   if (content.length === 0 && structuredContent !== undefined) out.json(structuredContent);
 }
 
 /** Prints what a resource holds. */
-export function showResource(contents: ResourceContents, out: Output, files: Files): void {
-  out.write(ended(resourceText(contents, out, files)));
+export async function showResource(contents: ResourceContents, out: Output, files: Files): Promise<void> {
+  out.write(ended(await resourceText(contents, out, files)));
 }
 
 /** Text for people is made harmless; text for a pipe is what the server sent. */
@@ -26,7 +30,7 @@ export function printable(text: string, { width }: Output): string {
   return width === undefined ? text : forTerminal(text);
 }
 
-function blockText(block: Content, out: Output, files: Files): string {
+async function blockText(block: Content, out: Output, files: Files): Promise<string> {
   const { style } = out;
   switch (block.type) {
     case 'text':
@@ -41,21 +45,21 @@ function blockText(block: Content, out: Output, files: Files): string {
       return `${style.name(`→ ${lineForTerminal(block.uri, 2000)}`)}  ${style.faint(about.join(', '))}`;
     }
     case 'resource':
-      return `${style.faint(`── ${lineForTerminal(block.resource.uri, 2000)}`)}\n${resourceText(block.resource, out, files)}`;
+      return `${style.faint(`── ${lineForTerminal(block.resource.uri, 2000)}`)}\n${await resourceText(block.resource, out, files)}`;
     default:
       return JSON.stringify(block, null, 2);
   }
 }
 
-function resourceText({ text, blob, mimeType }: ResourceContents, out: Output, files: Files): string {
+async function resourceText({ text, blob, mimeType }: ResourceContents, out: Output, files: Files): Promise<string> {
   if (text !== undefined) return printable(text, out);
   return media(Buffer.from(blob ?? '', 'base64'), mimeType, out, files);
 }
 
-function media(data: Buffer, mimeType: string | undefined, out: Output, files: Files): string {
+async function media(data: Buffer, mimeType: string | undefined, out: Output, files: Files): Promise<string> {
   const kind = lineForTerminal(mimeType ?? 'data', 100);
   const way = out.width !== undefined && kind.startsWith('image/') ? pictureWay() : undefined;
-  const picture = way === undefined ? undefined : pictureSequence(data, kind, way);
+  const picture = way === undefined ? undefined : await pictureSequence(data, kind, way);
   if (picture !== undefined) return picture;
   return `${kind}, ${sizeWords(data.length)}  ${out.style.name(`→ ${files.save(data, mimeType)}`)}`;
 }

@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
       })
       .finally(() => bar.close());
     if (values.json === true) out.json(result);
-    else showToolResult(result, out, new Files(values.save));
+    else await showToolResult(result, out, new Files(values.save));
     if (result.isError !== true) return 0;
     if (values.json !== true) out.note('mooring: the tool reports an error\n');
     return 1;

@@ -41,10 +41,10 @@ export async function run(args: readonly string[]): Promise<number> {
       return 0;
     }
     const files = new Files(values.save);
-    result.messages.forEach(({ role, content }, i) => {
+    for (const [i, { role, content }] of result.messages.entries()) {
       out.write(`${i === 0 ? '' : '\n'}${out.style.faint(`${role}:`)}\n`);
-      showContent([content], out, files);
-    });
+      await showContent([content], out, files);
+    }
     return 0;
   });
 }

@@ -49,7 +49,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const files = new Files(values.save);
     for (const contents of result.contents) {
       if (out.width === undefined) process.stdout.write(bytesOf(contents));
-      else showResource(contents, out, files);
+      else await showResource(contents, out, files);
     }
     return 0;
   });

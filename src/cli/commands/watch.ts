@@ -43,7 +43,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const files = new Files(undefined);
     const show = async (uri: string): Promise<void> => {
       const { contents } = await client.readResource(uri, { signal, cache: 'refresh' });
-      for (const each of contents) showResource(each, out, files);
+      for (const each of contents) await showResource(each, out, files);
     };
     out.note(`${describe(client)}\nwaiting for changes of ${uris.length > 0 ? uris.join(', ') : kinds.join(', ')}\n`);
     if (values.read === true) for (const uri of uris) await show(uri);
