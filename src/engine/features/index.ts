@@ -1,15 +1,15 @@
 // The table of features: which function serves which method. What a client of tools needs is there from the start;
-// the rest is loaded when first asked for.
+// the rest is loaded when first asked for. Subscriptions are not: a change right after must not be missed.
 
 import { methods } from '../../protocol/methods.ts';
 import type { Feature } from '../feature.ts';
 import { lazyFeature } from '../lazy-feature.ts';
 import { discover, initialize, ping } from './lifecycle.ts';
 import { setLevel } from './logging.ts';
+import { listen, subscribe, unsubscribe } from './subscriptions.ts';
 import { callTool, listTools } from './tools.ts';
 
 const resources = () => import('./resources.ts');
-const subscriptions = () => import('./subscriptions.ts');
 const prompts = () => import('./prompts.ts');
 
 /** New for each server, so that one table can not be changed under another. */
@@ -23,9 +23,9 @@ export const features = (): readonly (readonly [string, Feature])[] => [
   [methods.listResources.name, lazyFeature('work', async () => (await resources()).listResources)],
   [methods.listResourceTemplates.name, lazyFeature('instant', async () => (await resources()).listResourceTemplates)],
   [methods.readResource.name, lazyFeature('work', async () => (await resources()).readResource)],
-  [methods.subscribe.name, lazyFeature('instant', async () => (await subscriptions()).subscribe)],
-  [methods.unsubscribe.name, lazyFeature('instant', async () => (await subscriptions()).unsubscribe)],
-  [methods.listen.name, lazyFeature('open', async () => (await subscriptions()).listen)],
+  [methods.subscribe.name, subscribe],
+  [methods.unsubscribe.name, unsubscribe],
+  [methods.listen.name, listen],
   [methods.listPrompts.name, lazyFeature('instant', async () => (await prompts()).listPrompts)],
   [methods.getPrompt.name, lazyFeature('work', async () => (await prompts()).getPrompt)],
   [methods.complete.name, lazyFeature('work', async () => (await import('./completion.ts')).complete)],
