@@ -111,6 +111,8 @@ test('the doctor tries things and names the remedy; what is merely missing is no
   expect(code).toBe(0);
   expect(stdout).toMatch(/^ {2}✓ Node\.js +v\d+/m);
   expect(stdout).toMatch(/^ {2}✓ SQLite /m);
+  // Elsewhere there is a clipboard without a display.
+  if (process.platform !== 'linux') return;
   expect(stdout).toMatch(/^ {2}– clipboard +No display environment available\n +→ /m);
   expect(stdout).toMatch(/\d+ fine, \d+ missing/);
 });
