@@ -3,7 +3,16 @@
 //
 //   node scripts/build.mjs [--outdir DIR] [--no-types]
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -13,12 +22,19 @@ const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'no-types'
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const outdir = resolve(values.outdir ?? resolve(root, 'dist'));
 
+/** Packs people install on servers of their own. */
+const packs = readdirSync(resolve(root, 'src/packs')).filter((name) =>
+  existsSync(resolve(root, `src/packs/${name}/index.ts`)),
+);
+
 const entries = {
   index: 'src/index.ts',
   cli: 'src/cli/main.ts',
   'mcp-clipboardify': 'src/cli/mcp-clipboardify.ts',
   'mcp-secure-local': 'src/cli/mcp-secure-local.ts',
   client: 'src/client/index.ts',
+  'stores/sqlite': 'src/stores/sqlite/index.ts',
+  ...Object.fromEntries(packs.map((name) => [`packs/${name}`, `src/packs/${name}/index.ts`])),
 };
 
 const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));

@@ -1,5 +1,12 @@
 // The public door of "mooring".
 
+export type {
+  PluginFactory,
+  PluginHost,
+  PluginManifest,
+  PluginPack,
+  PluginServer,
+} from './app/plugins/contract.ts';
 export { type Ask, elicit, elicitUrl, roots, sample } from './engine/asks/ask.ts';
 export { AskError, type AskErrorCode } from './engine/asks/index.ts';
 export type { AskOptions, Context, ElicitAnswer, SessionView } from './engine/context.ts';

@@ -32,6 +32,8 @@ beforeAll(() => {
   const paths = {
     mooring: [join(root, 'src/index.ts')],
     'mooring/client': [join(root, 'src/client/index.ts')],
+    'mooring/packs/*': [join(root, 'src/packs/*/index.ts')],
+    'mooring/stores/sqlite': [join(root, 'src/stores/sqlite/index.ts')],
   };
   const options = { rootDir: root, paths, noEmit: true };
   const config = { extends: join(root, 'tsconfig.json'), compilerOptions: options, include: [join(work, '*.ts')] };
