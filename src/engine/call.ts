@@ -24,7 +24,7 @@ export class Call implements RequestInfo {
   readonly session: Session | undefined;
   readonly id: RequestId;
   readonly method: string;
-  readonly params: Params;
+  params: Params;
   readonly peer: Peer;
   readonly outlet: Outlet;
   readonly header: ReadHeader | undefined;
@@ -129,6 +129,11 @@ export class Call implements RequestInfo {
             first(outcome, code);
             listener(outcome, code);
           };
+  }
+
+  /** A request that stays open lets go of what it has read. */
+  forgetParams(): void {
+    this.params = noParams;
   }
 
   /** Sends something about this call before its answer. False when nobody will see it. */

@@ -4,6 +4,9 @@
 import { WireError } from '../protocol/errors.ts';
 import type { Call } from './call.ts';
 
+/** What a run returns whose call ends by itself, later: a promise for it would cost each open stream half a kilobyte. */
+export const stillOpen: unique symbol = Symbol('still open');
+
 export interface Feature<Result = unknown> {
   /** The outcome in neutral words. Synchronous wherever nothing has to be awaited. */
   run(call: Call): Result | Promise<Result>;

@@ -5,10 +5,10 @@ import { WireError, wireErrors } from '../protocol/errors.ts';
 import { AskError } from './asks/index.ts';
 import type { Call } from './call.ts';
 import { compose } from './compose.ts';
-import type { Feature } from './feature.ts';
+import { type Feature, stillOpen } from './feature.ts';
 
 export function runCall(call: Call, feature: Feature): void {
-  const { core, channel } = call;
+  const { core } = call;
   if (core.observers.length > 0) observe(call);
   let result: unknown;
   try {
@@ -18,12 +18,7 @@ export function runCall(call: Call, feature: Feature): void {
     return fail(call, error);
   }
   if (call.settled) return;
-  channel.inFlight.set(call.id, call);
-  const settled = call.onSettled;
-  call.onSettled = (outcome, code) => {
-    channel.forget(call);
-    settled?.(outcome, code);
-  };
+  keepTrack(call);
   if (feature.pace === 'work') {
     const limit = feature.timeoutMs?.(call) ?? call.revision.rules.timeoutMs;
     call.remainingMs = limit > 0 ? Math.min(limit, call.maxMs) : call.maxMs;
@@ -41,8 +36,21 @@ export function runCall(call: Call, feature: Feature): void {
   );
 }
 
+/** The call goes on after this turn. */
+function keepTrack(call: Call): void {
+  const { channel } = call;
+  if (channel.inFlight.get(call.id) === call) return;
+  channel.inFlight.set(call.id, call);
+  const settled = call.onSettled;
+  call.onSettled = (outcome, code) => {
+    channel.forget(call);
+    settled?.(outcome, code);
+  };
+}
+
 function finish(call: Call, feature: Feature, result: unknown): void {
   if (call.settled) return;
+  if (result === stillOpen) return keepTrack(call);
   const text = feature.encode(result, call);
   // A text of n characters has n to 3n bytes, so that most need no counting.
   if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes) return outgrown(call, feature);

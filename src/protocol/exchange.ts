@@ -109,6 +109,8 @@ export interface SessionInUse {
 export interface SessionChannel extends Channel {
   /** Undefined until `initialize` has settled one. */
   readonly session: SessionInUse | undefined;
+  /** Who speaks, unless a message says so itself. A channel that is kept unused should not hold on to its last one. */
+  peer: Peer;
   /** Gives what no request asked for a way out, or takes it away; without one the channel does not follow changes. */
   follow(outlet: Outlet | undefined): void;
   /** Fails questions that wait for an answer on an outlet which is not duplex any more. */

@@ -171,7 +171,7 @@ describe('the two endpoints', () => {
     expect(type.status).toBe(415);
     const large = await client.send({ path: endpoint, body: 'x'.repeat(11 * 1024 * 1024) });
     expect(large.status).toBe(413);
-    const wrong = await client.send({ path: endpoint, body: '{"id":5}' });
+    const wrong = await client.send({ path: endpoint, body: '{"jsonrpc":"2.0","id":5,"method":7}' });
     expect(wrong.status).toBe(202);
     expect(await messages(stream, 1)).toMatchObject([{ id: 5, error: { code: -32600 } }]);
     stream.cut();

@@ -3,7 +3,7 @@
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import type { Call } from '../call.ts';
-import type { Feature } from '../feature.ts';
+import { type Feature, stillOpen } from '../feature.ts';
 import { type Announcement, covers, type Listener } from '../hub.ts';
 
 export const subscribe: Feature<undefined> = {
@@ -37,7 +37,7 @@ interface Filter {
 
 const flags = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged' } as const;
 
-export const listen: Feature<undefined> = {
+export const listen: Feature<typeof stillOpen> = {
   pace: 'open',
   run(call) {
     const { core, channel } = call;
@@ -53,19 +53,20 @@ export const listen: Feature<undefined> = {
     if (!call.push(call.revision.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
       throw wireErrors.needsStream(call.method);
     }
-    return new Promise(() => {
-      const unlisten = core.hub.listen(new Subscription(call, filter));
-      call.signal.addEventListener('abort', unlisten, { once: true });
-      call.onDrain = () => {
-        unlisten();
-        // Pipes are told twice, since the texts on cancellation and on subscriptions each demand one of the two.
-        if (call.header === undefined) {
-          call.push(call.revision.cancelled(call.id, 'the server is closing', { [metaKeys.subscriptionId]: call.id }));
-        }
-        call.succeed(call.revision.subscriptionEnd(call.id));
-      };
-      if (channel.draining) call.onDrain();
-    });
+    // Streams stay open by the thousand, so each keeps as little as it can: no signal, no promise, no params.
+    call.forgetParams();
+    const unlisten = core.hub.listen(new Subscription(call, filter));
+    call.onEnd(unlisten);
+    call.onDrain = () => {
+      unlisten();
+      // Pipes are told twice, since the texts on cancellation and on subscriptions each demand one of the two.
+      if (call.header === undefined) {
+        call.push(call.revision.cancelled(call.id, 'the server is closing', { [metaKeys.subscriptionId]: call.id }));
+      }
+      call.succeed(call.revision.subscriptionEnd(call.id));
+    };
+    if (channel.draining) call.onDrain();
+    return stillOpen;
   },
   encode: (_result, { revision, id }) => revision.subscriptionEnd(id),
 };

@@ -11,7 +11,8 @@ export class AloneOutlet implements Outlet {
   readonly #exchange: HttpExchange;
   readonly #beat: Heartbeat;
   readonly #accepts: Accepts;
-  readonly #message: unknown;
+  /** Only to tell what silence means, and not kept by a stream, which may stay open for long. */
+  #message: unknown;
   #stream: EventStream | undefined;
   /** Whether interim messages may turn the answer into a stream. */
   readonly #mayStream: boolean;
@@ -46,6 +47,7 @@ export class AloneOutlet implements Outlet {
     if (this.ended) return false;
     if (this.#stream === undefined) {
       if (!this.#mayStream) return false;
+      this.#message = undefined;
       this.#stream = new EventStream(this.#exchange.openStream(eventStreamHeaders), this.#beat, this.#expiresAtMs);
       this.#stream.onExpired = () => this.onExpired?.();
     }

@@ -43,11 +43,10 @@ export class CompatStream {
 
   /** Without a session one is made up, to be initialized later under the id it announces. */
   #reserve(exchange: HttpExchange, principal: Principal | undefined): void | Promise<void> {
-    const { known, id: sealed } = this.#sessions.ids.reserve(principalKey(principal));
-    return whenReady(sealed, (id) => {
+    return whenReady(this.#sessions.ids.reserve(principalKey(principal)), (known) => {
       const live = new LiveSession(this.#sessions.live, known);
       live.channel = this.#host.connect(new HttpPeer(exchange, principal), undefined, known.key);
-      this.#attach(exchange, live, id);
+      this.#attach(exchange, live);
     });
   }
 
@@ -56,7 +55,7 @@ export class CompatStream {
       if (known === undefined) return this.#refusals.unknownSession(exchange);
       return whenReady(this.#take(known, exchange, principal), (live) => {
         if (live === undefined) this.#refusals.unknownSession(exchange);
-        else this.#attach(exchange, live, id);
+        else this.#attach(exchange, live);
       });
     });
   }
@@ -64,13 +63,13 @@ export class CompatStream {
   #take(known: KnownSession, exchange: HttpExchange, principal: Principal | undefined): ReturnType<Sessions['enter']> {
     const peer = new HttpPeer(exchange, principal);
     const live = this.#sessions.live.get(known.key);
-    if (live !== undefined || known.facts !== undefined) return live ?? this.#sessions.enter(known, peer);
+    if (live !== undefined || known.settled !== undefined) return live ?? this.#sessions.enter(known, peer);
     const reserved = new LiveSession(this.#sessions.live, known);
     reserved.channel = this.#host.connect(peer, undefined, known.key);
     return reserved;
   }
 
-  #attach(exchange: HttpExchange, live: LiveSession, id: string): void {
+  #attach(exchange: HttpExchange, live: LiveSession): void {
     const stream = new EventStream(exchange.openStream(eventStreamHeaders), this.#ground.beat, live.expiresAtMs);
     const aside: Outlet = {
       duplex: false,
@@ -85,7 +84,7 @@ export class CompatStream {
       live.channel.follow(undefined);
       live.rest();
     });
-    stream.write(eventText(JSON.stringify({ type: 'connected', session_id: id }), undefined, 'connection'));
+    stream.write(eventText(JSON.stringify({ type: 'connected', session_id: live.known.id }), undefined, 'connection'));
     for (const text of live.takeMissed()) aside.push(text);
     live.aside = aside;
     live.follow();

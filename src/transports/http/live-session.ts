@@ -1,13 +1,15 @@
 // Sessions in use: those with a call under way, an open stream, or something in memory that could not be restored. All
 // others exist only as the id their client holds.
 
-import type { Outlet, SessionChannel } from '../../protocol/exchange.ts';
+import type { Outlet, Peer, SessionChannel } from '../../protocol/exchange.ts';
 import type { EventLog } from '../../protocol/ports.ts';
 import type { Heartbeat } from './event-stream.ts';
 import type { HttpLimits } from './limits.ts';
 import type { Resumable } from './resumable-stream.ts';
 import type { KnownSession } from './session-ids.ts';
 import { StandingStream } from './standing-stream.ts';
+
+const nobody: Peer = { transport: 'http' };
 
 /** What sessions share with the endpoint they belong to. */
 export interface Ground {
@@ -106,8 +108,10 @@ export class LiveSession {
     if (this.active) return this.#table.keep(this);
     const holding = this.channel.session?.holding === true;
     if (!holding && this.#standing === undefined) {
-      this.known.resting = this;
-      return this.#table.forget(this);
+      // A peer leads to its request, its socket and all that.
+      this.channel.peer = nobody;
+      this.#table.retire(this);
+      return;
     }
     // What it watches is missed until it is back; one that was connected lately may be back soon.
     this.usedAtMs = Date.now();
@@ -137,9 +141,36 @@ export class LiveSession {
 const lingerMs = 30_000;
 const sweepMs = 10_000;
 
+/** How many sessions without anything to keep are at hand to be served again without being made anew. */
+const maxResting = 256;
+
+/** The sessions that were served last, oldest first, in a ring. */
+class Resting {
+  readonly #ring = new Array<KnownSession | undefined>(maxResting);
+  #at = 0;
+
+  add(live: LiveSession): void {
+    const { known } = live;
+    known.resting = live;
+    if (known.place !== undefined && this.#ring[known.place] === known) return;
+    const oldest = this.#ring[this.#at];
+    if (oldest !== undefined) oldest.resting = undefined;
+    this.#ring[this.#at] = known;
+    known.place = this.#at;
+    this.#at = (this.#at + 1) % maxResting;
+  }
+
+  take(known: KnownSession): LiveSession | undefined {
+    const live = known.resting as LiveSession | undefined;
+    known.resting = undefined;
+    return live;
+  }
+}
+
 export class LiveSessions {
   readonly ground: Ground;
   readonly #live = new Map<string, LiveSession>();
+  readonly #resting = new Resting();
   #sweeper: ReturnType<typeof setInterval> | undefined;
 
   constructor(ground: Ground) {
@@ -163,6 +194,17 @@ export class LiveSessions {
     this.#live.set(live.key, live);
     this.#makeRoom();
     this.#sweeper ??= this.#startSweeper();
+  }
+
+  /** Takes a session out of use that has nothing open; what served it may do so again. */
+  retire(live: LiveSession): void {
+    this.forget(live);
+    this.#resting.add(live);
+  }
+
+  /** What served this session last, if it is still at hand. */
+  wake(known: KnownSession): LiveSession | undefined {
+    return this.#resting.take(known);
   }
 
   /** Lets go of a session that has nothing open. */

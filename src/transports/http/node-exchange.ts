@@ -52,7 +52,10 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     });
     request.on('end', () => {
       if (size > maxBytes) return;
-      done(decode(more === undefined ? first : Buffer.concat(more, size)));
+      const bytes = more === undefined ? first : Buffer.concat(more, size);
+      // The request lives as long as its answer, which may be a stream; its body need not.
+      first = more = undefined;
+      done(decode(bytes));
     });
   }
 
@@ -81,18 +84,30 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     const response = this.#response;
     if (!this.#answered) {
       this.#answered = true;
-      response.writeHead(
-        200,
-        (this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders]) as string[],
-      );
+      const all = this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders];
+      response.writeHead(200, all as string[]);
+      // Written by itself, the head becomes one flat text; it leaves together with the first event.
+      response.cork();
+      response.flushHeaders();
+      process.nextTick(() => response.uncork());
+      this.#letGo();
       this.onAnswered?.(200);
     }
     return new NodeSink(response);
   }
 
+  /** Streams stay open by the thousand: what was asked need not be kept as long as what is answered. */
+  #letGo(): void {
+    const { incoming } = this;
+    if (incoming.complete) incoming.removeAllListeners('data').removeAllListeners('end');
+    incoming.rawHeaders = [];
+    incoming.headers = {};
+    this.forgetHeaders();
+  }
+
   onGone(listener: () => void): void {
     const response = this.#response;
-    response.once('close', () => {
+    response.on('close', () => {
       if (!response.writableFinished) listener();
     });
   }

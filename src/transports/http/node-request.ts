@@ -5,7 +5,7 @@ import type { HttpRequest } from './exchange.ts';
 
 export class NodeRequest implements HttpRequest {
   protected readonly incoming: IncomingMessage;
-  readonly #headers: IncomingHttpHeaders;
+  #headers: IncomingHttpHeaders;
   readonly path: string;
   readonly query: string;
 
@@ -28,5 +28,10 @@ export class NodeRequest implements HttpRequest {
 
   get(name: string): string | undefined {
     return this.#headers[name] as string | undefined;
+  }
+
+  /** From here on there are none. */
+  protected forgetHeaders(): void {
+    this.#headers = {};
   }
 }

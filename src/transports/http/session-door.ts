@@ -41,7 +41,7 @@ export class SessionDoor {
     next: Next,
   ): void | Promise<void> {
     if (known === undefined) return this.#refusals.unknownSession(exchange);
-    if (known.facts === undefined) return this.#refusals.refuse(exchange, 400, wireErrors.notInitialized());
+    if (known.settled === undefined) return this.#refusals.refuse(exchange, 400, wireErrors.notInitialized());
     return this.enterKnown(exchange, principal, known, next);
   }
 

@@ -9,46 +9,53 @@ import { whenReady } from './ready.ts';
 
 const purpose = 'session';
 
-/** A session id that was opened. */
+/** A session id that was opened. Thousands of these are remembered, so they are small. */
 export class KnownSession {
   readonly key: string;
   readonly expiresAtMs: number;
   /** Undefined for one that was handed out before `initialize`. */
-  readonly facts: SessionFacts | undefined;
-  /** Where the store has its revocation and its state: spelled once, looked up with each request. */
-  readonly revokedKey: string;
-  readonly stateKey: string;
-  /** What served it last, to serve it again; worth no more than the time to make it anew. */
+  readonly settled: Settled | undefined;
+  /** Who it was made for. */
+  readonly context: string;
+  /** What served it last, to serve it again, and where that stands among its like; see live-session.ts. */
   resting: unknown = undefined;
+  place: number | undefined = undefined;
+  readonly id: string;
 
-  constructor(key: string, expiresAtMs: number, facts: SessionFacts | undefined) {
+  constructor(id: string, key: string, expiresAtMs: number, settled: Settled | undefined, context: string) {
+    this.id = id;
     this.key = key;
     this.expiresAtMs = expiresAtMs;
-    this.facts = facts;
-    this.revokedKey = `revoked ${key}`;
-    this.stateKey = `state ${key}`;
+    this.settled = settled;
+    this.context = context;
+  }
+
+  get facts(): SessionFacts | undefined {
+    return this.settled && { key: this.key, ...this.settled };
   }
 }
 
-/** What travels, in as few letters as the reader can bear. */
-interface Sealed {
-  readonly k: string;
-  readonly e: number;
-  readonly r?: string;
-  readonly i?: Implementation;
-  readonly c?: Capabilities;
-  /** The facts are in the store: too large to travel, or `initialize` was still to come. */
-  readonly s?: 'kept' | 'reserved';
-}
+/** What `initialize` settled but for the key: the same for all sessions of one client program. */
+type Settled = Omit<SessionFacts, 'key'>;
 
-/** How many opened ids are remembered. Opening one costs a tenth of a call; an entry is about half a kilobyte. */
-const maxRemembered = 2048;
+/** How facts travel: revision, name and version of the client, its capabilities. */
+type Packed = readonly [revision: string, name: string | null, version: string | null, capabilities: Capabilities];
+
+/** Instead of facts: they are in the store, being too large to travel; or `initialize` was still to come. */
+const kept = 'kept';
+const reserved = 'reserved';
+
+/** How many opened ids are remembered: opening one costs a tenth of a call, remembering it 300 bytes. */
+const maxRemembered = 16_384;
+/** How many kinds of client are. */
+const maxSettled = 256;
 
 export class SessionIds {
   readonly #sealer: Sealer;
   readonly #store: ExpiringStore;
   readonly #limits: HttpLimits;
-  readonly #remembered = new Generations<{ readonly context: string; readonly session: KnownSession }>(maxRemembered);
+  readonly #remembered = new Generations(maxRemembered);
+  readonly #settled = new Map<string, Settled>();
 
   constructor(sealer: Sealer, store: ExpiringStore, limits: HttpLimits) {
     this.#sealer = sealer;
@@ -58,100 +65,126 @@ export class SessionIds {
 
   /** Makes the id of a session that `initialize` has settled. */
   mint(facts: SessionFacts, context: string): string | Promise<string> {
-    const e = Date.now() + this.#limits.sessionTtlMs;
-    const { key: k, revision: r, clientInfo, capabilities } = facts;
+    const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
+    const { key, revision, clientInfo, capabilities } = facts;
     // Of the client only what handlers see; icons and descriptions are for people and may be large.
-    const i = clientInfo && { name: String(clientInfo.name), version: String(clientInfo.version) };
-    return whenReady(this.#seal({ k, e, r, ...(i && { i }), c: capabilities }, context), (id) => {
+    const { name = null, version = null } = clientInfo ?? {};
+    const packed = JSON.stringify([revision, name, version, capabilities] satisfies Packed);
+    return whenReady(this.#seal(key, expiresAtMs, packed, context), (id) => {
       if (id.length <= this.#limits.maxSessionIdLength) return id;
-      return whenReady(this.settle(facts, e), () => this.#seal({ k, e, s: 'kept' }, context));
+      return whenReady(this.settle(facts, expiresAtMs), () => this.#seal(key, expiresAtMs, kept, context));
     });
   }
 
   /** Makes an id for a session that has yet to be initialized. */
-  reserve(context: string): { readonly known: KnownSession; readonly id: string | Promise<string> } {
-    const known = new KnownSession(crypto.randomUUID(), Date.now() + this.#limits.sessionTtlMs, undefined);
-    const id = this.#seal({ k: known.key, e: known.expiresAtMs, s: 'reserved' }, context);
-    return { known, id };
+  reserve(context: string): KnownSession | Promise<KnownSession> {
+    const key = crypto.randomUUID();
+    const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
+    return whenReady(
+      this.#seal(key, expiresAtMs, reserved, context),
+      (id) => new KnownSession(id, key, expiresAtMs, undefined, context),
+    );
   }
 
   /** Keeps the facts of a session whose id does not carry them. */
-  settle(facts: SessionFacts, expiresAtMs: number): void | Promise<void> {
-    return this.#store.set(`facts ${facts.key}`, facts as unknown as Json, expiresAtMs - Date.now());
+  settle({ key, ...settled }: SessionFacts, expiresAtMs: number): void | Promise<void> {
+    return this.#store.set(`facts ${key}`, settled as unknown as Json, expiresAtMs - Date.now());
   }
 
-  #seal(sealed: Sealed, context: string): string | Promise<string> {
-    return this.#sealer.seal(purpose, sealed as unknown as Json, context);
+  /** What is sealed is one text, so that equal facts are recognized without being read again. */
+  #seal(key: string, expiresAtMs: number, facts: string, context: string): string | Promise<string> {
+    return this.#sealer.seal(purpose, `${key} ${expiresAtMs.toString(36)} ${facts}`, context);
   }
 
   /** Undefined for whatever is not a live session of this principal: forged, expired, revoked, somebody else's. */
   open(id: string, context: string): KnownSession | undefined | Promise<KnownSession | undefined> {
     if (id.length > this.#limits.maxSessionIdLength) return undefined;
     const remembered = this.#remembered.get(id);
-    // Whoever asks must be whom it was made for, each time.
     if (remembered !== undefined) {
-      return remembered.context === context ? this.#unrevoked(remembered.session) : undefined;
+      // Whoever asks must be the one it was made for, each time.
+      return remembered.context === context ? this.#unrevoked(remembered) : undefined;
     }
     return whenReady(this.#sealer.open(purpose, id, context), (opened) => {
-      if (opened === undefined) return undefined;
-      return whenReady(this.#read(opened as unknown as Sealed), (session) => {
+      if (typeof opened !== 'string') return undefined;
+      return whenReady(this.#read(id, opened, context), (session) => {
         // One that is not settled will be; remembering it would hide that.
-        if (session?.facts !== undefined) this.#remembered.set(id, { context, session });
+        if (session?.settled !== undefined) this.#remembered.add(session);
         return session && this.#unrevoked(session);
       });
     });
   }
 
-  #read({ k: key, e: expiresAtMs, r, i, c, s }: Sealed): KnownSession | undefined | Promise<KnownSession | undefined> {
-    if (s === undefined) {
-      const facts = { key, revision: r as string, ...(i && { clientInfo: i }), capabilities: c ?? {} };
-      return new KnownSession(key, expiresAtMs, facts);
-    }
+  #read(id: string, opened: string, context: string): KnownSession | undefined | Promise<KnownSession | undefined> {
+    const first = opened.indexOf(' ');
+    const second = opened.indexOf(' ', first + 1);
+    // Copied out of the longer text, which would otherwise be held in memory for the sake of its part.
+    const key = copy(opened.slice(0, first));
+    const expiresAtMs = Number.parseInt(opened.slice(first + 1, second), 36);
+    const facts = opened.slice(second + 1);
+    if (facts !== kept && facts !== reserved)
+      return new KnownSession(id, key, expiresAtMs, this.#unpack(facts), context);
     return whenReady(this.#store.get(`facts ${key}`), (stored) => {
-      if (stored === undefined && s === 'kept') return undefined;
-      return new KnownSession(key, expiresAtMs, stored as unknown as SessionFacts | undefined);
+      if (stored === undefined && facts === kept) return undefined;
+      return new KnownSession(id, key, expiresAtMs, stored as unknown as Settled | undefined, context);
     });
+  }
+
+  #unpack(packed: string): Settled {
+    let settled = this.#settled.get(packed);
+    if (settled === undefined) {
+      const [revision, name, version, capabilities] = JSON.parse(packed) as Packed;
+      const clientInfo = name === null ? undefined : ({ name, version: version ?? '' } as Implementation);
+      settled = { revision, ...(clientInfo && { clientInfo }), capabilities };
+      if (this.#settled.size >= maxSettled) this.#settled.clear();
+      this.#settled.set(copy(packed), settled);
+    }
+    return settled;
   }
 
   #unrevoked(session: KnownSession): KnownSession | undefined | Promise<KnownSession | undefined> {
     if (session.expiresAtMs <= Date.now()) return undefined;
-    const mark = this.#store.get(session.revokedKey);
+    const mark = this.#store.get(`revoked ${session.key}`);
     if (mark instanceof Promise) return mark.then((found) => (found === undefined ? session : undefined));
     return mark === undefined ? session : undefined;
   }
 
   /** Ends a session for good. The id is dead for every replica once this has returned. */
-  revoke({ key, expiresAtMs, revokedKey, stateKey }: KnownSession): void | Promise<void> {
+  revoke({ key, expiresAtMs }: KnownSession): void | Promise<void> {
     const ttlMs = expiresAtMs - Date.now();
-    return whenReady(this.#store.set(revokedKey, true, ttlMs), () =>
-      whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(stateKey)),
+    return whenReady(this.#store.set(`revoked ${key}`, true, ttlMs), () =>
+      whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(`state ${key}`)),
     );
   }
 }
 
+/** A text of its own: a slice keeps the whole it was cut from. */
+function copy(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
+}
+
 /** A bounded memory of what was used lately: two maps, the older one thrown away when the younger is full. */
-class Generations<V> {
+class Generations {
   readonly #max: number;
-  #young = new Map<string, V>();
-  #old = new Map<string, V>();
+  #young = new Map<string, KnownSession>();
+  #old = new Map<string, KnownSession>();
 
   constructor(max: number) {
     this.#max = max / 2;
   }
 
-  get(key: string): V | undefined {
-    const young = this.#young.get(key);
+  get(id: string): KnownSession | undefined {
+    const young = this.#young.get(id);
     if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) this.set(key, old);
+    const old = this.#old.get(id);
+    if (old !== undefined) this.add(old);
     return old;
   }
 
-  set(key: string, value: V): void {
+  add(session: KnownSession): void {
     if (this.#young.size >= this.#max) {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    this.#young.set(key, value);
+    this.#young.set(session.id, session);
   }
 }

@@ -52,7 +52,7 @@ export class Sessions {
     const { key } = known;
     const live = this.live.get(key) ?? this.#entering.get(key);
     if (live !== undefined) return live;
-    const state = this.#store.get(known.stateKey);
+    const state = this.#store.get(`state ${key}`);
     if (!(state instanceof Promise)) return this.#takeUp(known, peer, state as SessionState | undefined);
     // Two requests that come while the store is asked must meet in one session, or answers would miss their questions.
     const entering = state
@@ -63,13 +63,13 @@ export class Sessions {
   }
 
   #takeUp(known: KnownSession, peer: Peer, state: SessionState | undefined): LiveSession | undefined {
-    const resting = known.resting as LiveSession | undefined;
-    known.resting = undefined;
+    const resting = this.live.wake(known);
     if (resting !== undefined && resting.state === state) return resting;
-    if (known.facts === undefined) return undefined;
+    const { facts } = known;
+    if (facts === undefined) return undefined;
     const live = new LiveSession(this.live, known);
     live.state = state;
-    return this.#settle(live, peer, known.facts, state) ? live : undefined;
+    return this.#settle(live, peer, facts, state) ? live : undefined;
   }
 
   /** Gives a session that was live before `initialize` what that has settled. */
@@ -86,12 +86,12 @@ export class Sessions {
   }
 
   #save(live: LiveSession, state: SessionState): void {
-    const { stateKey, expiresAtMs } = live.known;
+    const { key, expiresAtMs } = live.known;
     const isInitial = Object.keys(state).length === 0;
     live.state = isInitial ? undefined : state;
     const saved = isInitial
-      ? this.#store.delete(stateKey)
-      : this.#store.set(stateKey, state as unknown as Json, expiresAtMs - Date.now());
+      ? this.#store.delete(`state ${key}`)
+      : this.#store.set(`state ${key}`, state as unknown as Json, expiresAtMs - Date.now());
     if (!(saved instanceof Promise)) return;
     // Until the store has it, this process is the only one that knows: the session stays in memory.
     live.saveBegun();

@@ -131,7 +131,7 @@ export class Streamable {
       exchange,
       whenReady(this.#sessions.find(id, principal), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
-        if (known.facts === undefined) return this.#openReserved(exchange, principal, accepts, message, known, id);
+        if (known.settled === undefined) return this.#openReserved(exchange, principal, accepts, message, known, id);
         return this.#door.enterKnown(exchange, principal, known, (live) =>
           this.#deliver(live, exchange, principal, accepts, message),
         );
