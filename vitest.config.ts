@@ -5,8 +5,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
-    // Many tests wait for processes and sockets: a worker more than a small machine has cores keeps it busy.
-    maxWorkers: 3,
+    // Tests start servers, sandboxes and browsers of their own: more at a time would only make each of them late.
+    maxWorkers: 2,
     reporters: ['default', './test/support/summary-reporter.ts'],
     // Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests.
     exclude: ['**/node_modules/**', '**/dist/**', '.tmp/**'],
