@@ -80,6 +80,8 @@ class Life {
   }
 }
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 interface Ledger {
   readonly sent: Set<string>;
   readonly acknowledged: Map<string, string>;
@@ -160,7 +162,10 @@ async function lane(rounds: number): Promise<number> {
     const ledger: Ledger = { sent: new Set(), acknowledged: new Map(), counted: 0, countsSent: 0 };
     const tag = `round ${round}`;
     const writers = Array.from({ length: connections }, () => write(life, ledger, tag));
-    await new Promise((resolve) => setTimeout(resolve, randomInt(5, 90)));
+    // At any moment, counted in what was done rather than in time: a busy machine does less in the same time.
+    const enough = randomInt(0, 9);
+    for (let waited = 0; ledger.acknowledged.size < enough && waited < 5_000; waited += 2) await pause(2);
+    await pause(randomInt(0, 25));
     await Promise.all([life.kill(), ...writers]);
     counts.counted += ledger.counted;
     counts.sent += ledger.countsSent;
