@@ -32,6 +32,8 @@ export class LiveSession {
   aside: Outlet | undefined;
   /** The state as the store had it when this was made, or has it since. */
   state: unknown = undefined;
+  /** Whether the table holds it. */
+  kept = false;
   #exchanges = 0;
   #saving = 0;
   #ended = false;
@@ -154,7 +156,7 @@ class Resting {
     known.resting = live;
     if (known.place !== undefined && this.#ring[known.place] === known) return;
     const oldest = this.#ring[this.#at];
-    if (oldest !== undefined) oldest.resting = undefined;
+    if (oldest !== undefined && oldest !== known) oldest.shrink();
     this.#ring[this.#at] = known;
     known.place = this.#at;
     this.#at = (this.#at + 1) % maxResting;
@@ -190,7 +192,8 @@ export class LiveSessions {
   }
 
   keep(live: LiveSession): void {
-    if (this.#live.get(live.key) === live) return;
+    if (live.kept) return;
+    live.kept = true;
     this.#live.set(live.key, live);
     this.#makeRoom();
     this.#sweeper ??= this.#startSweeper();
@@ -209,7 +212,8 @@ export class LiveSessions {
 
   /** Lets go of a session that has nothing open. */
   forget(live: LiveSession): void {
-    if (this.#live.get(live.key) !== live) return;
+    if (!live.kept) return;
+    live.kept = false;
     this.#live.delete(live.key);
     if (this.#live.size === 0) this.stop();
   }

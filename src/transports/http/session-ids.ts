@@ -20,6 +20,9 @@ export class KnownSession {
   /** What served it last, to serve it again, and where that stands among its like; see live-session.ts. */
   resting: unknown = undefined;
   place: number | undefined = undefined;
+  /** Where the store has its revocation and its state: spelled once for those in frequent use. */
+  #revokedKey: string | undefined = undefined;
+  #stateKey: string | undefined = undefined;
   readonly id: string;
 
   constructor(id: string, key: string, expiresAtMs: number, settled: Settled | undefined, context: string) {
@@ -32,6 +35,21 @@ export class KnownSession {
 
   get facts(): SessionFacts | undefined {
     return this.settled && { key: this.key, ...this.settled };
+  }
+
+  get revokedKey(): string {
+    return (this.#revokedKey ??= `revoked ${this.key}`);
+  }
+
+  get stateKey(): string {
+    return (this.#stateKey ??= `state ${this.key}`);
+  }
+
+  /** It has not been used for a while: what can be made again is not kept. */
+  shrink(): void {
+    this.resting = undefined;
+    this.#revokedKey = undefined;
+    this.#stateKey = undefined;
   }
 }
 
@@ -143,16 +161,16 @@ export class SessionIds {
 
   #unrevoked(session: KnownSession): KnownSession | undefined | Promise<KnownSession | undefined> {
     if (session.expiresAtMs <= Date.now()) return undefined;
-    const mark = this.#store.get(`revoked ${session.key}`);
+    const mark = this.#store.get(session.revokedKey);
     if (mark instanceof Promise) return mark.then((found) => (found === undefined ? session : undefined));
     return mark === undefined ? session : undefined;
   }
 
   /** Ends a session for good. The id is dead for every replica once this has returned. */
-  revoke({ key, expiresAtMs }: KnownSession): void | Promise<void> {
+  revoke({ key, expiresAtMs, revokedKey, stateKey }: KnownSession): void | Promise<void> {
     const ttlMs = expiresAtMs - Date.now();
-    return whenReady(this.#store.set(`revoked ${key}`, true, ttlMs), () =>
-      whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(`state ${key}`)),
+    return whenReady(this.#store.set(revokedKey, true, ttlMs), () =>
+      whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(stateKey)),
     );
   }
 }

@@ -50,9 +50,12 @@ export class Sessions {
   /** Takes a session up. Undefined: its revision is not served any more. */
   enter(known: KnownSession, peer: Peer): LiveSession | undefined | Promise<LiveSession | undefined> {
     const { key } = known;
-    const live = this.live.get(key) ?? this.#entering.get(key);
-    if (live !== undefined) return live;
-    const state = this.#store.get(`state ${key}`);
+    // One that rests is not in use, so there is no need to look, unless somebody is about to wake it.
+    if (known.resting === undefined || this.#entering.size > 0) {
+      const live = this.live.get(key) ?? this.#entering.get(key);
+      if (live !== undefined) return live;
+    }
+    const state = this.#store.get(known.stateKey);
     if (!(state instanceof Promise)) return this.#takeUp(known, peer, state as SessionState | undefined);
     // Two requests that come while the store is asked must meet in one session, or answers would miss their questions.
     const entering = state
@@ -86,12 +89,12 @@ export class Sessions {
   }
 
   #save(live: LiveSession, state: SessionState): void {
-    const { key, expiresAtMs } = live.known;
+    const { stateKey, expiresAtMs } = live.known;
     const isInitial = Object.keys(state).length === 0;
     live.state = isInitial ? undefined : state;
     const saved = isInitial
-      ? this.#store.delete(`state ${key}`)
-      : this.#store.set(`state ${key}`, state as unknown as Json, expiresAtMs - Date.now());
+      ? this.#store.delete(stateKey)
+      : this.#store.set(stateKey, state as unknown as Json, expiresAtMs - Date.now());
     if (!(saved instanceof Promise)) return;
     // Until the store has it, this process is the only one that knows: the session stays in memory.
     live.saveBegun();
