@@ -28,6 +28,7 @@ async function start(options: HttpOptions = {}) {
         });
       }),
   });
+  server.tool('big', { description: 'Says a lot', run: () => 'x'.repeat(24 * 1024 * 1024) });
   const http = await serveHttp(server, { port: 0, graceMs: 100, metricsPath: '/metrics', ...options });
   const client = new TestClient(http.port);
   closers.push(
@@ -279,6 +280,38 @@ describe('calls and streams', () => {
     expect(await metric(client, 'mooring_http_streams')).toBe(1);
     expect(attentive.messages).toHaveLength(1 + told);
     attentive.cut();
+    deaf.destroy();
+  });
+
+  test('a client that takes nothing of its answer is cut off, one that reads slowly gets it all', async () => {
+    const { client, port } = await start({ limits: { stallTimeoutMs: 150 } });
+    const body = JSON.stringify(modernBody('tools/call', { name: 'big' }));
+    const head = Object.entries({
+      ...modernHeaders('tools/call', { name: 'big' }),
+      Host: `127.0.0.1:${port}`,
+      'Content-Type': 'application/json',
+      'Content-Length': String(body.length),
+    });
+    const ask = (): Socket => {
+      const socket = connect(port, '127.0.0.1');
+      socket.pause();
+      socket.on('error', () => {});
+      socket.write(`POST /mcp HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
+      return socket;
+    };
+    const deaf = ask();
+    const slow = ask();
+    let read = 0;
+    slow.on('data', (chunk: Buffer) => {
+      read += chunk.length;
+      slow.pause();
+      setTimeout(() => slow.resume(), 1);
+    });
+    slow.resume();
+    await expect.poll(() => read, { timeout: 15_000 }).toBeGreaterThan(24 * 1024 * 1024);
+    // Left are the slow one and the one that asks for the figures.
+    await expect.poll(() => metric(client, 'mooring_http_connections'), { timeout: 5_000 }).toBe(2);
+    slow.destroy();
     deaf.destroy();
   });
 });

@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
-import { createEventLog } from '../../src/transports/http/event-log.ts';
 import { both, EventReader, TestClient } from './http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -276,51 +275,5 @@ describe('without an event log', () => {
     await expect
       .poll(async () => (await plain.session(session, 'tools/call', { name: 'nope' }, { id: 2 })).json?.error?.code)
       .toBe(-32602);
-  });
-});
-
-describe('the log in memory', () => {
-  const texts = (events: readonly { text: string }[] | undefined | Promise<unknown>) =>
-    (events as { text: string }[] | undefined)?.map(({ text }) => text);
-
-  test('it is bounded by count, the oldest go first', () => {
-    const log = createEventLog({ maxEvents: 3 });
-    for (let n = 0; n < 5; n++) log.append('session', n < 2 ? 'a' : 'b', { sequence: n, text: `${n}` });
-    expect(texts(log.after('session', 'b', 2))).toEqual(['3', '4']);
-    expect(log.after('session', 'a', 0)).toBeUndefined();
-    log.append('session', 'c', { sequence: 0, text: 'x' });
-    log.append('session', 'c', { sequence: 1, text: 'y' });
-    expect(log.after('session', 'b', 2)).toBeUndefined();
-    expect(texts(log.after('session', 'b', 3))).toEqual(['4']);
-  });
-
-  test('it is bounded by bytes', () => {
-    const log = createEventLog({ maxBytes: 10_000 });
-    for (let n = 0; n < 10; n++) log.append('session', 'a', { sequence: n, text: 'x'.repeat(2000) });
-    expect(log.after('session', 'a', 5)).toBeUndefined();
-    expect(texts(log.after('session', 'a', 8))).toHaveLength(1);
-  });
-
-  test('it is bounded by age', () => {
-    let now = 0;
-    const log = createEventLog({ maxAgeMs: 1000 }, () => now);
-    log.append('session', 'a', { sequence: 0, text: 'old' });
-    now = 900;
-    log.append('session', 'a', { sequence: 1, text: 'new' });
-    expect(texts(log.after('session', 'a', 0))).toEqual(['new']);
-    now = 1500;
-    expect(texts(log.after('session', 'a', 0))).toEqual(['new']);
-    now = 5000;
-    expect(log.after('session', 'a', 0)).toBeUndefined();
-  });
-
-  test('sessions are kept apart and forgotten one by one', () => {
-    const log = createEventLog();
-    for (const session of ['one', 'two'])
-      for (let n = 0; n < 2; n++) log.append(session, 'a', { sequence: n, text: `${session} ${n}` });
-    log.forget('one');
-    expect(log.after('one', 'a', 0)).toBeUndefined();
-    expect(texts(log.after('two', 'a', 0))).toEqual(['two 1']);
-    expect(log.after('two', 'a', 7)).toBeUndefined();
   });
 });

@@ -61,6 +61,18 @@ export class Access {
   }
 }
 
+/** Origins as a browser spells them. Anything else would never match, or match too much. */
+export function originsFrom(listed: readonly string[] = []): Set<string> {
+  for (const each of listed) {
+    if (!URL.canParse(each) || new URL(each).origin !== each) {
+      throw new TypeError(
+        `${JSON.stringify(each)} is no origin; write scheme, host and port alone: "https://app.example"`,
+      );
+    }
+  }
+  return new Set(listed);
+}
+
 /** True for the names and addresses of this machine itself. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -11,7 +11,7 @@ import { CompatStream } from './compat-stream.ts';
 import { createEventLog } from './event-log.ts';
 import { Heartbeat } from './event-stream.ts';
 import type { HeaderList, HttpExchange, HttpRequest } from './exchange.ts';
-import { defaultHttpLimits, type HttpLimits } from './limits.ts';
+import { type HttpLimits, settleLimits } from './limits.ts';
 import type { Ground } from './live-session.ts';
 import { HttpMetrics } from './metrics.ts';
 import type { Authenticate, Denied, EndpointOptions } from './options.ts';
@@ -63,7 +63,7 @@ export class Endpoint {
   constructor(host: SessionHost, options: EndpointOptions, access: Access, sealer: Sealer) {
     this.host = host;
     this.options = options;
-    this.limits = { ...defaultHttpLimits, ...options.limits };
+    this.limits = settleLimits(options.limits);
     this.logger = options.logger ?? host.logger ?? silentLogger;
     this.refusals = new Refusals(host);
     this.#access = access;

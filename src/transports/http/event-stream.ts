@@ -20,6 +20,9 @@ export function eventText(text: string, id?: string, type = 'message'): string {
 /** How much more than the limit may be written in one turn, before anybody could have read it. */
 const patience = 8;
 
+/** After so many beats without an event taken nobody is reading; a large one may take a slow reader a while. */
+const maxIdleBeats = 8;
+
 /** One open connection. */
 export class EventStream {
   readonly #sink: ByteSink;
@@ -27,7 +30,10 @@ export class EventStream {
   #open = true;
   #judging = false;
   /** Something was written since the last beat. */
-  active = true;
+  #active = true;
+  #written = 0;
+  #taken = 0;
+  #idleBeats = 0;
   /** When this stream has to end by itself: what it was opened with is good until then. */
   readonly expiresAtMs: number;
   /** Ends it properly where there is more to say than goodbye. */
@@ -43,7 +49,8 @@ export class EventStream {
   /** Writes something already in the form of events. False when the stream is over, or its reader was cut off. */
   write(text: string): boolean {
     if (!this.#open) return false;
-    this.active = true;
+    this.#active = true;
+    this.#written += text.length;
     const { queued } = this.#sink;
     const { maxQueuedBytes } = this.#beat;
     if (queued > maxQueuedBytes) {
@@ -65,6 +72,17 @@ export class EventStream {
       this.#judging = false;
       if (this.#sink.queued > this.#beat.maxQueuedBytes) this.drop();
     }, 0);
+  }
+
+  /** One beat: a comment if nothing else was said, or the end of a reader that takes nothing. */
+  beat(): void {
+    const { queued } = this.#sink;
+    const taken = this.#written - queued;
+    this.#idleBeats = queued > 0 && taken <= this.#taken ? this.#idleBeats + 1 : 0;
+    this.#taken = taken;
+    if (this.#idleBeats >= maxIdleBeats) return this.drop();
+    if (!this.#active) this.write(':\n\n');
+    this.#active = false;
   }
 
   send(text: string, id?: string): boolean {
@@ -142,8 +160,7 @@ export class Heartbeat {
       if (stream.expiresAtMs <= now) {
         stream.onExpired?.();
         stream.end();
-      } else if (stream.active) stream.active = false;
-      else stream.write(':\n\n');
+      } else stream.beat();
     }
   }
 }

@@ -2,7 +2,7 @@
 // does but WebSockets. Uses web standards only.
 
 import type { SessionHost } from '../../protocol/exchange.ts';
-import { Access } from './access.ts';
+import { Access, originsFrom } from './access.ts';
 import { Endpoint } from './endpoint.ts';
 import { FetchExchange } from './fetch-exchange.ts';
 import type { EndpointOptions } from './options.ts';
@@ -27,7 +27,7 @@ export function createFetchHandler(host: SessionHost, options: EndpointOptions):
   const access = new Access({
     hosts: hosts.length === 0 ? undefined : new Set(hosts.map((each) => each.toLowerCase())),
     ownOrigins: new Set(outside === undefined ? [] : [outside.origin]),
-    corsOrigins: new Set(options.allowedOrigins),
+    corsOrigins: originsFrom(options.allowedOrigins),
   });
   const endpoint = new Endpoint(host, options, access, options.sealer ?? host.sealer);
   const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {

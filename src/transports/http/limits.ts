@@ -19,6 +19,8 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** The same for headers and body together. */
   readonly requestTimeoutMs: number;
+  /** Stops clients that take nothing of an answer; one that reads slowly, but reads, is served to the end. */
+  readonly stallTimeoutMs: number;
   /** How long an unused connection is kept for the next request. */
   readonly keepAliveTimeoutMs: number;
   /** How often an idle stream carries a comment, so that proxies keep it and a dead peer is noticed. */
@@ -45,6 +47,7 @@ export const defaultHttpLimits: HttpLimits = {
   maxQueuedBytes: 1024 * 1024,
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 30_000,
+  stallTimeoutMs: 30_000,
   keepAliveTimeoutMs: 60_000,
   heartbeatMs: 15_000,
   sessionTtlMs: 7 * 24 * 60 * 60_000,
@@ -53,3 +56,15 @@ export const defaultHttpLimits: HttpLimits = {
   heldSessionMs: 30 * 60_000,
   maxMissedChanges: 256,
 };
+
+/** Fills in the defaults. What is absent must not lift a limit, and what is no number can not be one. */
+export function settleLimits(given: Partial<HttpLimits> = {}): HttpLimits {
+  const limits: Record<string, number> = { ...defaultHttpLimits };
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(defaultHttpLimits, name)) throw new TypeError(`There is no limit called ${name}`);
+    if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`The limit ${name} must be a number above 0`);
+    limits[name] = value;
+  }
+  return limits as unknown as HttpLimits;
+}

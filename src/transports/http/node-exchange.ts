@@ -3,11 +3,18 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import type { HttpLimits } from './limits.ts';
 import { NodeRequest } from './node-request.ts';
 
 /** What is still taken of a body that was refused, so that its sender gets to read why. */
 const lingerBytes = 512 * 1024;
 const lingerMs = 1_000;
+
+/** What an exchange needs to know of its server. */
+export interface ServerState {
+  readonly draining: boolean;
+  readonly limits: HttpLimits;
+}
 
 export class NodeExchange extends NodeRequest implements HttpExchange {
   readonly #response: ServerResponse;
@@ -16,14 +23,9 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** The client waits for our consent before it sends the body. */
   #asksFirst: boolean;
   #answered = false;
-  readonly #server: { readonly draining: boolean };
+  readonly #server: ServerState;
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    server: { readonly draining: boolean },
-    asksFirst: boolean,
-  ) {
+  constructor(request: IncomingMessage, response: ServerResponse, server: ServerState, asksFirst: boolean) {
     super(request);
     this.#response = response;
     this.#server = server;
@@ -76,6 +78,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       response.socket?.uncork();
     }
     response.end();
+    // The answer did not fit into the buffers of the system: somebody must read it, or the connection ends.
+    if (response.writableLength > 0) response.socket?.setTimeout(this.#server.limits.stallTimeoutMs);
     if (!this.incoming.complete) this.#discardRest();
     this.onAnswered?.(status);
   }

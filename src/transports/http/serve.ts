@@ -4,9 +4,9 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import type { AddressInfo, Socket } from 'node:net';
 import type { SessionHost } from '../../protocol/exchange.ts';
 import { createNodeSealer } from '../node-sealer.ts';
-import { Access, hostsOf, isLoopback, originsOf } from './access.ts';
+import { Access, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import { Endpoint } from './endpoint.ts';
-import { defaultHttpLimits, type HttpLimits } from './limits.ts';
+import { type HttpLimits, settleLimits } from './limits.ts';
 import { NodeExchange } from './node-exchange.ts';
 import type { HttpOptions } from './options.ts';
 import { ownProcess } from './own-process.ts';
@@ -28,7 +28,7 @@ export interface HttpServer {
 export async function serveHttp(host: SessionHost, options: HttpOptions = {}): Promise<HttpServer> {
   const address = options.host ?? '127.0.0.1';
   refuseUnsafe(address, options);
-  const limits = { ...defaultHttpLimits, ...options.limits };
+  const limits = settleLimits(options.limits);
   const server = createHttpServer({
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -68,7 +68,7 @@ function createEndpoint(host: SessionHost, options: HttpOptions, address: string
   const access = new Access({
     hosts: hostsOf(address, port, allowedHosts.length === 0 ? undefined : allowedHosts),
     ownOrigins: new Set([...originsOf(address, port), ...(outside === undefined ? [] : [outside.origin])]),
-    corsOrigins: new Set(options.allowedOrigins),
+    corsOrigins: originsFrom(options.allowedOrigins),
   });
   const sealer = options.sealer ?? (host.sealKey === undefined ? host.sealer : createNodeSealer(host.sealKey));
   return new Endpoint(host, options, access, sealer);

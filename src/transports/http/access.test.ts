@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { Access, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
+import type { HttpRequest } from './exchange.ts';
+
+const request = (headers: Record<string, string>): HttpRequest => ({
+  method: 'POST',
+  path: '/mcp',
+  query: '',
+  address: undefined,
+  get: (name) => headers[name],
+});
+
+describe('an allowed name among look-alikes', () => {
+  const access = new Access({
+    hosts: hostsOf('127.0.0.1', 8000, ['mcp.example']),
+    ownOrigins: originsOf('127.0.0.1', 8000),
+    corsOrigins: originsFrom(['https://app.example']),
+  });
+
+  test.each(['localhost:8000', '127.0.0.1:8000', '[::1]:8000', 'mcp.example'])('Host %s is let in', (host) => {
+    expect(access.check(request({ host }))).toBeUndefined();
+  });
+
+  test.each([
+    ...['localhost', '127.0.0.1', '[::1]', 'localhost:80', 'localhost:80000', 'localhost:8000.', 'localhost.:8000'],
+    ...['xlocalhost:8000', 'localhost.evil.test:8000', 'localhost:8000.evil.test', 'evil.test:8000', '127.0.0.2:8000'],
+    ...['127.0.0.1.nip.io:8000', '127.1:8000', '2130706433:8000', '0x7f000001:8000', '0177.0.0.1:8000', '0.0.0.0:8000'],
+    ...['[::]:8000', '[::ffff:127.0.0.1]:8000', '[0:0:0:0:0:0:0:1]:8000', '::1:8000', 'user@localhost:8000'],
+    ...['localhost:8000@evil.test', 'localhost:8000/', 'http://localhost:8000', ' localhost:8000', 'localhost:8000 '],
+    ...[
+      'LocalHost:8000',
+      'mcp.example.evil.test',
+      'evilmcp.example',
+      'mcp.example:443',
+      'mcp.example.',
+      'MCP.example',
+      '',
+      ',',
+    ],
+    ...['localhost:8000, localhost:8000', 'localhost:8000,evil.test', 'localhost\u0000:8000', 'lоcalhost:8000'],
+  ])('Host %j is kept out', (host) => {
+    expect(access.check(request({ host }))).toBe('host');
+  });
+
+  test.each(['http://localhost:8000', 'http://127.0.0.1:8000', 'http://[::1]:8000', 'https://app.example'])(
+    'Origin %s is let in',
+    (origin) => {
+      expect(access.check(request({ host: 'localhost:8000', origin }))).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ...['null', '', 'https://localhost:8000', 'http://localhost', 'http://localhost:8001', 'http://localhost:8000/'],
+    ...[
+      'http://localhost:8000.evil.test',
+      'http://evil.test',
+      'https://app.example.evil.test',
+      'https://evilapp.example',
+    ],
+    ...['http://app.example', 'https://app.example:443', 'https://APP.example', 'https://app.example/', 'file://'],
+    ...['https://app.example, https://evil.test', 'https://app.example@evil.test', 'chrome-extension://abc'],
+  ])('Origin %j is kept out', (origin) => {
+    expect(access.check(request({ host: 'localhost:8000', origin }))).toBe('origin');
+  });
+
+  test('only listed origins may read, and never with a wildcard', () => {
+    expect(access.corsHeaders(request({ origin: 'https://app.example' }))).toContain('https://app.example');
+    for (const origin of ['http://localhost:8000', 'https://evil.test']) {
+      expect(access.corsHeaders(request({ origin }))).toEqual(['Vary', 'Origin']);
+    }
+    expect(access.preflight(request({ origin: 'https://evil.test' }), 'POST')).toBeUndefined();
+    const headers = { origin: 'https://app.example', 'access-control-request-headers': 'x\r\nEvil: 1' };
+    expect(access.preflight(request(headers), 'POST')?.join('\n')).not.toContain('Evil');
+  });
+});
+
+test('what is no origin can not be listed', () => {
+  for (const wrong of [
+    '*',
+    'null',
+    'app.example',
+    'https://app.example/',
+    'https://APP.example',
+    'https://app.example/path',
+  ]) {
+    expect(() => originsFrom([wrong])).toThrow(/no origin/);
+  }
+});
+
+test('loopback is what names this machine, spelled in full', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.255.0.3', '::1', '[::1]']) expect(isLoopback(host)).toBe(true);
+  for (const host of [
+    '0.0.0.0',
+    '::',
+    '10.0.0.1',
+    'example.com',
+    '127.0.0.1.evil.test',
+    'localhost.evil.test',
+    '1127.0.0.1',
+    '',
+  ]) {
+    expect(isLoopback(host)).toBe(false);
+  }
+});
+
+test('a public address has no names of its own', () => {
+  expect(hostsOf('0.0.0.0', 8000, undefined)).toBeUndefined();
+  expect(originsOf('0.0.0.0', 8000).size).toBe(0);
+  expect(hostsOf('0.0.0.0', 8000, ['MCP.example'])).toEqual(new Set(['mcp.example']));
+  expect(hostsOf('localhost', 80, undefined)?.has('localhost')).toBe(true);
+});

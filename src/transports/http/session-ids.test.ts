@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createMemoryStore } from '../../engine/expiring-store.ts';
+import { createNodeSealer } from '../node-sealer.ts';
+import { defaultHttpLimits } from './limits.ts';
+import { type KnownSession, SessionIds } from './session-ids.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const facts = {
+  key: 'a-random-key',
+  revision: 'r',
+  clientInfo: { name: 'client', version: '1' },
+  capabilities: { roots: {} },
+};
+
+function make(key = 'a key for this test', store = createMemoryStore()) {
+  return { ids: new SessionIds(createNodeSealer(key), store, defaultHttpLimits), store };
+}
+
+test('an id brings back what was settled, in every process with the key', () => {
+  const id = make().ids.mint(facts, 'ada') as string;
+  expect(id).toMatch(/^[\x21-\x7e]+$/);
+  expect((make().ids.open(id, 'ada') as KnownSession).facts).toEqual(facts);
+  expect(make('another key for this test').ids.open(id, 'ada')).toBeUndefined();
+});
+
+test('an id is bound to its principal, also when it is remembered', () => {
+  const { ids } = make();
+  const id = ids.mint(facts, 'ada') as string;
+  for (let n = 0; n < 2; n++) {
+    expect(ids.open(id, 'bob')).toBeUndefined();
+    expect(ids.open(id, 'ada')).toBeDefined();
+    expect(ids.open(id, '')).toBeUndefined();
+  }
+});
+
+test('an id expires, also when it is remembered', () => {
+  const { ids } = make();
+  const id = ids.mint(facts, '') as string;
+  vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs - 1);
+  expect(ids.open(id, '')).toBeDefined();
+  vi.advanceTimersByTime(1);
+  expect(ids.open(id, '')).toBeUndefined();
+});
+
+test('a revoked id stays revoked until it would have expired', () => {
+  const { ids, store } = make();
+  const id = ids.mint(facts, '') as string;
+  ids.revoke(ids.open(id, '') as KnownSession);
+  expect(ids.open(id, '')).toBeUndefined();
+  expect(make(undefined, store).ids.open(id, '')).toBeUndefined();
+  vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs - 1);
+  expect(ids.open(id, '')).toBeUndefined();
+});
+
+test('facts too large to travel stay in the store, and die with it', () => {
+  const { ids, store } = make();
+  const large = { ...facts, capabilities: { experimental: { text: 'x'.repeat(5000) } } };
+  const id = ids.mint(large, '') as string;
+  expect(id.length).toBeLessThanOrEqual(defaultHttpLimits.maxSessionIdLength);
+  expect((make(undefined, store).ids.open(id, '') as KnownSession).facts).toEqual(large);
+  expect(make().ids.open(id, '')).toBeUndefined();
+});
+
+test('an id handed out before the handshake has no facts until they are settled', () => {
+  const { ids } = make();
+  const reserved = ids.reserve('ada') as KnownSession;
+  expect((ids.open(reserved.id, 'ada') as KnownSession).facts).toBeUndefined();
+  ids.settle({ ...facts, key: reserved.key }, reserved.expiresAtMs);
+  expect((ids.open(reserved.id, 'ada') as KnownSession).facts).toEqual({ ...facts, key: reserved.key });
+});
+
+test('more ids than are remembered are opened all the same', () => {
+  const { ids } = make();
+  const first = ids.mint(facts, '') as string;
+  ids.open(first, '');
+  for (let n = 0; n < 20_000; n++) ids.open(ids.mint({ ...facts, key: `k${n}` }, '') as string, '');
+  expect((ids.open(first, '') as KnownSession).key).toBe(facts.key);
+});
+
+test('a token for another purpose is no session', () => {
+  const sealer = createNodeSealer('a key for this test');
+  const { ids } = make();
+  expect(ids.open(sealer.seal('cursor', 'k 1 ["r",null,null,{}]'), '')).toBeUndefined();
+  expect(ids.open(sealer.seal('session', { k: 1 }), '')).toBeUndefined();
+});
