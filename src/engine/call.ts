@@ -42,7 +42,9 @@ export class Call implements RequestInfo {
   maxResultBytes = Number.POSITIVE_INFINITY;
   /** Set for long-lived requests that end by their own rules, not with a drain. */
   onDrain: (() => void) | undefined;
-  /** Where the request is not the only one of its exchange (a batch), or someone watches. */
+  /** When it began, where someone watches; below zero: nobody does. */
+  startedAt = -1;
+  /** Where the request is not the only one of its exchange (a batch), or someone waits for its end. */
   onSettled: ((outcome: Ended['outcome'], code?: number) => void) | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
@@ -146,7 +148,7 @@ export class Call implements RequestInfo {
     this.settled = true;
     this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
     this.outlet.end(resultText(this.id, result));
-    this.onSettled?.(outcome);
+    this.#over(outcome, undefined);
   }
 
   fail(error: WireError): void {
@@ -156,7 +158,7 @@ export class Call implements RequestInfo {
     this.settled = true;
     this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
     this.outlet.end(text, revision.statusOf(error), error.http?.headers);
-    this.onSettled?.('refused', error.code ?? revision.codeOf(error.kind));
+    this.#over('refused', error.code ?? revision.codeOf(error.kind));
   }
 
   /** An error whose data JSON can not carry is still answered. */
@@ -175,7 +177,15 @@ export class Call implements RequestInfo {
     this.settled = true;
     this.abort(reason);
     this.outlet.end(undefined);
-    this.onSettled?.('cancelled');
+    this.#over('cancelled', undefined);
+  }
+
+  /** Tells whoever waits for the end of this call, then whoever watches. */
+  #over(outcome: Ended['outcome'], code: number | undefined): void {
+    this.onSettled?.(outcome, code);
+    if (this.startedAt < 0) return;
+    const ended: Ended = { request: this, outcome, code, durationMs: performance.now() - this.startedAt };
+    for (const observer of this.core.observers) observer.ended?.(ended);
   }
 
   /** Tells the handler to stop. */

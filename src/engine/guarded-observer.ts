@@ -4,13 +4,13 @@ import type { Logger } from '../protocol/log.ts';
 import type { Observer } from './ports.ts';
 
 export function guardObserver(observer: Observer, logger: Logger | undefined): Observer {
-  const guarded: Record<string, (...args: never[]) => void> = {};
+  const guarded: Record<string, (first: never, second: never) => void> = {};
   for (const key of ['received', 'sent', 'started', 'ended', 'refused', 'connected', 'disconnected'] as const) {
-    const watch = observer[key]?.bind(observer) as ((...args: never[]) => void) | undefined;
+    const watch = observer[key]?.bind(observer) as ((first: never, second: never) => void) | undefined;
     if (watch === undefined) continue;
-    guarded[key] = (...args) => {
+    guarded[key] = (first, second) => {
       try {
-        watch(...args);
+        watch(first, second);
       } catch (error) {
         logger?.error('an observer failed', { observer: key, error });
       }

@@ -87,15 +87,8 @@ function toWireError(call: Call, error: unknown): WireError {
 }
 
 function observe(call: Call): void {
-  const { observers } = call.core;
-  const startedAt = performance.now();
-  for (const observer of observers) observer.started?.(call);
-  call.onEnd((outcome, code) => {
-    const durationMs = performance.now() - startedAt;
-    for (const observer of observers) {
-      observer.ended?.({ request: call, outcome, ...(code === undefined ? {} : { code }), durationMs });
-    }
-  });
+  call.startedAt = performance.now();
+  for (const observer of call.core.observers) observer.started?.(call);
 }
 
 export function isThenable(value: unknown): value is Promise<unknown> {

@@ -81,7 +81,6 @@ test('S4-49: every tool call has a line with time, principal, session, tool, arg
     issuer: 'https://id.example',
     transport: 'memory',
     address: '10.0.0.7',
-    method: 'tools/call',
     name: 'echo',
     arguments: { city: 'Paris', n: 3 },
     outcome: 'ok',

@@ -11,6 +11,8 @@ import type { AuditOptions, FieldRule } from './contract.ts';
 const maxTextChars = 512;
 const maxValues = 200;
 const maxDepth = 8;
+/** Nothing shorter looks like a secret by itself. */
+const shortestSecret = 5;
 
 /** Whatever a clipboard tool is called, what it is given may be a password that somebody just copied. */
 const clipboardRules: readonly FieldRule[] = [{ tools: ['*clipboard*', '*Clipboard*', '*clip_*'], hide: ['*'] }];
@@ -79,7 +81,11 @@ function createCleanTest(redactor: Redactor): (value: unknown) => boolean {
   let left = 0;
   const clean = (value: unknown, depth: number): boolean => {
     if (left-- <= 0) return false;
-    if (typeof value === 'string') return value.length <= maxTextChars && redactor.redactText(value) === value;
+    if (typeof value === 'number' || typeof value === 'boolean') return true;
+    if (typeof value === 'string') {
+      if (value.length < shortestSecret) return true;
+      return value.length <= maxTextChars && redactor.redactText(value) === value;
+    }
     if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
     if (depth >= maxDepth) return false;
     // Names and values side by side in a list are for the careful copy to find.

@@ -10,9 +10,9 @@ import type { Sandbox } from '../sandbox/contract.ts';
 export type SyncPolicy =
   /** Before the answer of the call leaves: what a client was told is in the log, whatever happens then. */
   | 'always'
-  /** Written within milliseconds, forced to the disk every second: a crash of the process loses the last moment. */
+  /** Written within a tenth of a second, forced to the disk every second: a crash loses the last moment. */
   | 'interval'
-  /** Written within milliseconds; the system decides the rest. */
+  /** Written within a tenth of a second; the system decides the rest. */
   | 'never';
 
 /** Arguments of some tools that are never written, whatever they hold. */
@@ -41,7 +41,7 @@ export interface AuditOptions {
   /** More names and shapes of secrets. */
   readonly secretKeys?: readonly string[];
   readonly secretPatterns?: readonly RegExp[];
-  /** Lines that may wait for a disk that does not keep up; beyond it calls are refused until it does. Default 20,000. */
+  /** Lines that may wait for a disk that does not keep up; beyond it calls are refused until it does. Default 100,000. */
   readonly maxQueuedLines?: number;
   readonly logger?: Logger;
 }

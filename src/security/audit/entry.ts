@@ -11,6 +11,7 @@ export interface AuditEntry {
   readonly session?: string;
   readonly transport?: string;
   readonly address?: string;
+  /** Where the event does not say it: `request` and `refusal`. */
   readonly method?: string;
   /** The tool, prompt or resource. */
   readonly name?: string;

@@ -1,24 +1,18 @@
 // From what happened to the fields of a line. Written by hand rather than by JSON.stringify of an object: a line is made
 // for every call, and most of its parts are the same as in the line before.
 
-import type { Ended, Refused } from '../../engine/ports.ts';
+import type { Ended } from '../../engine/ports.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
-import { refusalOf } from '../refusals.ts';
 import type { Spelling } from './arguments.ts';
 import type { AuditRecord } from './contract.ts';
+import type { CallHappening, Happening, RefusalHappening } from './happening.ts';
 
-/** Something to be written, and when it happened. */
-export type Happening = { readonly atMs: number } & (
-  | { readonly kind: 'ended'; readonly ended: Ended }
-  | { readonly kind: 'refused'; readonly refused: Refused }
-  | { readonly kind: 'record'; readonly record: AuditRecord }
-);
-
-const events: Readonly<Record<string, string>> = {
-  'tools/call': 'call',
-  'resources/read': 'read',
-  'prompts/get': 'prompt',
-};
+/** Methods that are an event by themselves; of the others the line names the method. */
+const events: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'call'],
+  ['resources/read', 'read'],
+  ['prompts/get', 'prompt'],
+]);
 
 /** Requests that say nothing about anybody's doings, as long as they are not refused. */
 const uneventful: ReadonlySet<string> = new Set([
@@ -36,72 +30,87 @@ const uneventful: ReadonlySet<string> = new Set([
 export const isEventful = ({ request, outcome }: Ended): boolean =>
   outcome === 'refused' || !uneventful.has(request.method);
 
+/** The part of a line that is the same for call after call of one tool by one caller. */
+interface Head {
+  readonly of: CallHappening;
+  readonly text: string;
+}
+
+/** Heads that are kept; stops made-up names from filling memory. */
+const maxHeads = 500;
+
 export class LineWriter {
   readonly #spelling: Spelling;
-  #lastMs = -1;
-  #lastTime = '';
+  readonly #heads = new Map<string, Head>();
+  #second = -1;
+  #secondText = '';
 
   constructor(spelling: Spelling) {
     this.#spelling = spelling;
   }
 
   fields(happening: Happening): string {
-    const time = `"time":"${this.#time(happening.atMs)}"`;
+    const time = this.#time(happening.atMs);
     switch (happening.kind) {
-      case 'ended':
-        return time + this.#ended(happening.ended);
-      case 'refused':
-        return time + this.#refused(happening.refused);
+      case 'call':
+        return time + this.#call(happening);
+      case 'refusal':
+        return time + this.#refusal(happening);
       case 'record':
         return time + this.#record(happening.record);
     }
   }
 
-  /** Calls come many in a millisecond, and spelling a date takes as long as everything else. */
+  /** Spelling a date takes longer than the rest of a line, so it is done once per second. */
   #time(atMs: number): string {
-    if (atMs !== this.#lastMs) {
-      this.#lastMs = atMs;
-      this.#lastTime = new Date(atMs).toISOString();
+    const second = Math.floor(atMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#secondText = `"time":"${new Date(second * 1000).toISOString().slice(0, 20)}`;
     }
-    return this.#lastTime;
+    return `${this.#secondText}${pad(atMs - second * 1000)}Z"`;
   }
 
-  #ended({ request, outcome, code, durationMs }: Ended): string {
-    const { method, name, params, peer, ctx } = request;
-    const event = events[method] ?? 'request';
-    let line = `,"event":"${event}"${this.#peer(peer, ctx.session?.key)},"method":${this.#spelling.text(method)}`;
-    if (name !== undefined) line += `,"name":${this.#spelling.text(name)}`;
-    const args = params['arguments'];
-    const spelled = args === undefined ? undefined : this.#spelling.args(name ?? '', args);
-    if (spelled !== undefined) line += `,"arguments":${spelled}`;
-    const why = outcome === 'failed' ? refusalOf(request) : undefined;
-    line += `,"outcome":"${why === undefined ? outcome : 'refused'}"`;
+  #call(call: CallHappening): string {
+    const { args, outcome, code, durationMs, why } = call;
+    const spelled = args === undefined ? undefined : this.#spelling.args(call.name ?? '', args);
+    let line = `${this.#head(call)}${spelled === undefined ? '' : `,"arguments":${spelled}`},"outcome":"${outcome}","ms":${spellMs(durationMs)}`;
     if (code !== undefined) line += `,"code":${code}`;
-    line += `,"ms":${Math.round(durationMs * 1000) / 1000}`;
     return why === undefined ? line : `${line},"details":{"why":${this.#spelling.text(why)}}`;
   }
 
-  #refused({ message, peer, error, code }: Refused): string {
-    const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
-    let line = `,"event":"refusal"${this.#peer(peer, undefined)}`;
-    if (typeof method === 'string') line += `,"method":${this.#spelling.text(method)}`;
-    const name = params?.name;
-    if (typeof name === 'string') line += `,"name":${this.#spelling.text(name)}`;
-    return `${line},"outcome":"refused","code":${code},"details":{"why":${this.#spelling.text(error.message)}}`;
+  #head(call: CallHappening): string {
+    const { method, name = '', principal, session } = call;
+    const known = this.#heads.get(name);
+    if (known !== undefined && isAlike(known.of, call)) return known.text;
+    const event = events.get(method);
+    const what = event === undefined ? `"request","method":${this.#spelling.text(method)}` : `"${event}"`;
+    const named = name === '' ? '' : `,"name":${this.#spelling.text(name)}`;
+    const text = `,"event":${what}${this.#who(principal, session)}${this.#where(call)}${named}`;
+    if (this.#heads.size >= maxHeads) this.#heads.clear();
+    if (name.length <= 256) this.#heads.set(name, { of: call, text });
+    return text;
+  }
+
+  #refusal({ peer, method, name, code, why }: RefusalHappening): string {
+    let line = `,"event":"refusal"${this.#who(peer.principal, undefined)}${this.#where(peer)}`;
+    if (method !== undefined) line += `,"method":${this.#spelling.text(method)}`;
+    if (name !== undefined) line += `,"name":${this.#spelling.text(name)}`;
+    return `${line},"outcome":"refused","code":${code},"details":{"why":${this.#spelling.text(why)}}`;
   }
 
   #record({ event, ctx, details, outcome, durationMs }: AuditRecord): string {
     let line = `,"event":${this.#spelling.text(event)}`;
     if (ctx !== undefined) line += this.#who(ctx.principal, ctx.session?.key);
     if (outcome !== undefined) line += `,"outcome":${this.#spelling.text(outcome)}`;
-    if (durationMs !== undefined) line += `,"ms":${Math.round(durationMs * 1000) / 1000}`;
+    if (durationMs !== undefined) line += `,"ms":${spellMs(durationMs)}`;
     if (details !== undefined) line += `,"details":${this.#spelling.value(details)}`;
     return line;
   }
 
-  #peer({ principal, transport, address }: Peer, session: string | undefined): string {
+  #where({ transport, address }: { readonly transport: string; readonly address?: Peer['address'] }): string {
     const from = address === undefined ? '' : `,"address":${this.#spelling.text(address)}`;
-    return `${this.#who(principal, session)},"transport":"${transport}"${from}`;
+    return `,"transport":"${transport}"${from}`;
   }
 
   #who(principal: Principal | undefined, session: string | undefined): string {
@@ -114,4 +123,21 @@ export class LineWriter {
     if (session !== undefined && session !== '') line += `,"session":"${session}"`;
     return line;
   }
+}
+
+const isAlike = (one: CallHappening, other: CallHappening): boolean =>
+  one.principal === other.principal &&
+  one.session === other.session &&
+  one.address === other.address &&
+  one.method === other.method &&
+  one.transport === other.transport;
+
+const pad = (digits: number): string => (digits < 10 ? `00${digits}` : digits < 100 ? `0${digits}` : `${digits}`);
+
+/** Three decimals, made of whole numbers: the shortest text of a fraction takes longer to find. */
+function spellMs(durationMs: number): string {
+  const us = Math.round(durationMs * 1000);
+  const whole = Math.floor(us / 1000);
+  const rest = us - whole * 1000;
+  return rest === 0 ? `${whole}` : `${whole}.${pad(rest)}`;
 }

@@ -9,6 +9,7 @@ import { type Authenticate, isDenied, type Verdict } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
 import { createSpelling } from './arguments.ts';
 import type { AuditHead, AuditLog, AuditOptions, AuditRecord } from './contract.ts';
+import { callHappening, recordHappening, refusalHappening } from './happening.ts';
 import { isEventful, LineWriter } from './lines.ts';
 import { openLog } from './open.ts';
 import { auditSandbox } from './spawns.ts';
@@ -25,12 +26,12 @@ const retryMs = 1_000;
  */
 export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   const { directory, name = 'audit', sync = 'interval', maxFileBytes = 64 * 1024 * 1024, logger } = options;
-  const { maxFiles = Number.POSITIVE_INFINITY, maxQueuedLines = 20_000 } = options;
+  const { maxFiles = Number.POSITIVE_INFINITY, maxQueuedLines = 100_000 } = options;
   const lines = new LineWriter(createSpelling(options));
   const { writer, claim } = await openLog({ directory, name, sync, maxFileBytes, maxFiles, logger }, lines);
   let closing: Promise<void> | undefined;
 
-  const record = (entry: AuditRecord): void => writer.record({ atMs: Date.now(), kind: 'record', record: entry });
+  const record = (entry: AuditRecord): void => writer.record(recordHappening(entry));
 
   // Garbage and wrong tokens cost their sender nothing; they must not be able to fill the disk.
   const valve = new Valve((event, count) => record({ event: 'suppressed', details: { event, count } }));
@@ -38,7 +39,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   /** Requests that have their line already, and what it says. */
   const told = new WeakMap<RequestInfo, Ended['outcome']>();
 
-  const recordEnd = (ended: Ended): void => writer.record({ atMs: Date.now(), kind: 'ended', ended });
+  const recordEnd = (ended: Ended): void => writer.record(callHappening(ended));
 
   /** No line, no call: a log that does not keep up closes the door rather than an eye. */
   const guard: Middleware = (request, next) => {
@@ -88,10 +89,11 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
       if (sync === 'always') server.around(hold);
       server.observe({
         ended: (ended) => {
-          if (isEventful(ended) && told.get(ended.request) !== ended.outcome) recordEnd(ended);
+          const isTold = sync === 'always' && told.get(ended.request) === ended.outcome;
+          if (!isTold && isEventful(ended)) recordEnd(ended);
         },
         refused: (refused) => {
-          if (valve.admits('refusal')) writer.record({ atMs: Date.now(), kind: 'refused', refused });
+          if (valve.admits('refusal')) writer.record(refusalHappening(refused));
         },
       });
     },

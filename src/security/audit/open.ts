@@ -7,6 +7,7 @@ import { hashBytes, hashLine, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { parseEntry } from './entry.ts';
 import { currentFile, logFiles, readEnd } from './files.ts';
+import { recordHappening } from './happening.ts';
 import type { LineWriter } from './lines.ts';
 import { type Claim, claimLog } from './lock.ts';
 import { AuditWriter, type WriterOptions } from './writer.ts';
@@ -27,9 +28,8 @@ export async function openLog(options: WriterOptions, lines: LineWriter): Promis
     const file = await open(path, 'a', 0o600);
     const { size } = await file.stat();
     const writer = new AuditWriter(own, lines, head, file, size);
-    const atMs = Date.now();
-    if (sealed !== undefined) writer.record({ atMs, kind: 'record', record: { event: 'recovered', details: sealed } });
-    writer.record({ atMs, kind: 'record', record: { event: 'open', details: { format: 1, pid: process.pid } } });
+    if (sealed !== undefined) writer.record(recordHappening({ event: 'recovered', details: sealed }));
+    writer.record(recordHappening({ event: 'open', details: { format: 1, pid: process.pid } }));
     try {
       await writer.flush(true);
     } catch (error) {

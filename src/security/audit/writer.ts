@@ -1,12 +1,14 @@
-// Writes happenings as lines: collected for some milliseconds, spelled and chained together, written at once. A disk that
-// fails is tried again; what was written in part is continued, never repeated. Opening and sealing: open.ts.
+// Writes happenings as lines: collected for some milliseconds, then spelled, chained and written together, which costs a
+// fraction of one by one. A disk that fails is tried again; what was written in part is continued, never repeated.
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
+import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
 import type { AuditHead, SyncPolicy } from './contract.ts';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
-import type { Happening, LineWriter } from './lines.ts';
+import type { Happening } from './happening.ts';
+import type { LineWriter } from './lines.ts';
 
 export interface WriterOptions {
   readonly directory: string;
@@ -18,10 +20,10 @@ export interface WriterOptions {
 }
 
 /** How long lines are collected before they are written. */
-const collectMs = 10;
+const collectMs = 100;
 const syncEveryMs = 1_000;
-/** Lines written at once, so that other work gets its turn. */
-const maxBatch = 1_000;
+/** So much is written without collecting any longer. */
+const largeBatchBytes = 1024 * 1024;
 const retryMs = 500;
 
 /** Somebody who waits until so many lines are safe. */
@@ -39,14 +41,16 @@ export class AuditWriter {
   readonly #chain: Chain;
   #file: FileHandle;
   #fileBytes: number;
-  #queue: Happening[] = [];
-  /** Spelled, chained, and not on the disk yet. */
-  #unwritten: { readonly bytes: Buffer; readonly lines: number } | undefined;
+  #pending: Happening[] = [];
+  readonly #batch = new Batch();
+  /** Taken from the batch and not on the disk yet. */
+  #unwritten: TakenBatch | undefined;
   #recorded = 0;
   #written = 0;
   #synced = 0;
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
   #syncTimer: NodeJS.Timeout | undefined;
   #running = false;
   /** Done when what is running now is. */
@@ -65,6 +69,7 @@ export class AuditWriter {
   }
 
   get head(): AuditHead {
+    this.#spell();
     return this.#chain.head;
   }
 
@@ -78,10 +83,23 @@ export class AuditWriter {
   }
 
   record(happening: Happening): void {
-    this.#queue.push(happening);
+    this.#pending.push(happening);
     this.#recorded++;
-    if (this.#running || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#begin(), collectMs);
+    this.#timer ??= setTimeout(() => this.#tick(), collectMs);
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    this.#spell();
+    if (!this.#running && !this.#failing) this.#begin();
+  }
+
+  /** Spells and chains what has happened, also while the disk fails: arguments are not kept, however long it takes. */
+  #spell(): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    for (const happening of pending) this.#batch.add(this.#chain.link(this.#fields(happening)));
   }
 
   /**
@@ -117,6 +135,7 @@ export class AuditWriter {
     clearInterval(this.#syncTimer);
     await this.#turn;
     clearTimeout(this.#timer);
+    clearTimeout(this.#retry);
     await this.#file.close().catch(() => undefined); // Nothing is lost that was not lost before.
   }
 
@@ -131,9 +150,8 @@ export class AuditWriter {
   }
 
   #begin(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     if (this.#running) return;
+    clearTimeout(this.#retry);
     this.#running = true;
     this.#turn = this.#work().then(
       () => this.#rest(false),
@@ -150,29 +168,20 @@ export class AuditWriter {
     if (this.#failing && !failed) this.#logger.notice('the audit log is written again', { path: this.path });
     this.#failing = failed;
     this.#running = false;
-    if (failed) this.#timer = setTimeout(() => this.#begin(), retryMs).unref();
-    else if (this.#queue.length > 0) this.#timer = setTimeout(() => this.#begin(), collectMs);
+    if (failed) this.#retry = setTimeout(() => this.#begin(), retryMs).unref();
+    else if (this.#batch.lines > 0) this.#timer ??= setTimeout(() => this.#tick(), collectMs);
   }
 
   async #work(): Promise<void> {
     do {
       this.#spell();
+      if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
       await this.#write();
       if (this.#options.sync === 'always' || (this.#urgent && this.#options.sync !== 'never')) await this.#sync();
       this.#wake();
       if (this.#fileBytes >= this.#options.maxFileBytes) await this.#rotate();
-    } while (this.#waiting.length > 0 || this.#queue.length >= maxBatch);
+    } while (this.#waiting.length > 0 || this.#batch.bytes >= largeBatchBytes);
     this.#urgent = false;
-  }
-
-  /** Turns the next lines into bytes, unless earlier ones are still on their way. */
-  #spell(): void {
-    if (this.#unwritten !== undefined || this.#queue.length === 0) return;
-    const batch = this.#queue.length <= maxBatch ? this.#queue : this.#queue.slice(0, maxBatch);
-    this.#queue = batch === this.#queue ? [] : this.#queue.slice(maxBatch);
-    let text = '';
-    for (const happening of batch) text += `${this.#chain.link(this.#fields(happening))}\n`;
-    this.#unwritten = { bytes: Buffer.from(text), lines: batch.length };
   }
 
   #fields(happening: Happening): string {
@@ -198,7 +207,7 @@ export class AuditWriter {
   }
 
   #arrived(count: number): void {
-    const { bytes, lines } = this.#unwritten as { readonly bytes: Buffer; readonly lines: number };
+    const { bytes, lines } = this.#unwritten as TakenBatch;
     this.#fileBytes += count;
     this.#unwritten = count === bytes.length ? undefined : { bytes: bytes.subarray(count), lines };
     if (this.#unwritten === undefined) this.#written += lines;

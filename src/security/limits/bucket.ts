@@ -25,36 +25,50 @@ const rounding = 1e-3;
 /** How many buckets are kept at most; stops callers with ever new names from filling memory. */
 const defaultMaxBuckets = 100_000;
 
+interface Cell {
+  /** When the bucket will be full again. */
+  fullAt: number;
+}
+
 /** Buckets in this process. */
 export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): BucketStore {
-  const fullAt = new Map<string, number>();
+  const cells = new Map<string, Cell>();
+  /** The cells of the request at hand, found once and then used twice. */
+  const found: Cell[] = [];
 
-  const waitFor = ({ key, intervalMs, burst }: Bucket, nowMs: number): number =>
-    Math.max(0, (fullAt.get(key) ?? 0) - nowMs) - (burst - 1) * intervalMs;
-
-  const spend = ({ key, intervalMs }: Bucket, nowMs: number): void => {
-    const known = fullAt.get(key);
-    if (known === undefined && fullAt.size >= maxBuckets) makeRoom(nowMs);
-    fullAt.set(key, Math.max(known ?? 0, nowMs) + intervalMs);
+  const open = (key: string, nowMs: number): Cell => {
+    if (cells.size >= maxBuckets) makeRoom(nowMs);
+    const cell = { fullAt: 0 };
+    cells.set(key, cell);
+    return cell;
   };
 
   /** A full bucket is as good as none. When none is full, the oldest tenth goes: memory comes before precision. */
   const makeRoom = (nowMs: number): void => {
-    for (const [key, at] of fullAt) if (at <= nowMs) fullAt.delete(key);
-    if (fullAt.size < maxBuckets) return;
+    for (const [key, { fullAt }] of cells) if (fullAt <= nowMs) cells.delete(key);
+    if (cells.size < maxBuckets) return;
     let surplus = Math.ceil(maxBuckets / 10);
-    for (const key of fullAt.keys()) {
+    for (const key of cells.keys()) {
       if (surplus-- <= 0) break;
-      fullAt.delete(key);
+      cells.delete(key);
     }
   };
 
   return {
     take(buckets, nowMs) {
       let waitMs = 0;
-      for (const bucket of buckets) waitMs = Math.max(waitMs, waitFor(bucket, nowMs));
+      for (let index = 0; index < buckets.length; index++) {
+        const { key, intervalMs, burst } = buckets[index] as Bucket;
+        const cell = cells.get(key) ?? open(key, nowMs);
+        found[index] = cell;
+        const backlogMs = cell.fullAt - nowMs - (burst - 1) * intervalMs;
+        if (backlogMs > waitMs) waitMs = backlogMs;
+      }
       if (waitMs > rounding) return Math.ceil(waitMs);
-      for (const bucket of buckets) spend(bucket, nowMs);
+      for (let index = 0; index < buckets.length; index++) {
+        const cell = found[index] as Cell;
+        cell.fullAt = Math.max(cell.fullAt, nowMs) + (buckets[index] as Bucket).intervalMs;
+      }
       return 0;
     },
   };

@@ -24,10 +24,7 @@ export interface RateLimitOptions {
 
 interface CompiledRule {
   readonly covers: (request: RequestInfo) => boolean;
-  readonly keyOf: (request: RequestInfo) => string;
-  readonly prefix: string;
-  readonly intervalMs: number;
-  readonly burst: number;
+  readonly bucketOf: (request: RequestInfo) => Bucket;
 }
 
 /**
@@ -42,9 +39,7 @@ export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions 
   return (request, next) => {
     if (isExempt(request)) return next();
     const buckets: Bucket[] = [];
-    for (const { covers, keyOf, prefix, intervalMs, burst } of compiled) {
-      if (covers(request)) buckets.push({ key: prefix + keyOf(request), intervalMs, burst });
-    }
+    for (const { covers, bucketOf } of compiled) if (covers(request)) buckets.push(bucketOf(request));
     if (buckets.length === 0) return next();
     const waitMs = store.take(buckets, now());
     if (typeof waitMs !== 'number') return waitMs.then((settled) => pass(settled, next));
@@ -62,11 +57,32 @@ function compileRule(rule: RateRule, index: number, isKnown: KnownName): Compile
   if (!(requests > 0 && windowMs > 0 && burst >= 1)) {
     throw new RangeError('A rate limit needs requests and windowMs above 0 and a burst of at least 1');
   }
-  return {
-    covers: compileTarget(rule),
-    keyOf: compileKey(rule.per, isKnown),
-    prefix: `${index} `,
-    intervalMs: windowMs / requests,
-    burst,
+  const keyOf = compileKey(rule.per, isKnown);
+  const intervalMs = windowMs / requests;
+  const make = (request: RequestInfo): Bucket => ({ key: `${index} ${keyOf(request)}`, intervalMs, burst });
+  return { covers: compileTarget(rule), bucketOf: remember(rule.per, make) };
+}
+
+/** Addresses whose buckets are remembered; stops a botnet from filling memory. */
+const maxRemembered = 10_000;
+
+/** Callers come again and again; putting a key together takes longer than using it. */
+function remember(per: RateRule['per'], make: (request: RequestInfo) => Bucket): (request: RequestInfo) => Bucket {
+  if (per !== 'principal' && per !== 'global') return make;
+  let everybody: Bucket | undefined;
+  if (per === 'global') return (request) => (everybody ??= make(request));
+  const named = new WeakMap<object, Bucket>();
+  const nameless = new Map<string, Bucket>();
+  return (request) => {
+    const { principal, address } = request.peer;
+    const known = principal === undefined ? nameless.get(address ?? '') : named.get(principal);
+    if (known !== undefined) return known;
+    const bucket = make(request);
+    if (principal !== undefined) named.set(principal, bucket);
+    else if (address !== undefined) {
+      if (nameless.size >= maxRemembered) nameless.clear();
+      nameless.set(address, bucket);
+    }
+    return bucket;
   };
 }
