@@ -60,6 +60,7 @@ export class WireError extends Error {
 export const wireErrors = {
   parse: (why: string) => new WireError('parse', `Parse error: ${why}`),
   tooLarge: (limit: number) => new WireError('invalidRequest', `Message exceeds ${limit} bytes`),
+  tooMany: (limit: number) => new WireError('invalidRequest', `Message holds more than ${limit} values`),
   tooDeep: (limit: number) => new WireError('invalidRequest', `Message is nested deeper than ${limit} levels`),
   notAMessage: (why: string) => new WireError('invalidRequest', `Invalid Request: ${why}`),
   duplicateId: (id: string | number) =>

@@ -40,9 +40,15 @@ export interface MessageLimits {
   readonly maxDepth: number;
   /** Stops a small message from unfolding into endless work. */
   readonly maxBatch: number;
+  /** Stops width bombs: 4 MB of `{},` are a million objects, and parsing them stalls everybody. Default 200,000. */
+  readonly maxValues?: number;
 }
 
-export const defaultMessageLimits: MessageLimits = { maxDepth: 256, maxBatch: 100 };
+export const defaultMessageLimits = {
+  maxDepth: 256,
+  maxBatch: 100,
+  maxValues: 200_000,
+} as const satisfies MessageLimits;
 
 export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -53,8 +59,10 @@ export function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
 }
 
-/** Parses one message or batch. Depth is only counted when the text is long enough to hide too much of it. */
+/** Parses one message or batch. Depth and values are only counted when the text is long enough to hide too many. */
 export function parseMessage(text: string, limits: MessageLimits): unknown {
+  const { maxValues = defaultMessageLimits.maxValues } = limits;
+  if (text.length > maxValues * 2 && exceedsValues(text, maxValues)) return wireErrors.tooMany(maxValues);
   if (text.length > limits.maxDepth * 2 && exceedsDepth(text, limits.maxDepth)) {
     return wireErrors.tooDeep(limits.maxDepth);
   }
@@ -82,18 +90,44 @@ export function exceedsDepth(text: string, limit: number): boolean {
   return openers > limit && countDepth(text) > limit;
 }
 
+/**
+ * True when the text holds more than `limit` values. Commas are counted by jumping from one to the next first; only a
+ * text with too many of them, which may all stand in one long string, is looked at letter by letter.
+ */
+export function exceedsValues(text: string, limit: number): boolean {
+  let commas = 0;
+  for (let at = text.indexOf(','); at !== -1 && commas <= limit; at = text.indexOf(',', at + 1)) commas++;
+  return commas > limit && countCommas(text) > limit;
+}
+
+function countCommas(text: string): number {
+  let commas = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) i = skipString(text, i);
+    else if (code === 0x2c) commas++;
+  }
+  return commas;
+}
+
+/** The place of the quote that ends the string begun at `from`. */
+function skipString(text: string, from: number): number {
+  let i = from + 1;
+  for (; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x5c) i++;
+    else if (code === 0x22) break;
+  }
+  return i;
+}
+
 function countDepth(text: string): number {
   let depth = 0;
   let deepest = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code === 0x22) {
-      for (i++; i < text.length; i++) {
-        const inner = text.charCodeAt(i);
-        if (inner === 0x5c) i++;
-        else if (inner === 0x22) break;
-      }
-    } else if (code === 0x5b || code === 0x7b) {
+    if (code === 0x22) i = skipString(text, i);
+    else if (code === 0x5b || code === 0x7b) {
       if (++depth > deepest) deepest = depth;
     } else if (code === 0x5d || code === 0x7d) depth--;
   }
