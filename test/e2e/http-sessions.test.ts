@@ -409,6 +409,30 @@ describe('what a session remembers', () => {
     stream.cut();
   });
 
+  test('only so many sessions are held in memory, but what they asked for is kept', async () => {
+    const { client: crowded, server: watched } = await start({
+      limits: { maxHeldSessions: 3 },
+      metricsPath: '/metrics',
+    });
+    const ids: string[] = [];
+    for (let n = 0; n < 8; n++) {
+      const id = await crowded.initialize();
+      await crowded.session(id, 'resources/subscribe', { uri: 'test://watched' });
+      ids.push(id);
+    }
+    const held = /^mooring_sessions_in_memory (\d+)$/m.exec(
+      (await crowded.send({ method: 'GET', path: '/metrics' })).text,
+    );
+    expect(Number(held?.[1])).toBe(3);
+    const stream = new EventReader(
+      await crowded.open({ method: 'GET', headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': ids[0] } }),
+    );
+    await expect.poll(() => stream.events.length).toBeGreaterThan(0);
+    watched.resourceUpdated('test://watched');
+    expect(await stream.until(1)).toMatchObject([{ method: 'notifications/resources/updated' }]);
+    stream.cut();
+  });
+
   test('a second GET stream takes the place of the first', async () => {
     const id = await client.initialize();
     await client.session(id, 'resources/subscribe', { uri: 'test://watched' });

@@ -43,6 +43,9 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   const port = await listen(server, options.port ?? 8000, address);
   const endpoint = createEndpoint(host, options, address, port);
   attach(server, endpoint);
+  // Accepting can fail while descriptors are short; those who are served already must not pay for it.
+  server.on('error', (error) => endpoint.logger.error('a connection could not be accepted', { error }));
+  server.on('drop', (data) => endpoint.logger.debug('too many connections', { address: data?.remoteAddress }));
   if (endpoint.metrics !== undefined) endpoint.metrics.connections = countConnections(server);
   if (options.webSocket !== false) attachWebSockets(server, endpoint, options.path ?? '/mcp');
 
