@@ -45,7 +45,7 @@ export class Call {
   maxTimeoutMs = 0;
   deadline = 0;
   hardDeadline = 0;
-  lastProgress = Number.NEGATIVE_INFINITY;
+  lastProgress: number | undefined;
   attempts = 0;
   rounds = 0;
   /** How often a session had to be opened anew for it. */

@@ -5,6 +5,7 @@ import { WireError } from '../protocol/errors.ts';
 import { isObject, type JsonRpcErrorObject, parseMessage, sortMessage } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/log.ts';
 import { metaKeys } from '../protocol/meta.ts';
+import type { MethodRow } from '../protocol/methods.ts';
 import type { LogLevel, RequestId } from '../protocol/model.ts';
 import type { Dialect, ServerFacts } from '../protocol/revisions/client-vocabulary.ts';
 import { clueBytes, findClue } from '../transports/line-clue.ts';
@@ -25,12 +26,16 @@ export interface ConversationEvents {
   readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
 }
 
+const none: readonly never[] = [];
+
 /** Answers and questions of one connection. */
 export class Conversation implements TransportListener {
   readonly transport: Transport;
   /** What is spoken; undefined until the conversation is open. */
   dialect: Dialect | undefined;
   facts: ServerFacts | undefined;
+  /** Which methods the server offers, as far as somebody asked. */
+  readonly offered = new Map<MethodRow, boolean>();
   /** Asked for with every request, on revisions that ask so. */
   logLevel: LogLevel | undefined;
 
@@ -40,7 +45,6 @@ export class Conversation implements TransportListener {
   readonly #pending: PendingCalls;
   readonly #questions: ServerRequests;
   readonly #depth: { readonly maxDepth: number; readonly maxBatch: number };
-  #nextId = 1;
   #over: ClientError | undefined;
   #retired = false;
   #ended: Promise<void> | undefined;
@@ -57,6 +61,11 @@ export class Conversation implements TransportListener {
     this.#depth = { maxDepth: limits.maxDepth, maxBatch: Number.POSITIVE_INFINITY };
     this.#pending = new PendingCalls((call, afterMs) => this.#expire(call, afterMs));
     this.#questions = new ServerRequests(inputs, this.#pending, logger, (text) => this.#dispatch({ text }));
+  }
+
+  /** Requests are repeated in headers: what they address matters. */
+  get mirrors(): boolean {
+    return this.dialect?.http.mirrored === true && this.transport.settle !== undefined;
   }
 
   /** Why nothing can be sent any more; undefined while it can. */
@@ -86,17 +95,16 @@ export class Conversation implements TransportListener {
     }
     const { transport } = this;
     const { addressed } = call;
-    call.id = this.#nextId++;
     call.timeoutMs = call.options.timeoutMs ?? this.#limits.timeoutMs;
     call.maxTimeoutMs = Math.max(call.options.maxTimeoutMs ?? this.#limits.maxTimeoutMs, call.timeoutMs);
-    call.lastProgress = Number.NEGATIVE_INFINITY;
+    call.lastProgress = undefined;
+    this.#pending.add(call);
     const fields = call.roundFields === '' ? call.fields : joinFields(call.fields, call.roundFields);
     const text = dialect.request(call.id, call.method, fields, call.metaWith(this.logLevel));
     const headers =
       dialect.http.mirrored && transport.settle !== undefined
-        ? dialect.headers(call.method, addressed?.name, addressed?.headerParams ?? [], addressed?.args ?? {})
+        ? dialect.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})
         : undefined;
-    this.#pending.add(call);
     this.#dispatch({ text, id: call.id, method: call.method, headers, standing: call.standing });
   }
 
@@ -191,7 +199,7 @@ export class Conversation implements TransportListener {
     const call = this.#pending.take(id);
     if (call === undefined) {
       // A late answer to what was cancelled is no news; an answer to what was never asked is.
-      if (id >= this.#nextId || id < 1) this.note(`an answer to id ${id}, which was never asked`);
+      if (!this.#pending.wasUsed(id)) this.note(`an answer to id ${id}, which was never asked`);
       return;
     }
     call.id = 0;
@@ -250,8 +258,9 @@ export class Conversation implements TransportListener {
   #progress(params: Fields): void {
     const { progressToken, progress } = params;
     const call = typeof progressToken === 'number' ? this.#pending.get(progressToken) : undefined;
+    if (call === undefined || typeof progress !== 'number') return;
     // Progress must increase (every revision says so); what does not would keep a stuck call alive for nothing.
-    if (call === undefined || typeof progress !== 'number' || !(progress > call.lastProgress)) return;
+    if (call.lastProgress !== undefined && !(progress > call.lastProgress)) return;
     call.lastProgress = progress;
     this.#pending.extend(call);
     call.report(params as unknown as Progress);

@@ -22,8 +22,13 @@ export interface Kit {
  * Whether the server offers a method. One that declares nothing at all can not be taken at its word: many small servers
  * do so and have tools nevertheless.
  */
-export function offers({ latest }: Kit, { name, needs }: MethodRow): boolean {
-  const { dialect, facts } = latest;
+export function offers({ latest }: Kit, row: MethodRow): boolean {
+  let verdict = latest.offered.get(row);
+  if (verdict === undefined) latest.offered.set(row, (verdict = judge(latest, row)));
+  return verdict;
+}
+
+function judge({ dialect, facts }: Conversation, { name, needs }: MethodRow): boolean {
   if (dialect === undefined || facts === undefined || !dialect.requests.has(name)) return false;
   if (needs === undefined) return true;
   const [key, flag] = needs.split('.') as [string, string | undefined];

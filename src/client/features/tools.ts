@@ -80,9 +80,11 @@ export class Tools {
       checked ? (result) => this.#checkOutput(known, toToolResult(result)) : toToolResult,
       options,
     );
-    call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
     call.idempotent = options?.idempotent ?? isIdempotent(known?.tool);
-    call.mend = this.#mend;
+    if (this.#kit.latest.mirrors) {
+      call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
+      call.mend = this.#mend;
+    }
     return call;
   }
 
@@ -109,9 +111,7 @@ export class Tools {
   #learn(tool: Tool): string | undefined {
     const { inputSchema } = tool;
     if (typeof inputSchema !== 'object' || inputSchema === null) return 'it lacks inputSchema';
-    const { dialect, transport } = this.#kit.latest;
-    const mirrored = dialect?.http.mirrored === true && transport.settle !== undefined;
-    const params = mirrored ? headerParams(inputSchema) : none;
+    const params = this.#kit.latest.mirrors ? headerParams(inputSchema) : none;
     // Calling it would send headers nobody can foresee (2026-07-28, Transports, "x-mcp-header").
     if (typeof params === 'string') {
       this.#known.delete(tool.name);

@@ -2,12 +2,12 @@
 // HTTP transports send through it; what travels is theirs.
 
 import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
-import { type AuthorizationHeaders, type Authorizer, headerOf } from '../auth/authorizer.ts';
+import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
 import { withAuthorization } from '../auth/with-authorization.ts';
-import { ClientError, clientErrors, type ServerSaid } from '../errors.ts';
+import { type ClientError, clientErrors, type ServerSaid } from '../errors.ts';
 import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
-import { createWire, type HttpExchange, type HttpReply, type HttpRequest, type HttpWire } from './http-wire.ts';
+import { createWire, type HttpReply, type HttpRequest, type HttpWire } from './http-wire.ts';
 
 /** A request as a transport words it; host, credentials and fixed headers are added here. */
 export interface Errand extends Omit<HttpRequest, 'url'> {
@@ -47,51 +47,54 @@ export class HttpClient {
   }
 
   /** Sends a request; rejects with a `ClientError` or an `AuthError`. A reply of any status but a redirect resolves. */
-  async send(errand: Errand): Promise<HttpReply> {
-    try {
-      const authorizer = this.#authorizer;
-      if (authorizer === undefined) return await this.#sendTo(errand.url ?? this.#url, errand, []);
-      const url = errand.url ?? this.#url;
-      return await withAuthorization(
-        authorizer,
-        url,
-        { method: errand.method },
-        (credentials) => this.#sendTo(url, errand, toList(credentials)),
-        (reply) => reply.discard(),
-      );
-    } catch (error) {
-      throw this.#explain(error);
-    }
+  send(errand: Errand): Promise<HttpReply> {
+    const authorizer = this.#authorizer;
+    const url = errand.url ?? this.#url;
+    if (authorizer === undefined) return this.#sendTo(url, errand, this.#headers);
+    return withAuthorization(
+      authorizer,
+      url,
+      { method: errand.method },
+      (credentials) => this.#sendTo(url, errand, [...this.#headers, ...toList(credentials)]),
+      (reply) => reply.discard(),
+    );
   }
 
   close(): void {
     this.#wire.close();
   }
 
-  async #sendTo(start: URL, errand: Errand, credentials: readonly string[]): Promise<HttpReply> {
-    const { method, body, long, onSent } = errand;
-    const headers = [...errand.headers, ...this.#headers, ...credentials];
-    let url = start;
-    for (let hops = 0; ; hops++) {
-      const exchange: HttpExchange = this.#wire.send({
-        method,
-        url,
-        headers,
-        ...(body === undefined ? {} : { body }),
-        ...(long === undefined ? {} : { long }),
-      });
-      onSent?.(exchange.abort);
-      const reply = await exchange.reply;
-      const { status } = reply;
-      const location = status >= 300 && status < 400 ? headerOf(reply.headers, 'location') : undefined;
-      if (location === undefined) {
-        // A permanent move of the endpoint is remembered.
-        if (hops > 0 && start === this.#url) this.#url = url;
-        return reply;
-      }
-      reply.discard();
-      url = this.#checkRedirect(url, location, status, hops);
-    }
+  #sendTo(start: URL, errand: Errand, further: readonly string[]): Promise<HttpReply> {
+    const { method, body, long } = errand;
+    const headers = further.length === 0 ? errand.headers : [...errand.headers, ...further];
+    return new Promise((resolve, reject) => {
+      const attempt = (url: URL, hops: number): void => {
+        const abort = this.#wire.send(
+          { method, url, headers, body, long },
+          {
+            reply: (reply) => {
+              const { status } = reply;
+              const location = status >= 300 && status < 400 ? reply.header('location') : undefined;
+              if (location === undefined) {
+                // A move of the endpoint is remembered.
+                if (hops > 0 && start === this.#url) this.#url = url;
+                resolve(reply);
+                return;
+              }
+              reply.discard();
+              try {
+                attempt(this.#checkRedirect(url, location, status, hops), hops + 1);
+              } catch (error) {
+                reject(error);
+              }
+            },
+            error: (error) => reject(this.#explain(error)),
+          },
+        );
+        errand.onSent?.(abort);
+      };
+      attempt(start, 0);
+    });
   }
 
   /** Where a redirect may lead: the same origin, with the same method. Credentials and messages go nowhere else. */
@@ -111,8 +114,7 @@ export class HttpClient {
     return to;
   }
 
-  #explain(error: unknown): unknown {
-    if (error instanceof ClientError || isAuthError(error)) return error;
+  #explain(error: unknown): ClientError {
     const { code, cause, message } = error as NodeJS.ErrnoException & { cause?: unknown };
     if (code?.startsWith('ERR_INVALID_') || code === 'ERR_HTTP_INVALID_HEADER_VALUE') {
       return clientErrors.configuration(`A header can not be sent: ${message}`, error);
@@ -141,10 +143,6 @@ const neverArrived = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ];
-
-function isAuthError(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AuthError';
-}
 
 function toList(headers: AuthorizationHeaders): string[] {
   return Object.entries(headers).flat();
@@ -178,8 +176,9 @@ const textOf = (bytes: Uint8Array): string =>
   (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8');
 
 /** The media type of a reply, without parameters. */
-export function mediaType({ headers }: HttpReply): string {
-  return (headerOf(headers, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+export function mediaType(reply: HttpReply): string {
+  const type = reply.header('content-type') ?? '';
+  return type === 'application/json' ? type : (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
 /** A reply that is a refusal, as an error. `session`: it was sent within one. */
@@ -192,7 +191,7 @@ export async function toRefusal(
   const { status } = reply;
   const body = (await readText(reply, maxErrorBytes).catch(() => undefined)) ?? '';
   const error = errorIn(body);
-  const retryAfter = retryAfterMs(headerOf(reply.headers, 'retry-after'));
+  const retryAfter = retryAfterMs(reply.header('retry-after'));
   const said: ServerSaid = {
     status,
     ...(error === undefined

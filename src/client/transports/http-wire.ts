@@ -1,17 +1,18 @@
 // Requests over HTTP, as the transports need them: headers as a list, a body read as it comes, an end at any time. Node's
 // own client, which costs a fifth of `fetch`; a given `fetch` can take its place.
 
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import type { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { SocketPool } from './socket-pool.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** The answer stays open for long: it must not take a place that others wait for. */
-  readonly long?: boolean;
+  readonly long?: boolean | undefined;
 }
 
 /** Who reads a body. `end` is called once, with an error when the body is not complete. */
@@ -22,28 +23,30 @@ export interface BodySink {
 
 export interface HttpReply {
   readonly status: number;
+  /** One header, by its name in lower case. */
+  header(name: string): string | undefined;
+  /** All of them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   read(sink: BodySink): void;
   /** Lets go of the body unread. */
   discard(): void;
 }
 
-/** A request under way. */
-export interface HttpExchange {
-  readonly reply: Promise<HttpReply>;
-  abort(): void;
+/** Hears of one request: a reply or an error, never both. */
+export interface ReplyListener {
+  reply(reply: HttpReply): void;
+  error(error: unknown): void;
 }
 
 export interface HttpWire {
-  send(request: HttpRequest): HttpExchange;
+  /** Sends; returns how to give up. */
+  send(request: HttpRequest, listener: ReplyListener): () => void;
   /** Lets go of idle connections. */
   close(): void;
 }
 
 /** Requests under way at a time; more wait for their turn, instead of for a file descriptor. */
 const maxSockets = 256;
-/** Idle connections are let go before servers do so (Node's let go after 5 s), which would race with the next request. */
-const idleMs = 4_000;
 
 interface Secure {
   readonly request: typeof requestHttps;
@@ -54,66 +57,97 @@ interface Secure {
 export async function createWire(url: URL, given: typeof fetch | undefined): Promise<HttpWire> {
   if (given !== undefined) return new FetchWire(given);
   const secure = url.protocol === 'https:' ? await import('node:https') : undefined;
-  return new NodeWire(secure);
+  return new NodeWire(url, secure);
+}
+
+/** The parts of a URL as Node's client wants them; taking a URL apart costs more than sending to it should. */
+interface Place {
+  readonly url: URL;
+  readonly header: string;
+  readonly host: string;
+  readonly port: string;
+  readonly path: string;
 }
 
 class NodeWire implements HttpWire {
   readonly #request: typeof requestHttp;
-  readonly #short: HttpAgent;
-  readonly #long: HttpAgent;
+  readonly #short: SocketPool;
+  readonly #long: SocketPool;
+  #place: Place | undefined;
 
-  constructor(secure: Secure | undefined) {
+  constructor(url: URL, secure: Secure | undefined) {
     this.#request = (secure?.request ?? requestHttp) as typeof requestHttp;
     const Agent = (secure?.Agent ?? HttpAgent) as typeof HttpAgent;
-    this.#short = new Agent({ keepAlive: true, maxSockets, scheduling: 'lifo', timeout: idleMs });
-    this.#long = new Agent({ keepAlive: true, scheduling: 'lifo', timeout: idleMs });
+    const { host, port } = toPlace(url);
+    const pool = (maxSockets: number): SocketPool =>
+      new SocketPool(
+        new Agent({ keepAlive: true }),
+        host,
+        Number(port || (secure === undefined ? 80 : 443)),
+        maxSockets,
+      );
+    this.#short = pool(maxSockets);
+    this.#long = pool(Number.POSITIVE_INFINITY);
   }
 
-  send(request: HttpRequest): HttpExchange {
-    let sent: ClientRequest | undefined;
-    const reply = new Promise<HttpReply>((resolve, reject) => {
-      sent = this.#start(request, (message) => resolve(new NodeReply(message)));
-      sent.on('error', reject);
-    });
-    return { reply, abort: () => sent?.destroy() };
-  }
-
-  #start(
-    { method, url, headers, body, long }: HttpRequest,
-    onReply: (message: IncomingMessage) => void,
-  ): ClientRequest {
-    const flat = ['Host', url.host, ...headers];
+  send({ method, url, headers, body, long }: HttpRequest, listener: ReplyListener): () => void {
+    const place = this.#place?.url === url ? this.#place : (this.#place = toPlace(url));
+    const flat = ['Host', place.header, ...headers];
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
-    const request = this.#request(
-      {
-        agent: long === true ? this.#long : this.#short,
-        host: url.hostname.replace(/^\[|\]$/g, ''),
-        port: url.port,
-        path: `${url.pathname}${url.search}`,
-        method,
-        headers: flat,
-      },
-      onReply,
-    );
-    request.end(body);
-    return request;
+    try {
+      const request = this.#request(
+        {
+          agent: long === true ? this.#long.agent : this.#short.agent,
+          host: place.host,
+          port: place.port,
+          path: place.path,
+          method,
+          headers: flat,
+        },
+        (message) => listener.reply(new NodeReply(message)),
+      );
+      request.on('error', (error) => listener.error(error));
+      request.end(body);
+      return () => request.destroy();
+    } catch (error) {
+      // Only a header that can not be sent comes to this.
+      listener.error(error);
+      return () => {};
+    }
   }
 
   close(): void {
-    this.#short.destroy();
-    this.#long.destroy();
+    this.#short.close();
+    this.#long.close();
   }
 }
 
+function toPlace(url: URL): Place {
+  return {
+    url,
+    header: url.host,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port,
+    path: `${url.pathname}${url.search}`,
+  };
+}
+
 class NodeReply implements HttpReply {
+  readonly status: number;
   readonly #message: IncomingMessage;
 
   constructor(message: IncomingMessage) {
     this.#message = message;
+    this.status = message.statusCode ?? 0;
   }
 
-  get status(): number {
-    return this.#message.statusCode ?? 0;
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.#message;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const each = rawHeaders[at] as string;
+      if (each.length === name.length && each.toLowerCase() === name) return rawHeaders[at + 1];
+    }
+    return undefined;
   }
 
   get headers(): HttpReply['headers'] {
@@ -131,7 +165,6 @@ class NodeReply implements HttpReply {
     message.on('data', (chunk: Uint8Array) => {
       if (!over) sink.chunk(chunk);
     });
-    message.on('end', () => end());
     message.on('error', end);
     message.on('close', () => end(message.complete ? undefined : new Error('the connection was closed')));
   }
@@ -144,7 +177,9 @@ class NodeReply implements HttpReply {
       left -= chunk.length;
       if (left < 0) this.#message.destroy();
     });
-    setTimeout(() => this.#message.destroy(), 1_000).unref();
+    const timer = setTimeout(() => this.#message.destroy(), 1_000);
+    timer.unref();
+    this.#message.once('close', () => clearTimeout(timer));
   }
 }
 
@@ -155,13 +190,16 @@ class FetchWire implements HttpWire {
     this.#fetch = given;
   }
 
-  send({ method, url, headers, body }: HttpRequest): HttpExchange {
+  send({ method, url, headers, body }: HttpRequest, listener: ReplyListener): () => void {
     const controller = new AbortController();
     const pairs: [string, string][] = [];
     for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at] as string, headers[at + 1] as string]);
     const init = { method, headers: pairs, signal: controller.signal, redirect: 'manual' as const };
-    const reply = this.#fetch(url.href, body === undefined ? init : { ...init, body }).then(toReply);
-    return { reply, abort: () => controller.abort() };
+    this.#fetch(url.href, body === undefined ? init : { ...init, body }).then(
+      (response) => listener.reply(toReply(response)),
+      (error: unknown) => listener.error(error),
+    );
+    return () => controller.abort();
   }
 
   close(): void {}
@@ -170,6 +208,7 @@ class FetchWire implements HttpWire {
 function toReply(response: Response): HttpReply {
   return {
     status: response.status,
+    header: (name) => response.headers.get(name) ?? undefined,
     headers: Object.fromEntries(response.headers),
     read(sink) {
       void pump(response, sink);

@@ -2,8 +2,8 @@
 // or a stream of events. What sessions add (a standing stream, streams taken up again) is http-streams.ts.
 
 import type { HttpManners } from '../../protocol/revisions/client-vocabulary.ts';
-import { headerOf } from '../auth/authorizer.ts';
-import { type ClientError, clientErrors } from '../errors.ts';
+import { AuthError } from '../auth/errors.ts';
+import { ClientError, clientErrors } from '../errors.ts';
 import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
 import { HttpClient, mediaType, readText, toRefusal } from './http-client.ts';
@@ -11,7 +11,8 @@ import { readEvents, StandingStream, takeUpAgain } from './http-streams.ts';
 import type { HttpReply } from './http-wire.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
-const postHeaders = ['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'];
+const jsonHeaders = ['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'];
+const none: readonly string[] = [];
 const unsettled: HttpManners = { headers: [], mirrored: false, sessions: false, closingCancels: false };
 /** Messages nobody waits an answer for must not wait for ever either. */
 const noticeMs = 30_000;
@@ -30,6 +31,7 @@ export class HttpTransport implements Transport {
   #listener!: TransportListener;
   #manners = unsettled;
   #session: string | undefined;
+  #fixed: readonly string[] | undefined;
   #standing: StandingStream | undefined;
   #lastNotice: Promise<void> | undefined;
   #closed = false;
@@ -48,6 +50,7 @@ export class HttpTransport implements Transport {
 
   settle(manners: HttpManners): void {
     this.#manners = manners;
+    this.#fixed = undefined;
   }
 
   async ready(): Promise<void> {
@@ -90,12 +93,12 @@ export class HttpTransport implements Transport {
   // Requests.
 
   async #request(message: Outgoing, id: number): Promise<void> {
-    const { text, method = 'a request', headers = [], standing = false } = message;
+    const { text, method = 'a request', headers = none, standing = false } = message;
     try {
       const reply = await this.#client.send({
         what: method,
         method: 'POST',
-        headers: [...postHeaders, ...this.#sessionHeaders(), ...headers],
+        headers: headers.length === 0 ? this.#postHeaders() : [...this.#postHeaders(), ...headers],
         body: text,
         long: standing,
         onSent: (abort) => this.#open.set(id, abort),
@@ -160,7 +163,7 @@ export class HttpTransport implements Transport {
       const reply = await this.#client.send({
         what: method,
         method: 'POST',
-        headers: [...postHeaders, ...this.#sessionHeaders()],
+        headers: this.#postHeaders(),
         body: text,
         long: true,
         onSent: (stop) => {
@@ -188,13 +191,20 @@ export class HttpTransport implements Transport {
     return this.#session === undefined ? headers : [...headers, 'Mcp-Session-Id', this.#session];
   }
 
+  /** The same for every message until something is settled anew. */
+  #postHeaders(): readonly string[] {
+    return (this.#fixed ??= [...jsonHeaders, ...this.#sessionHeaders()]);
+  }
+
   #adoptSession(reply: HttpReply): void {
     if (!this.#manners.sessions || this.#session !== undefined) return;
-    const id = headerOf(reply.headers, 'mcp-session-id');
+    const id = reply.header('mcp-session-id');
     if (id === undefined) return;
     // It goes back as a header with every request.
-    if (/^[\x21-\x7e]{1,8192}$/.test(id)) this.#session = id;
-    else this.#listener.note('a session id that is not visible ASCII');
+    if (/^[\x21-\x7e]{1,8192}$/.test(id)) {
+      this.#session = id;
+      this.#fixed = undefined;
+    } else this.#listener.note('a session id that is not visible ASCII');
   }
 
   async #endSession(): Promise<void> {
@@ -213,13 +223,9 @@ export class HttpTransport implements Transport {
     }
   }
 
+  /** Errors of ours and of signing in are told as they are. */
   #toError(error: unknown): ClientError {
-    return error instanceof Error && error.name.endsWith('Error') && 'code' in error && isOurs(error)
-      ? error
-      : clientErrors.lost(this.address, error instanceof Error ? error.message : String(error), '', error);
+    if (error instanceof ClientError || error instanceof AuthError) return error as ClientError;
+    return clientErrors.lost(this.address, error instanceof Error ? error.message : String(error), '', error);
   }
-}
-
-function isOurs(error: Error): error is ClientError {
-  return error.name === 'ClientError' || error.name === 'AuthError';
 }
