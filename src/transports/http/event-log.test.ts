@@ -36,6 +36,16 @@ describe('the log in memory', () => {
     expect(log.after('session', 'a', 0)).toBeUndefined();
   });
 
+  test('a stream that outlives its oldest events says so, and never leaves a gap', () => {
+    let now = 0;
+    const log = createEventLog({ maxAgeMs: 1000 }, () => now);
+    for (let n = 0; n < 3; n++) log.append('session', 'a', { sequence: n, text: `${n}` });
+    now = 5000;
+    log.append('session', 'a', { sequence: 3, text: '3' });
+    expect(log.after('session', 'a', 1)).toBeUndefined();
+    expect(texts(log.after('session', 'a', 2))).toEqual(['3']);
+  });
+
   test('sessions are kept apart and forgotten one by one', () => {
     const log = createEventLog();
     for (const session of ['one', 'two'])
@@ -44,5 +54,19 @@ describe('the log in memory', () => {
     expect(log.after('one', 'a', 0)).toBeUndefined();
     expect(texts(log.after('two', 'a', 0))).toEqual(['two 1']);
     expect(log.after('two', 'a', 7)).toBeUndefined();
+  });
+
+  test('sessions that come and go leave nothing behind, and the bounds hold for those that stay', () => {
+    const log = createEventLog({ maxEvents: 100 });
+    for (let n = 0; n < 50; n++) log.append('stays', 'a', { sequence: n, text: `${n}` });
+    for (let n = 0; n < 10_000; n++) {
+      log.append(`goes ${n}`, 'a', { sequence: 0, text: 'x'.repeat(1000) });
+      log.forget(`goes ${n}`);
+    }
+    expect(texts(log.after('stays', 'a', 47))).toEqual(['48', '49']);
+    expect(texts(log.after('stays', 'a', 0))).toHaveLength(49);
+    for (let n = 50; n < 200; n++) log.append('stays', 'a', { sequence: n, text: `${n}` });
+    expect(log.after('stays', 'a', 98)).toBeUndefined();
+    expect(texts(log.after('stays', 'a', 99))).toHaveLength(100);
   });
 });

@@ -19,7 +19,9 @@ export const defaultEventLogLimits: EventLogLimits = {
 };
 
 interface Entry extends LoggedEvent {
-  readonly stream: Stream;
+  /** Undefined once its session has been forgotten. */
+  stream: Stream | undefined;
+  text: string;
   readonly atMs: number;
 }
 
@@ -42,19 +44,24 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
   let head = 0;
   let bytes = 0;
   let count = 0;
+  let forgotten = 0;
 
-  function streamOf(session: string, name: string): Stream {
+  /** A stream that is new here may have had events before, which were forgotten with it. */
+  function streamOf(session: string, name: string, sequence: number): Stream {
     let streams = sessions.get(session);
     if (streams === undefined) sessions.set(session, (streams = new Map()));
     let stream = streams.get(name);
-    if (stream === undefined) streams.set(name, (stream = { session, name, events: [], forgotten: -1 }));
+    if (stream === undefined) streams.set(name, (stream = { session, name, events: [], forgotten: sequence - 1 }));
     return stream;
   }
 
   function drop(entry: Entry): void {
     const { stream } = entry;
-    // Events of a stream leave in the order they came; one whose session was forgotten has left already.
-    if (stream.events[0] !== entry) return;
+    if (stream === undefined) {
+      forgotten--;
+      return;
+    }
+    // Events of a stream leave in the order they came.
     stream.events.shift();
     stream.forgotten = entry.sequence;
     count--;
@@ -73,15 +80,17 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
       queue[head++] = undefined;
       drop(entry);
     }
-    if (head > 1024 && head * 2 > queue.length) {
-      queue = queue.slice(head);
+    // What is gone from the front or the middle is given back once it is the larger part.
+    if (head + forgotten > 1024 && (head + forgotten) * 2 > queue.length) {
+      queue = queue.filter((each) => each?.stream !== undefined);
       head = 0;
+      forgotten = 0;
     }
   }
 
   return {
     append(session, name, { sequence, text }) {
-      const stream = streamOf(session, name);
+      const stream = streamOf(session, name, sequence);
       const entry: Entry = { stream, sequence, text, atMs: now() };
       stream.events.push(entry);
       queue.push(entry);
@@ -102,10 +111,13 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
         for (const entry of stream.events) {
           count--;
           bytes -= sizeOf(entry);
+          forgotten++;
+          entry.text = '';
+          entry.stream = undefined;
         }
-        stream.events.length = 0;
       }
       sessions.delete(session);
+      makeRoom();
     },
   };
 }
