@@ -2,13 +2,14 @@
 // do no harm. One per client; it owns the conversation of the moment.
 
 import { errorRows } from '../protocol/errors.ts';
-import type { Reading } from '../protocol/revisions/client-vocabulary.ts';
+import type { Params } from '../protocol/json-rpc.ts';
+import type { Dialect, Reading } from '../protocol/revisions/client-vocabulary.ts';
 import type { Call, CallOwner } from './call.ts';
 import type { Conversation } from './conversation.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { Inputs } from './inputs.ts';
 import { pause, pauseMs, type SettledRetry, transience } from './retry.ts';
-import { answerRound, linksToVisit } from './rounds.ts';
+import { answerRound, linksToVisit, visitLinks } from './rounds.ts';
 
 export interface CallerOptions {
   readonly address: string;
@@ -79,7 +80,7 @@ export class Caller implements CallOwner {
     } else if (error.said?.code === errorRows.headerMismatch.code && call.mend !== undefined) void this.#mend(call);
     else {
       const links = linksToVisit(error);
-      if (links !== undefined) void this.#round(call, { kind: 'input-required', ...links }, true);
+      if (links !== undefined) void this.#visit(call, links, error);
       else if (this.#mayRepeat(call, error)) void this.#repeat(call, error);
       else call.reject(error);
     }
@@ -133,16 +134,29 @@ export class Caller implements CallOwner {
     }
   }
 
-  async #round(call: Call, round: Extract<Reading, { kind: 'input-required' }>, again = false): Promise<void> {
-    const { inputs, maxRounds, address } = this.#options;
+  async #round(call: Call, round: Extract<Reading, { kind: 'input-required' }>): Promise<void> {
+    await this.#between(call, async (dialect, signal) => {
+      call.roundFields = await answerRound(call.method, round, this.#options.inputs, dialect, signal);
+    });
+  }
+
+  /** Links are an error's, not a result's: the request is simply sent again once they were visited. */
+  async #visit(call: Call, links: readonly Params[], error: ClientError): Promise<void> {
+    await this.#between(call, async (dialect, signal) => {
+      if (!(await visitLinks(call.method, links, this.#options.inputs, dialect, signal))) throw error;
+      call.roundFields = '';
+    });
+  }
+
+  /** One more round: does what is to be done before the request is sent again. */
+  async #between(call: Call, prepare: (dialect: Dialect, signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { maxRounds, address } = this.#options;
     const dialect = call.conversation?.dialect;
-    if (dialect === undefined) return call.reject(clientErrors.closed(address));
-    if (++call.rounds > maxRounds) return call.reject(clientErrors.tooManyRounds(call.method, maxRounds));
     try {
-      const fields = await answerRound(call.method, round, inputs, dialect, this.#signalOf(call));
+      if (dialect === undefined) throw clientErrors.closed(address);
+      if (++call.rounds > maxRounds) throw clientErrors.tooManyRounds(call.method, maxRounds);
+      await prepare(dialect, this.#signalOf(call));
       if (call.ended) return;
-      // Where the links were an error's, the request is simply sent again.
-      call.roundFields = again ? '' : fields;
       call.attempts = 0;
       this.#send(call);
     } catch (error) {

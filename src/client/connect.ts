@@ -43,9 +43,10 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
       }
       return conversation;
     };
-    const { address, hasSse } = destination;
-    const verdicts = options.verdicts === false ? undefined : (options.verdicts ?? sharedVerdicts);
-    return new Opening({ address, hasSse, vocabulary, limits, verdicts, dial, signal }).run();
+    const { address, hasSse, verdictKey } = destination;
+    const verdicts =
+      options.verdicts === false || verdictKey === undefined ? undefined : (options.verdicts ?? sharedVerdicts);
+    return new Opening({ address, hasSse, verdictKey, vocabulary, limits, verdicts, dial, signal }).run();
   };
 
   const conversation = await inTime(options.signal, limits, destination, open);

@@ -15,6 +15,8 @@ export interface OpeningOptions {
   readonly vocabulary: ClientVocabulary;
   readonly limits: Limits;
   readonly verdicts: VerdictCache | undefined;
+  /** The server's place in that cache. */
+  readonly verdictKey: string | undefined;
   /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
   readonly dial: (kind: 'usual' | 'sse') => Promise<Conversation>;
   readonly hasSse: boolean;
@@ -39,17 +41,17 @@ export class Opening {
 
   /** The open conversation, or a `ClientError` that says what was tried. */
   async run(): Promise<Conversation> {
-    const { verdicts, address, signal } = this.#options;
+    const { signal } = this.#options;
     const stop = (): void => void this.#current?.close(signal.reason as ClientError);
     signal.addEventListener('abort', stop, { once: true });
     try {
-      const known = verdicts?.get(address);
+      const known = this.#verdict();
       try {
         return await this.#open(known);
       } catch (error) {
         if (known === undefined || signal.aborted) throw error;
         // What was true once need not be any more: find out from the beginning.
-        verdicts?.forget(address);
+        this.#verdict(null);
         await this.#hangUp();
         return await this.#open(undefined);
       }
@@ -63,7 +65,7 @@ export class Opening {
   }
 
   async #open(known: Verdict | undefined): Promise<Conversation> {
-    const { vocabulary, verdicts, address, hasSse } = this.#options;
+    const { vocabulary, hasSse } = this.#options;
     if (known === 'sse' && hasSse) return this.#openSse();
     let conversation = await this.#dial('usual');
     const [newest] = vocabulary.stateless;
@@ -71,7 +73,7 @@ export class Opening {
     if (newest !== undefined && known !== 'handshake') {
       probe = await this.#probe(conversation, newest);
       if (probe === 'open') {
-        verdicts?.remember(address, 'stateless');
+        this.#verdict('stateless');
         return conversation;
       }
       if (vocabulary.handshake.length === 0) throw this.#noHandshake(newest, probe);
@@ -89,8 +91,17 @@ export class Opening {
       conversation = await this.#redial();
       await this.#initialize(conversation);
     }
-    verdicts?.remember(address, 'handshake');
+    this.#verdict('handshake');
     return conversation;
+  }
+
+  /** What is remembered of the server; `null` forgets it. */
+  #verdict(found?: Verdict | null): Verdict | undefined {
+    const { verdicts, verdictKey: key } = this.#options;
+    if (verdicts === undefined || key === undefined) return undefined;
+    if (found === null) verdicts.forget(key);
+    else if (found !== undefined) verdicts.remember(key, found);
+    return verdicts.get(key);
   }
 
   async #openSse(): Promise<Conversation> {
@@ -99,7 +110,7 @@ export class Opening {
       throw error;
     });
     await this.#initialize(conversation);
-    this.#options.verdicts?.remember(this.#options.address, 'sse');
+    this.#verdict('sse');
     return conversation;
   }
 

@@ -1,7 +1,8 @@
 // Rounds of input: a result that asks instead of answering is taken to the handlers, and the request is sent again with
 // what they said. All questions of a round are asked at once.
 
-import { isObject } from '../protocol/json-rpc.ts';
+import { errorRows } from '../protocol/errors.ts';
+import { isObject, type Params } from '../protocol/json-rpc.ts';
 import { methods } from '../protocol/methods.ts';
 import type { Dialect, InputRequest } from '../protocol/revisions/client-vocabulary.ts';
 import type { ClientError } from './errors.ts';
@@ -49,16 +50,28 @@ export async function answerRound(
   return fields.join(',');
 }
 
-/** The links a server wants visited before it serves a request (error -32042), as questions. */
-export function linksToVisit({ said }: ClientError): Round | undefined {
-  if (said?.code !== -32042 || !isObject(said.data)) return undefined;
+/** The links a server wants visited before it serves a request (error -32042). */
+export function linksToVisit({ said }: ClientError): readonly Params[] | undefined {
+  if (said?.code !== errorRows.urlElicitationRequired.code || !isObject(said.data)) return undefined;
   const { elicitations } = said.data;
-  if (!Array.isArray(elicitations) || elicitations.length === 0 || !elicitations.every(isObject)) return undefined;
-  const requests = elicitations.map((params, index) => [
-    String(index),
-    { method: methods.elicit.name, params: { ...params, mode: 'url' } },
-  ]);
-  return { requests: Object.fromEntries(requests), state: undefined };
+  const usable = Array.isArray(elicitations) && elicitations.length > 0 && elicitations.length <= maxQuestions;
+  return usable && elicitations.every(isObject) ? elicitations : undefined;
+}
+
+/** Has the links visited; true when every one of them was. Rejects with a `ClientError`. */
+export async function visitLinks(
+  method: string,
+  links: readonly Params[],
+  inputs: Inputs,
+  dialect: Dialect,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const visits = await Promise.all(
+    links.map((link) => inputs.answer(methods.elicit.name, { ...link, mode: 'url' }, dialect, signal)),
+  ).catch((error: unknown) => {
+    throw explain(method, methods.elicit.name, error);
+  });
+  return visits.every(({ action }) => action === 'accept');
 }
 
 function explain(method: string, asked: string, error: unknown): unknown {

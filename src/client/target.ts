@@ -25,6 +25,8 @@ export type Target = string | URL | readonly string[] | ServerEntry | Transport 
 /** A target that is understood. */
 export interface Destination {
   readonly address: string;
+  /** Under which it is remembered how to speak to it; undefined where the address does not tell who is there. */
+  readonly verdictKey: string | undefined;
   /** Can be dialled more than once. */
   readonly redial: boolean;
   /** May turn out to be the old transport of two endpoints. */
@@ -77,6 +79,7 @@ function ofCommand(argv: readonly string[], options: ConnectOptions, limits: Lim
   const address = argv.map(word).join(' ');
   return {
     address,
+    verdictKey: `${options.cwd ?? process.cwd()} ${address}`,
     redial: true,
     hasSse: false,
     async dial() {
@@ -94,6 +97,7 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
   if (protocol === 'ws:' || protocol === 'wss:') {
     return {
       address: url.href,
+      verdictKey: url.href,
       redial: true,
       hasSse: false,
       async dial() {
@@ -107,6 +111,7 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
   }
   return {
     address: url.href,
+    verdictKey: url.href,
     redial: true,
     hasSse: kind === undefined,
     async dial(usual) {
@@ -124,6 +129,7 @@ function ofTransport(first: Transport, make: (() => Transport) | undefined): Des
   let unused: Transport | undefined = first;
   return {
     address: first.address,
+    verdictKey: undefined,
     redial: make !== undefined,
     hasSse: false,
     async dial() {

@@ -38,6 +38,14 @@ describe('over a network', () => {
   for (const revision of all) {
     describePeer(`HTTP at ${revision}`, revision, () => connectMooring(subject.url, { revision }));
   }
+  for (const revision of handshakes) {
+    describePeer(`HTTP+SSE at ${revision}`, revision, () => connectMooring(subject.sseUrl, { revision }));
+  }
+  for (const revision of all) {
+    describePeer(`WebSocket at ${revision}`, revision, () => connectMooring(subject.webSocketUrl, { revision }));
+  }
+  describePeer('WebSocket, finding out by itself', '2026-07-28', () => connectMooring(subject.webSocketUrl));
+  describePeer('HTTP+SSE, finding out by itself', '2025-11-25', () => connectMooring(subject.sseUrl));
   describePeer('HTTP, finding out by itself', '2026-07-28', () => connectMooring(subject.url));
   describePeer('HTTP through fetch', '2026-07-28', () => connectMooring(subject.url, { fetch }));
   describePeer('HTTP through fetch, with a session', '2025-11-25', () =>
