@@ -8,7 +8,7 @@ import { createRedactor, type Redactor } from '../redact.ts';
 import type { AuditOptions, FieldRule } from './contract.ts';
 
 /** Enough to understand a call, too little to copy a document. */
-const maxTextChars = 512;
+const maxTextChars = 256;
 const maxValues = 200;
 const maxDepth = 8;
 /** Nothing shorter looks like a secret by itself. */
@@ -33,15 +33,17 @@ export function createSpelling(
   const redactor = createRedactor({
     keys: options.secretKeys ?? [],
     patterns: options.secretPatterns ?? [],
-    maxTextChars,
+    maxTextChars: maxTextChars * 2,
     maxValues,
     maxDepth,
   });
+  const shorten = createShortening(redactor);
   const isClean = createCleanTest(redactor);
   const hiddenOf = compileFields([...clipboardRules, ...(options.fields ?? [])]);
   const mode = options.arguments ?? 'redacted';
 
-  const spell = (value: unknown): string => JSON.stringify(isClean(value) ? value : redactor.redact(value)) ?? 'null';
+  const spell = (value: unknown): string =>
+    JSON.stringify(isClean(value) ? value : redactor.redact(shorten(value, 0))) ?? 'null';
 
   const texts = new Map<string, string>();
   return {
@@ -55,7 +57,7 @@ export function createSpelling(
     text(text) {
       let spelled = texts.get(text);
       if (spelled === undefined) {
-        spelled = JSON.stringify(redactor.redactText(text.slice(0, maxTextChars)));
+        spelled = JSON.stringify(shorten(redactor.redactText(text.slice(0, maxTextChars + margin)), 0));
         // The same few names come again and again; a stranger's made-up ones must not fill memory.
         if (text.length <= 128) {
           if (texts.size >= 1000) texts.clear();
@@ -65,6 +67,41 @@ export function createSpelling(
       return spelled;
     },
   };
+}
+
+/** How far beyond a cut is looked, so that a secret is seen whole. */
+const margin = 256;
+
+/**
+ * A copy whose long texts are their beginnings: looking for secrets in the rest would cost more than the call did. What
+ * is kept of a text ends after a word, which may have been the first half of a secret.
+ */
+function createShortening(redactor: Redactor): (value: unknown, depth: number) => unknown {
+  const shorten = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') {
+      if (value.length <= maxTextChars) return value;
+      const head = redactor.redactText(value.slice(0, maxTextChars + margin)).slice(0, maxTextChars);
+      return `${head.slice(0, endOfWords(head))}… [${value.length} characters]`;
+    }
+    if (typeof value !== 'object' || value === null || depth >= maxDepth) return value;
+    if (Array.isArray(value)) {
+      const items = value.slice(0, maxValues).map((item) => shorten(item, depth + 1));
+      return value.length > maxValues ? [...items, `[${value.length - maxValues} more]`] : items;
+    }
+    return Object.fromEntries(
+      Object.entries(value)
+        .slice(0, maxValues)
+        .map(([key, item]) => [key, shorten(item, depth + 1)]),
+    );
+  };
+  return shorten;
+}
+
+/** Where the last word of a text begins. */
+function endOfWords(text: string): number {
+  let end = text.length;
+  while (end > 0 && /[\w+/=.~-]/.test(text[end - 1] as string)) end--;
+  return end;
 }
 
 /** Whether nothing of a JSON value is secret, long, deep or many. */
