@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
  * @property {string} [asks]  the handshake revision to ask for, where it is not the newest one
  * @property {string[]} [needs]  packages it can not run without
  * @property {string} [needsExport]  of our own build
+ * @property {string} [needsFile]  of our own build
  * @property {'json' | 'sse'} [shape]  HTTP: what a POST is answered with
  * @property {string} [accepts]  HTTP: media types to ask for, where they are not both
  * @property {boolean} [streams]  HTTP: keeps streams open and can publish a change to them
@@ -166,6 +167,21 @@ const profiles = [
   })),
 ];
 
+/** @type {Contestant[]} */
+const guard = [
+  { id: 'mooring', name: 'mooring', file: 'mooring-http.mjs', eras: both, shape: 'json', needsExport: 'serveHttp' },
+  ...['rate', 'audit', 'rate,audit'].map((guards) => ({
+    id: `mooring-${guards.replace(',', '-')}`,
+    name: `mooring, ${guards.replace(',', ' limit and ')}`,
+    file: 'mooring-guarded-http.mjs',
+    eras: both,
+    shape: /** @type {'json'} */ ('json'),
+    env: { BENCH_GUARD: guards },
+    needsExport: 'serveHttp',
+    needsFile: 'security.js',
+  })),
+];
+
 const require = createRequire(import.meta.url);
 const build = new URL('../dist/index.js', import.meta.url);
 /** @type {Record<string, unknown> | undefined} */
@@ -176,9 +192,10 @@ const installed = (name) =>
   (require.resolve.paths(name) ?? []).some((folder) => existsSync(`${folder}/${name}/package.json`));
 
 /** What keeps a contestant from running, in words. @param {Contestant} contestant @returns {string | undefined} */
-function obstacle({ needs = [], needsExport }) {
+function obstacle({ needs = [], needsExport, needsFile }) {
   if (needsExport && !ours) return 'dist/ is missing: run `npm run build`';
   if (needsExport && !ours?.[needsExport]) return `the build has no ${needsExport}`;
+  if (needsFile && !existsSync(new URL(needsFile, build))) return `the build has no ${needsFile}`;
   const missing = needs.filter((name) => !installed(name));
   return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined;
 }
@@ -189,7 +206,7 @@ export function versionOf(name) {
   return folder && require(`${folder}/${name}/package.json`).version;
 }
 
-export const contestants = { stdio, http, notes, profiles };
+export const contestants = { stdio, http, guard, notes, profiles };
 export const peerPackages = [...new Set([...stdio, ...http, ...notes].flatMap(({ needs = [] }) => needs))];
 
 /**

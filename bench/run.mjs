@@ -8,6 +8,7 @@ import { pinSelf } from './lib/process.mjs';
 import { clearProgress, progress } from './lib/progress.mjs';
 import { efforts, runSuite } from './lib/suite.mjs';
 import { markdown } from './lib/table.mjs';
+import { guard } from './suites/guard.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
 import { profiles } from './suites/profiles.mjs';
@@ -16,7 +17,7 @@ import { start } from './suites/start.mjs';
 import { stdio } from './suites/stdio.mjs';
 import { streams } from './suites/streams.mjs';
 
-const suites = [stdio, start, http, sessions, streams, notes, profiles];
+const suites = [stdio, start, http, guard, sessions, streams, notes, profiles];
 const usage = `node bench/run.mjs [suite…] [options]
 
   suites     ${suites.map(({ id }) => id).join(', ')}; without a name: all that our build can take part in

@@ -112,6 +112,24 @@ const perEra = (era) => {
       value: (rows) => relation(ours(rows, era, 'mooring-sse'), ours(rows, era), { metric: 'cpuUs', pick: 'min' }),
     },
     {
+      suite: 'guard',
+      text: `${on}: a call with rate limit and audit log, share of one without`,
+      at: 'least',
+      goal: 0.95,
+      as: 'share',
+      value: (rows) =>
+        relation(ours(rows, era, 'mooring-rate-audit'), ours(rows, era), { metric: 'cpuUs', pick: 'min' }),
+    },
+    {
+      suite: 'guard',
+      text: `${on}: 100 KB echo with rate limit and audit log, share of one without`,
+      at: 'least',
+      goal: 0.95,
+      as: 'share',
+      value: (rows) =>
+        relation(ours(rows, era, 'mooring-rate-audit'), ours(rows, era), { metric: 'echoUs', pick: 'min' }),
+    },
+    {
       suite: 'streams',
       text: `${on}: heap of an open stream`,
       at: 'most',

@@ -1,0 +1,44 @@
+// What guards cost: calls over HTTP with a rate limit and an audit log on, next to the same server without.
+import { HttpClient } from '../lib/http-client.mjs';
+import { inSlices } from '../lib/suite.mjs';
+
+/** @type {import('../lib/suite.mjs').Suite} */
+export const guard = {
+  id: 'guard',
+  title: 'Guards',
+  note: `Server CPU per answer over HTTP at 64 connections (16 for echo), writing of the audit log included. The tiny call does
+nothing at all, so every microsecond of a guard shows.`,
+  transport: 'guard',
+  rounds: 3,
+  columns: [
+    { label: 'call CPU µs', metric: 'cpuUs', pick: 'min' },
+    { label: 'calls/s', metric: 'perSec', pick: 'max' },
+    { label: 'of unguarded', metric: 'cpuUs', pick: 'min', to: 'mooring', as: 'share' },
+    { label: '100 KB echo CPU µs', metric: 'echoUs', pick: 'min' },
+    { label: 'of unguarded', metric: 'echoUs', pick: 'min', to: 'mooring', as: 'share' },
+  ],
+
+  async measure(contestant, era, { ms, warmMs }) {
+    const client = await HttpClient.open(contestant, era);
+    try {
+      const sessions = await client.openSessions(64);
+      await client.checkValidation(sessions[0]);
+      await client.load('calculate', { connections: 64, ms: warmMs * 2, sessions });
+      const call = await inSlices(ms * 2, (slice) =>
+        client.load('calculate', { connections: 64, ms: slice, sessions }),
+      );
+      await client.load('echo', { connections: 16, ms: warmMs / 4, sessions });
+      const echo = await inSlices(ms, (slice) => client.load('echo', { connections: 16, ms: slice, sessions }));
+      return {
+        revision: client.revision,
+        figures: {
+          cpuUs: call.map(({ cpuUs }) => cpuUs),
+          perSec: call.map(({ perSec }) => perSec),
+          echoUs: echo.map(({ cpuUs }) => cpuUs),
+        },
+      };
+    } finally {
+      await client.close();
+    }
+  },
+};
