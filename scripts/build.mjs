@@ -33,6 +33,7 @@ const entries = {
   'mcp-clipboardify': 'src/cli/mcp-clipboardify.ts',
   'mcp-secure-local': 'src/cli/mcp-secure-local.ts',
   client: 'src/client/index.ts',
+  security: 'src/security/index.ts',
   'stores/sqlite': 'src/stores/sqlite/index.ts',
   ...Object.fromEntries(packs.map((name) => [`packs/${name}`, `src/packs/${name}/index.ts`])),
 };
