@@ -128,13 +128,15 @@ export class EngineChannel implements SessionChannel, Listener {
     switch (sorted.kind) {
       case 'request':
         return this.#request(sorted.message, outlet, header);
-      case 'notification':
+      case 'notification': {
+        const flaw = header && this.core.vocabulary.contradiction(sorted.message, header);
+        if (flaw) return this.#refuse(this.core.vocabulary.newest, undefined, flaw, value, outlet);
         this.#notification(sorted.message);
         return outlet.end(undefined);
+      }
       case 'response':
         if (header !== undefined && this.session === undefined) {
-          const error = wireErrors.notAMessage('a response belongs to the session in which it was asked for');
-          return this.#refuse(this.core.vocabulary.newest, undefined, error, value, outlet);
+          return this.#refuse(this.core.vocabulary.newest, undefined, wireErrors.homelessResponse(), value, outlet);
         }
         this.#response(sorted.message);
         return outlet.end(undefined);

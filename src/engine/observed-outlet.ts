@@ -18,6 +18,10 @@ export class ObservedOutlet implements Outlet {
     return this.#outlet.duplex;
   }
 
+  get full(): boolean {
+    return this.#outlet.full === true;
+  }
+
   push(text: string): boolean {
     const sent = this.#outlet.push(text);
     if (sent) this.#tell(text);

@@ -63,6 +63,8 @@ export const wireErrors = {
   tooMany: (limit: number) => new WireError('invalidRequest', `Message holds more than ${limit} values`),
   tooDeep: (limit: number) => new WireError('invalidRequest', `Message is nested deeper than ${limit} levels`),
   notAMessage: (why: string) => new WireError('invalidRequest', `Invalid Request: ${why}`),
+  homelessResponse: () =>
+    new WireError('invalidRequest', 'Invalid Request: a response belongs to the session in which it was asked for'),
   duplicateId: (id: string | number) =>
     new WireError('invalidRequest', `Invalid Request: id ${JSON.stringify(id)} is still in flight; use a new one`),
   batchRefused: () =>

@@ -38,6 +38,8 @@ export interface Outlet {
   end(text: string | undefined, status?: number, headers?: readonly string[]): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
+  /** True when only a limit keeps `push` from delivering: the peer would take a stream, but too many are open. */
+  readonly full?: boolean;
   /**
    * Ends the connection, not the exchange: the peer comes back after `retryMs` and gets the rest. False where that is
    * not possible; then nothing happens. Only transports whose streams can be resumed have it.

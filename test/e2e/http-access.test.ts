@@ -96,7 +96,7 @@ describe.each(paths)('%s %s', (method, path) => {
       `127.0.0.1.evil.test:${port}`,
       `localhost.:${port}`,
       `user@localhost:${port}`,
-      `LOCALHOST:${port}`,
+      `LOCALHOST.:${port}`,
       '127.0.0.1',
       `127.0.0.1:${port + 1}`,
       `0.0.0.0:${port}`,
@@ -146,6 +146,13 @@ test('own names with the own port are let in, with and without Origin', async ()
     expect((await client.modern('tools/call', call, { headers: { Host: own, Origin: `http://${own}` } })).status).toBe(
       200,
     );
+  }
+});
+
+test('a name is the same in capitals', async () => {
+  for (const name of ['LOCALHOST', 'LocalHost']) {
+    const headers = { Host: `${name}:${http.port}` };
+    expect((await client.modern('tools/call', call, { headers })).status).toBe(200);
   }
 });
 
@@ -332,10 +339,23 @@ describe('other addresses than this machine', () => {
       host: '0.0.0.0',
       allowUnauthenticated: true,
       publicUrl: 'https://mcp.example',
-      allowedHosts: ['other.example:8443'],
+      allowedHosts: ['other.example:8443', 'Third.example:443'],
     });
-    for (const host of ['mcp.example', 'other.example:8443'])
-      expect((await tester.modern('tools/call', call, { headers: { Host: host } })).status).toBe(200);
+    for (const host of [
+      ...['mcp.example', 'MCP.example', 'mcp.example:443', 'other.example:8443'],
+      ...['third.example', 'third.example:443'],
+    ]) {
+      expect([host, (await tester.modern('tools/call', call, { headers: { Host: host } })).status]).toEqual([
+        host,
+        200,
+      ]);
+    }
+    for (const host of ['mcp.example:8443', 'other.example', 'other.example:443', 'third.example:80']) {
+      expect([host, (await tester.modern('tools/call', call, { headers: { Host: host } })).status]).toEqual([
+        host,
+        403,
+      ]);
+    }
     expect(
       (await tester.modern('tools/call', call, { headers: { Host: 'mcp.example', Origin: 'https://mcp.example' } }))
         .status,

@@ -148,7 +148,7 @@ export function modernBody(
   params: Record<string, unknown> = {},
   id: unknown = 1,
   meta: object = {},
-): object {
+): { readonly jsonrpc: string; readonly id: unknown; readonly method: string; readonly params: object } {
   return {
     jsonrpc: '2.0',
     id,

@@ -238,7 +238,10 @@ describe('calls and streams', () => {
     expect((await client.send({ method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } })).status).toBe(
       503,
     );
-    expect((await client.modern('subscriptions/listen', listen)).status).toBe(406);
+    const late = await client.modern('subscriptions/listen', listen, { id: 'late' });
+    expect([late.status, late.headers['retry-after'], late.json.id]).toEqual([503, '1', 'late']);
+    const onlyJson = await client.modern('subscriptions/listen', listen, { headers: { Accept: 'application/json' } });
+    expect(onlyJson.status).toBe(406);
     expect((await client.modern('tools/call', echo)).status).toBe(200);
     first.cut();
     await expect.poll(async () => metric(client, 'mooring_http_streams')).toBe(0);

@@ -221,6 +221,23 @@ describe('the era table', () => {
     expect(JSON.parse(text(other)).revision).toBe('2025-06-18');
   });
 
+  test.each(['v999.0.0', '2026-07-28', ''])(
+    'GET and DELETE with the version header %j are refused',
+    async (version) => {
+      const id = await client.initialize();
+      const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': id, 'MCP-Protocol-Version': version };
+      for (const method of ['GET', 'DELETE']) {
+        const wrong = await client.send({ method, headers });
+        expect([method, wrong.status, wrong.json.error?.message]).toEqual([
+          method,
+          400,
+          expect.stringContaining('Unsupported protocol version'),
+        ]);
+      }
+      expect((await client.session(id, 'ping')).status).toBe(200);
+    },
+  );
+
   test.each(handshakes)('a batch is served or refused as %s says', async (version) => {
     const id = await client.initialize({ version });
     const answer = await client.send({
@@ -570,6 +587,17 @@ describe('without sessions', () => {
     ).toBe(200);
     const batch = await free.send({ body: [{ jsonrpc: '2.0', id: 1, method: 'ping' }], headers: { Accept: both } });
     expect(batch.json).toMatchObject([{ id: 1, result: {} }]);
+  });
+
+  test.each(['optional', 'off'] as const)('a response without one is refused where they are %s', async (sessions) => {
+    const { client: free } = await start({ sessions });
+    const response = { jsonrpc: '2.0', id: 'm-1', result: {} };
+    for (const body of [response, { jsonrpc: '2.0', id: 'm-1', error: { code: -1, message: 'no' } }, [response]]) {
+      const answer = await free.send({ body, headers: { Accept: both } });
+      expect([answer.status, answer.json.error?.code]).toEqual([400, -32600]);
+    }
+    const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    expect((await free.send({ body: notification, headers: { Accept: both } })).status).toBe(202);
   });
 });
 

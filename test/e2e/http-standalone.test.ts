@@ -123,6 +123,16 @@ test('a notification is accepted and not answered', async () => {
   }
 });
 
+test.each<[string, object, Record<string, string>]>([
+  ['another method', {}, { 'Mcp-Method': 'tools/call' }],
+  ['another method, beside a claim', modernBody('x').params, { 'Mcp-Method': 'tools/call' }],
+  ['another version than its claim', modernBody('x').params, { 'MCP-Protocol-Version': '2025-11-25' }],
+])('a notification whose headers name %s is refused', async (_name, params, headers) => {
+  const body = { jsonrpc: '2.0', method: 'notifications/whatever', params };
+  const answer = await client.send({ body, headers: { ...modernHeaders(body.method), ...headers } });
+  expect([answer.status, answer.json.id, answer.json.error?.code]).toEqual([400, undefined, -32020]);
+});
+
 describe('what can not be read', () => {
   test.each<[string, string, number, number]>([
     ['broken JSON', '{"jsonrpc":', 400, -32700],

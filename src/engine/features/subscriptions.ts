@@ -51,7 +51,7 @@ export const listen: Feature<typeof stillOpen> = {
       );
     }
     if (!call.push(call.revision.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
-      throw wireErrors.needsStream(call.method);
+      throw call.outlet.full === true ? wireErrors.overloaded(1_000) : wireErrors.needsStream(call.method);
     }
     // Streams stay open by the thousand, so each keeps as little as it can: no signal, no promise, no params.
     call.forgetParams();

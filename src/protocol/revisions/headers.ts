@@ -3,7 +3,7 @@
 
 import { type WireError, wireErrors } from '../errors.ts';
 import type { ReadHeader } from '../exchange.ts';
-import { isObject, type JsonRpcRequest } from '../json-rpc.ts';
+import { isObject, type JsonRpcNotification, type JsonRpcRequest } from '../json-rpc.ts';
 import { methodRow } from '../methods.ts';
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
@@ -50,7 +50,7 @@ export function encodeHeaderValue(value: string): string {
 
 /** A header that is there and disagrees; it is reported before an unsupported version is. */
 export function checkPresentHeaders(
-  request: JsonRpcRequest,
+  message: JsonRpcRequest | JsonRpcNotification,
   version: string,
   header: ReadHeader,
 ): WireError | undefined {
@@ -58,11 +58,26 @@ export function checkPresentHeaders(
   if (said !== undefined && said.trim() !== version) {
     return wireErrors.headerMismatch(`MCP-Protocol-Version is ${quote(said)} but the body says ${quote(version)}`);
   }
-  const method = header('mcp-method');
-  if (method !== undefined && method.trim() !== request.method) {
-    return wireErrors.headerMismatch(`Mcp-Method is ${quote(method)} but the body says ${quote(request.method)}`);
-  }
-  return undefined;
+  return checkMethodHeader(message, header);
+}
+
+function checkMethodHeader(
+  { method }: JsonRpcRequest | JsonRpcNotification,
+  header: ReadHeader,
+): WireError | undefined {
+  const said = header('mcp-method');
+  if (said === undefined || said.trim() === method) return undefined;
+  return wireErrors.headerMismatch(`Mcp-Method is ${quote(said)} but the body says ${quote(method)}`);
+}
+
+/** The headers of a notification: none is required of it, but one that is there must not contradict it. */
+export function checkNotificationHeaders(
+  notification: JsonRpcNotification,
+  version: unknown,
+  header: ReadHeader,
+): WireError | undefined {
+  if (typeof version === 'string') return checkPresentHeaders(notification, version, header);
+  return checkMethodHeader(notification, header);
 }
 
 /** Headers that must be there, and the name of the thing addressed. */

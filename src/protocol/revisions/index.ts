@@ -3,12 +3,12 @@
 
 import { type WireError, wireErrors } from '../errors.ts';
 import type { ReadHeader, Route } from '../exchange.ts';
-import { isObject, type JsonRpcRequest, type Params, sortMessage } from '../json-rpc.ts';
+import { isObject, type JsonRpcNotification, type JsonRpcRequest, type Params, sortMessage } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import { type Implementation, logLevels } from '../model.ts';
 import { type Rules, settleRules } from '../rules.ts';
 import { createHandshakeCodec } from './handshake.ts';
-import { checkPresentHeaders, checkRequiredHeaders } from './headers.ts';
+import { checkNotificationHeaders, checkPresentHeaders, checkRequiredHeaders } from './headers.ts';
 import type { Revision } from './revision.ts';
 import { assumedDate, handshakeSpellings, isStatelessDate, statelessSpellings } from './spelling.ts';
 import { createStatelessCodec } from './stateless.ts';
@@ -143,6 +143,12 @@ export class Vocabulary {
     if (disagreement) return disagreement;
     if (codec === undefined) return wireErrors.unsupportedVersion(version, statelessRevisions);
     return (header && checkRequiredHeaders(request, header)) ?? codec;
+  }
+
+  /** What headers say against a notification that came with them. */
+  contradiction(notification: JsonRpcNotification, header: ReadHeader): WireError | undefined {
+    const meta = notification.params?.['_meta'];
+    return checkNotificationHeaders(notification, isObject(meta) ? meta[metaKeys.protocolVersion] : undefined, header);
   }
 
   #unclaimed(request: JsonRpcRequest, header: ReadHeader): WireError | undefined {

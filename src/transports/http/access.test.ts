@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Access, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
+import { Access, hostsFrom, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import type { HttpRequest } from './exchange.ts';
 
 const request = (headers: Record<string, string>): HttpRequest => ({
@@ -17,7 +17,10 @@ describe('an allowed name among look-alikes', () => {
     corsOrigins: originsFrom(['https://app.example']),
   });
 
-  test.each(['localhost:8000', '127.0.0.1:8000', '[::1]:8000', 'mcp.example'])('Host %s is let in', (host) => {
+  test.each([
+    ...['localhost:8000', 'LocalHost:8000', '127.0.0.1:8000', '[::1]:8000'],
+    ...['mcp.example', 'MCP.example', 'mcp.example:80', 'mcp.example:443'],
+  ])('Host %s is let in', (host) => {
     expect(access.check(request({ host }))).toBeUndefined();
   });
 
@@ -27,17 +30,14 @@ describe('an allowed name among look-alikes', () => {
     ...['127.0.0.1.nip.io:8000', '127.1:8000', '2130706433:8000', '0x7f000001:8000', '0177.0.0.1:8000', '0.0.0.0:8000'],
     ...['[::]:8000', '[::ffff:127.0.0.1]:8000', '[0:0:0:0:0:0:0:1]:8000', '::1:8000', 'user@localhost:8000'],
     ...['localhost:8000@evil.test', 'localhost:8000/', 'http://localhost:8000', ' localhost:8000', 'localhost:8000 '],
+    ...['mcp.example.evil.test', 'evilmcp.example', 'mcp.example:8000', 'mcp.example:', 'mcp.example.', '', ','],
     ...[
-      'LocalHost:8000',
-      'mcp.example.evil.test',
-      'evilmcp.example',
-      'mcp.example:443',
-      'mcp.example.',
-      'MCP.example',
-      '',
-      ',',
+      'localhost:8000, localhost:8000',
+      'localhost:8000,evil.test',
+      'localhost\u0000:8000',
+      'loc\u0410lhost:8000',
+      'lоcalhost:8000',
     ],
-    ...['localhost:8000, localhost:8000', 'localhost:8000,evil.test', 'localhost\u0000:8000', 'lоcalhost:8000'],
   ])('Host %j is kept out', (host) => {
     expect(access.check(request({ host }))).toBe('host');
   });
@@ -106,6 +106,25 @@ test('loopback is what names this machine, spelled in full', () => {
 test('a public address has no names of its own', () => {
   expect(hostsOf('0.0.0.0', 8000, undefined)).toBeUndefined();
   expect(originsOf('0.0.0.0', 8000).size).toBe(0);
-  expect(hostsOf('0.0.0.0', 8000, ['MCP.example'])).toEqual(new Set(['mcp.example']));
-  expect(hostsOf('localhost', 80, undefined)?.has('localhost')).toBe(true);
+  expect(hostsOf('0.0.0.0', 8000, ['MCP.example'])).toEqual(
+    new Set(['mcp.example', 'mcp.example:80', 'mcp.example:443']),
+  );
+  expect(hostsOf('0.0.0.0', 8000, ['mcp.example:443', '[2001:db8::1]:81'])).toEqual(
+    new Set(['mcp.example:443', 'mcp.example', '[2001:db8::1]:81']),
+  );
+});
+
+test('a letter that only folds into an allowed one is another letter', () => {
+  const access = new Access({ hosts: hostsFrom(['desk.example']), ownOrigins: new Set(), corsOrigins: new Set() });
+  expect(access.check(request({ host: 'DESK.example' }))).toBeUndefined();
+  expect(access.check(request({ host: 'des\u212a.example' }))).toBe('host');
+});
+
+test('at the default port a name needs no port', () => {
+  const hosts = hostsOf('localhost', 80, undefined);
+  expect([hosts?.has('localhost'), hosts?.has('localhost:80'), hosts?.has('localhost:443')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });

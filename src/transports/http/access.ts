@@ -27,7 +27,11 @@ export class Access {
   /** Host first: a page that has rebound its name to this address sends its own name there. */
   check(request: HttpRequest): AccessRefusal | undefined {
     const { hosts, ownOrigins, corsOrigins } = this.#rules;
-    if (hosts !== undefined && !hosts.has(request.get('host') ?? '')) return 'host';
+    if (hosts !== undefined) {
+      const host = request.get('host') ?? '';
+      // Clients send the name as it stands in the list; only one that does not pays for the second look.
+      if (!hosts.has(host) && !hosts.has(lowerCase(host))) return 'host';
+    }
     const origin = request.get('origin');
     if (origin === undefined || ownOrigins.has(origin) || corsOrigins.has(origin)) return undefined;
     return 'origin';
@@ -78,7 +82,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** What `Host` may say at a server bound to `host`: loopback names with the own port, or what was configured. */
+/** What `Host` may say at a server bound to `host`: loopback names with the own port, and what was configured. */
 export function hostsOf(
   host: string,
   port: number,
@@ -86,9 +90,25 @@ export function hostsOf(
 ): Set<string> | undefined {
   if (configured === undefined && !isLoopback(host)) return undefined;
   const names = isLoopback(host) ? loopbackNames(host) : [];
-  const hosts = new Set(names.flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`])));
-  for (const each of configured ?? []) hosts.add(each.toLowerCase());
-  return hosts;
+  const own = names.flatMap((name) => withDefaultPort(`${name}:${port}`, ['80']));
+  return new Set([...own, ...hostsFrom(configured ?? [])]);
+}
+
+/** Hosts as they may be spelled. */
+export function hostsFrom(listed: readonly string[]): Set<string> {
+  return new Set(listed.flatMap((each) => withDefaultPort(lowerCase(each), ['80', '443'])));
+}
+
+/** A host with a default port is the same one without. Which port is the default is up to the scheme outside. */
+function withDefaultPort(host: string, defaults: readonly string[]): string[] {
+  const [, name = host, port] = /^(.*?[^:]):(\d+)$/.exec(host) ?? [];
+  if (port === undefined) return [host, ...defaults.map((each) => `${host}:${each}`)];
+  return defaults.includes(port) ? [host, name] : [host];
+}
+
+/** Names of hosts know no case, in ASCII: other letters that fold into it would make look-alikes equal. */
+function lowerCase(host: string): string {
+  return host.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** The origins of pages this very server would serve; never derived from `Host`, which an attacker chooses. */

@@ -16,25 +16,29 @@ export class AloneOutlet implements Outlet {
   #stream: EventStream | undefined;
   /** Whether interim messages may turn the answer into a stream. */
   readonly #mayStream: boolean;
+  readonly full: boolean;
   readonly #expiresAtMs: number | undefined;
   ended = false;
   onEnd: (() => void) | undefined;
   /** What to do when the stream outlives what it was opened with. */
   onExpired: (() => void) | undefined;
 
+  /** `streams`: the client takes a stream; `room`: so does the server. */
   constructor(
     exchange: HttpExchange,
     beat: Heartbeat,
     accepts: Accepts,
     message: unknown,
-    mayStream: boolean,
+    streams: boolean,
+    room: boolean,
     expiresAtMs: number | undefined,
   ) {
     this.#exchange = exchange;
     this.#beat = beat;
     this.#accepts = accepts;
     this.#message = message;
-    this.#mayStream = mayStream;
+    this.#mayStream = streams && room;
+    this.full = streams && !room;
     this.#expiresAtMs = expiresAtMs;
   }
 

@@ -72,6 +72,10 @@ export class Refusals {
     this.refuse(exchange, 400, wireErrors.transport('Bad Request: Mcp-Session-Id header is required'));
   }
 
+  homelessResponse(exchange: HttpExchange): void {
+    this.refuse(exchange, 400, wireErrors.homelessResponse());
+  }
+
   unknownSession(exchange: HttpExchange): void {
     this.refuse(exchange, 404, wireErrors.unknownSession());
   }

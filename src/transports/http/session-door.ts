@@ -52,17 +52,22 @@ export class SessionDoor {
     known: KnownSession,
     next: Next,
   ): void | Promise<void> {
-    const { handshakeVersions } = this.#host;
-    const said = exchange.get('mcp-protocol-version');
-    // Another revision than the session's is tolerated as long as we speak it: the session decides.
-    if (said !== undefined && !handshakeVersions.includes(said) && !handshakeVersions.includes(said.trim())) {
-      return this.#refusals.unknownVersion(exchange, said, handshakeVersions);
-    }
+    if (!this.speaks(exchange)) return;
     const live = this.#sessions.enter(known, new HttpPeer(exchange, principal));
     if (live instanceof Promise) {
       return live.then((entered) => (entered === undefined ? this.#refusals.unknownSession(exchange) : next(entered)));
     }
     return live === undefined ? this.#refusals.unknownSession(exchange) : next(live);
+  }
+
+  /** Refuses a request whose header names a revision that no session speaks. */
+  speaks(exchange: HttpExchange): boolean {
+    const { handshakeVersions } = this.#host;
+    const said = exchange.get('mcp-protocol-version');
+    // Another revision than the session's is tolerated as long as we speak it: the session decides.
+    if (said === undefined || handshakeVersions.includes(said) || handshakeVersions.includes(said.trim())) return true;
+    this.#refusals.unknownVersion(exchange, said, handshakeVersions);
+    return false;
   }
 
   /** Sees to it that what fails later becomes an answer too. */

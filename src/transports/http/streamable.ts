@@ -3,7 +3,7 @@
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Principal, ReadHeader, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
-import { parseMessage } from '../../protocol/json-rpc.ts';
+import { parseMessage, sortMessage } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { AloneOutlet } from './alone-outlet.ts';
@@ -105,8 +105,8 @@ export class Streamable {
   ): void {
     const { beat, limits } = this.#ground;
     const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
-    const mayStream = streams && beat.size < limits.maxStreams;
-    const outlet = new AloneOutlet(exchange, beat, accepts, message, mayStream, principal?.expiresAtMs);
+    const room = beat.size < limits.maxStreams;
+    const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room, principal?.expiresAtMs);
     channel.receive(message, header === undefined ? { outlet } : { outlet, header });
     if (outlet.ended) return;
     this.#ground.inFlight++;
@@ -195,6 +195,7 @@ export class Streamable {
       );
     }
     if (this.#mode === 'required') return this.#refusals.sessionRequired(exchange);
+    if (isResponse(message)) return this.#refusals.homelessResponse(exchange);
     const said = exchange.get('mcp-protocol-version')?.trim();
     const revision = said ?? this.#host.assumedVersion ?? '';
     const facts = { key: '', revision, capabilities: {} };
@@ -235,6 +236,7 @@ export class Streamable {
       exchange,
       whenReady(this.#sessions.find(id, principal), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
+        if (!this.#door.speaks(exchange)) return;
         return whenReady(this.#sessions.end(known), () => exchange.respond(200, []));
       }),
     );
@@ -247,6 +249,13 @@ export class Streamable {
     await Promise.all(channels.map((channel) => channel.drain(graceMs)));
     for (const each of live) this.#sessions.live.drop(each);
   }
+}
+
+/** Answers to questions of ours, which are only ever asked within a session. */
+function isResponse(message: unknown): boolean {
+  if (Array.isArray(message)) return message.some(isResponse);
+  const { method } = (message ?? {}) as { readonly method?: unknown };
+  return typeof method !== 'string' && sortMessage(message).kind === 'response';
 }
 
 /** The one request whose answer can only be a stream. */
