@@ -2,8 +2,6 @@
 
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Pack } from '../engine/ports.ts';
-import type { Server } from '../engine/server.ts';
 import type { Logger } from '../protocol/log.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import type { Settled } from './config/settle.ts';
@@ -37,11 +35,6 @@ export async function openAudit({ settings, values }: Settled, logger: Logger): 
       `The audit log ${file} can not be opened: ${why}\nChoose another place with --audit FILE, or switch it off with "audit": { "enabled": false }`,
     );
   }
-}
-
-/** The log as a pack, so that its last line is written when the server closes. */
-export function auditPack(audit: AuditLog): Pack<Server> {
-  return { name: 'audit', install: (server) => audit.install(server), close: () => audit.close() };
 }
 
 /** Whoever may write to a folder may replace what is in it, and a log that can be replaced proves nothing. */

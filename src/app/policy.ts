@@ -2,15 +2,14 @@
 // put in force before anybody can connect.
 
 import { basename, isAbsolute, relative } from 'node:path';
-import type { Pack } from '../engine/ports.ts';
-import type { Server } from '../engine/server.ts';
-import { applyPolicy, type CompiledPolicy, loadPolicy, PolicyError } from '../security/policy/index.ts';
+import { type CompiledPolicy, loadPolicy, PolicyError } from '../security/policy/index.ts';
 import { Mistake } from './mistake.ts';
 import type { Settings } from './settings.ts';
 
 export {
   type CompiledPolicy,
   type Explanation,
+  enforcePolicy,
   explainCall,
   formatExplanation,
   policySchema,
@@ -44,18 +43,6 @@ export function boundSettings(settings: Settings, policy: CompiledPolicy): Setti
           packs: { ...settings.packs, system: withSandbox(settings.packs['system'], sandbox) },
         }),
     ...(network === undefined ? {} : { network }),
-  };
-}
-
-/** The policy in force, as a pack that stops watching the load when the server closes. */
-export function policyPack(policy: CompiledPolicy, challenge?: (scopes: readonly string[]) => string): Pack<Server> {
-  let applied: { close(): void } | undefined;
-  return {
-    name: 'policy',
-    install(server) {
-      applied = applyPolicy(server, policy, challenge === undefined ? {} : { challenge });
-    },
-    close: () => applied?.close(),
   };
 }
 

@@ -5,7 +5,7 @@ import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import type { Authentication } from './authentication.ts';
 import { type Asked, type Settled, settle } from './config/settle.ts';
-import { auditPack, openAudit } from './guard.ts';
+import { openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import { Mistake } from './mistake.ts';
 import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
@@ -38,7 +38,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const ready = await letGo(audit, async () => profile.assemble({ logger, version, settings, health, audit, key }));
   // What fails from here on must not leave packs running, or the process would not end.
   await letGo(ready.server, async () => {
-    if (audit !== undefined) await ready.server.use(auditPack(audit));
+    if (audit !== undefined) await ready.server.use(audit);
     const authentication = await authenticationOf(settings);
     if (policy !== undefined) await ready.server.use(policy.pack(authentication?.challenge));
     const guard = await addPlugins(ready, settled, health, logger);
@@ -53,12 +53,13 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
 /** The policy, and the settings within its bounds. */
 async function policyOf({ settings, file }: Settled) {
   if (settings.policy === undefined) return undefined;
-  const { boundSettings, openPolicy, policyPack } = await import('./policy.ts');
+  const { boundSettings, enforcePolicy, openPolicy } = await import('./policy.ts');
   const guarded = [file, settings.audit?.file, settings.auth?.tokenFile].filter((each) => each !== undefined);
   const policy = await openPolicy(settings.policy, settings.profile, guarded);
   return {
     bounded: boundSettings(settings, policy),
-    pack: (challenge?: Authentication['challenge']) => policyPack(policy, challenge),
+    pack: (challenge?: Authentication['challenge']) =>
+      enforcePolicy(policy, challenge === undefined ? {} : { challenge }),
   };
 }
 

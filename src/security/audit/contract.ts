@@ -1,6 +1,7 @@
 // What an audit log takes and what its lines hold. Types alone.
 
 import type { Context } from '../../engine/context.ts';
+import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { Authenticate } from '../auth/contract.ts';
@@ -62,12 +63,12 @@ export interface AuditHead {
   readonly hash: string;
 }
 
-/** An open log. */
-export interface AuditLog {
+/** An open log: a pack, whose last line is written when its server closes. */
+export interface AuditLog extends Pack<Server> {
   /** The file lines go to. */
   readonly path: string;
   readonly head: AuditHead;
-  /** Records every call, refusal and read of a server from here on. */
+  /** Records every call, refusal and read of a server from here on; `server.use` calls it. */
   install(server: Server): void;
   /** Records whom an authenticator turns away. */
   authentication(authenticate: Authenticate): Authenticate;

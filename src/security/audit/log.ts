@@ -21,8 +21,7 @@ const retryMs = 1_000;
  * Opens an audit log and takes up its chain.
  *
  * @example
- * const audit = await openAuditLog({ directory: '/var/log/mooring' });
- * audit.install(server);
+ * await server.use(await openAuditLog({ directory: '/var/log/mooring' }));
  */
 export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   const { directory, name = 'audit', sync = 'interval', maxFileBytes = 64 * 1024 * 1024, logger } = options;
@@ -75,6 +74,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   };
 
   return {
+    name: 'audit',
     get path(): string {
       return writer.path;
     },

@@ -1,6 +1,6 @@
 // Puts a policy on a server: what it hides is hidden, what it limits is limited. Nothing here can be reached by a tool.
 
-import type { Middleware, RequestInfo } from '../../engine/ports.ts';
+import type { Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { requireScopes, type ScopeOptions } from '../auth/scopes.ts';
@@ -41,6 +41,35 @@ export function applyPolicy(server: Server, policy: CompiledPolicy, options: App
       server.promptsChanged();
     },
     close: () => guards.close(),
+  };
+}
+
+/** A policy as a pack. */
+export interface PolicyGuard extends Pack<Server> {
+  /** Puts another policy in its place, for the requests from here on. Clients are told that lists may have changed. */
+  replace(policy: CompiledPolicy): void;
+}
+
+/**
+ * A policy for `server.use`: in force before the first transport, let go of when the server closes.
+ *
+ * @example
+ * await server.use(enforcePolicy(await loadPolicy('policy.yaml')));
+ */
+export function enforcePolicy(policy: CompiledPolicy, options: ApplyOptions = {}): PolicyGuard {
+  let first = policy;
+  let applied: AppliedPolicy | undefined;
+  return {
+    name: 'policy',
+    install(server) {
+      if (applied !== undefined) throw new TypeError('A policy guards one server; make another for the next');
+      applied = applyPolicy(server, first, options);
+    },
+    replace(other) {
+      if (applied === undefined) first = other;
+      else applied.replace(other);
+    },
+    close: () => applied?.close(),
   };
 }
 

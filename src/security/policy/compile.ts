@@ -38,11 +38,15 @@ export interface CompiledPolicy {
   readonly network: NetworkPolicy | undefined;
 }
 
-const { validator } = compileSchema(policySchema, { direction: 'input', root: 'object', where: 'policy' });
+let compiled: ReturnType<typeof compileSchema> | undefined;
+
+/** Whoever only imports the guards pays for no schema. */
+const schemaOfPolicies = () =>
+  (compiled ??= compileSchema(policySchema, { direction: 'input', root: 'object', where: 'policy' }));
 
 /** Checks a policy and makes it ready for one profile. Throws a `PolicyError` that says what to mend. */
 export function compilePolicy(source: unknown, options: { readonly profile?: string } = {}): CompiledPolicy {
-  const validation = validator.validate(source);
+  const validation = schemaOfPolicies().validator.validate(source);
   if (validation instanceof Promise || !validation.ok) {
     const why = validation instanceof Promise ? 'it cannot be checked' : formatIssues(validation.issues);
     throw new PolicyError(`This is not a policy: ${why}`);

@@ -1,7 +1,7 @@
 // The door of the policy. Other rooms import from here and nowhere deeper.
 
 export type { Decision } from './access.ts';
-export { type AppliedPolicy, type ApplyOptions, applyPolicy } from './apply.ts';
+export { type AppliedPolicy, type ApplyOptions, applyPolicy, enforcePolicy, type PolicyGuard } from './apply.ts';
 export { type CompiledPolicy, compilePolicy, type FileAccess } from './compile.ts';
 export { type AccessRule, type ArgumentRule, type Policy, PolicyError } from './contract.ts';
 export { type Explanation, explainCall, formatExplanation, type Question, type Reason } from './explain.ts';

@@ -3,7 +3,6 @@
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { auditPack } from '../../../src/app/guard.ts';
 import { systemProfile } from '../../../src/app/profiles/system.ts';
 import { createServer } from '../../../src/engine/server.ts';
 import { defaultPrograms, system } from '../../../src/packs/system/index.ts';
@@ -184,7 +183,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     const audit = await openAuditLog({ directory });
     const settings = makeSettings('system', { packs: { system: quietBus } });
     const { server } = await systemProfile.assemble({ logger: silentLogger, version: '0', settings, audit });
-    await server.use(auditPack(audit));
+    await server.use(audit);
     const conversation = await Conversation.open(server, old, {}, { transport: 'memory', principal: { id: 'ada' } });
     await execute(conversation, 'echo', ['--token=sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c']);
     await execute(conversation, 'rm', ['x']);
