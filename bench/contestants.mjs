@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
  * @typedef {object} Contestant
  * @property {string} id       what claims and `--only` refer to
  * @property {string} name     what tables show
- * @property {string} file     in servers/
+ * @property {string} [file]   in servers/; clients have none, they are entries of clients/load.mjs
  * @property {Era[]} eras
  * @property {boolean} [bare]  a reference, which checks nothing and so is not asked to refuse bad arguments
  * @property {Record<string, string>} [env]
@@ -182,6 +182,13 @@ const guard = [
   })),
 ];
 
+/** @type {Contestant[]} */
+const client = [
+  { id: 'mooring', name: 'mooring', eras: both, needsFile: 'client.js' },
+  { id: 'sdk-old', name: 'official SDK, old line', eras: ['handshake'], needs: ['@modelcontextprotocol/sdk'] },
+  { id: 'sdk-new', name: 'official SDK, new line', eras: both, needs: ['@modelcontextprotocol/client'] },
+];
+
 const require = createRequire(import.meta.url);
 const build = new URL('../dist/index.js', import.meta.url);
 /** @type {Record<string, unknown> | undefined} */
@@ -206,8 +213,8 @@ export function versionOf(name) {
   return folder && require(`${folder}/${name}/package.json`).version;
 }
 
-export const contestants = { stdio, http, guard, notes, profiles };
-export const peerPackages = [...new Set([...stdio, ...http, ...notes].flatMap(({ needs = [] }) => needs))];
+export const contestants = { stdio, http, guard, client, notes, profiles };
+export const peerPackages = [...new Set([...stdio, ...http, ...client, ...notes].flatMap(({ needs = [] }) => needs))];
 
 /**
  * Those that can run, and why the others can not.

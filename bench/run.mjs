@@ -8,6 +8,8 @@ import { pinSelf } from './lib/process.mjs';
 import { clearProgress, progress } from './lib/progress.mjs';
 import { efforts, runSuite } from './lib/suite.mjs';
 import { markdown } from './lib/table.mjs';
+import { client } from './suites/client.mjs';
+import { connections } from './suites/connections.mjs';
 import { guard } from './suites/guard.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
@@ -17,7 +19,7 @@ import { start } from './suites/start.mjs';
 import { stdio } from './suites/stdio.mjs';
 import { streams } from './suites/streams.mjs';
 
-const suites = [stdio, start, http, guard, sessions, streams, notes, profiles];
+const suites = [stdio, start, http, guard, sessions, streams, client, connections, notes, profiles];
 const usage = `node bench/run.mjs [suite…] [options]
 
   suites     ${suites.map(({ id }) => id).join(', ')}; without a name: all that our build can take part in
@@ -96,7 +98,7 @@ try {
       report: progress,
     });
     clearProgress();
-    const table = markdown(rows, suite.columns);
+    const table = markdown(rows, suite.columns, suite.who);
     const verdicts = judge(suite.id, rows);
     results.push({ suite, rows, absent, table, verdicts });
     if (options.json) continue;

@@ -147,6 +147,47 @@ const perEra = (era) => {
   ];
 };
 
+/** @type {(wire: 'stdio' | 'http') => Claim[]} */
+const perWire = (wire) => {
+  const over = wire === 'http' ? 'HTTP' : wire;
+  return [
+    {
+      suite: 'client',
+      text: `${over}: a call, times the speed of the old official client`,
+      at: 'least',
+      goal: 5,
+      ...against('times', `${wire}Us`, 'sdk-old', 'handshake'),
+    },
+    ...eras.map((era) => ({
+      suite: 'client',
+      text: `${over}, ${revisions[era]}: a call, times the speed of the new official client`,
+      at: /** @type {const} */ ('least'),
+      goal: 5,
+      ...against('times', `${wire}Us`, 'sdk-new', era),
+    })),
+    ...eras.flatMap((era) => [
+      {
+        suite: 'connections',
+        text: `${over}, ${revisions[era]}: heap left by all rounds`,
+        at: /** @type {const} */ ('most'),
+        goal: 1024,
+        unit: 'KB',
+        value: (/** @type {Row[]} */ rows) => figure(ours(rows, era), `${wire}HeapKb`, 'min'),
+      },
+      {
+        suite: 'connections',
+        text: `${over}, ${revisions[era]}: descriptors and children left by all rounds`,
+        at: /** @type {const} */ ('most'),
+        goal: 0,
+        value: (/** @type {Row[]} */ rows) => {
+          const left = ['Descriptors', 'Children'].map((what) => figure(ours(rows, era), `${wire}${what}`, 'max'));
+          return left[0] === undefined ? undefined : left[0] + (left[1] ?? 0);
+        },
+      },
+    ]),
+  ];
+};
+
 /** @type {Claim[]} */
 export const claims = [
   {
@@ -157,6 +198,8 @@ export const claims = [
     ...against('times', 'cpuUs', 'sdk-old', 'handshake'),
   },
   ...eras.flatMap(perEra),
+  ...perWire('stdio'),
+  ...perWire('http'),
   {
     suite: 'http',
     text: 'a call with a session, times the speed of the old official SDK',

@@ -14,6 +14,9 @@ export function pinSelf() {
   if (canPin) execFileSync('taskset', ['-acp', loadCore, String(process.pid)], { stdio: 'ignore' });
 }
 
+/** A command that runs beside what `launch` started, not on its core. @param {string[]} argv */
+export const onLoadCore = (argv) => (canPin ? ['taskset', '-c', loadCore, ...argv] : argv);
+
 /**
  * @param {string} file
  * @param {{ env?: Record<string, string>, stdio: import('node:child_process').StdioOptions, nodeArgs?: string[] }} options
@@ -59,6 +62,12 @@ export function rssMb(pid) {
   const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kb) / 1024;
 }
+
+/** How many processes have this one as their parent. @param {number} pid */
+export const childCount = (pid) =>
+  readdirSync(`/proc/${pid}/task`)
+    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+    .filter((child) => child.trim() !== '').length;
 
 /** @param {number} ms */
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -12,6 +12,7 @@ import { revisions } from './wire.mjs';
  * @property {number} warmMs    load before it, for the compiler to settle
  * @property {number} sessions  idle sessions to open
  * @property {number} streams   streams to hold open
+ * @property {number} connections  how often to connect and close
  * @property {number} notes     notes to store before reading
  */
 
@@ -23,6 +24,7 @@ import { revisions } from './wire.mjs';
  * @property {string} title
  * @property {string} note
  * @property {keyof typeof import('../contestants.mjs').contestants} transport
+ * @property {string} [who]  what its contestants are, where they are not servers
  * @property {number} rounds
  * @property {import('./table.mjs').Column[]} columns
  * @property {(contestant: Contestant, era: Era) => boolean} [admits]
@@ -31,8 +33,8 @@ import { revisions } from './wire.mjs';
 
 /** @type {Record<'full' | 'quick', Effort>} */
 export const efforts = {
-  full: { ms: 1000, warmMs: 1500, sessions: 10_000, streams: 1000, notes: 100_000 },
-  quick: { ms: 250, warmMs: 500, sessions: 1000, streams: 200, notes: 10_000 },
+  full: { ms: 1000, warmMs: 1500, sessions: 10_000, streams: 1000, connections: 1000, notes: 100_000 },
+  quick: { ms: 250, warmMs: 500, sessions: 1000, streams: 200, connections: 100, notes: 10_000 },
 };
 
 /**

@@ -41,9 +41,9 @@ export function format(value, as, digits = 0) {
   return plain(value, digits);
 }
 
-/** @param {Row[]} rows @param {Column[]} columns */
-export function markdown(rows, columns) {
-  const head = ['server', 'revision', ...columns.map(({ label }) => label)];
+/** @param {Row[]} rows @param {Column[]} columns @param {string} [who]  what the rows are */
+export function markdown(rows, columns, who = 'server') {
+  const head = [who, 'revision', ...columns.map(({ label }) => label)];
   const body = rows.map((row) => [
     row.name,
     row.revision,
