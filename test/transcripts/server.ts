@@ -51,7 +51,7 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
         annotations: { audience: ['user'], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' },
         _meta: { 'com.example/n': 1 },
       },
-      { type: 'image', data: png, mimeType: 'image/png' },
+      { type: 'image', data: png, mimeType: 'image/png', annotations: { lastModified: '2025-01-01T00:00:00Z' } },
       { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
       {
         type: 'resource',
@@ -178,6 +178,7 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
   server.resource('memo://blob', {
     name: 'blob',
     mimeType: 'application/octet-stream',
+    annotations: { lastModified: '2025-01-01T00:00:00Z' },
     read: () => new Uint8Array([1, 2, 3]),
   });
   server.resourceTemplate('memo://page/{n}', {

@@ -17,8 +17,11 @@ export function pick(from: object, keys: readonly string[]): Fields {
 }
 
 function withAnnotations(fields: Fields, spelling: Spelling): Fields {
-  const { annotations } = fields;
-  if (annotations !== undefined) fields['annotations'] = pick(annotations as object, spelling.annotations);
+  if (fields['annotations'] === undefined) return fields;
+  const annotations = pick(fields['annotations'] as object, spelling.annotations);
+  // Where the revision knows none of them, there is nothing to announce.
+  if (Object.keys(annotations).length > 0) fields['annotations'] = annotations;
+  else delete fields['annotations'];
   return fields;
 }
 
