@@ -33,6 +33,8 @@ export class EngineChannel implements SessionChannel, Listener {
   peer: Peer;
   /** Carries what no request asked for. Without one every message brings its own way back. */
   #outlet: Outlet | undefined;
+  /** The same, seen by observers; made when there is one, which may be long after the connection was opened. */
+  #observed: Outlet | undefined;
   /** The key of the session to come, where the transport has named it already. */
   readonly key: string | undefined;
   #inFlight: Map<RequestId, Call> | undefined;
@@ -48,7 +50,7 @@ export class EngineChannel implements SessionChannel, Listener {
   constructor(core: Core, peer: Peer, outlet: Outlet | undefined, key: string | undefined) {
     this.core = core;
     this.peer = peer;
-    this.#outlet = outlet && this.#watched(outlet);
+    this.#outlet = outlet;
     this.key = key;
   }
 
@@ -57,14 +59,22 @@ export class EngineChannel implements SessionChannel, Listener {
     return listeners.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, listeners);
   }
 
+  /** The way out that all messages share. */
+  get #shared(): Outlet | undefined {
+    const outlet = this.#outlet;
+    if (outlet === undefined || this.core.listeners.length === 0) return outlet;
+    return (this.#observed ??= this.#watched(outlet));
+  }
+
   /** The way back of one message: its own, or the one all share. */
   #back(inbound: Inbound | undefined): Outlet {
     if (inbound !== undefined) {
       if (inbound.peer !== undefined) this.peer = inbound.peer;
       return this.#watched(inbound.outlet);
     }
-    if (this.#outlet === undefined) throw new TypeError('A message on a channel without an outlet must bring its own');
-    return this.#outlet;
+    const shared = this.#shared;
+    if (shared === undefined) throw new TypeError('A message on a channel without an outlet must bring its own');
+    return shared;
   }
 
   /** Calls that did not end in the turn they began in. Most do, and then nothing is kept of them. */
@@ -268,7 +278,8 @@ export class EngineChannel implements SessionChannel, Listener {
   }
 
   follow(outlet: Outlet | undefined): void {
-    this.#outlet = outlet && this.#watched(outlet);
+    this.#outlet = outlet;
+    this.#observed = undefined;
     if (outlet === undefined) {
       this.#unlisten?.();
       this.#unlisten = undefined;
@@ -287,7 +298,7 @@ export class EngineChannel implements SessionChannel, Listener {
       const wanted = [...session.subscriptions].some((each) => covers(each, uri as string));
       if (!wanted || !core.mayHear(announcement, this.peer.principal)) return;
     } else if (!core.offers(`${kind}.listChanged`)) return;
-    this.#outlet?.push(announcement.text(session.revision));
+    this.#shared?.push(announcement.text(session.revision));
   }
 
   forget(call: Call): void {

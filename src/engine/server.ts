@@ -176,7 +176,7 @@ export class Server implements SessionHost {
     return this;
   }
 
-  /** Watches every message and call; returns how to stop. */
+  /** Watches every message and call that begins from here on; returns how to stop. */
   observe(observer: Observer): () => void {
     const { observers, listeners, logger } = this.#core;
     const guarded = guardObserver(observer as Observer, logger);

@@ -107,6 +107,27 @@ test('observers see messages and calls on every path', async () => {
   expect(texts.some((each) => each.includes('"later"'))).toBe(true);
 });
 
+test('an observer that comes late sees what an open connection says from then on, and one that left sees nothing', async () => {
+  const server = createServer({ name: 'tap', version: '1' });
+  server.tool('ok', { run: () => 'ok' });
+  server.tool('later', { run: async () => 'later' });
+  const conversation = await Conversation.open(server);
+  const texts: string[] = [];
+  const stop = server.observe({ sent: (text) => texts.push(text) });
+  await conversation.call('ok');
+  await conversation.call('later');
+  server.toolsChanged();
+  await conversation.next(({ method }) => method === 'notifications/tools/list_changed');
+  expect(texts.map((text) => JSON.parse(text))).toMatchObject([
+    { result: { content: [{ text: 'ok' }] } },
+    { result: { content: [{ text: 'later' }] } },
+    { method: 'notifications/tools/list_changed' },
+  ]);
+  stop();
+  await conversation.call('ok');
+  expect(texts).toHaveLength(3);
+});
+
 test('a drain lets calls finish, ends subscriptions properly and answers what remains', async () => {
   const server = createServer({ name: 'drain', version: '1' });
   server.tool('quick', { run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 20)) });
