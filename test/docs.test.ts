@@ -33,6 +33,7 @@ beforeAll(() => {
     mooring: [join(root, 'src/index.ts')],
     'mooring/client': [join(root, 'src/client/index.ts')],
     'mooring/packs/*': [join(root, 'src/packs/*/index.ts')],
+    'mooring/security': [join(root, 'src/security/index.ts')],
     'mooring/stores/sqlite': [join(root, 'src/stores/sqlite/index.ts')],
   };
   const options = { rootDir: root, paths, noEmit: true };

@@ -1,13 +1,16 @@
-// Who may connect over HTTP, from the settings: static tokens, a file of their hashes, an OAuth authorization server.
+// Who may connect, from the settings: static tokens, a file of their hashes, an OAuth authorization server; and who is
+// at the other end of a pipe.
 
 import {
   type Authenticate,
   anyOf,
+  authenticateEnvironment,
   createOAuthAuthenticator,
   createTokenAuthenticator,
   hashToken,
   type MetadataRoute,
   type OAuthAuthenticator,
+  type Principal,
   readTokenFile,
   type TokenEntry,
 } from '../security/auth/index.ts';
@@ -36,6 +39,22 @@ export function createAuthentication(auth: AuthSettings, http: HttpSettings): Au
     routes: oauth?.routes ?? [],
     ...(oauth === undefined ? {} : { challenge: oauth.challenge }),
   };
+}
+
+/**
+ * Whom a pipe is for: the token in the environment, looked up in the token file. Without a token it is for nobody in
+ * particular, as ever: whoever starts the server can do all that it can.
+ */
+export async function principalOfPipe(
+  tokenFile: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Principal | undefined> {
+  if (env['MOORING_TOKEN'] === undefined) return undefined;
+  const tokens = tokensOf(tokenFile);
+  const authenticate = mistaken(tokenFile, () => createTokenAuthenticator({ tokens }));
+  return authenticateEnvironment(authenticate, env).catch((error: unknown) => {
+    throw new Mistake(`${(error as Error).message} (looked for it in ${tokenFile})`);
+  });
 }
 
 function literalTokens(tokens: readonly string[]): TokenEntry[] {

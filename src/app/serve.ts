@@ -1,6 +1,7 @@
 // Puts a profile together and connects it to a transport, for a process of its own.
 
 import { dirname } from 'node:path';
+import type { Principal } from '../protocol/principal.ts';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import type { Authentication } from './authentication.ts';
@@ -42,7 +43,10 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const authentication = await authenticationOf(settings);
     if (policy !== undefined) await ready.server.use(policy.pack(authentication?.challenge));
     const guard = await addPlugins(ready, settled, health, logger);
-    if (settings.http?.enabled !== true) return serveOverStdio(profile.name, ready, logger, guard);
+    if (settings.http?.enabled !== true) {
+      const principal = await principalOf(settings);
+      return serveOverStdio(profile.name, ready, principal, logger, guard);
+    }
     const { serveOverHttp } = await import('./serve-http.ts');
     const showSetup = options.showSetup === true;
     await serveOverHttp({ profile: profile.name, ready, settled, authentication, audit, logger, showSetup });
@@ -73,6 +77,12 @@ async function authenticationOf({ auth, http }: Settings): Promise<Authenticatio
   if (auth === undefined || http?.enabled !== true) return undefined;
   const { createAuthentication } = await import('./authentication.ts');
   return createAuthentication(auth, http);
+}
+
+async function principalOf({ auth }: Settings): Promise<Principal | undefined> {
+  if (auth?.tokenFile === undefined) return undefined;
+  const { principalOfPipe } = await import('./authentication.ts');
+  return principalOfPipe(auth.tokenFile, process.env);
 }
 
 /** Does the work; when it fails, what is held is closed before the failure is passed on. */
@@ -112,10 +122,11 @@ function logOptions({ logLevel, logJson }: Settled): object {
 async function serveOverStdio(
   profile: string,
   { server, stdio }: Ready,
+  principal: Principal | undefined,
   logger: StreamLogger,
   guard: () => void,
 ): Promise<void> {
-  const connection = await serveStdio(server, { ...stdio, logger });
+  const connection = await serveStdio(server, { ...stdio, logger, ...(principal === undefined ? {} : { principal }) });
   guard();
   logger.info('Server running', { profile, transport: 'stdio', version });
   if (process.stdin.isTTY === true) {

@@ -2,7 +2,7 @@
 // (signals, exit codes, stray prints); the connection itself is stream.ts, which sockets use as well.
 
 import type { Readable, Writable } from 'node:stream';
-import type { Host } from '../protocol/exchange.ts';
+import type { Host, Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import { createLogger } from './logger.ts';
 import { signalExitCodes, watchProcess } from './process-watch.ts';
@@ -14,6 +14,8 @@ export interface StdioOptions extends Omit<StreamOptions, 'logger'> {
   readonly stdin?: Readable;
   /** Default: `process.stdout`. */
   readonly stdout?: Writable;
+  /** Who is at the other end, found out by the caller: a pipe has no headers, its credentials are in the environment. */
+  readonly principal?: Principal;
   /** Default: `createLogger()`, on stderr. */
   readonly logger?: Logger & { flush?(): Promise<void> };
   /**
@@ -50,12 +52,12 @@ const flushLogMs = 200;
  * rejection) is logged and exits with 1. Until then whatever other code prints to stdout is logged instead.
  */
 export async function serveStdio(host: Host, options: StdioOptions = {}): Promise<StdioServer> {
-  const { stdin = process.stdin, stdout = process.stdout, logger = createLogger(), ...rest } = options;
+  const { stdin = process.stdin, stdout = process.stdout, logger = createLogger(), principal, ...rest } = options;
   const connection = serveStream(
     host,
     stdin,
     stdout,
-    { transport: 'stdio', address: `pid ${process.ppid}` },
+    { transport: 'stdio', address: `pid ${process.ppid}`, ...(principal === undefined ? {} : { principal }) },
     { ...rest, logger },
   );
   const ownProcess = options.ownProcess ?? (options.stdin === undefined && options.stdout === undefined);
