@@ -53,10 +53,17 @@ function isCore(id) {
 
 /** What `mooring serve` loads besides, whatever the profile: settings and their flags, for the same reason. */
 function isStart(id) {
-  return /^\/src\/(cli\/(run|settings-flags|commands\/serve)|app\/(mistake|version|health|guard|serve)|app\/config\/(options|settle|values|folders)|app\/profiles\/(index|pack-options))\.ts$/.test(
+  return /^\/src\/(cli\/(run|settings-flags|usage|commands\/serve)|app\/(mistake|version|health|guard|serve)|app\/config\/(options|settle|values|folders)|app\/profiles\/(index|pack-options))\.ts$/.test(
     id.slice(root.length),
   );
 }
+
+/** What a profile installs before its first answer, in one file; what its tools need when they are called stays apart. */
+const profileChunks = {
+  clipboard: /^\/src\/(app\/profiles\/clipboard(-trace)?|packs\/clipboard\/(index|backend))\.ts$/,
+  reference: /^\/src\/(app\/profiles\/(reference|data)|packs\/reference\/[\w-]+)\.ts$/,
+  local: /^\/src\/(app\/profiles\/local|packs\/(meta\/[\w-]+|search\/index))\.ts$/,
+};
 
 // Written beside and swapped in whole: whoever runs the old build meanwhile keeps it, and a failed one changes nothing.
 mkdirSync(dirname(outdir), { recursive: true });
@@ -78,6 +85,10 @@ try {
       groups: [
         { name: 'core', test: isCore },
         { name: 'start', test: isStart },
+        ...Object.entries(profileChunks).map(([name, test]) => ({
+          name,
+          test: (/** @type {string} */ id) => test.test(id.slice(root.length)),
+        })),
       ],
     },
   });

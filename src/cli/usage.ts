@@ -1,6 +1,6 @@
 // How a command was called: the options it knows, and what is said when they were misspelled.
 
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { ParseArgsConfig, parseArgs } from 'node:util';
 import { Mistake } from '../app/mistake.ts';
 
 type OptionsConfig = NonNullable<ParseArgsConfig['options']>;
@@ -13,7 +13,8 @@ export function readArgs<const T extends OptionsConfig>(
   options: T,
 ): Parsed<T> {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    // Asked for by name: an import would load all that `node:util` has, while a client waits for its first answer.
+    return process.getBuiltinModule('node:util').parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new Mistake(`${sentence(error as Error)}\nSee "mooring ${command} --help"`);
   }

@@ -1,6 +1,5 @@
 // Where this platform wants a program to keep its data and its configuration.
 
-import { homedir } from 'node:os';
 import { posix, win32 } from 'node:path';
 
 /** What the answer depends on; given in tests. */
@@ -12,7 +11,13 @@ export interface Platform {
 
 /** The platform this process runs on. */
 export function thisPlatform(env: Readonly<Record<string, string | undefined>> = process.env): Platform {
-  return { platform: process.platform, env, home: homedir() };
+  return { platform: process.platform, env, home: homeFolder() };
+}
+
+/** As `os.homedir()` finds it, which asks the environment first; `node:os` is loaded only where that says nothing. */
+function homeFolder(): string {
+  const named = process.env[process.platform === 'win32' ? 'USERPROFILE' : 'HOME'];
+  return set(named) ?? process.getBuiltinModule('node:os').homedir();
 }
 
 /** `~/.local/share/mooring`, `~/Library/Application Support/mooring` or `%LOCALAPPDATA%\mooring`. */

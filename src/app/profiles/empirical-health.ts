@@ -5,7 +5,7 @@ import { HealthRegistry } from '../health.ts';
 
 /** Registers the tool; the parts are asked when it is called. */
 export function installHealthCheck(server: Server, health: HealthRegistry = new HealthRegistry()): void {
-  const startedAt = performance.now();
+  const startedAt = process.uptime();
   server.tool('health_check', {
     description: 'Tell how this server and its parts are doing',
     input: { type: 'object', properties: {}, required: [] },
@@ -16,7 +16,7 @@ export function installHealthCheck(server: Server, health: HealthRegistry = new 
       return {
         status: parts.every(({ status }) => status === 'ok') ? 'healthy' : 'degraded',
         server: { name, version },
-        uptime: Math.round((performance.now() - startedAt) / 1000),
+        uptime: Math.floor(process.uptime() - startedAt),
         tools: server.catalog.tools.size,
         parts,
       };

@@ -3,6 +3,7 @@
 import { Mistake } from '../../app/mistake.ts';
 import { serve } from '../../app/serve.ts';
 import { flagWords, settingsFlags } from '../settings-flags.ts';
+import { readArgs } from '../usage.ts';
 
 interface Words {
   readonly values: Readonly<Record<string, unknown>>;
@@ -12,7 +13,7 @@ interface Words {
 export async function run(args: readonly string[]): Promise<number> {
   const split = args.indexOf('--');
   const folders = split === -1 ? [] : args.slice(split + 1);
-  const { values, positionals } = await read(split === -1 ? args : args.slice(0, split));
+  const { values, positionals } = read(split === -1 ? args : args.slice(0, split));
   if (values['help'] === true) {
     const { openOutput } = await import('../ui/output.ts');
     const { serveHelp } = await import('../serve-help.ts');
@@ -32,9 +33,8 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 /** A client that starts us with a profile and no options does not wait for a parser of options to be loaded. */
-async function read(args: readonly string[]): Promise<Words> {
+function read(args: readonly string[]): Words {
   if (!args.some((word) => word.startsWith('-'))) return { values: {}, positionals: args };
-  const { readArgs } = await import('../usage.ts');
   return readArgs('serve', args, {
     ...settingsFlags(),
     config: { type: 'string' },

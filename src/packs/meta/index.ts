@@ -63,7 +63,7 @@ export function meta(options: MetaOptions = {}): Pack<Server> {
 }
 
 function installHealth(server: Server, { health }: MetaOptions): void {
-  const startedAt = performance.now();
+  const startedAt = process.uptime();
   server.tool('health_check', {
     description: 'Report how this server and its parts are doing',
     annotations: readOnly,
@@ -73,7 +73,7 @@ function installHealth(server: Server, { health }: MetaOptions): void {
         status: worst(parts),
         server: server.name,
         version: server.version,
-        uptime: Math.floor((performance.now() - startedAt) / 1000),
+        uptime: Math.floor(process.uptime() - startedAt),
         parts,
       });
     },

@@ -43,7 +43,7 @@ export const referenceSchema = {
 
 export function reference(options: ReferenceOptions = {}): Pack<Server> {
   const { store = createMemoryNotes(), listsTimezone = true, now = () => new Date() } = options;
-  const startedAt = performance.now();
+  const startedAt = process.uptime();
   let unwatch: (() => void) | undefined;
 
   return {
@@ -63,7 +63,7 @@ export function reference(options: ReferenceOptions = {}): Pack<Server> {
         name: 'Server Status',
         description: 'Current server status',
         mimeType: 'application/json',
-        read: () => JSON.stringify({ status: 'healthy', uptime: Math.floor((performance.now() - startedAt) / 1000) }),
+        read: () => JSON.stringify({ status: 'healthy', uptime: Math.floor(process.uptime() - startedAt) }),
       });
       installCounter(server, notes);
       installNotes(server, notes);
