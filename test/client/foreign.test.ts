@@ -51,14 +51,23 @@ describeForeign('the new line over HTTP, with sessions', { ...session, transport
   serve('sdk-new', 'sessions'),
 );
 
-const { cancels: _, ...tmcp } = { ...common, serverName: 'tmcp' };
-describeForeign('tmcp over stdio', { ...tmcp, revision: '2026-07-28', transport: 'stdio' }, () => [
+const tmcp = { ...common, serverName: 'tmcp' };
+// Over stdio its tools are not told.
+const { cancels: _, ...piped } = tmcp;
+describeForeign('tmcp over stdio', { ...piped, revision: '2026-07-28', transport: 'stdio' }, () => [
   'node',
   script('tmcp'),
 ]);
 describeForeign(
   'tmcp over stdio, with a handshake',
-  { ...tmcp, revision: '2025-06-18', transport: 'stdio' },
+  { ...piped, revision: '2025-06-18', transport: 'stdio' },
   () => ['node', script('tmcp')],
+  { revision: 'handshake' },
+);
+describeForeign('tmcp over HTTP', { ...tmcp, revision: '2026-07-28', transport: 'http' }, () => serve('tmcp', 'http'));
+describeForeign(
+  'tmcp over HTTP, with sessions',
+  { ...tmcp, revision: '2025-06-18', transport: 'http' },
+  () => serve('tmcp', 'http'),
   { revision: 'handshake' },
 );

@@ -3,6 +3,7 @@ import { FastMCP } from 'fastmcp';
 import { z } from 'zod';
 
 let counter = 0;
+let cancellations = 0;
 
 const server = new FastMCP({ name: 'fastmcp', version: '1.0.0' });
 server.addTool({ name: 'echo', parameters: z.object({ text: z.string() }), execute: async ({ text }) => text });
@@ -29,6 +30,17 @@ server.addTool({
     return content.text;
   },
 });
+server.addTool({
+  name: 'wait',
+  execute: (_args, { signal }) =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        cancellations++;
+        resolve('cancelled');
+      });
+    }),
+});
+server.addTool({ name: 'cancellations', execute: async () => String(cancellations) });
 server.addTool({
   name: 'bump',
   execute: async () => {

@@ -1,11 +1,14 @@
-// tmcp with what the foreign scenarios ask for: node tmcp.mjs stdio
+// tmcp with what the foreign scenarios ask for: node tmcp.mjs stdio | http
+import { serve } from '@hono/node-server';
 import { ZodJsonSchemaAdapter } from '@tmcp/adapter-zod';
+import { HttpTransport } from '@tmcp/transport-http';
 import { StdioTransport } from '@tmcp/transport-stdio';
 import { McpServer } from 'tmcp';
 import { z } from 'zod';
 
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 let counter = 0;
+let cancellations = 0;
 
 const server = new McpServer(
   { name: 'tmcp', version: '1.0.0', description: 'a test peer' },
@@ -46,6 +49,16 @@ server.tool({ name: 'think', description: 'Asks the model', replayable: true }, 
   const { content } = await server.message({ messages, maxTokens: 10 });
   return text(content.text);
 });
+server.tool({ name: 'wait', description: 'Waits for the end' }, () => {
+  const { signal } = server.ctx;
+  return new Promise((resolve) => {
+    signal?.addEventListener('abort', () => {
+      cancellations++;
+      resolve(text('cancelled'));
+    });
+  });
+});
+server.tool({ name: 'cancellations', description: 'Counts them' }, () => text(String(cancellations)));
 server.tool({ name: 'bump', description: 'Counts' }, () => {
   counter++;
   server.changed('resource', 'demo://counter');
@@ -60,4 +73,10 @@ server.resource({ name: 'Counter', description: 'counts', uri: 'demo://counter' 
 server.prompt({ name: 'greet', description: 'Greets', schema: z.object({ name: z.string() }) }, ({ name }) => ({
   messages: [{ role: 'user', content: { type: 'text', text: `Greet ${name}` } }],
 }));
-new StdioTransport(server).listen();
+if (process.argv[2] === 'http') {
+  const transport = new HttpTransport(server, { path: '/mcp' });
+  const fetch = async (request) => (await transport.respond(request)) ?? new Response(null, { status: 404 });
+  serve({ fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => {
+    console.error(`listening on http://127.0.0.1:${port}/mcp`);
+  });
+} else new StdioTransport(server).listen();

@@ -26,7 +26,9 @@ const reference = {
   progress: { call: ['trigger-long-running-operation', { duration: 0.4, steps: 4 }], steps: [1, 2, 3, 4] },
   asks: { call: ['trigger-elicitation-request'], text: /Name: Ada/ },
   samples: { call: ['trigger-sampling-request', { prompt: 'Capital?', maxTokens: 10 }], text: /Paris/ },
+  // It works on regardless, so that it can not tell.
   cancels: { call: ['trigger-long-running-operation', { duration: 20, steps: 2 }] },
+  watches: { uri: 'demo://resource/static/document/architecture.md', trigger: ['toggle-subscriber-updates'] },
   resource: { uri: 'demo://resource/static/document/architecture.md', text: /Architecture/ },
   prompt: { name: 'args-prompt', args: { city: 'Hamburg' }, text: /Hamburg/ },
 } as const satisfies Partial<Foreign>;
@@ -59,6 +61,7 @@ const fast = {
   progress: { call: ['steps'], steps: [1, 2, 3] },
   asks: { call: ['ask'], text: /^Hello, Ada!$/ },
   samples: { call: ['think'], text: /^Paris$/ },
+  cancels: { call: ['wait'], count: ['cancellations'] },
   resource: { uri: 'demo://greeting', text: /^hello$/ },
   watches: { uri: 'demo://counter', trigger: ['bump'] },
   prompt: { name: 'greet', args: { name: 'Ada' }, text: /^Greet Ada$/ },
