@@ -121,16 +121,16 @@ async function addFor(client, keeper, ms, lanes) {
 
 /** @param {LineClient} client @param {Keeper} keeper @param {number} stored */
 async function readFull(client, keeper, stored) {
-  const allMs = await fastest(3, async () => assert.equal(await keeper.all(client), stored, 'notes are missing'));
-  const findMs = await fastest(10, async (n) => {
+  const allMs = await typical(3, async () => assert.equal(await keeper.all(client), stored, 'notes are missing'));
+  const findMs = await typical(10, async (n) => {
     assert.equal(await keeper.find(client, tagOf(n, stored)), perTag, 'notes were not found');
   });
-  const addMs = await fastest(5, (n) => keeper.add(client, stored + n, 'late'));
+  const addMs = await typical(5, (n) => keeper.add(client, stored + n, 'late'));
   return { allMs, findMs, addMs, rssMb: client.rssMb };
 }
 
 /** The median of a few, after one that warms up. @param {number} times @param {(n: number) => Promise<unknown>} work */
-async function fastest(times, work) {
+async function typical(times, work) {
   /** @type {number[]} */
   const taken = [];
   for (let n = 0; n <= times; n++) {

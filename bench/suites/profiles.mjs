@@ -1,4 +1,7 @@
 // The ready-made servers from spawn to the first answer, as a client starts them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { StdioClient } from '../lib/stdio-client.mjs';
 
 /** @type {import('../lib/suite.mjs').Suite} */
@@ -18,10 +21,17 @@ export const profiles = {
   ],
 
   async measure(contestant, era) {
-    const client = await StdioClient.open(contestant, era);
-    const figures = { ms: client.startMs, cpuMs: client.cpuMicros / 1000, rssMb: client.rssMb };
-    // Ended as a client does, so that the folder it was given goes with it.
-    await client.end();
-    return { revision: client.revision, figures };
+    // No configuration and no data, as on the first day. Made here, so that no server spends time on it.
+    const folder = mkdtempSync(join(tmpdir(), 'mooring-bench-'));
+    try {
+      const client = await StdioClient.open(contestant, era, {
+        env: { XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder },
+      });
+      const figures = { ms: client.startMs, cpuMs: client.cpuMicros / 1000, rssMb: client.rssMb };
+      await client.end();
+      return { revision: client.revision, figures };
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   },
 };
