@@ -46,7 +46,7 @@ export function describeForeign(
       client = await connect(await target(), {
         ...options,
         handlers: {
-          elicit: () => ({ action: 'accept', content: { name: 'Ada', check: true } }),
+          elicit: () => ({ action: 'accept', content: { name: 'Ada', check: true, email: 'ada@example.org' } }),
           sample: () => sample,
           roots: [{ uri: 'file:///home/ada', name: 'home' }],
         },
