@@ -9,6 +9,7 @@ export type {
 } from './app/plugins/contract.ts';
 export { type Ask, elicit, elicitUrl, roots, sample } from './engine/asks/ask.ts';
 export { AskError, type AskErrorCode } from './engine/asks/index.ts';
+export { type InputRequired, inputRequired } from './engine/asks/input-required.ts';
 export type { AskOptions, Context, ElicitAnswer, SessionView } from './engine/context.ts';
 export type {
   Completer,

@@ -123,6 +123,13 @@ export class CallContext implements Context {
     return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as AskResults<A>;
   }
 
+  async answersTo<A extends Asks>(asks: A): Promise<AskResults<A> | undefined> {
+    const entries = Object.entries(asks);
+    const answers = await (await askerOf(this.#call)).answersTo(entries);
+    if (answers === undefined) return undefined;
+    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as AskResults<A>;
+  }
+
   async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
     return (await (await askerOf(this.#call)).step(key, run, options.once ?? false)) as T;
   }

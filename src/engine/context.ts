@@ -63,6 +63,11 @@ export interface Context {
   ask<A extends Ask>(key: string, ask: A): Promise<AskResults<{ key: A }>['key']>;
   /** Several questions in one round. Missing capabilities are reported together. */
   askAll<A extends Asks>(asks: A): Promise<AskResults<A>>;
+  /**
+   * The answers to questions an earlier run returned with `inputRequired`; undefined until all of them are there. For
+   * handlers that go by phases: they end with their questions and are run again.
+   */
+  answersTo<A extends Asks>(asks: A): Promise<AskResults<A> | undefined>;
   /** Whether the client can be asked for this, on this revision and connection. */
   can(ability: Ability): boolean;
   /**

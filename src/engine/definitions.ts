@@ -19,6 +19,7 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { InferOutput, Issue, SchemaInput } from '../schema/index.ts';
+import type { InputRequired } from './asks/input-required.ts';
 import type { Context } from './context.ts';
 
 type Awaitable<T> = T | Promise<T>;
@@ -36,7 +37,7 @@ interface Described {
  * What a tool handler may return: text, content blocks, a whole result, or any JSON value of its own, which becomes
  * structured content with a text copy.
  */
-export type ToolReturn = string | Content | readonly Content[] | ToolResult | unknown;
+export type ToolReturn = string | Content | readonly Content[] | ToolResult | InputRequired | unknown;
 
 /** A tool. `input` and `output` take any Standard Schema library or plain JSON Schema. */
 export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Described {
@@ -58,7 +59,7 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Des
 export interface StructuredToolDefinition<I extends SchemaInput, O extends SchemaInput>
   extends Omit<ToolDefinition<I>, 'output' | 'run'> {
   readonly output: O;
-  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | ToolResult>;
+  readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | ToolResult | InputRequired>;
 }
 
 /** What reading a resource may return; undefined or null = there is no such resource. */
@@ -79,7 +80,7 @@ export interface ResourceDefinition extends Described {
   readonly annotations?: Annotations;
   /** For how long clients may keep what they read. Default: not at all. */
   readonly cache?: CacheHint;
-  readonly read: (ctx: Context) => Awaitable<ReadReturn>;
+  readonly read: (ctx: Context) => Awaitable<ReadReturn | InputRequired>;
 }
 
 /** The names in a URI template, as far as the compiler can read them. */
@@ -111,7 +112,7 @@ export interface ResourceTemplateDefinition<T extends string = string> extends D
     variables: Readonly<Record<TemplateNames<T>, string>>,
     ctx: Context,
     uri: string,
-  ) => Awaitable<ReadReturn>;
+  ) => Awaitable<ReadReturn | InputRequired>;
   /** The members of the family that should appear in `resources/list`. */
   readonly list?: (principal: Principal | undefined) => Awaitable<readonly Resource[]>;
   readonly complete?: Readonly<Partial<Record<TemplateNames<T>, Completer>>>;
@@ -136,7 +137,7 @@ export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | P
 
 export interface PromptDefinition<A extends PromptArguments = PromptArguments> extends Described {
   readonly args?: A;
-  readonly get: (args: PromptValues<A>, ctx: Context) => Awaitable<PromptReturn>;
+  readonly get: (args: PromptValues<A>, ctx: Context) => Awaitable<PromptReturn | InputRequired>;
 }
 
 /** What registering gives back. */

@@ -1,6 +1,14 @@
 // The server all transcripts speak to: one of each thing, nothing that depends on time or chance.
 
-import { createServer, elicit, roots, type Server, type ServerOptions, sample } from '../../src/index.ts';
+import {
+  createServer,
+  elicit,
+  inputRequired,
+  roots,
+  type Server,
+  type ServerOptions,
+  sample,
+} from '../../src/index.ts';
 
 const png = 'iVBORw0KGgo=';
 
@@ -17,6 +25,7 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
     limits: { pageSize: 20 },
     ...options,
   });
+  let receipts = 0;
   server.tool('add', {
     title: 'Add',
     description: 'Adds two numbers',
@@ -141,6 +150,23 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
       const receipt = await ctx.step('charge', () => 'receipt-1');
       const second = await ctx.ask('second', elicit('Second?', form('y')));
       return `${first.content?.['x']} ${receipt} ${second.content?.['y']}`;
+    },
+  });
+  server.tool('ask_phases', {
+    description: 'Returns its questions instead of waiting',
+    run: async (_args, ctx) => {
+      const who = { who: roots() };
+      const found = await ctx.answersTo(who);
+      if (found === undefined) return inputRequired(who);
+      const receipt = await ctx.step('charge', () => `receipt-${++receipts}`);
+      const rest = {
+        model: sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Say hi' } }], maxTokens: 5 }),
+        name: elicit('Name?', { type: 'object', properties: { x: { type: 'string' } } }, { optional: true }),
+      };
+      const said = await ctx.answersTo(rest);
+      if (said === undefined) return inputRequired(rest);
+      const { text } = said.model.content as { text: string };
+      return `${found.who[0]?.uri} ${receipt} ${text} ${said.name?.action ?? 'nobody'}`;
     },
   });
   server.tool('needs_model', { description: 'Needs sampling', needs: ['sampling'], run: () => 'fine' });

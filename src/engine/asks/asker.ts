@@ -10,7 +10,11 @@ export type KeyedAsk = readonly [key: string | undefined, ask: Ask];
 export interface Asker {
   /** Puts the questions in one round; answers come in the same order. */
   ask(asks: readonly KeyedAsk[]): Promise<unknown[]>;
+  /** The answers there are already, in the same order; undefined unless all of them are there. */
+  answersTo(asks: readonly (readonly [key: string, ask: Ask])[]): Promise<unknown[] | undefined>;
   step(key: string, run: () => unknown, once: boolean): Promise<unknown>;
+  /** The handler runs again from the top, within the same call: what it learned so far is not asked again. */
+  restart(): void;
   /** The call is over: open questions are withdrawn. */
   abandon(reason: Error): void;
 }
@@ -57,6 +61,12 @@ export function askable(call: Call, asks: readonly KeyedAsk[]): readonly boolean
     throw new AskError('missing-capability', `The client did not declare ${missing.join(', ')}`, missing);
   }
   return open;
+}
+
+/** A question that is left out where the client can not answer it, and this one can not. */
+export function leftOut(call: Call, ask: Ask): boolean {
+  const ability = abilityOf(ask);
+  return ask.optional === true && !(call.revision.knows(ability) && declares(call.capabilities, ability));
 }
 
 /** The params of a question as the revision spells them. */

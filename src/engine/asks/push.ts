@@ -1,28 +1,73 @@
 // Questions as requests of ours, on revisions where a server may send them: one request each, answered while the
-// handler waits.
+// handler waits, or before it is run again.
 
 import type { Root } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
-import { readAnswer } from './answers.ts';
+import { kindOf, readAnswer } from './answers.ts';
 import type { Ask } from './ask.ts';
 import { AskError } from './ask-error.ts';
-import { type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
+import { type Asker, askable, askMethods, type KeyedAsk, leftOut, spellAsk } from './asker.ts';
+
+/** What a run of the handler has learned. */
+interface Memory {
+  readonly answers: Map<string, { readonly kind: string; readonly value: unknown }>;
+  readonly steps: Map<string, unknown>;
+}
+
+const emptyMemory = (): Memory => ({ answers: new Map(), steps: new Map() });
 
 export class PushAsker implements Asker {
   readonly #call: Call;
+  /** Of the runs before this one; most handlers have a single run, in which nothing is replayed. */
+  #earlier: Memory = emptyMemory();
+  #learned: Memory = emptyMemory();
+  #ordinal = 0;
 
   constructor(call: Call) {
     this.#call = call;
   }
 
   async ask(asks: readonly KeyedAsk[]): Promise<unknown[]> {
-    const open = askable(this.#call, asks);
-    return Promise.all(asks.map(([, ask], i) => (open[i] === true ? this.#send(ask) : undefined)));
+    const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
+    const unanswered = keyed.filter(([key, ask]) => this.#recorded(key, ask) === undefined);
+    const open = askable(this.#call, unanswered);
+    let at = 0;
+    return Promise.all(
+      keyed.map(async ([key, ask]) => {
+        const recorded = this.#recorded(key, ask);
+        if (recorded !== undefined) return recorded.value;
+        if (open[at++] !== true) return undefined;
+        const value = await this.#send(ask);
+        this.#learned.answers.set(key, { kind: kindOf(ask), value });
+        return value;
+      }),
+    );
   }
 
-  /** Nothing is ever replayed here, so a step is a plain call. */
-  async step(_key: string, run: () => unknown): Promise<unknown> {
-    return run();
+  #recorded(key: string, ask: Ask): { readonly value: unknown } | undefined {
+    const known = this.#earlier.answers.get(key);
+    return known !== undefined && known.kind === kindOf(ask) ? known : undefined;
+  }
+
+  async answersTo(asks: readonly (readonly [key: string, ask: Ask])[]): Promise<unknown[] | undefined> {
+    const known = asks.map(([key, ask]) => this.#recorded(key, ask));
+    const complete = asks.every(([, ask], i) => known[i] !== undefined || leftOut(this.#call, ask));
+    return complete ? known.map((each) => each?.value) : undefined;
+  }
+
+  /** A plain call, unless an earlier run has done it. */
+  async step(key: string, run: () => unknown): Promise<unknown> {
+    if (this.#earlier.steps.has(key)) return this.#earlier.steps.get(key);
+    const value = await run();
+    this.#learned.steps.set(key, value);
+    return value;
+  }
+
+  restart(): void {
+    for (const [key, answer] of this.#learned.answers) this.#earlier.answers.set(key, answer);
+    for (const [key, value] of this.#learned.steps) this.#earlier.steps.set(key, value);
+    this.#learned = emptyMemory();
+    this.#ordinal = 0;
   }
 
   abandon(reason: Error): void {

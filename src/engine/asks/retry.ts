@@ -9,7 +9,7 @@ import type { Call } from '../call.ts';
 import { kindOf, readAnswer } from './answers.ts';
 import type { Ask } from './ask.ts';
 import { AskError } from './ask-error.ts';
-import { type Asker, askable, askMethods, type KeyedAsk, spellAsk } from './asker.ts';
+import { type Asker, askable, askMethods, type KeyedAsk, leftOut, spellAsk } from './asker.ts';
 import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
 
 /**
@@ -92,20 +92,29 @@ export class RetryAsker implements Asker {
     return known !== undefined && known.kind === kindOf(ask) ? known : undefined;
   }
 
-  async #answer(key: string, ask: Ask): Promise<unknown> {
-    if (Object.hasOwn(this.#responses, key)) {
-      const read = await readAnswer(ask, this.#responses[key]);
-      if (read.state === 'wrong') {
-        this.#end(() =>
-          this.#call.fail(wireErrors.invalidParams(`inputResponses[${JSON.stringify(key)}]: ${read.reason}`)),
-        );
-        return never();
-      }
-      if (read.state === 'ok') {
-        this.#journal.answers.set(key, { kind: kindOf(ask), value: read.value as Json });
-        return read.value;
-      }
+  async answersTo(asks: readonly (readonly [key: string, ask: Ask])[]): Promise<unknown[] | undefined> {
+    const known = await Promise.all(asks.map(([key, ask]) => this.#recorded(key, ask) ?? this.#response(key, ask)));
+    const complete = asks.every(([, ask], i) => known[i] !== undefined || leftOut(this.#call, ask));
+    return complete ? known.map((each) => each?.value) : undefined;
+  }
+
+  /** An answer that came with this round, recorded from now on; undefined when there is none that fits. */
+  async #response(key: string, ask: Ask): Promise<{ readonly value: unknown } | undefined> {
+    if (!Object.hasOwn(this.#responses, key)) return undefined;
+    const read = await readAnswer(ask, this.#responses[key]);
+    if (read.state === 'wrong') {
+      const error = wireErrors.invalidParams(`inputResponses[${JSON.stringify(key)}]: ${read.reason}`);
+      this.#end(() => this.#call.fail(error));
+      return never();
     }
+    if (read.state !== 'ok') return undefined;
+    this.#journal.answers.set(key, { kind: kindOf(ask), value: read.value as Json });
+    return read;
+  }
+
+  async #answer(key: string, ask: Ask): Promise<unknown> {
+    const response = await this.#response(key, ask);
+    if (response !== undefined) return response.value;
     if (this.#pending.has(key))
       throw new AskError('not-allowed-here', `Two questions share the key ${JSON.stringify(key)}`);
     this.#pending.set(key, { method: askMethods[ask.kind], params: spellAsk(this.#call, ask, '') });
@@ -130,6 +139,10 @@ export class RetryAsker implements Asker {
       this.#running--;
       if (this.#pending.size > 0) this.#schedule();
     }
+  }
+
+  restart(): void {
+    this.#ordinal = 0;
   }
 
   abandon(): void {

@@ -3,6 +3,7 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import type { PromptMessage, PromptResult } from '../../protocol/model.ts';
 import { resumeRounds } from '../asks/index.ts';
+import { runRounds } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { PromptReturn } from '../definitions.ts';
 import type { Feature } from '../feature.ts';
@@ -36,7 +37,7 @@ function get(call: Call): PromptResult | Promise<PromptResult> {
     if (value !== undefined) args[argument] = value;
     else if (required === true) throw wireErrors.missingArgument(name, argument);
   }
-  const returned = definition.get(args as never, call.context);
+  const returned = runRounds(call, () => definition.get(args as never, call.context));
   const { description } = definition;
   if (isThenable(returned))
     return Promise.resolve(returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));

@@ -4,6 +4,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
 import { resumeRounds } from '../asks/index.ts';
+import { runRounds } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { TemplateEntry } from '../catalog.ts';
 import type { ReadReturn } from '../definitions.ts';
@@ -66,13 +67,18 @@ function read(call: Call): ReadResult | Promise<ReadResult> {
   if (entry !== undefined && (entry.visible === undefined || entry.visible(call.peer.principal))) {
     const { definition } = entry;
     call.subject = definition.cache;
-    return settle(uri, definition.mimeType, definition.read(call.context));
+    return settle(
+      uri,
+      definition.mimeType,
+      runRounds(call, () => definition.read(call.context)),
+    );
   }
   for (const { template, definition } of visibleTemplates(call)) {
     const variables = template.match(uri);
     if (variables === undefined) continue;
     call.subject = definition.cache;
-    return settle(uri, definition.mimeType, definition.read(variables, call.context, uri));
+    const returned = runRounds(call, () => definition.read(variables, call.context, uri));
+    return settle(uri, definition.mimeType, returned);
   }
   throw wireErrors.resourceNotFound(uri);
 }

@@ -8,6 +8,8 @@ import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import type { ToolFailure } from '../../protocol/rules.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
 import { AskError, resumeRounds } from '../asks/index.ts';
+import { InputRequired } from '../asks/input-required.ts';
+import { runAgain } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
 import { CallTimeout, type Feature } from '../feature.ts';
@@ -95,14 +97,20 @@ function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<
   }
   if (isThenable(returned)) {
     return Promise.resolve(returned).then(
-      (value) => settle(call, entry, value),
+      (value) => settle(call, entry, args, value),
       (error: unknown) => settleFailure(call, error),
     );
   }
-  return settle(call, entry, returned);
+  return settle(call, entry, args, returned);
 }
 
-function settle(call: Call, entry: ToolEntry, returned: unknown): ToolResult | Promise<ToolResult> {
+function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown): ToolResult | Promise<ToolResult> {
+  if (returned instanceof InputRequired) {
+    return runAgain(call, returned, () => entry.definition.run(args as never, call.context)).then(
+      (value) => settle(call, entry, args, value),
+      (error: unknown) => settleFailure(call, error),
+    );
+  }
   const result = toToolResult(returned, entry.output !== undefined, call.revision.rules.jsonIndent);
   if (entry.output === undefined || result.isError === true) return result;
   const check = (validation: Validation): ToolResult => {

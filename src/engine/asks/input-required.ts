@@ -1,0 +1,21 @@
+// What a handler returns to ask instead of waiting: its questions. It has ended then, and is run again with the answers.
+
+import type { Asks } from './ask.ts';
+
+/** Questions to be answered before the handler can go on; made by `inputRequired`. */
+export class InputRequired {
+  readonly asks: Asks;
+
+  constructor(asks: Asks) {
+    this.asks = asks;
+  }
+}
+
+/**
+ * Ends a handler with questions: it is run again once they are answered, and finds the answers with `ctx.answersTo`.
+ * For handlers that go by phases; one that would rather wait uses `ctx.askAll`.
+ */
+export function inputRequired(asks: Asks): InputRequired {
+  if (Object.keys(asks).length === 0) throw new TypeError('inputRequired needs at least one question');
+  return new InputRequired(asks);
+}
