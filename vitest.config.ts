@@ -7,6 +7,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Tests start servers, sandboxes and browsers of their own: more at a time would only make each of them late.
     maxWorkers: 2,
+    globalSetup: './test/support/prepare.ts',
     reporters: ['default', './test/support/summary-reporter.ts'],
     // Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests.
     exclude: ['**/node_modules/**', '**/dist/**', '.tmp/**'],

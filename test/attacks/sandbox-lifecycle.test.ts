@@ -18,7 +18,7 @@ import { ensureProgram } from '../support/programs.ts';
 import type { Host } from './sandbox-host.ts';
 import { findMarked, openHost } from './sandbox-host.ts';
 
-const available = ensureProgram('bwrap', 'bubblewrap');
+const available = ensureProgram('bwrap');
 
 let host: Host;
 const opened: Sandbox[] = [];

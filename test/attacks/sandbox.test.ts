@@ -16,7 +16,7 @@ import { openHost } from './sandbox-host.ts';
 import { kernel, network } from './sandbox-kernel.ts';
 import { leaks, processes, resources } from './sandbox-resources.ts';
 
-const available = ensureProgram('bwrap', 'bubblewrap') && ensureProgram('perl', 'perl-base');
+const available = ensureProgram('bwrap') && ensureProgram('perl');
 
 /** Between our clock and the answer: killing and collecting the tree on a busy machine. */
 const answerSlackMs = 3_000;

@@ -6,7 +6,7 @@ import { ensureProgram } from '../support/programs.ts';
 import { cli, type Home } from './program.ts';
 
 /** Not on macOS, whose `script` takes other words. */
-export const hasTerminal = process.platform === 'linux' && ensureProgram('script', 'bsdutils');
+export const hasTerminal = process.platform === 'linux' && ensureProgram('script');
 
 export class Terminal {
   output = '';

@@ -16,7 +16,7 @@ import { ensureProgram, findProgram } from '../support/programs.ts';
 import { afterwards, makeFolder } from './profile.ts';
 
 /** True when a bus can be started here. */
-export const haveBus = ensureProgram('dbus-daemon', 'dbus');
+export const haveBus = ensureProgram('dbus-daemon');
 
 export interface PrivateBus {
   readonly address: string;

@@ -73,7 +73,7 @@ async function call(token: string | undefined, text: string): Promise<{ status: 
   return { status: response.status, body: await response.text() };
 }
 
-describe.skipIf(!ensureProgram('bwrap', 'bubblewrap'))('the server of docs/guide/securing.md', () => {
+describe.skipIf(!ensureProgram('bwrap'))('the server of docs/guide/securing.md', () => {
   beforeAll(start);
   afterAll(() => {
     child.kill('SIGKILL');

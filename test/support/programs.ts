@@ -1,5 +1,6 @@
 // System programs that some tests need. Where we may (root, apt), a missing one is installed, once for all test
-// processes; elsewhere the tests that need it are skipped and said so. With CI=true a missing program is a failure.
+// processes; elsewhere the tests that need it are skipped and said so. With CI=true all of them are installed before the
+// first test, and one that is still missing is a failure.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, appendFileSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -10,8 +11,26 @@ const searched = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'];
 const lockDirectory = join(tmpdir(), 'mooring-test-apt.lock');
 const missingFile = join(tmpdir(), 'mooring-test-missing-programs.txt');
 
-/** An installation takes a minute at most on a slow line; a lock older than this belongs to a dead process. */
-const staleLockMs = 180_000;
+/** An installation takes some minutes on a slow line; a lock older than this belongs to a dead process. */
+const staleLockMs = 300_000;
+
+/** Debian's package for each program. */
+const packages = {
+  bwrap: 'bubblewrap',
+  curl: 'curl',
+  'dbus-daemon': 'dbus',
+  perl: 'perl-base',
+  prlimit: 'util-linux',
+  python3: 'python3',
+  script: 'bsdutils',
+  sway: 'sway',
+  'wl-copy': 'wl-clipboard',
+  xclip: 'xclip',
+  xsel: 'xsel',
+  Xvfb: 'xvfb',
+} as const;
+
+export type Program = keyof typeof packages;
 
 /** Absolute path of a program in the system directories. */
 export function findProgram(name: string): string | undefined {
@@ -32,12 +51,17 @@ function isExecutable(path: string): boolean {
  * with CI=true it throws instead.
  *
  * @example
- * const available = ensureProgram('bwrap', 'bubblewrap');
+ * const available = ensureProgram('bwrap');
  * describe.skipIf(!available)('…', …);
  */
-export function ensureProgram(name: string, aptPackage: string): boolean {
-  if (findProgram(name) !== undefined || (mayInstall() && installOnce(name, aptPackage))) return true;
-  return reportMissing(`${name} is missing (Debian: apt-get install ${aptPackage})`);
+export function ensureProgram(name: Program): boolean {
+  if (findProgram(name) !== undefined || (mayInstall() && installOnce([name]))) return true;
+  return reportMissing(`${name} is missing (Debian: apt-get install ${packages[name]})`);
+}
+
+/** Installs everything tests may need at once, which is much faster than one by one, and no test waits for it. */
+export function ensureAllPrograms(): void {
+  if (mayInstall()) installOnce(Object.keys(packages) as Program[]);
 }
 
 /** Notes for the closing summary what can not be tested here, and why; with CI=true it throws instead. */
@@ -61,17 +85,18 @@ function mayInstall(): boolean {
 }
 
 /** Tests run in several processes; apt has one lock. The first installs, the others wait and look again. */
-function installOnce(name: string, aptPackage: string): boolean {
+function installOnce(names: readonly Program[]): boolean {
   for (;;) {
+    const missing = names.filter((name) => findProgram(name) === undefined);
+    if (missing.length === 0) return true;
     if (takeLock()) {
       try {
-        return findProgram(name) !== undefined || install(name, aptPackage);
+        return install(missing);
       } finally {
         rmSync(lockDirectory, { recursive: true, force: true });
       }
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
-    if (findProgram(name) !== undefined) return true;
   }
 }
 
@@ -86,14 +111,14 @@ function takeLock(): boolean {
   }
 }
 
-function install(name: string, aptPackage: string): boolean {
+function install(names: readonly Program[]): boolean {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args: string[]) => spawnSync('apt-get', args, { env, stdio: 'ignore', timeout: staleLockMs / 2 });
-  const command = ['install', '-y', '-qq', '--no-install-recommends', aptPackage];
+  const command = ['install', '-y', '-qq', '--no-install-recommends', ...names.map((name) => packages[name])];
   // The package lists of a fresh machine are empty; fetching them is slow, so it is the second try.
   if (apt(...command).status !== 0) {
     apt('update', '-qq');
     apt(...command);
   }
-  return findProgram(name) !== undefined;
+  return names.every((name) => findProgram(name) !== undefined);
 }

@@ -92,7 +92,7 @@ function exchange(open: () => Display, other: Side, backend?: string): void {
   });
 }
 
-const hasX11 = [ensureProgram('Xvfb', 'xvfb'), ensureProgram('xclip', 'xclip'), ensureProgram('xsel', 'xsel')];
+const hasX11 = [ensureProgram('Xvfb'), ensureProgram('xclip'), ensureProgram('xsel')];
 
 describe.skipIf(hasX11.includes(false))('X11', () => {
   let display: Display;
@@ -127,7 +127,7 @@ describe.skipIf(hasX11.includes(false))('X11', () => {
   });
 });
 
-const hasWayland = [ensureProgram('sway', 'sway'), ensureProgram('wl-copy', 'wl-clipboard')];
+const hasWayland = [ensureProgram('sway'), ensureProgram('wl-copy')];
 
 describe.skipIf(hasWayland.includes(false))('Wayland', () => {
   let display: Display;

@@ -121,7 +121,7 @@ describe('without a display', () => {
   });
 });
 
-const hasPython = ensureProgram('python3', 'python3');
+const hasPython = ensureProgram('python3');
 
 test.skipIf(!hasPython)('the Python client of the document, as written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-python-'));
@@ -169,7 +169,7 @@ print(response)
   }
 });
 
-const hasX11 = [ensureProgram('Xvfb', 'xvfb'), ensureProgram('xclip', 'xclip')];
+const hasX11 = [ensureProgram('Xvfb'), ensureProgram('xclip')];
 
 describe.skipIf(hasX11.includes(false))('on a display', () => {
   let display: Display;

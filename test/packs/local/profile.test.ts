@@ -89,7 +89,7 @@ test('files under a root are resources', async () => {
   expect(names(await conversation.request('tools/list'))).not.toContain('execute_command');
 });
 
-const hasSandbox = ensureProgram('bwrap', 'bubblewrap');
+const hasSandbox = ensureProgram('bwrap');
 
 test.skipIf(!hasSandbox)('commands and workers come when they are enabled', async () => {
   const conversation = await open({

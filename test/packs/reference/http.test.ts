@@ -292,7 +292,7 @@ interface Sent {
   readonly session: string | null;
 }
 
-const hasCurl = ensureProgram('curl', 'curl');
+const hasCurl = ensureProgram('curl');
 
 describe.skipIf(!hasCurl)('the curl lines of the document', () => {
   /** Runs one block of the document in a shell; only the port and the session are filled in. */

@@ -8,7 +8,7 @@ import { ensureProgram } from '../../support/programs.ts';
 import { assemble } from '../profile.ts';
 
 /** True where the sandbox can hold. */
-export const haveSandbox = ensureProgram('bwrap', 'bubblewrap') && ensureProgram('prlimit', 'util-linux');
+export const haveSandbox = ensureProgram('bwrap') && ensureProgram('prlimit');
 
 export const old = '2024-11-05';
 
