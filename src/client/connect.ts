@@ -11,7 +11,7 @@ import { Inputs } from './inputs.ts';
 import { Opening } from './opening.ts';
 import { type ConnectOptions, type Limits, settleLimits } from './options.ts';
 import { type Destination, type Target, toDestination } from './target.ts';
-import { sharedVerdicts } from './verdicts.ts';
+import { sharedVerdicts, type VerdictCache } from './verdicts.ts';
 import { version } from './version.ts';
 
 /**
@@ -28,12 +28,13 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const inputs = new Inputs(options.handlers ?? {}, options.capabilities);
   const logger = options.logger ?? silentLogger;
   const vocabulary = chooseVocabulary(options, inputs);
+  const verdicts = options.verdicts === false ? undefined : (options.verdicts ?? sharedVerdicts);
   let client: Client | undefined;
   const events = Client.eventsFor(options, () => client);
 
-  const open = async (signal: AbortSignal): Promise<Conversation> => {
+  const openAt = (place: Destination, tried: readonly string[], signal: AbortSignal): Opening => {
     const dial = async (kind: 'usual' | 'sse'): Promise<Conversation> => {
-      const transport = await destination.dial(kind);
+      const transport = await place.dial(kind);
       const conversation = new Conversation(transport, inputs, limits, events, logger);
       try {
         await unlessAborted(transport.open(conversation), signal);
@@ -43,11 +44,12 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
       }
       return conversation;
     };
-    const { address, hasSse, verdictKey } = destination;
-    const verdicts =
-      options.verdicts === false || verdictKey === undefined ? undefined : (options.verdicts ?? sharedVerdicts);
-    return new Opening({ address, hasSse, verdictKey, vocabulary, limits, verdicts, dial, signal }).run();
+    const { hasSse, verdictKey } = place;
+    const { address } = destination;
+    return new Opening({ address, hasSse, verdictKey, vocabulary, limits, verdicts, dial, tried, signal });
   };
+  const open = (signal: AbortSignal): Promise<Conversation> =>
+    openHereOrElsewhere(destination, verdicts, (place, tried = []) => openAt(place, tried, signal));
 
   const conversation = await inTime(options.signal, limits, destination, open);
   client = new Client(conversation, {
@@ -61,6 +63,37 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   } satisfies ClientParts);
   await followLists(client, options);
   return client;
+}
+
+/**
+ * People give the origin of a server and leave the path out. Where nobody is there, the usual path of that origin is
+ * tried, and nothing else; the next connection goes there at once.
+ */
+async function openHereOrElsewhere(
+  destination: Destination,
+  verdicts: VerdictCache | undefined,
+  openAt: (place: Destination, tried?: readonly string[]) => Opening,
+): Promise<Conversation> {
+  const { elsewhere, address } = destination;
+  if (elsewhere === undefined) return openAt(destination).run();
+  if (verdicts?.get(address) === 'elsewhere') {
+    const there = openAt(elsewhere);
+    try {
+      return await there.run();
+    } catch (error) {
+      if (!there.absent) throw error;
+      verdicts.forget(address);
+    }
+  }
+  const here = openAt(destination);
+  try {
+    return await here.run();
+  } catch (error) {
+    if (!here.absent) throw error;
+  }
+  const conversation = await openAt(elsewhere, here.tried).run();
+  verdicts?.remember(address, 'elsewhere');
+  return conversation;
 }
 
 /** The time limit of connecting, and the caller's own wish to stop. */

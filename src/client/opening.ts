@@ -5,7 +5,7 @@ import { methods } from '../protocol/methods.ts';
 import type { ClientVocabulary, Dialect, Opened } from '../protocol/revisions/client-vocabulary.ts';
 import { Call, type Fields } from './call.ts';
 import type { Conversation } from './conversation.ts';
-import { ClientError, clientErrors } from './errors.ts';
+import { ClientError, type ClientErrorCode, clientErrors } from './errors.ts';
 import type { Limits } from './options.ts';
 import type { Verdict, VerdictCache } from './verdicts.ts';
 
@@ -20,6 +20,8 @@ export interface OpeningOptions {
   /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
   readonly dial: (kind: 'usual' | 'sse') => Promise<Conversation>;
   readonly hasSse: boolean;
+  /** What was attempted elsewhere before, for the error to tell. */
+  readonly tried: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -27,16 +29,38 @@ type Probe = 'open' | 'handshake' | 'silent' | 'gone';
 
 /** Statuses after which a URL may still belong to the old transport of two endpoints. */
 const sseStatuses = [400, 404, 405];
+/** Statuses by which a web server says that nobody takes messages at a path. */
+const absentStatuses = [404, 405];
+/** Failures that say nothing about what a server speaks: finding that out again would only repeat them. */
+const unrelatedToAge: readonly ClientErrorCode[] = [
+  'configuration',
+  'spawn-failed',
+  'connect-failed',
+  'redirect-refused',
+  'unauthorized',
+];
 
 export class Opening {
   readonly #options: OpeningOptions;
-  readonly #tried: string[] = [];
+  readonly #tried: string[];
+  #absent = false;
   #current: Conversation | undefined;
   /** Why the probe failed. */
   #refusal: ClientError | undefined;
 
   constructor(options: OpeningOptions) {
     this.#options = options;
+    this.#tried = [...options.tried];
+  }
+
+  /** What was attempted so far, in order. */
+  get tried(): readonly string[] {
+    return this.#tried;
+  }
+
+  /** Whether the last message was refused as if nobody took messages at this URL. */
+  get absent(): boolean {
+    return this.#absent;
   }
 
   /** The open conversation, or a `ClientError` that says what was tried. */
@@ -49,7 +73,7 @@ export class Opening {
       try {
         return await this.#open(known);
       } catch (error) {
-        if (known === undefined || signal.aborted) throw error;
+        if (known === undefined || signal.aborted || !mayBeAge(error)) throw error;
         // What was true once need not be any more: find out from the beginning.
         this.#verdict(null);
         await this.#hangUp();
@@ -143,7 +167,7 @@ export class Opening {
   ): Promise<Probe> {
     const { vocabulary, address } = this.#options;
     const { code: kind, said } = error;
-    this.#note(methods.discover.name, dialect, this.#outcome(conversation, error));
+    this.#note(methods.discover.name, dialect, this.#outcome(conversation, error), error);
     this.#refusal = error;
     if (kind === 'server-error' && said?.code !== undefined) {
       const hint = vocabulary.hint({ code: said.code, message: said.message ?? '', data: said.data });
@@ -174,7 +198,9 @@ export class Opening {
     transport.settle?.({ ...newest.http, headers: [] });
     const wait = timeoutMs ?? limits.connectTimeoutMs;
     const result = await this.#ask(conversation, newest, methods.initialize.name, wait).catch((error: unknown) => {
-      if (error instanceof ClientError) this.#note(methods.initialize.name, newest, this.#outcome(conversation, error));
+      if (error instanceof ClientError) {
+        this.#note(methods.initialize.name, newest, this.#outcome(conversation, error), error);
+      }
       throw error;
     });
     const opened = vocabulary.readInitialize(result);
@@ -228,8 +254,9 @@ export class Opening {
     return this.#options.signal.aborted ? `no answer${conversation.hint}` : error.message;
   }
 
-  #note(method: string, dialect: Dialect, outcome: string): void {
+  #note(method: string, dialect: Dialect, outcome: string, error?: ClientError): void {
     this.#tried.push(`${method} (${dialect.date}): ${outcome}`);
+    this.#absent = error?.code === 'http-error' && absentStatuses.includes(error.said?.status ?? 0);
   }
 
   #noHandshake({ date }: Dialect, probe: Probe): ClientError {
@@ -262,4 +289,9 @@ export class Opening {
         return error;
     }
   }
+}
+
+/** Whether what failed may have failed because the server is not (any more) what it was taken for. */
+function mayBeAge(error: unknown): boolean {
+  return error instanceof ClientError && !unrelatedToAge.includes(error.code);
 }

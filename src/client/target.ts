@@ -31,8 +31,13 @@ export interface Destination {
   readonly redial: boolean;
   /** May turn out to be the old transport of two endpoints. */
   readonly hasSse: boolean;
+  /** Where to look when there is nobody at this address. */
+  readonly elsewhere?: Destination | undefined;
   dial(kind: 'usual' | 'sse'): Promise<Transport>;
 }
+
+/** Where nearly all servers have their endpoint. */
+const usualPath = '/mcp';
 
 /** Understands a target; throws a `ClientError` that says what is wrong with it. */
 export function toDestination(target: Target, options: ConnectOptions, limits: Limits): Destination {
@@ -114,6 +119,8 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
     verdictKey: url.href,
     redial: true,
     hasSse: kind === undefined,
+    elsewhere:
+      kind === undefined && isBareOrigin(url) ? ofUrl(new URL(usualPath, url), kind, options, limits) : undefined,
     async dial(usual) {
       if (kind === 'sse' || usual === 'sse') {
         const { SseTransport } = await import('./transports/sse.ts');
@@ -123,6 +130,11 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
       return new HttpTransport(url, options, limits.maxMessageBytes);
     },
   };
+}
+
+/** An origin alone, as people type it. */
+function isBareOrigin({ pathname, search }: URL): boolean {
+  return pathname === '/' && search === '';
 }
 
 function ofTransport(first: Transport, make: (() => Transport) | undefined): Destination {

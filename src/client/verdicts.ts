@@ -1,7 +1,10 @@
 // How servers turned out to be addressed, so that the next connection need not find out again.
 
-/** What a server was found to speak; `sse` is the old transport of two endpoints. */
-export type Verdict = 'stateless' | 'handshake' | 'sse';
+/**
+ * What a server was found to speak; `sse` is the old transport of two endpoints. `elsewhere`: nobody answers at the root
+ * of the origin, but somebody does at its usual path.
+ */
+export type Verdict = 'stateless' | 'handshake' | 'sse' | 'elsewhere';
 
 /** Remembers verdicts by address, for as long as the process lives. */
 export class VerdictCache {

@@ -1,0 +1,98 @@
+// An origin without a path: where nobody is there, the usual path of the same origin is looked at.
+import { afterEach, expect, test } from 'vitest';
+import { type ClientError, type ConnectOptions, connect, VerdictCache } from '../../src/client/index.ts';
+import { type Manners, type NastyServer, startNasty } from './nasty/http-server.ts';
+
+let server: NastyServer;
+let paths: string[] = [];
+
+afterEach(() => server.close());
+
+/** A proper server at one path; the root says `status`. Answers the origin, as people type it. */
+async function start(at: string | undefined, root: number | Manners): Promise<string> {
+  paths = [];
+  server = await startNasty((visit) => {
+    const { request, response } = visit;
+    paths.push(`${request.method} ${request.url}`);
+    if (request.url === at) return false;
+    if (request.url === '/' && typeof root === 'function') return root(visit);
+    response.writeHead(request.url === '/' ? (root as number) : 404).end();
+    return true;
+  });
+  return new URL('/', server.url).href.slice(0, -1);
+}
+
+const failure = (target: string, options: ConnectOptions): Promise<ClientError> =>
+  connect(target, options).then(
+    () => expect.unreachable('should have failed'),
+    (error: ClientError) => error,
+  );
+
+test.each([404, 405])(
+  'a server at /mcp is found when its origin answers %i, and at once the next time',
+  async (status) => {
+    const origin = await start('/mcp', status);
+    const verdicts = new VerdictCache();
+    const client = await connect(origin, { verdicts });
+    expect((await client.listTools()).length).toBeGreaterThan(0);
+    await client.close();
+    expect(paths[0]).toBe('POST /');
+
+    paths = [];
+    const again = await connect(origin, { verdicts });
+    await again.close();
+    expect(new Set(paths.map((each) => each.split(' ')[1]))).toEqual(new Set(['/mcp']));
+  },
+);
+
+test('a web page at the root does not hide the server', async () => {
+  const origin = await start('/mcp', ({ request, response }) => {
+    if (request.method === 'GET') response.setHeader('content-type', 'text/html').end('<p>Welcome');
+    else response.writeHead(404).end('Cannot POST /');
+    return true;
+  });
+  const client = await connect(origin, { verdicts: new VerdictCache() });
+  expect(client.transport).toBe('http');
+  await client.close();
+});
+
+test('a server at the root is left alone', async () => {
+  const origin = await start('/', 200);
+  const client = await connect(origin, { verdicts: new VerdictCache() });
+  await client.close();
+  expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
+});
+
+test('what was tried at both places is told, and nothing beyond them is tried', async () => {
+  const origin = await start(undefined, 404);
+  const verdicts = new VerdictCache();
+  const error = await failure(origin, { verdicts });
+  expect(error).toMatchObject({ code: 'not-mcp' });
+  expect(error.message).toMatch(new RegExp(`${origin}/" refused initialize.*${origin}/mcp" refused initialize`, 's'));
+  expect(new Set(paths.map((each) => each.split(' ')[1]))).toEqual(new Set(['/', '/mcp']));
+  expect(paths.length).toBeLessThanOrEqual(6);
+  expect(verdicts.get(`${origin}/`)).toBeUndefined();
+});
+
+test.each([401, 403, 500])('a root that answers %i is the server that was meant', async (status) => {
+  const origin = await start('/mcp', status);
+  await failure(origin, { verdicts: new VerdictCache(), retry: false });
+  expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
+});
+
+test('a path that was given is the only one', async () => {
+  const origin = await start('/mcp', 404);
+  await failure(`${origin}/api`, { verdicts: new VerdictCache() });
+  await failure(`${origin}/?key=1`, { verdicts: new VerdictCache() });
+  expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
+});
+
+test('a server that moved to the root is found there again', async () => {
+  const origin = await start('/', 200);
+  const verdicts = new VerdictCache();
+  verdicts.remember(`${origin}/`, 'elsewhere');
+  const client = await connect(origin, { verdicts });
+  await client.close();
+  expect(paths[0]).toBe('POST /mcp');
+  expect(verdicts.get(`${origin}/`)).toBe('handshake');
+});
