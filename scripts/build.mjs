@@ -44,26 +44,37 @@ const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
  * What every server loads is one file: a start pays for each file it opens, so what belongs together stays together.
  * The rest is split where the sources import lazily.
  */
-function isCore(id) {
-  const path = id.slice(root.length);
-  if (id.includes('rolldown/runtime')) return true;
-  const lazy = /\/(codegen[\w-]*|ajv|node-sealer|client-[\w-]+)\.ts$|\/transports\/(http\/|websocket)/;
-  return /^\/src\/(protocol|schema|engine|transports)\//.test(path) && !lazy.test(path);
+const core = staticallyImported(resolve(root, entries.index));
+const isCore = (id) => core.has(id) || id.includes('rolldown/runtime');
+
+/** A module and all that it imports, and they import, before they run. */
+function staticallyImported(file, found = new Set()) {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, from] of readFileSync(file, 'utf8').matchAll(
+    /^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)';/gm,
+  )) {
+    staticallyImported(resolve(dirname(file), from), found);
+  }
+  return found;
 }
 
-/** What `mooring serve` loads besides, whatever the profile: settings and their flags, for the same reason. */
+/**
+ * What `mooring serve` loads besides, whatever the profile, for the same reason: settings and their flags, and the
+ * default profile with what its packs install. Those are 20 KB that other profiles do not need, and cost them a tenth of
+ * what it costs to import another file once the start has begun.
+ */
 function isStart(id) {
-  return /^\/src\/(cli\/(run|settings-flags|usage|commands\/serve)|app\/(mistake|version|health|guard|serve)|app\/config\/(options|settle|values|folders)|app\/profiles\/(index|pack-options))\.ts$/.test(
-    id.slice(root.length),
-  );
+  const rooms = {
+    cli: 'run|settings-flags|usage|commands/serve',
+    app: 'mistake|version|health|guard|serve',
+    'app/config': 'options|settle|values|folders',
+    'app/profiles': 'index|pack-options|data|local|clipboard|clipboard-trace',
+    packs: 'clipboard/(index|backend)|reference/.+|meta/.+|search/index',
+  };
+  const path = id.slice(root.length);
+  return Object.entries(rooms).some(([room, files]) => new RegExp(`^/src/${room}/(${files})\\.ts$`).test(path));
 }
-
-/** What a profile installs before its first answer, in one file; what its tools need when they are called stays apart. */
-const profileChunks = {
-  clipboard: /^\/src\/(app\/profiles\/clipboard(-trace)?|packs\/clipboard\/(index|backend))\.ts$/,
-  reference: /^\/src\/(app\/profiles\/(reference|data)|packs\/reference\/[\w-]+)\.ts$/,
-  local: /^\/src\/(app\/profiles\/local|packs\/(meta\/[\w-]+|search\/index))\.ts$/,
-};
 
 // Written beside and swapped in whole: whoever runs the old build meanwhile keeps it, and a failed one changes nothing.
 mkdirSync(dirname(outdir), { recursive: true });
@@ -85,10 +96,6 @@ try {
       groups: [
         { name: 'core', test: isCore },
         { name: 'start', test: isStart },
-        ...Object.entries(profileChunks).map(([name, test]) => ({
-          name,
-          test: (/** @type {string} */ id) => test.test(id.slice(root.length)),
-        })),
       ],
     },
   });

@@ -128,9 +128,17 @@ async function serveOverStdio(
 ): Promise<void> {
   const connection = await serveStdio(server, { ...stdio, logger, ...(principal === undefined ? {} : { principal }) });
   guard();
-  logger.info('Server running', { profile, transport: 'stdio', version });
-  if (process.stdin.isTTY === true) {
-    logger.notice('this speaks MCP on stdin and stdout, for programs; people use --http, or: mooring tools <server>');
-  }
+  let said = false;
+  const say = (): void => {
+    if (said) return;
+    said = true;
+    logger.info('Server running', { profile, transport: 'stdio', version });
+    if (process.stdin.isTTY === true) {
+      logger.notice('this speaks MCP on stdin and stdout, for programs; people use --http, or: mooring tools <server>');
+    }
+  };
+  // A client waits for its first answer, nobody for this line: what is in the pipe already goes first.
+  setImmediate(say);
   await connection.closed;
+  say();
 }
