@@ -1,7 +1,7 @@
 // Getting tokens from an authorization server that is already known: by a person's sign-in, by a machine's grant, or
 // by a refresh token. Says what the tokens are; which of them are current is the authorizer's business.
 import { signIn } from './authorization-code.ts';
-import { type ClientIdentity, toIdentity } from './client-identity.ts';
+import { toIdentity } from './client-identity.ts';
 import type { Credentials } from './credentials.ts';
 import type { Discovery } from './discovery.ts';
 import { AuthError, authErrors } from './errors.ts';
@@ -9,7 +9,7 @@ import type { AuthHttp } from './http.ts';
 import { type MachineGrant, requestMachineToken } from './machine-grants.ts';
 import { createDpopKey, type DpopKey, refreshTokens } from './oauth.ts';
 import type { Redirector } from './redirect.ts';
-import { preRegistered, type RegistrationOptions, resolveClient } from './registration.ts';
+import { identityOf, preRegistered, type RegistrationOptions, resolveClient } from './registration.ts';
 import { unite } from './scopes.ts';
 import type { ServerMetadata } from './server-metadata.ts';
 import { type TokenSet, toTokenSet } from './tokens.ts';
@@ -71,7 +71,7 @@ export class Acquisition {
     key: DpopKey | undefined,
     signal: AbortSignal,
   ): Promise<Acquired | undefined> {
-    const client = await this.#identityOf(tokens, metadata);
+    const client = await identityOf(tokens, metadata, this.#options.registration, this.#credentials);
     if (client === undefined || tokens.refreshToken === undefined) return undefined;
     const dpop = tokens.dpopKey === undefined ? undefined : (key ?? (await createDpopKey(tokens.dpopKey)));
     const call = { http: this.#http, metadata, client, dpop, signal };
@@ -136,15 +136,6 @@ export class Acquisition {
     const client = await toIdentity(given, metadata);
     const response = await requestMachineToken(grant, { http: this.#http, discovery, client, scopes, dpop, signal });
     return { response, client, replaceable: false };
-  }
-
-  /** The identity a token was issued to, as far as we still have it. */
-  async #identityOf(tokens: TokenSet, metadata: ServerMetadata): Promise<ClientIdentity | undefined> {
-    const { registration } = this.#options;
-    const given = await preRegistered(registration, metadata, this.#credentials);
-    if (given?.clientId === tokens.clientId) return toIdentity(given, metadata);
-    if (tokens.clientId === registration.clientMetadataUrl) return { clientId: tokens.clientId, method: 'none' };
-    return tokens.registration === undefined ? undefined : { clientId: tokens.clientId, ...tokens.registration };
   }
 
   async #dpopFor({ metadata, dpopRequired }: Discovery, key: DpopKey | undefined): Promise<DpopKey | undefined> {

@@ -51,6 +51,10 @@ export class Credentials {
     return this.#store.set(this.#bindingKey(), binding);
   }
 
+  unbind(): Promise<void> {
+    return this.#store.set(this.#bindingKey(), undefined);
+  }
+
   async tokens(issuer: string, resource: string): Promise<TokenSet | undefined> {
     const value = await this.#store.get(this.#tokenKey(issuer, resource));
     return isTokenSet(value) && value.issuer === issuer && value.resource === resource ? value : undefined;

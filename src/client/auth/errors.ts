@@ -59,6 +59,7 @@ export type AuthErrorCode =
   | 'token-request-failed'
   | 'token-response-invalid'
   | 'token-rejected'
+  | 'revocation-failed'
   | 'insufficient-scope'
   | 'too-many-challenges'
   | 'dpop-unsupported'
@@ -180,6 +181,12 @@ export const authErrors = {
       `${quote(server)} rejects the access token that was just issued for it: ${said(refusal)}. Its authorization server and it disagree; ask the operator`,
       { refusal },
     ),
+  revocationFailed: (endpoint: string, refusal: ServerRefusal, cause?: unknown) =>
+    new AuthError('revocation-failed', `${quote(endpoint)} did not revoke a token: ${said(refusal)}`, {
+      tried: [endpoint],
+      refusal,
+      cause,
+    }),
   insufficientScope: (wanted: readonly string[], refusal: ServerRefusal) =>
     new AuthError(
       'insufficient-scope',

@@ -19,5 +19,6 @@ export { followRedirect } from './follow-redirect.ts';
 export { createLoopbackRedirector, type LoopbackOptions } from './loopback.ts';
 export type { AssertionNeed, AssertionSource, MachineGrant } from './machine-grants.ts';
 export { createHookRedirector, type RedirectHook, type Redirector, type RedirectStop, type Visit } from './redirect.ts';
+export { type SignedOut, type SignOutOptions, signOut } from './sign-out.ts';
 export { createStaticAuthorizer } from './static-authorizer.ts';
 export { createAuthorizedFetch, withAuthorization } from './with-authorization.ts';

@@ -150,6 +150,28 @@ export async function pushAuthorization(
   }
 }
 
+/** Has a token declared void (RFC 7009). A server that does not know it says the same as one that did. */
+export async function revokeToken(
+  call: Omit<TokenCall, 'dpop'>,
+  endpoint: string,
+  token: string,
+  hint: 'refresh_token' | 'access_token',
+): Promise<void> {
+  const oauth = await library();
+  const server: Server = { ...toServer(call.metadata), revocation_endpoint: endpoint };
+  const client = { client_id: call.client.clientId };
+  try {
+    const response = await oauth.revocationRequest(server, client, authOf(oauth, call.client), token, {
+      ...httpOptions(oauth, call.http, 'the revocation of a token', call.signal),
+      additionalParameters: { token_type_hint: hint },
+    });
+    await oauth.processRevocationResponse(response);
+  } catch (error) {
+    if (error instanceof AuthError || call.signal?.aborted) throw error;
+    throw authErrors.revocationFailed(endpoint, await refusalOf(oauth, error), error);
+  }
+}
+
 /** A new DPoP key, or the one a stored token is bound to. */
 export async function createDpopKey(stored?: JsonWebKey): Promise<DpopKey> {
   const oauth = await library();

@@ -14,6 +14,7 @@ import { registerClient } from './oauth.ts';
 import { applicationType } from './redirect.ts';
 import { includesAll } from './scopes.ts';
 import { type ServerMetadata, sameIssuer } from './server-metadata.ts';
+import type { TokenSet } from './tokens.ts';
 
 /** What a client can say about itself. */
 export interface RegistrationOptions {
@@ -84,6 +85,19 @@ export async function preRegistered(
   const bound = await credentials.binding();
   if (bound?.clientId !== unbound.clientId || isIssuer(bound.issuer, metadata.issuer)) return unbound;
   throw authErrors.clientBoundElsewhere(unbound.clientId, [bound.issuer], metadata.issuer);
+}
+
+/** The identity a token was issued to, as far as we still have it. */
+export async function identityOf(
+  { clientId, registration }: TokenSet,
+  metadata: ServerMetadata,
+  options: RegistrationOptions,
+  credentials: Credentials,
+): Promise<ClientIdentity | undefined> {
+  const given = await preRegistered(options, metadata, credentials);
+  if (given?.clientId === clientId) return toIdentity(given, metadata);
+  if (clientId === options.clientMetadataUrl) return { clientId, method: 'none' };
+  return registration === undefined ? undefined : { clientId, ...registration };
 }
 
 /** A person may have written the issuer with or without the slash behind a bare host. */

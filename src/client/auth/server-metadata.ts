@@ -4,7 +4,7 @@ import { AuthError, authErrors } from './errors.ts';
 import type { AuthHttp } from './http.ts';
 import { strings } from './resource-metadata.ts';
 
-/** Validated metadata. Endpoints have passed the URL guard. */
+/** Validated metadata. Endpoints have passed the URL guard, but for that of revocation, which signing in does not need. */
 export interface ServerMetadata {
   /** Exactly as the document spells it: the value `iss` is compared with. */
   readonly issuer: string;
@@ -12,6 +12,7 @@ export interface ServerMetadata {
   readonly tokenEndpoint: string;
   readonly registrationEndpoint: string | undefined;
   readonly pushedAuthorizationEndpoint: string | undefined;
+  readonly revocationEndpoint: string | undefined;
   readonly requiresPushedAuthorization: boolean;
   readonly scopesSupported: readonly string[] | undefined;
   readonly codeChallengeMethods: readonly string[] | undefined;
@@ -134,6 +135,7 @@ function readServerMetadata(
     tokenEndpoint,
     registrationEndpoint: text('registration_endpoint'),
     pushedAuthorizationEndpoint: text('pushed_authorization_request_endpoint'),
+    revocationEndpoint: text('revocation_endpoint'),
     requiresPushedAuthorization: document['require_pushed_authorization_requests'] === true,
     scopesSupported: strings(document['scopes_supported']),
     codeChallengeMethods: strings(document['code_challenge_methods_supported']),

@@ -19,6 +19,8 @@ export interface ServerBehaviour {
   registration: (document: Record<string, unknown>) => Reply | undefined;
   /** Replaces the token answer when it returns one. */
   token: (form: URLSearchParams, request: SeenRequest) => Reply | undefined | Promise<Reply | undefined>;
+  /** The answer of /revoke, which has to be declared in the metadata. */
+  revocation: (request: SeenRequest) => Reply;
   /** Laid over ordinary token answers. */
   tokenExtras: Record<string, unknown>;
 }
@@ -43,6 +45,7 @@ export async function startAuthorizationServer(bend: Partial<ServerBehaviour> = 
     callback: {},
     registration: () => undefined,
     token: () => undefined,
+    revocation: () => notFound,
     tokenExtras: {},
     ...bend,
   };
@@ -126,6 +129,7 @@ export async function startAuthorizationServer(bend: Partial<ServerBehaviour> = 
     if (request.path === at('authorize')) return authorize(request);
     if (request.path === at('token')) return token(request);
     if (request.path === at('register')) return register(request);
+    if (request.path === at('revoke')) return behaviour.revocation(request);
     return notFound;
   });
 
