@@ -1,12 +1,13 @@
 // `compileSchema`: sorts what a user handed in, and finds at registration whatever would fail later.
-import { AjvValidator } from './ajv.ts';
+import { DeferredValidator } from './deferred.ts';
+import { isEvident } from './evident.ts';
 import { parseSchema } from './parse.ts';
 import { PlainValidator } from './plain.ts';
 import { isObject } from './refs.ts';
 import { requireObjectRoot } from './root.ts';
 import { SchemaError } from './schema-error.ts';
 import { describeStandardSchema, isStandardSchema, StandardValidator } from './standard.ts';
-import type { CompiledSchema, CompileOptions, JsonSchema, SchemaInput, SchemaPair } from './types.ts';
+import type { CompiledSchema, CompileOptions, JsonSchema, SchemaInput, SchemaPair, Validator } from './types.ts';
 
 /** Prepares a schema for use. Throws a `SchemaError` that says how to mend what cannot be used. */
 export function compileSchema(schema: SchemaInput, options: CompileOptions): CompiledSchema {
@@ -17,9 +18,17 @@ export function compileSchema(schema: SchemaInput, options: CompileOptions): Com
   if (isPair(schema)) return { json: atRoot(schema.json, options), validator: new StandardValidator(schema.schema) };
   refuseOthers(schema, options.where);
   const json = atRoot(schema, options);
-  const { plan, beyond } = parseSchema(json, options.where);
-  const validator = beyond === undefined ? new PlainValidator(plan) : new AjvValidator(json, beyond, options.where);
-  return { json, validator };
+  return { json, validator: plainValidator(json, options.where) };
+}
+
+function plainValidator(json: JsonSchema, where: string): Validator {
+  if (isEvident(json)) return new PlainValidator(() => parseSchema(json, where).plan);
+  const { plan, beyond } = parseSchema(json, where);
+  if (beyond === undefined) return new PlainValidator(() => plan);
+  return new DeferredValidator(async () => {
+    const { AjvValidator } = await import('./ajv.ts');
+    return new AjvValidator(json, beyond, where);
+  });
 }
 
 function atRoot(json: JsonSchema, { root = 'object', where }: CompileOptions): JsonSchema {

@@ -9,9 +9,9 @@ await loadGenerator();
 /** One validator on closures, one on generated code. */
 function both(schema: JsonSchema): PlainValidator[] {
   const { plan } = parseSchema(schema, 'test');
-  const generated = new PlainValidator(plan, 0);
+  const generated = new PlainValidator(() => plan, 0);
   generated.check(undefined);
-  return [new PlainValidator(plan, Number.POSITIVE_INFINITY), generated];
+  return [new PlainValidator(() => plan, Number.POSITIVE_INFINITY), generated];
 }
 
 const tooDeep = [{ path: [], message: 'is nested too deeply' }];
@@ -97,7 +97,7 @@ test('where code must not be generated closures do all the work', async () => {
   });
   const { PlainValidator: Fresh } = await import('./plain.ts');
   const { canGenerate } = await import('./codegen.ts');
-  const validator = new Fresh(parseSchema({ properties: { a: { type: 'string' } } }, 'test').plan, 0);
+  const validator = new Fresh(() => parseSchema({ properties: { a: { type: 'string' } } }, 'test').plan, 0);
   expect(canGenerate()).toBe(false);
   for (let call = 0; call < 3; call++) {
     expect(validator.check({ a: 'x' })).toBeUndefined();

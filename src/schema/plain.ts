@@ -25,16 +25,17 @@ export function loadGenerator(): Promise<void> {
   return loading;
 }
 
-/** Judges by a plan. Nothing is built before the first value arrives. */
+/** Judges by a plan. Nothing is read or built before the first value arrives. */
 export class PlainValidator implements Validator {
-  readonly #plan: Plan;
+  readonly #read: () => Plan;
+  #plan: Plan | undefined;
   #exact: Check | undefined;
   #generated: Test | undefined;
   #callsLeft: number;
 
   /** `generateAfter` is for tests that want one back end or the other. */
-  constructor(plan: Plan, generateAfter: number = callsUntilGenerated) {
-    this.#plan = plan;
+  constructor(read: () => Plan, generateAfter: number = callsUntilGenerated) {
+    this.#read = read;
     this.#callsLeft = generateAfter;
   }
 
@@ -69,7 +70,7 @@ export class PlainValidator implements Validator {
   }
 
   #closures(): Check {
-    return (this.#exact ??= buildCheck(this.#plan));
+    return (this.#exact ??= buildCheck((this.#plan ??= this.#read())));
   }
 
   #generate(): void {
@@ -77,7 +78,7 @@ export class PlainValidator implements Validator {
       void loadGenerator();
       return;
     }
-    if (generator.canGenerate()) this.#generated = generator.generateTest(this.#plan);
+    if (generator.canGenerate()) this.#generated = generator.generateTest((this.#plan ??= this.#read()));
     // Where no code came of it the question is not asked again: closures can do all that it could.
     if (this.#generated === undefined) this.#callsLeft = Number.POSITIVE_INFINITY;
   }
