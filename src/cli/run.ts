@@ -33,6 +33,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'whether it is there, who it is, what it speaks',
     load: () => import('./commands/ping.ts'),
   },
+  logout: {
+    group: 'Use a server',
+    about: 'forget a sign-in and revoke its tokens',
+    load: () => import('./commands/logout.ts'),
+  },
   token: { group: 'Guard', about: 'tokens for a server over HTTP', load: () => import('./commands/token.ts') },
   policy: { group: 'Guard', about: 'what a policy says about a call', load: () => import('./commands/policy.ts') },
   audit: { group: 'Guard', about: 'check, follow and search the audit log', load: () => import('./commands/audit.ts') },

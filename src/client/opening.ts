@@ -88,8 +88,10 @@ export class Opening {
     }
   }
 
-  async #open(known: Verdict | undefined): Promise<Conversation> {
+  async #open(remembered: Verdict | undefined): Promise<Conversation> {
     const { vocabulary, hasSse } = this.#options;
+    // That it took a handshake from others does not help a client which has none to offer.
+    const known = vocabulary.handshake.length === 0 ? undefined : remembered;
     if (known === 'sse' && hasSse) return this.#openSse();
     let conversation = await this.#dial('usual');
     const [newest] = vocabulary.stateless;
@@ -115,7 +117,8 @@ export class Opening {
       conversation = await this.#redial();
       await this.#initialize(conversation);
     }
-    this.#verdict('handshake');
+    // A client that could not have asked for anything newer has found out nothing about it.
+    if (newest !== undefined) this.#verdict('handshake');
     return conversation;
   }
 

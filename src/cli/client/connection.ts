@@ -139,7 +139,8 @@ async function connectOptions(
   };
 }
 
-function addressOf(target: NamedTarget['target']): string | undefined {
+/** The URL of a target that may ask for a sign-in. */
+export function addressOf(target: NamedTarget['target']): string | undefined {
   const text = typeof target === 'string' ? target : 'url' in target ? target.url : undefined;
   return text !== undefined && /^https?:/i.test(text) ? text : undefined;
 }

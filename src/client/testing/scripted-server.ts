@@ -1,5 +1,6 @@
 // A server made of a table, for tests: no bytes, no processes. What it is sent is kept, what it answers stands in the test.
 
+import { statelessRevisions } from '../../protocol/revisions/index.ts';
 import { clientErrors } from '../errors.ts';
 import type { Outgoing, Transport, TransportListener } from '../transports/transport.ts';
 
@@ -43,7 +44,7 @@ const handshake: Record<string, Answer> = {
 const stateless: Record<string, Answer> = {
   'server/discover': () => ({
     resultType: 'complete',
-    supportedVersions: ['2026-07-28'],
+    supportedVersions: statelessRevisions,
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {}, completions: {} },
     ttlMs: 0,
     cacheScope: 'private',
