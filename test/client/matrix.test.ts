@@ -1,9 +1,9 @@
 // Our client with our server: every revision over every transport, by the one list of scenarios.
-import { afterAll, beforeAll, describe } from 'vitest';
 import { inMemory } from '../../src/client/index.ts';
 import { createServer } from '../../src/index.ts';
 import { everything } from '../../src/packs/everything/index.ts';
-import { type HttpSubject, startHttpSubject, stdioSubject } from '../conformance/subject.ts';
+import { stdioSubject } from '../conformance/subject.ts';
+import { describeHttpLane, describeLane } from '../peers/lanes.ts';
 import type { Revision } from '../peers/peer.ts';
 import { describePeer } from '../peers/scenarios.ts';
 import { connectMooring } from './mooring-peer.ts';
@@ -11,7 +11,7 @@ import { connectMooring } from './mooring-peer.ts';
 const handshakes: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 const all: readonly Revision[] = [...handshakes, '2026-07-28'];
 
-describe('in memory', () => {
+describeLane('in memory', () => {
   for (const revision of all) {
     describePeer(`at ${revision}`, revision, async () => {
       const server = createServer({ name: 'everything', version: '1.0.0' });
@@ -21,34 +21,34 @@ describe('in memory', () => {
   }
 });
 
-describe('over stdio', () => {
+describeLane('over stdio', () => {
   for (const revision of all) {
     describePeer(`at ${revision}`, revision, () => connectMooring([...stdioSubject], { revision }));
   }
   describePeer('finding out by itself', '2026-07-28', () => connectMooring([...stdioSubject]));
 });
 
-describe('over a network', () => {
-  let subject: HttpSubject;
-  beforeAll(async () => {
-    subject = await startHttpSubject();
-  });
-  afterAll(() => subject?.close());
-
+describeHttpLane('over HTTP', (subject) => {
   for (const revision of all) {
-    describePeer(`HTTP at ${revision}`, revision, () => connectMooring(subject.url, { revision }));
+    describePeer(`at ${revision}`, revision, () => connectMooring(subject().url, { revision }));
   }
-  for (const revision of handshakes) {
-    describePeer(`HTTP+SSE at ${revision}`, revision, () => connectMooring(subject.sseUrl, { revision }));
-  }
-  for (const revision of all) {
-    describePeer(`WebSocket at ${revision}`, revision, () => connectMooring(subject.webSocketUrl, { revision }));
-  }
-  describePeer('WebSocket, finding out by itself', '2026-07-28', () => connectMooring(subject.webSocketUrl));
-  describePeer('HTTP+SSE, finding out by itself', '2025-11-25', () => connectMooring(subject.sseUrl));
-  describePeer('HTTP, finding out by itself', '2026-07-28', () => connectMooring(subject.url));
-  describePeer('HTTP through fetch', '2026-07-28', () => connectMooring(subject.url, { fetch }));
-  describePeer('HTTP through fetch, with a session', '2025-11-25', () =>
-    connectMooring(subject.url, { fetch, revision: 'handshake' }),
+  describePeer('finding out by itself', '2026-07-28', () => connectMooring(subject().url));
+  describePeer('through fetch', '2026-07-28', () => connectMooring(subject().url, { fetch }));
+  describePeer('through fetch, with a session', '2025-11-25', () =>
+    connectMooring(subject().url, { fetch, revision: 'handshake' }),
   );
+});
+
+describeHttpLane('over HTTP+SSE', (subject) => {
+  for (const revision of handshakes) {
+    describePeer(`at ${revision}`, revision, () => connectMooring(subject().sseUrl, { revision }));
+  }
+  describePeer('finding out by itself', '2025-11-25', () => connectMooring(subject().sseUrl));
+});
+
+describeHttpLane('over WebSocket', (subject) => {
+  for (const revision of all) {
+    describePeer(`at ${revision}`, revision, () => connectMooring(subject().webSocketUrl, { revision }));
+  }
+  describePeer('finding out by itself', '2026-07-28', () => connectMooring(subject().webSocketUrl));
 });

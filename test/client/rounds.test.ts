@@ -13,7 +13,7 @@ interface Look {
   readonly children: number;
 }
 
-test.each(['memory', 'stdio', 'http'])(
+test.concurrent.each(['memory', 'stdio', 'http'])(
   '%s: 1,000 rounds of connecting and closing',
   { timeout: 180_000 },
   async (kind) => {

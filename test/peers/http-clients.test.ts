@@ -2,8 +2,7 @@
 import { StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll } from 'vitest';
-import { type HttpSubject, startHttpSubject } from '../conformance/subject.ts';
+import { describeHttpLane } from './lanes.ts';
 import { connectNewLine } from './new-line.ts';
 import { connectOldLine } from './old-line.ts';
 import type { Revision } from './peer.ts';
@@ -11,7 +10,6 @@ import { describeResumption } from './resumption.ts';
 import { describePeer } from './scenarios.ts';
 
 const handshakes: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
-const url = () => new URL(subject.url);
 // Short, so that a resumption does not make the tests wait.
 const reconnectionOptions = {
   initialReconnectionDelay: 20,
@@ -20,41 +18,35 @@ const reconnectionOptions = {
   maxRetries: 10,
 };
 
-let subject: HttpSubject;
-beforeAll(async () => {
-  subject = await startHttpSubject();
+describeHttpLane('the old line over HTTP', (subject) => {
+  for (const revision of handshakes) {
+    describePeer(`at ${revision}`, revision, () => connectOldLine(new OldTransport(new URL(subject().url)), revision));
+  }
 });
-afterAll(() => subject?.close());
 
-for (const revision of handshakes) {
-  describePeer(`the old line over HTTP at ${revision}`, revision, () =>
-    connectOldLine(new OldTransport(url()), revision),
-  );
-}
-for (const revision of handshakes) {
-  describePeer(`the old line over HTTP+SSE at ${revision}`, revision, () =>
-    connectOldLine(new SSEClientTransport(new URL(subject.sseUrl)), revision),
-  );
-}
-describePeer('the new line over HTTP, handshake', '2025-11-25', () =>
-  connectNewLine(new NewTransport(url()), { mode: 'legacy' }),
-);
-describePeer('the new line over HTTP, finding out by itself', '2026-07-28', () =>
-  connectNewLine(new NewTransport(url()), { mode: 'auto' }),
-);
-describePeer('the new line over HTTP, pinned', '2026-07-28', () =>
-  connectNewLine(new NewTransport(url()), { mode: { pin: '2026-07-28' } }),
-);
+describeHttpLane('the old line over HTTP+SSE', (subject) => {
+  for (const revision of handshakes) {
+    describePeer(`at ${revision}`, revision, () =>
+      connectOldLine(new SSEClientTransport(new URL(subject().sseUrl)), revision),
+    );
+  }
+});
 
-for (const revision of handshakes.slice(1)) {
-  describeResumption(
-    `the old line over a bad network at ${revision}`,
-    () => subject.url,
-    (address) => connectOldLine(new OldTransport(address, { reconnectionOptions }), revision),
+describeHttpLane('the new line over HTTP', (subject) => {
+  const transport = () => new NewTransport(new URL(subject().url));
+  describePeer('handshake', '2025-11-25', () => connectNewLine(transport(), { mode: 'legacy' }));
+  describePeer('finding out by itself', '2026-07-28', () => connectNewLine(transport(), { mode: 'auto' }));
+  describePeer('pinned', '2026-07-28', () => connectNewLine(transport(), { mode: { pin: '2026-07-28' } }));
+});
+
+describeHttpLane('over a bad network', (subject) => {
+  const target = () => subject().url;
+  for (const revision of handshakes.slice(1)) {
+    describeResumption(`the old line at ${revision}`, target, (address) =>
+      connectOldLine(new OldTransport(address, { reconnectionOptions }), revision),
+    );
+  }
+  describeResumption('the new line', target, (address) =>
+    connectNewLine(new NewTransport(address, { reconnectionOptions }), { mode: 'legacy' }),
   );
-}
-describeResumption(
-  'the new line over a bad network',
-  () => subject.url,
-  (address) => connectNewLine(new NewTransport(address, { reconnectionOptions }), { mode: 'legacy' }),
-);
+});

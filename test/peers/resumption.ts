@@ -8,7 +8,7 @@ const watched = 'test://watched-resource';
 
 /** Declares the scenarios for one way to connect; `target` is known only once the server runs. */
 export function describeResumption(title: string, target: () => string, connect: (url: URL) => Promise<Peer>): void {
-  describe(title, () => {
+  describe.sequential(title, () => {
     let proxy: CuttingProxy;
     let peer: Peer;
     beforeAll(async () => {

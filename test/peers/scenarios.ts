@@ -12,7 +12,7 @@ const changes = {
 
 /** Declares the scenarios for one way to connect, which must settle on `revision`. */
 export function describePeer(title: string, revision: Revision, connect: () => Promise<Peer>): void {
-  describe(title, () => {
+  describe.sequential(title, () => {
     let peer: Peer;
     beforeAll(async () => {
       peer = await connect();
