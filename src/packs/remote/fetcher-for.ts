@@ -1,12 +1,7 @@
 // The reach of a fetcher that talks to one service: its host and nothing else.
 
-import {
-  createFetcher,
-  type Fetcher,
-  type FetcherOptions,
-  type NetworkPolicy,
-} from '../../security/network/fetcher.ts';
-import { compilePolicy } from '../../security/network/policy.ts';
+import type { Fetcher, FetcherOptions, NetworkPolicy } from '../../security/network/fetcher.ts';
+import type { compilePolicy } from '../../security/network/policy.ts';
 
 /** Some services turn away clients without a familiar word in front; the rest says honestly who asks. */
 const userAgent = 'Mozilla/5.0 (compatible; mooring)';
@@ -24,10 +19,10 @@ export interface Reach {
  * wrote the URL, and only at that port: a public name must not come to mean something inside. Where a policy speaks of
  * the network, its word alone opens private addresses, and a service outside its bounds is refused here.
  */
-function optionsFor(url: URL, { given, network }: Reach): FetcherOptions {
+function optionsFor(url: URL, { given, network }: Reach, compile: typeof compilePolicy): FetcherOptions {
   const own = { hosts: [url.hostname], userAgent };
   if (network !== undefined) {
-    compilePolicy(network).url(url);
+    compile(network).url(url);
     const { hosts: _checked, ...bounds } = network;
     return { ...bounds, ...own };
   }
@@ -35,13 +30,20 @@ function optionsFor(url: URL, { given, network }: Reach): FetcherOptions {
   return { ...own, ...(given ? { allow: [`${url.hostname}:${port}`] } : {}) };
 }
 
-/** The fetcher of a service, made with the first request: what a policy refuses is an error of that request. */
+/**
+ * The fetcher of a service, made with the first request: what a policy refuses is an error of that request, and a start
+ * loads nothing that speaks HTTP.
+ */
 export function fetcherFor(url: URL, reach: Reach): Fetcher {
-  let fetcher: Fetcher | undefined;
+  let making: Promise<Fetcher> | undefined;
+  const make = async (): Promise<Fetcher> => {
+    const [{ createFetcher }, { compilePolicy }] = await Promise.all([
+      import('../../security/network/fetcher.ts'),
+      import('../../security/network/policy.ts'),
+    ]);
+    return createFetcher(optionsFor(url, reach, compilePolicy));
+  };
   return {
-    fetch: async (target, init) => {
-      fetcher ??= createFetcher(optionsFor(url, reach));
-      return fetcher.fetch(target, init);
-    },
+    fetch: async (target, init) => (await (making ??= make())).fetch(target, init),
   };
 }

@@ -1,6 +1,6 @@
 // Why a service out there gave no answer, in words a person can use.
 
-import { NetworkError } from '../../security/network/fetcher.ts';
+import { NetworkError } from '../../security/network/errors.ts';
 
 export type ServiceErrorCode =
   /** No answer in time. */
