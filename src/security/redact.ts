@@ -16,6 +16,8 @@ export interface RedactorOptions {
   readonly maxValues?: number;
   /** Characters kept of one text. */
   readonly maxTextChars?: number;
+  /** Characters looked at beyond those: a secret must not escape by being cut in half. Default 4096. */
+  readonly lookAheadChars?: number;
 }
 
 /** Hides secrets in values and texts. */
@@ -43,7 +45,8 @@ const normalise = (key: string): string =>
 
 /** Makes a redactor. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
-  const { replacement = '[redacted]', maxDepth = 32, maxValues = 20_000, maxTextChars = 16_384 } = options;
+  const { replacement = '[redacted]', maxDepth = 32, maxValues = 20_000 } = options;
+  const { maxTextChars = 16_384, lookAheadChars = 4096 } = options;
   const extraKeys = new Set((options.keys ?? []).map(normalise));
   const extraShapes = (options.patterns ?? []).map(
     (pattern) => new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`),
@@ -68,20 +71,17 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   };
 
   const redactText = (text: string): string => {
-    if (extraShapes.length === 0 && !mayHoldSecret.test(text))
-      return text.length > maxTextChars ? shorten(text, text) : text;
-    // Some characters more than are kept: a secret must not escape by being cut in half.
-    let result = text.length > maxTextChars + 4096 ? text.slice(0, maxTextChars + 4096) : text;
-    for (const { hint, pattern, keep } of secretShapes) {
-      if (hint === undefined || hint.test(result)) {
-        result = result.replace(pattern, keep ? (_all, kept: string) => kept + replacement : () => replacement);
+    let result = text.length > maxTextChars + lookAheadChars ? text.slice(0, maxTextChars + lookAheadChars) : text;
+    if (extraShapes.length > 0 || mayHoldSecret.test(result)) {
+      for (const { hint, pattern, keep } of secretShapes) {
+        if (hint === undefined || hint.test(result)) {
+          result = result.replace(pattern, keep ? (_all, kept: string) => kept + replacement : () => replacement);
+        }
       }
+      for (const pattern of extraShapes) result = result.replace(pattern, () => replacement);
     }
-    for (const pattern of extraShapes) result = result.replace(pattern, () => replacement);
-    return text.length > maxTextChars ? shorten(result, text) : result;
+    return text.length > maxTextChars ? `${cutAfterWord(result, maxTextChars)}… [${text.length} characters]` : result;
   };
-  const shorten = (result: string, text: string) =>
-    `${cutAfterWord(result, maxTextChars)}… [${text.length} characters]`;
 
   const redact = (value: unknown): unknown => {
     const open = new Set<object>();
@@ -186,9 +186,14 @@ function* take<T>(items: Iterable<T>, count: number): Generator<T> {
 /** At most `maxChars`, without the last word: it may be the first half of a secret. */
 function cutAfterWord(text: string, maxChars: number): string {
   let end = Math.min(maxChars, text.length);
-  while (end > 0 && /[\w+/=.~-]/.test(text[end - 1] as string)) end -= 1;
+  while (end > 0 && isWordPart(text.charCodeAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
+
+/** Whether a character can be part of a secret: `[\w+/=.~-]`, by its code, since long words have many of them. */
+const isWordPart = (code: number): boolean => code < 128 && wordParts[code] === 1;
+
+const wordParts = Uint8Array.from({ length: 128 }, (_, code) => (/[\w+/=.~-]/.test(String.fromCharCode(code)) ? 1 : 0));
 
 function ownEntries(object: object): (readonly [string, unknown])[] {
   return Object.keys(object).map((key) => {

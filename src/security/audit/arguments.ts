@@ -9,6 +9,8 @@ import type { AuditOptions, FieldRule } from './contract.ts';
 
 /** Enough to understand a call, too little to copy a document. */
 const maxTextChars = 256;
+/** How far beyond the cut is looked: looking for secrets in all of a long text would cost more than the call did. */
+const lookAheadChars = 128;
 const maxValues = 200;
 const maxDepth = 8;
 /** Nothing shorter looks like a secret by itself. */
@@ -33,17 +35,16 @@ export function createSpelling(
   const redactor = createRedactor({
     keys: options.secretKeys ?? [],
     patterns: options.secretPatterns ?? [],
-    maxTextChars: maxTextChars * 2,
+    maxTextChars,
+    lookAheadChars,
     maxValues,
     maxDepth,
   });
-  const shorten = createShortening(redactor);
-  const isClean = createCleanTest(redactor);
+  const spellClean = createCleanSpelling(redactor);
   const hiddenOf = compileFields([...clipboardRules, ...(options.fields ?? [])]);
   const mode = options.arguments ?? 'redacted';
 
-  const spell = (value: unknown): string =>
-    JSON.stringify(isClean(value) ? value : redactor.redact(shorten(value, 0))) ?? 'null';
+  const spell = (value: unknown): string => spellClean(value) ?? JSON.stringify(redactor.redact(value)) ?? 'null';
 
   const texts = new Map<string, string>();
   return {
@@ -57,7 +58,7 @@ export function createSpelling(
     text(text) {
       let spelled = texts.get(text);
       if (spelled === undefined) {
-        spelled = JSON.stringify(shorten(redactor.redactText(text.slice(0, maxTextChars + margin)), 0));
+        spelled = JSON.stringify(redactor.redactText(text));
         // The same few names come again and again; a stranger's made-up ones must not fill memory.
         if (text.length <= 128) {
           if (texts.size >= 1000) texts.clear();
@@ -69,75 +70,77 @@ export function createSpelling(
   };
 }
 
-/** How far beyond a cut is looked, so that a secret is seen whole. */
-const margin = 256;
-
 /**
- * A copy whose long texts are their beginnings: looking for secrets in the rest would cost more than the call did. What
- * is kept of a text ends after a word, which may have been the first half of a secret.
+ * Spells a JSON value of which nothing is secret, long, deep or many; undefined for any other. Most arguments are such,
+ * and looking at them and spelling them in one go takes half the time of one after the other.
  */
-function createShortening(redactor: Redactor): (value: unknown, depth: number) => unknown {
-  const shorten = (value: unknown, depth: number): unknown => {
-    if (typeof value === 'string') {
-      if (value.length <= maxTextChars) return value;
-      const head = redactor.redactText(value.slice(0, maxTextChars + margin)).slice(0, maxTextChars);
-      return `${head.slice(0, endOfWords(head))}… [${value.length} characters]`;
+function createCleanSpelling(redactor: Redactor): (value: unknown) => string | undefined {
+  /** Names that may be shown, with their colon; an empty text stands for those that may not. */
+  const keys = new Map<string, string>();
+  const spellKey = (key: string): string => {
+    let spelled = keys.get(key);
+    if (spelled === undefined) {
+      const isTelling = key === 'name' || key === 'key' || key === 'header';
+      const isSecret = isTelling || redactor.isSecretKey(key) || redactor.redactText(key) !== key;
+      spelled = isSecret ? '' : `${JSON.stringify(key)}:`;
+      if (key.length <= 64 && keys.size < 1000) keys.set(key, spelled);
     }
-    if (typeof value !== 'object' || value === null || depth >= maxDepth) return value;
-    if (Array.isArray(value)) {
-      const items = value.slice(0, maxValues).map((item) => shorten(item, depth + 1));
-      return value.length > maxValues ? [...items, `[${value.length - maxValues} more]`] : items;
-    }
-    return Object.fromEntries(
-      Object.entries(value)
-        .slice(0, maxValues)
-        .map(([key, item]) => [key, shorten(item, depth + 1)]),
-    );
+    return spelled;
   };
-  return shorten;
-}
 
-/** Where the last word of a text begins. */
-function endOfWords(text: string): number {
-  let end = text.length;
-  while (end > 0 && /[\w+/=.~-]/.test(text[end - 1] as string)) end--;
-  return end;
-}
-
-/** Whether nothing of a JSON value is secret, long, deep or many. */
-function createCleanTest(redactor: Redactor): (value: unknown) => boolean {
-  const keys = new Map<string, boolean>();
-  const isSecret = (key: string): boolean => {
-    let secret = keys.get(key);
-    if (secret === undefined) {
-      secret = redactor.isSecretKey(key) || redactor.redactText(key) !== key;
-      if (key.length <= 64 && keys.size < 1000) keys.set(key, secret);
-    }
-    return secret;
-  };
   let left = 0;
-  const clean = (value: unknown, depth: number): boolean => {
-    if (left-- <= 0) return false;
-    if (typeof value === 'number' || typeof value === 'boolean') return true;
-    if (typeof value === 'string') {
-      if (value.length < shortestSecret) return true;
-      return value.length <= maxTextChars && redactor.redactText(value) === value;
+  const spell = (value: unknown, depth: number): string | undefined => {
+    if (left-- <= 0) return undefined;
+    switch (typeof value) {
+      case 'string':
+        return spellText(value);
+      case 'number':
+        return Number.isFinite(value) ? `${value}` : 'null';
+      case 'boolean':
+        return value ? 'true' : 'false';
+      case 'object':
+        if (value === null) return 'null';
+        if (depth >= maxDepth) return undefined;
+        return Array.isArray(value) ? spellList(value, depth) : spellRecord(value, depth);
+      default:
+        return undefined;
     }
-    if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
-    if (depth >= maxDepth) return false;
-    // Names and values side by side in a list are for the careful copy to find.
-    if (Array.isArray(value)) return value.every((item) => typeof item !== 'string' && clean(item, depth + 1));
-    for (const key of Object.keys(value)) {
-      if (isSecret(key) || key === 'name' || key === 'key' || key === 'header') return false;
-      if (!clean((value as Record<string, unknown>)[key], depth + 1)) return false;
+  };
+  const spellText = (text: string): string | undefined => {
+    if (text.length > maxTextChars) return undefined;
+    if (text.length >= shortestSecret && redactor.redactText(text) !== text) return undefined;
+    return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+  };
+  const spellList = (items: readonly unknown[], depth: number): string | undefined => {
+    let line = '';
+    for (const item of items) {
+      // Names and values side by side in a list are for the careful copy to find.
+      const spelled = typeof item === 'string' ? undefined : spell(item, depth + 1);
+      if (spelled === undefined) return undefined;
+      line += line === '' ? spelled : `,${spelled}`;
     }
-    return true;
+    return `[${line}]`;
+  };
+  const spellRecord = (record: object, depth: number): string | undefined => {
+    const parent: unknown = Object.getPrototypeOf(record);
+    if (parent !== Object.prototype && parent !== null) return undefined;
+    let line = '';
+    for (const key of Object.keys(record)) {
+      const name = spellKey(key);
+      const item = name === '' ? undefined : spell((record as Record<string, unknown>)[key], depth + 1);
+      if (item === undefined) return undefined;
+      line += line === '' ? name + item : `,${name}${item}`;
+    }
+    return `{${line}}`;
   };
   return (value) => {
     left = maxValues;
-    return clean(value, 0);
+    return spell(value, 0);
   };
 }
+
+/** Texts that JSON spells as they are. */
+const plain = /^[ !#-[\]-~]*$/;
 
 function compileFields(rules: readonly FieldRule[]): (tool: string) => ReadonlySet<string> | undefined {
   const compiled: readonly (readonly [Glob, readonly string[]])[] = rules.map(({ tools, hide }) => [

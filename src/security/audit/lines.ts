@@ -44,13 +44,15 @@ export class LineWriter {
   readonly #heads = new Map<string, Head>();
   #second = -1;
   #secondText = '';
+  #atMs = -1;
+  #time = '';
 
   constructor(spelling: Spelling) {
     this.#spelling = spelling;
   }
 
   fields(happening: Happening): string {
-    const time = this.#time(happening.atMs);
+    const time = this.#timeOf(happening.atMs);
     switch (happening.kind) {
       case 'call':
         return time + this.#call(happening);
@@ -61,14 +63,17 @@ export class LineWriter {
     }
   }
 
-  /** Spelling a date takes longer than the rest of a line, so it is done once per second. */
-  #time(atMs: number): string {
+  /** Spelling a date takes longer than the rest of a line, so it is done once per second and finished once per ms. */
+  #timeOf(atMs: number): string {
+    if (atMs === this.#atMs) return this.#time;
     const second = Math.floor(atMs / 1000);
     if (second !== this.#second) {
       this.#second = second;
       this.#secondText = `"time":"${new Date(second * 1000).toISOString().slice(0, 20)}`;
     }
-    return `${this.#secondText}${pad(atMs - second * 1000)}Z"`;
+    this.#atMs = atMs;
+    this.#time = `${this.#secondText}${pad(atMs - second * 1000)}Z"`;
+    return this.#time;
   }
 
   #call(call: CallHappening): string {

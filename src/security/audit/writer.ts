@@ -1,5 +1,6 @@
-// Writes happenings as lines: collected for some milliseconds, then spelled, chained and written together, which costs a
-// fraction of one by one. A disk that fails is tried again; what was written in part is continued, never repeated.
+// Writes happenings as lines: spelled and chained at once, so that nothing of a call is kept in memory, collected as bytes
+// for some milliseconds and written together. A disk that fails is tried again; what was written in part is continued,
+// never repeated.
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
@@ -41,7 +42,6 @@ export class AuditWriter {
   readonly #chain: Chain;
   #file: FileHandle;
   #fileBytes: number;
-  #pending: Happening[] = [];
   readonly #batch = new Batch();
   /** Taken from the batch and not on the disk yet. */
   #unwritten: TakenBatch | undefined;
@@ -69,7 +69,6 @@ export class AuditWriter {
   }
 
   get head(): AuditHead {
-    this.#spell();
     return this.#chain.head;
   }
 
@@ -83,23 +82,14 @@ export class AuditWriter {
   }
 
   record(happening: Happening): void {
-    this.#pending.push(happening);
+    this.#batch.add(this.#chain.link(this.#fields(happening)));
     this.#recorded++;
     this.#timer ??= setTimeout(() => this.#tick(), collectMs);
   }
 
   #tick(): void {
     this.#timer = undefined;
-    this.#spell();
     if (!this.#running && !this.#failing) this.#begin();
-  }
-
-  /** Spells and chains what has happened, also while the disk fails: arguments are not kept, however long it takes. */
-  #spell(): void {
-    const pending = this.#pending;
-    if (pending.length === 0) return;
-    this.#pending = [];
-    for (const happening of pending) this.#batch.add(this.#chain.link(this.#fields(happening)));
   }
 
   /**
@@ -174,7 +164,6 @@ export class AuditWriter {
 
   async #work(): Promise<void> {
     do {
-      this.#spell();
       if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
       await this.#write();
       if (this.#options.sync === 'always' || (this.#urgent && this.#options.sync !== 'never')) await this.#sync();
