@@ -3,7 +3,6 @@
 import type { AuditLog } from '../security/audit/index.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
 import type { StreamLogger } from '../transports/logger.ts';
-import { createNodeSealer } from '../transports/node-sealer.ts';
 import type { Authentication } from './authentication.ts';
 import type { Settled } from './config/settle.ts';
 import { Mistake } from './mistake.ts';
@@ -30,7 +29,6 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...defaults(http),
     ...ready.http,
     ...chosen(settled),
-    ...sealing(http),
     ...guarding(run),
     logger,
     ownProcess: true,
@@ -79,17 +77,6 @@ function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
     authenticate: audit === undefined ? authenticate : audit.authentication(authenticate),
     routes: [...(ready.http?.routes ?? []), ...routes],
   };
-}
-
-function sealing({ key }: HttpSettings): HttpOptions {
-  return key === undefined ? {} : { sealer: createNodeSealer(sealKey(key)) };
-}
-
-/** A key of one's own keeps sessions good across restarts and replicas. */
-export function sealKey(text: string): Uint8Array {
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length === 32) return bytes;
-  throw new Mistake('http.key (MOORING_KEY) must be 32 bytes in base64; make one with: openssl rand -base64 32');
 }
 
 /** The transport refuses too, in the words of a program; here are those of the command line. */

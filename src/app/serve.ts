@@ -35,8 +35,14 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const profile = await row.load();
   const health = new HealthRegistry();
   const audit = await openAudit(settled, logger);
-  const key = await sealKeyOf(settings);
-  const ready = await letGo(audit, async () => profile.assemble({ logger, version, settings, health, audit, key }));
+  const ready = await letGo(audit, async () => {
+    const pack = await lastingOf(settings, logger);
+    return letGo(pack, async () => {
+      const assembled = await profile.assemble({ logger, version, settings, health, audit, lasting: pack?.lasting });
+      if (pack !== undefined) await assembled.server.use(pack);
+      return assembled;
+    });
+  });
   // What fails from here on must not leave packs running, or the process would not end.
   await letGo(ready.server, async () => {
     if (audit !== undefined) await ready.server.use(audit);
@@ -67,10 +73,10 @@ async function policyOf({ settings, file }: Settled) {
   };
 }
 
-async function sealKeyOf({ http }: Settings): Promise<Uint8Array | undefined> {
+async function lastingOf({ http, dataDir }: Settings, logger: StreamLogger) {
   if (http?.key === undefined) return undefined;
-  const { sealKey } = await import('./serve-http.ts');
-  return sealKey(http.key);
+  const { openLasting } = await import('./lasting.ts');
+  return openLasting(http.key, dataDir, logger);
 }
 
 async function authenticationOf({ auth, http }: Settings): Promise<Authentication | undefined> {

@@ -8,7 +8,7 @@ import type { Logger } from '../../protocol/log.ts';
 import type { Rules } from '../../protocol/rules.ts';
 import { traceCalls } from './clipboard-trace.ts';
 import { packOptions } from './pack-options.ts';
-import type { Profile } from './profile.ts';
+import type { Lasting, Profile } from './profile.ts';
 
 /** The document counts the versions of its server by itself. */
 const documentVersion = '1.0.0';
@@ -50,7 +50,7 @@ function toWireError(error: unknown): WireError {
 }
 
 /** The server of this profile. Tests hand it a clipboard of their own. */
-export function createClipboardServer(logger: Logger, options: ClipboardOptions = {}): Server {
+export function createClipboardServer(logger: Logger, options: ClipboardOptions = {}, lasting?: Lasting): Server {
   const server = createServer({
     name: 'mcp-clipboardify',
     version: documentVersion,
@@ -58,6 +58,7 @@ export function createClipboardServer(logger: Logger, options: ClipboardOptions 
     capabilities: { tools: {} },
     logging: false,
     logger,
+    ...lasting,
   });
   if (logger.enabled('debug')) server.observe(traceCalls(logger));
   void server.use(clipboard(options));
@@ -66,7 +67,11 @@ export function createClipboardServer(logger: Logger, options: ClipboardOptions 
 
 export const clipboardProfile: Profile = {
   name: 'clipboard',
-  assemble: ({ logger, settings }) => ({
-    server: createClipboardServer(logger, packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema)),
+  assemble: ({ logger, settings, lasting }) => ({
+    server: createClipboardServer(
+      logger,
+      packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema),
+      lasting,
+    ),
   }),
 };

@@ -11,7 +11,7 @@ import type { Profile } from './profile.ts';
 
 export const empiricalProfile: Profile = {
   name: 'empirical',
-  async assemble({ logger, settings, health = new HealthRegistry() }) {
+  async assemble({ logger, settings, lasting, health = new HealthRegistry() }) {
     const server = createServer({
       name: 'research-mcp-server',
       version: '1.0.0',
@@ -19,6 +19,7 @@ export const empiricalProfile: Profile = {
       capabilities: { tools: {} },
       logging: false,
       logger,
+      ...lasting,
     });
     const pack = research({
       ...packOptions<ResearchOptions>(settings, 'research', researchSchema),

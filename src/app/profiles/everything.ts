@@ -6,14 +6,14 @@ import type { Profile } from './profile.ts';
 
 export const everythingProfile: Profile = {
   name: 'everything',
-  async assemble({ logger, version, key }) {
+  async assemble({ logger, version, lasting }) {
     const server = createServer({
       name: 'mooring-everything',
       title: 'Mooring: everything',
       version,
       instructions: 'A test peer: every tool, resource and prompt here exercises one feature of the protocol.',
       logger,
-      ...(key === undefined ? {} : { key }),
+      ...lasting,
     });
     await server.use(everything());
     return { server };

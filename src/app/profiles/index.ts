@@ -2,7 +2,7 @@
 
 import type { Profile } from './profile.ts';
 
-export type { Profile, ProfileOptions, Ready } from './profile.ts';
+export type { Lasting, Profile, ProfileOptions, Ready } from './profile.ts';
 
 /** One row per profile: what it is for, and where it is put together. */
 export const profiles: Readonly<Record<string, { readonly about: string; load(): Promise<Profile> }>> = {

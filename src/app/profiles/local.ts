@@ -19,8 +19,8 @@ search_tools and list_categories find tools by words.`;
 export const localProfile: Profile = {
   name: 'local',
   async assemble(options) {
-    const { logger, version, settings, health } = options;
-    const server = createServer({ name: 'mooring', title: 'Mooring', version, instructions, logger });
+    const { logger, version, settings, health, lasting } = options;
+    const server = createServer({ name: 'mooring', title: 'Mooring', version, instructions, logger, ...lasting });
     const categories = new Categories(server);
 
     const board = clipboard(packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema));
@@ -33,7 +33,12 @@ export const localProfile: Profile = {
       store: async () => (await data.open()).notes,
     });
     await categories.use(notes, 'Notes that are kept, a counter, time and arithmetic');
-    await categories.use(search(packOptions<SearchOptions>(settings, 'search', searchSchema)), 'Search the web');
+    const web = search({
+      ...packOptions<SearchOptions>(settings, 'search', searchSchema),
+      ...(settings.network === undefined ? {} : { network: settings.network }),
+    });
+    await categories.use(web, 'Search the web');
+    health?.add('search', () => web.health());
     await useSystem(categories, options);
     await useWorkers(categories, data, options);
     await categories.use(

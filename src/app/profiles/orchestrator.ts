@@ -14,7 +14,7 @@ import { limitRate } from './rate.ts';
 
 export const orchestratorProfile: Profile = {
   name: 'orchestrator',
-  async assemble({ logger, settings, audit, health = new HealthRegistry() }) {
+  async assemble({ logger, settings, audit, lasting, health = new HealthRegistry() }) {
     const server = createServer({
       name: 'claude-code-mcp-server',
       version: '1.0.0',
@@ -22,6 +22,7 @@ export const orchestratorProfile: Profile = {
       capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
       logging: false,
       logger,
+      ...lasting,
     });
     limitRate(server, settings, [
       { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },

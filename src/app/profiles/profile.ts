@@ -3,11 +3,20 @@
 import type { SealKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
+import type { ExpiringStore } from '../../protocol/ports.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import type { HttpOptions } from '../../transports/http.ts';
 import type { StdioOptions } from '../../transports/stdio.ts';
 import type { HealthRegistry } from '../health.ts';
 import type { Settings } from '../settings.ts';
+
+/** What keeps sessions, cursors and unfinished calls good after a restart, where a key is configured. */
+export interface Lasting {
+  /** Seals them; replicas share it. */
+  readonly key: SealKey;
+  /** Remembers which were ended or used up, and what sessions have subscribed to. */
+  readonly store: ExpiringStore;
+}
 
 /** What the command line and the configuration hand to a profile. */
 export interface ProfileOptions {
@@ -16,8 +25,8 @@ export interface ProfileOptions {
   readonly settings: Settings;
   /** Where parts say how they are doing; what answers health_check reads it. Plugins are in it already. */
   readonly health?: HealthRegistry;
-  /** Seals cursors and states of unfinished calls; replicas share it. Undefined: the server makes its own. */
-  readonly key?: SealKey | undefined;
+  /** Hand it on to createServer. Undefined: the server makes its own, and forgets it when it ends. */
+  readonly lasting?: Lasting | undefined;
   /** The audit log, where one is kept. It is put on the server by itself; hand it on to what starts programs. */
   readonly audit?: AuditLog | undefined;
 }

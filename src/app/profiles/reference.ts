@@ -19,8 +19,15 @@ const rules: Rules = {
 
 export const referenceProfile: Profile = {
   name: 'reference',
-  async assemble({ logger, settings, health }) {
-    const server = createServer({ name: 'mcp-server', version: '1.0.0', rules, logging: false, logger });
+  async assemble({ logger, settings, health, lasting }) {
+    const server = createServer({
+      name: 'mcp-server',
+      version: '1.0.0',
+      rules,
+      logging: false,
+      logger,
+      ...lasting,
+    });
     const data = await useData(server, settings.dataDir, { logger, health });
     // Opened at once: a server of notes that can not keep any should not start.
     const { notes } = await data.open();

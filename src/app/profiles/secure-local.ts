@@ -17,7 +17,7 @@ const rules: Rules = {
 
 export const secureLocalProfile: Profile = {
   name: 'secure-local',
-  async assemble({ logger, settings }) {
+  async assemble({ logger, settings, lasting }) {
     const server = createServer({
       name: 'mcp-secure-local',
       version: '1.0.0',
@@ -25,6 +25,7 @@ export const secureLocalProfile: Profile = {
       capabilities: { tools: { listChanged: true } },
       logging: false,
       logger,
+      ...lasting,
     });
     limitRate(server, settings, [
       { per: 'session', requests: 120, windowMs: 60_000, burst: 60 },

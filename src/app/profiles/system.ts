@@ -10,7 +10,7 @@ import { limitRate } from './rate.ts';
 
 export const systemProfile: Profile = {
   name: 'system',
-  async assemble({ logger, settings, audit }) {
+  async assemble({ logger, settings, audit, lasting }) {
     const server = createServer({
       name: 'my-mcp-server',
       version: '1.0.0',
@@ -24,6 +24,7 @@ export const systemProfile: Profile = {
       },
       limits: { pageSize: 100 },
       logger,
+      ...lasting,
     });
     limitRate(server, settings, [
       { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },
