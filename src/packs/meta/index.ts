@@ -5,6 +5,7 @@ import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Categories } from './categories.ts';
+import { categoriesOutput, healthOutput, searchOutput } from './outputs.ts';
 import { type Candidate, rank } from './search.ts';
 import { installShortList, type ShortList } from './short-list.ts';
 
@@ -67,21 +68,22 @@ function installHealth(server: Server, { health }: MetaOptions): void {
   server.tool('health_check', {
     description: 'Report how this server and its parts are doing',
     annotations: readOnly,
+    output: healthOutput,
     run: async () => {
       const parts = (await health?.()) ?? [];
-      return JSON.stringify({
+      return {
         status: worst(parts),
         server: server.name,
         version: server.version,
         uptime: Math.floor(process.uptime() - startedAt),
-        parts,
-      });
+        parts: [...parts],
+      };
     },
   });
 }
 
 /** As bad as the worst part; one that failed leaves the server degraded, since the others work. */
-function worst(parts: readonly PartHealth[]): PartHealth['status'] {
+function worst(parts: readonly PartHealth[]): 'ok' | 'degraded' {
   return parts.every((each) => each.status === 'ok') ? 'ok' : 'degraded';
 }
 
@@ -103,6 +105,7 @@ function installSearch(server: Server, options: MetaOptions, short: ShortList | 
       },
       required: ['query'],
     } as const,
+    output: searchOutput,
     run: ({ query, category, limit = defaultFound }, ctx) => {
       const known = candidates(server, options, ctx).filter(
         (each) => category === undefined || each.category === category,
@@ -113,7 +116,7 @@ function installSearch(server: Server, options: MetaOptions, short: ShortList | 
         found.map(({ name }) => name),
         ctx,
       );
-      return JSON.stringify({ tools: found, total: ranked.length });
+      return { tools: found, total: ranked.length };
     },
   });
 }
@@ -122,6 +125,7 @@ function installCategories(server: Server, options: MetaOptions): void {
   server.tool('list_categories', {
     description: 'List the categories of tools this server has',
     annotations: readOnly,
+    output: categoriesOutput,
     run: (_args, ctx) => {
       const known = candidates(server, options, ctx);
       const about = new Map((options.categories?.all ?? []).map((each) => [each.name, each.about]));
@@ -133,7 +137,7 @@ function installCategories(server: Server, options: MetaOptions): void {
           tools: known.filter((each) => each.category === name).map((each) => each.name),
         }))
         .filter(({ tools }) => tools.length > 0);
-      return JSON.stringify({ categories });
+      return { categories };
     },
   });
 }

@@ -6,7 +6,7 @@ export interface Candidate {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly category: string;
-  readonly inputSchema: unknown;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
 const weights = { name: 10, nameStart: 6, namePart: 4, category: 3, title: 3, description: 2, argument: 1 } as const;

@@ -44,6 +44,36 @@ test('S3-34: health_check is JSON that says how the server and its parts are doi
   expect(answer(await alone.call('health_check'))).toMatchObject({ status: 'ok', parts: [] });
 });
 
+test('every answer has a schema that names its fields, and comes as a value as well as in text', async () => {
+  const conversation = await Conversation.open(
+    await make({ health: async () => [{ name: 'data', status: 'degraded', detail: 'slow' }] }),
+  );
+  const { result } = await conversation.request('tools/list');
+  const outputOf = (name: string) =>
+    result.tools.find((tool: { name: string }) => tool.name === name).outputSchema as {
+      properties: Record<string, unknown>;
+      required: string[];
+    };
+  expect(outputOf('health_check').required).toEqual(['status', 'server', 'version', 'uptime', 'parts']);
+  expect(outputOf('health_check').properties['parts']).toMatchObject({
+    items: {
+      properties: { status: { enum: ['ok', 'degraded', 'failed'] } },
+      required: ['name', 'status'],
+    },
+  });
+  for (const [name, args] of Object.entries({
+    health_check: {},
+    search_tools: { query: 'note' },
+    list_categories: {},
+  })) {
+    const { properties, required } = outputOf(name);
+    expect(Object.keys(properties)).toEqual(required);
+    const called = await conversation.call(name, args);
+    expect(called.result.structuredContent).toEqual(answer(called));
+    expect(Object.keys(called.result.structuredContent)).toEqual(required);
+  }
+});
+
 test('search_tools finds by words of names, descriptions and arguments, best first, with schemas', async () => {
   const conversation = await Conversation.open(await make());
   const search = async (args: object) => answer(await conversation.call('search_tools', args));

@@ -1,6 +1,8 @@
 // Profile `local`: what a person gets without asking for anything else.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -127,4 +129,39 @@ test('what another process adds to the notes is told to those who subscribed', a
   await other.request('resources/subscribe', { uri: 'server://counter' });
   await one.call('increment_counter');
   await other.next((each) => each.method === 'notifications/resources/updated');
+});
+
+test('a policy that bounds the network bounds web search, and health_check speaks of the engine', async () => {
+  let asked = 0;
+  const engine = createHttpServer((_request, response) => {
+    asked++;
+    response.writeHead(500).end();
+  });
+  await new Promise<void>((done) => engine.listen(0, '127.0.0.1', done));
+  try {
+    const url = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
+    const packs = {
+      clipboard: { backend: 'memory' },
+      search: { backend: 'searxng', url, limits: { attempts: 1, breakerThreshold: 1 } },
+    };
+    const partOf = async (conversation: Conversation) => {
+      const { parts } = JSON.parse(text(await conversation.call('health_check')));
+      return parts.find(({ name }: { name: string }) => name === 'search');
+    };
+
+    const bounded = await open({ packs, network: { hosts: ['search.example'] } });
+    expect((await bounded.call('web_search', { query: 'x' })).result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Search error: ') }],
+    });
+    expect(asked).toBe(0);
+
+    const free = await open({ packs });
+    expect(await partOf(free)).toEqual({ name: 'search', status: 'ok' });
+    expect((await free.call('web_search', { query: 'x' })).result.isError).toBe(true);
+    expect(asked).toBe(1);
+    expect(await partOf(free)).toMatchObject({ status: 'failed', detail: expect.any(String) });
+  } finally {
+    engine.close();
+  }
 });

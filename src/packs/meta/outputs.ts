@@ -1,0 +1,72 @@
+// What the tools of this pack answer, as schemas: a program that asks can rely on these fields, and more may be added.
+
+const name = { type: 'string' } as const;
+
+/** Of health_check. */
+export const healthOutput = {
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: ['ok', 'degraded'], description: 'ok when every part is' },
+    server: { type: 'string', description: 'Name of the server' },
+    version: { type: 'string', description: 'Version of the server' },
+    uptime: { type: 'integer', minimum: 0, description: 'Seconds since it was started' },
+    parts: {
+      type: 'array',
+      description: 'What it consists of: stores, services, plugins',
+      items: {
+        type: 'object',
+        properties: {
+          name,
+          status: { type: 'string', enum: ['ok', 'degraded', 'failed'] },
+          detail: { type: 'string', description: 'What is wrong and what to do, or what is in use' },
+        },
+        required: ['name', 'status'],
+      },
+    },
+  },
+  required: ['status', 'server', 'version', 'uptime', 'parts'],
+} as const;
+
+/** Of search_tools. */
+export const searchOutput = {
+  type: 'object',
+  properties: {
+    tools: {
+      type: 'array',
+      description: 'Best first',
+      items: {
+        type: 'object',
+        properties: {
+          name,
+          title: { type: 'string' },
+          description: { type: 'string' },
+          category: { type: 'string' },
+          inputSchema: { type: 'object', description: 'JSON Schema of the arguments' },
+        },
+        required: ['name', 'category', 'inputSchema'],
+      },
+    },
+    total: { type: 'integer', minimum: 0, description: 'How many fit, returned or not' },
+  },
+  required: ['tools', 'total'],
+} as const;
+
+/** Of list_categories. */
+export const categoriesOutput = {
+  type: 'object',
+  properties: {
+    categories: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          name,
+          about: { type: 'string', description: 'What its tools are for' },
+          tools: { type: 'array', items: { type: 'string' }, description: 'Names of its tools' },
+        },
+        required: ['name', 'tools'],
+      },
+    },
+  },
+  required: ['categories'],
+} as const;
