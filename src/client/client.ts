@@ -2,7 +2,7 @@
 // method is a line; the work is in features/.
 
 import { isObject } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/log.ts';
+import { type Logger, silentLogger } from '../protocol/log.ts';
 import { methods } from '../protocol/methods.ts';
 import type {
   Capabilities,
@@ -235,15 +235,20 @@ export class Client {
     this.#subscriptions.close();
     cache?.close();
     await closing;
-    this.#parts.options.onState?.('closed');
+    this.#tell('closed');
   }
 
   // What the server says unasked.
 
   /** Where conversations report to; `client` is known once the first of them is open. */
-  static eventsFor({ onMessage }: ConnectOptions, client: () => Client | undefined): ConversationEvents {
+  static eventsFor(
+    { onMessage, logger = silentLogger }: ConnectOptions,
+    held: () => () => void,
+    client: () => Client | undefined,
+  ): ConversationEvents {
     return {
-      seen: onMessage,
+      held,
+      seen: onMessage === undefined ? undefined : guarded(onMessage, 'onMessage', logger),
       notified(method, params, standing) {
         const known = client();
         if (known !== undefined) known.#notified(method, params, standing);
@@ -290,12 +295,32 @@ export class Client {
     const { caller } = this.#kit;
     if (caller.closed || conversation !== caller.conversation) return;
     this.#parts.logger.warn('the connection was lost', { server: this.#parts.address, error: error.message });
-    this.#parts.options.onState?.('lost', error);
+    this.#tell('lost', error);
   }
 
   #restored(conversation: Conversation): void {
     this.#kit.latest = conversation;
     this.#logging.restored(conversation);
-    this.#parts.options.onState?.('restored');
+    this.#tell('restored');
   }
+
+  #tell(state: 'lost' | 'restored' | 'closed', error?: Error): void {
+    const { options, logger } = this.#parts;
+    if (options.onState !== undefined) guarded(options.onState, 'onState', logger)(state, error);
+  }
+}
+
+/** A listener of the application that fails must not take the connection with it. */
+function guarded<A extends unknown[]>(
+  listener: (...args: A) => void,
+  name: string,
+  logger: Logger,
+): (...args: A) => void {
+  return (...args) => {
+    try {
+      listener(...args);
+    } catch (error) {
+      logger.error(`${name} failed`, { error });
+    }
+  };
 }

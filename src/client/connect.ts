@@ -6,6 +6,7 @@ import { handshakeRevisions } from '../protocol/revisions/index.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { Client, type ClientParts } from './client.ts';
 import { Conversation } from './conversation.ts';
+import { Deadline } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import { Inputs } from './inputs.ts';
 import { Opening } from './opening.ts';
@@ -30,7 +31,12 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const vocabulary = chooseVocabulary(options, inputs);
   const verdicts = options.verdicts === false ? undefined : (options.verdicts ?? sharedVerdicts);
   let client: Client | undefined;
-  const events = Client.eventsFor(options, () => client);
+  const clock: Clock = { deadline: undefined };
+  const events = Client.eventsFor(
+    options,
+    () => clock.deadline?.hold() ?? (() => {}),
+    () => client,
+  );
 
   const openAt = (place: Destination, tried: readonly string[], signal: AbortSignal): Opening => {
     const dial = async (kind: 'usual' | 'sse'): Promise<Conversation> => {
@@ -51,7 +57,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const open = (signal: AbortSignal): Promise<Conversation> =>
     openHereOrElsewhere(destination, verdicts, (place, tried = []) => openAt(place, tried, signal));
 
-  const conversation = await inTime(options.signal, limits, destination, open);
+  const conversation = await inTime(options.signal, limits, destination, clock, open);
   client = new Client(conversation, {
     address: destination.address,
     options,
@@ -59,7 +65,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     logger,
     inputs,
     cache: cacheFor(options, destination),
-    reopen: destination.redial ? (signal) => inTime(signal, limits, destination, open) : undefined,
+    reopen: destination.redial ? (signal) => inTime(signal, limits, destination, clock, open) : undefined,
   } satisfies ClientParts);
   await followLists(client, options);
   return client;
@@ -96,15 +102,23 @@ async function openHereOrElsewhere(
   return conversation;
 }
 
+/** What is left of the time for connecting, while that goes on. */
+interface Clock {
+  deadline: Deadline | undefined;
+}
+
 /** The time limit of connecting, and the caller's own wish to stop. */
 async function inTime(
   given: AbortSignal | undefined,
   { connectTimeoutMs }: Limits,
   { address }: Destination,
+  clock: Clock,
   open: (signal: AbortSignal) => Promise<Conversation>,
 ): Promise<Conversation> {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(clientErrors.connectTimeout(address, [])), connectTimeoutMs);
+  const expire = (): void => controller.abort(clientErrors.connectTimeout(address, []));
+  const deadline = new Deadline(connectTimeoutMs, expire);
+  clock.deadline = deadline;
   const stop = (): void => {
     const reason: unknown = given?.reason;
     controller.abort(reason instanceof ClientError ? reason : clientErrors.cancelled('connect', reason));
@@ -114,7 +128,8 @@ async function inTime(
   try {
     return await open(controller.signal);
   } finally {
-    clearTimeout(timer);
+    deadline.clear();
+    clock.deadline = undefined;
     given?.removeEventListener('abort', stop);
   }
 }

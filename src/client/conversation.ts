@@ -22,6 +22,8 @@ import type { Outgoing, Transport, TransportListener } from './transports/transp
 export interface ConversationEvents {
   notified(method: string, params: Fields, standing: Call | undefined): void;
   lost(conversation: Conversation, error: ClientError): void;
+  /** A person is asked; what else has a time limit waits until the returned function is called. */
+  held(): () => void;
   /** Sees every message, where somebody wants to. */
   readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
 }
@@ -170,6 +172,18 @@ export class Conversation implements TransportListener {
     this.#end(error);
     this.#events.lost(this, error);
     void this.transport.close();
+  }
+
+  hold(): () => void {
+    this.#pending.hold();
+    const release = this.#events.held();
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      this.#pending.release();
+      release();
+    };
   }
 
   note(what: string): void {

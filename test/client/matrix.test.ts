@@ -3,9 +3,9 @@ import { inMemory } from '../../src/client/index.ts';
 import { createServer } from '../../src/index.ts';
 import { everything } from '../../src/packs/everything/index.ts';
 import { stdioSubject } from '../conformance/subject.ts';
-import { describeHttpLane, describeLane } from '../peers/lanes.ts';
 import type { Revision } from '../peers/peer.ts';
 import { describePeer } from '../peers/scenarios.ts';
+import { describeHttpLane, describeLane } from '../support/lanes.ts';
 import { connectMooring } from './mooring-peer.ts';
 
 const handshakes: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];

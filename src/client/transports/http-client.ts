@@ -3,11 +3,12 @@
 
 import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
-import { withAuthorization } from '../auth/with-authorization.ts';
 import { type ClientError, clientErrors, type ServerSaid } from '../errors.ts';
 import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
+import { sendAuthorized } from './authorized.ts';
 import { createWire, type HttpReply, type HttpRequest, type HttpWire } from './http-wire.ts';
+import type { TransportListener } from './transport.ts';
 
 /** A request as a transport words it; host, credentials and fixed headers are added here. */
 export interface Errand extends Omit<HttpRequest, 'url'> {
@@ -15,7 +16,7 @@ export interface Errand extends Omit<HttpRequest, 'url'> {
   readonly what: string;
   /** Default: the endpoint. */
   readonly url?: URL;
-  /** Told how to give up, each time something is sent. */
+  /** Told how to give up, before and each time something is sent. */
   readonly onSent?: (abort: () => void) => void;
 }
 
@@ -24,21 +25,24 @@ const maxRedirects = 3;
 /** Error bodies are read for what they say, not for their own sake. */
 const maxErrorBytes = 64 * 1024;
 
+/** Sends to one server. */
 export class HttpClient {
   #url: URL;
   readonly #wire: HttpWire;
   readonly #authorizer: Authorizer | undefined;
   readonly #headers: readonly string[];
+  readonly #listener: TransportListener;
 
-  private constructor(url: URL, wire: HttpWire, options: ConnectOptions) {
+  private constructor(url: URL, wire: HttpWire, options: ConnectOptions, listener: TransportListener) {
     this.#url = url;
     this.#wire = wire;
+    this.#listener = listener;
     this.#authorizer = options.authorizer;
     this.#headers = Object.entries(options.headers ?? {}).flat();
   }
 
-  static async create(url: URL, options: ConnectOptions): Promise<HttpClient> {
-    return new HttpClient(url, await createWire(url, options.fetch), options);
+  static async create(url: URL, options: ConnectOptions, listener: TransportListener): Promise<HttpClient> {
+    return new HttpClient(url, await createWire(url, options.fetch), options, listener);
   }
 
   /** The endpoint, which may have moved within its origin. */
@@ -51,13 +55,16 @@ export class HttpClient {
     const authorizer = this.#authorizer;
     const url = errand.url ?? this.#url;
     if (authorizer === undefined) return this.#sendTo(url, errand, this.#headers);
-    return withAuthorization(
+    return sendAuthorized<HttpReply>({
       authorizer,
       url,
-      { method: errand.method },
-      (credentials) => this.#sendTo(url, errand, [...this.#headers, ...toList(credentials)]),
-      (reply) => reply.discard(),
-    );
+      method: errand.method,
+      hold: () => this.#listener.hold(),
+      onSent: errand.onSent,
+      send: (credentials, onSent) =>
+        this.#sendTo(url, { ...errand, onSent }, [...this.#headers, ...toList(credentials)]),
+      discard: (reply) => reply.discard(),
+    });
   }
 
   close(): void {

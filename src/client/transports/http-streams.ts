@@ -90,7 +90,7 @@ export async function takeUpAgain(
 ): Promise<StreamEnd> {
   let end = first;
   for (let vain = 0; vain < maxVainAttempts && end.lastEventId !== undefined && !end.tooLarge && options.wanted(); ) {
-    await sleep(waitMs(end, vain));
+    await rest(waitMs(end, vain), options.onSent);
     if (!options.wanted()) return end;
     try {
       const reply = await openStream(client, options, end.lastEventId, options.onSent);
@@ -113,7 +113,6 @@ export class StandingStream {
   readonly #listener: TransportListener;
   readonly #options: StreamOptions & { readonly session: boolean };
   #abort = (): void => {};
-  #wake = (): void => {};
   #onOpen = (): void => {};
   #closed = false;
 
@@ -160,14 +159,15 @@ export class StandingStream {
         this.#listener.note('an event stream that ends as soon as it is opened');
         return;
       }
-      await this.#rest(waitMs(end, vain));
+      await rest(waitMs(end, vain), (wake) => {
+        this.#abort = wake;
+      });
     }
   }
 
   close(): void {
     this.#closed = true;
     this.#abort();
-    this.#wake();
   }
 
   /** Most refusals mean that there is no such stream, which is allowed; an unknown session is the end of ours. */
@@ -176,17 +176,6 @@ export class StandingStream {
       const error = await toRefusal(this.#client.url.href, 'the event stream', reply, true);
       if (!this.#closed) this.#listener.lost(error);
     } else reply.discard();
-  }
-
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      timer.unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }
 
@@ -206,4 +195,13 @@ function waitMs(end: StreamEnd | undefined, vain: number): number {
   return vain === 0 ? base : Math.min(Math.max(base, 100) * 2 ** vain, Math.max(maxRetryMs, base));
 }
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits, or is woken: whoever could give up what was sent can end the pause as well. */
+function rest(ms: number, onRest: (wake: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    onRest(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

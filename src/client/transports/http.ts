@@ -45,7 +45,7 @@ export class HttpTransport implements Transport {
 
   async open(listener: TransportListener): Promise<void> {
     this.#listener = listener;
-    this.#client = await HttpClient.create(this.#url, this.#options);
+    this.#client = await HttpClient.create(this.#url, this.#options, listener);
   }
 
   settle(manners: HttpManners): void {

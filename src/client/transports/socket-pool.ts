@@ -18,6 +18,7 @@ interface Pooled {
   addRequest(request: Seeker): void;
 }
 
+/** The connections to one server, idle and in use. */
 export class SocketPool {
   /** To be given to requests. */
   readonly agent: Agent;
@@ -29,6 +30,7 @@ export class SocketPool {
   readonly #idle: { readonly socket: Socket; readonly since: number }[] = [];
   readonly #waiting: Seeker[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #closed = false;
 
   /** `agent` is Node's, plain or TLS: it makes the connections. Requests beyond `maxSockets` wait for their turn. */
   constructor(agent: Agent, host: string, port: number, maxSockets: number) {
@@ -41,6 +43,7 @@ export class SocketPool {
   }
 
   close(): void {
+    this.#closed = true;
     clearInterval(this.#timer);
     for (const socket of this.#open) socket.destroy();
   }
@@ -54,7 +57,8 @@ export class SocketPool {
       request.onSocket(socket);
       return;
     }
-    if (this.#open.size < this.#maxSockets) this.#dial(request);
+    if (this.#closed) request.destroy(new Error('the connection was closed'));
+    else if (this.#open.size < this.#maxSockets) this.#dial(request);
     else this.#waiting.push(request);
   }
 
@@ -86,7 +90,7 @@ export class SocketPool {
   #gone(socket: Socket): void {
     this.#open.delete(socket);
     const next = this.#nextWaiting();
-    if (next !== undefined) this.#dial(next);
+    if (next !== undefined) this.#add(next);
   }
 
   /** Requests may be given up while they wait. */

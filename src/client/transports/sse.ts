@@ -10,6 +10,7 @@ import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /** How long the server may take to name the second URL. */
 const endpointMs = 15_000;
+/** Messages nobody waits an answer for must not wait for ever either. */
 const noticeMs = 30_000;
 
 export class SseTransport implements Transport {
@@ -18,7 +19,9 @@ export class SseTransport implements Transport {
   readonly #url: URL;
   readonly #options: ConnectOptions;
   readonly #maxMessageBytes: number;
-  readonly #open = new Set<() => void>();
+  /** Posts under way that belong to a request, and those that do not. */
+  readonly #open = new Map<number, () => void>();
+  readonly #notices = new Set<() => void>();
   #client!: HttpClient;
   #listener!: TransportListener;
   #endpoint: URL | undefined;
@@ -34,33 +37,31 @@ export class SseTransport implements Transport {
 
   async open(listener: TransportListener): Promise<void> {
     this.#listener = listener;
-    this.#client = await HttpClient.create(this.#url, this.#options);
+    this.#client = await HttpClient.create(this.#url, this.#options, listener);
+    const reply = await this.#client.send({
+      what: 'the event stream',
+      method: 'GET',
+      headers: ['Accept', 'text/event-stream'],
+      long: true,
+      onSent: (abort) => {
+        this.#abortStream = abort;
+      },
+    });
+    const { status } = reply;
+    if (status !== 200) throw await toRefusal(this.address, 'the event stream', reply, false);
+    const type = mediaType(reply);
+    if (type !== 'text/event-stream') {
+      reply.discard();
+      const why = `${type || 'no'} content instead of events`;
+      throw clientErrors.notAnAnswer(this.address, 'GET', why, { status });
+    }
+    // Only now: before the answer somebody may have had to sign in.
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       this.#abortStream();
     }, endpointMs);
     try {
-      const reply = await this.#client.send({
-        what: 'the event stream',
-        method: 'GET',
-        headers: ['Accept', 'text/event-stream'],
-        long: true,
-        onSent: (abort) => {
-          this.#abortStream = abort;
-        },
-      });
-      if (reply.status !== 200) throw await toRefusal(this.address, 'the event stream', reply, false);
-      if (mediaType(reply) !== 'text/event-stream') {
-        reply.discard();
-        const said = { status: reply.status };
-        throw clientErrors.notAnAnswer(
-          this.address,
-          'GET',
-          `${mediaType(reply) || 'no'} content instead of events`,
-          said,
-        );
-      }
       await this.#follow(reply);
     } catch (error) {
       if (late) throw clientErrors.notAnAnswer(this.address, 'GET', 'a stream that names no endpoint', { status: 200 });
@@ -71,13 +72,19 @@ export class SseTransport implements Transport {
   }
 
   send(message: Outgoing): void {
-    if (!this.#closed) void this.#post(message);
+    if (this.#closed) return;
+    if (message.id === undefined) void this.#notify(message);
+    else void this.#request(message, message.id);
+  }
+
+  forget(id: number): void {
+    this.#open.get(id)?.();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#abortStream();
-    for (const abort of this.#open) abort();
+    for (const abort of [...this.#open.values(), ...this.#notices]) abort();
     this.#client?.close();
   }
 
@@ -127,31 +134,44 @@ export class SseTransport implements Transport {
     throw clientErrors.redirect(this.address, endpoint.href, 'the endpoint of its messages is on another origin');
   }
 
-  async #post({ text, id, method = 'a message' }: Outgoing): Promise<void> {
+  async #request(message: Outgoing, id: number): Promise<void> {
+    try {
+      await this.#post(message, (abort) => this.#open.set(id, abort));
+    } catch (error) {
+      if (!this.#closed) this.#listener.fail(id, error as ClientError);
+    } finally {
+      this.#open.delete(id);
+    }
+  }
+
+  async #notify(message: Outgoing): Promise<void> {
     let abort = (): void => {};
     const timer = setTimeout(() => abort(), noticeMs);
     timer.unref();
     try {
-      const reply = await this.#client.send({
-        what: method,
-        method: 'POST',
-        url: this.#endpoint as URL,
-        headers: ['Content-Type', 'application/json'],
-        body: text,
-        onSent: (stop) => {
-          abort = stop;
-          this.#open.add(stop);
-        },
+      await this.#post(message, (stop) => {
+        abort = stop;
+        this.#notices.add(stop);
       });
-      if (reply.status >= 200 && reply.status < 300) reply.discard();
-      else throw await toRefusal(this.address, method, reply, false);
     } catch (error) {
-      if (this.#closed) return;
-      if (id === undefined) this.#listener.note(`${method} could not be delivered: ${(error as Error).message}`);
-      else this.#listener.fail(id, error as ClientError);
+      const { method = 'a message' } = message;
+      if (!this.#closed) this.#listener.note(`${method} could not be delivered: ${(error as Error).message}`);
     } finally {
       clearTimeout(timer);
-      this.#open.delete(abort);
+      this.#notices.delete(abort);
     }
+  }
+
+  async #post({ text, method = 'a message' }: Outgoing, onSent: (abort: () => void) => void): Promise<void> {
+    const reply = await this.#client.send({
+      what: method,
+      method: 'POST',
+      url: this.#endpoint as URL,
+      headers: ['Content-Type', 'application/json'],
+      body: text,
+      onSent,
+    });
+    if (reply.status < 200 || reply.status > 299) throw await toRefusal(this.address, method, reply, false);
+    reply.discard();
   }
 }

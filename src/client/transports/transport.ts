@@ -27,6 +27,8 @@ export interface TransportListener {
   waits(id: number): boolean;
   /** The connection is over, and not because we closed it. Called once. */
   lost(error: ClientError): void;
+  /** A person is asked before a message can go out: nobody's time runs until the returned function is called. */
+  hold(): () => void;
   /** Something odd that is no failure yet: it is told when one comes of it. */
   note(what: string): void;
 }

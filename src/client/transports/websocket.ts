@@ -4,10 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import type { WebSocket as Socket } from 'ws';
 import { loadWebSocketLibrary } from '../../transports/websocket-library.ts';
 import { type AuthorizationHeaders, type Authorizer, headerOf } from '../auth/authorizer.ts';
-import { withAuthorization } from '../auth/with-authorization.ts';
 import { type ClientError, clientErrors } from '../errors.ts';
 import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
+import { sendAuthorized } from './authorized.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /** How often we look whether the other side is still there; one missed answer ends the connection. */
@@ -34,6 +34,8 @@ export class WebSocketTransport implements Transport {
   #socket: Socket | undefined;
   #beat: NodeJS.Timeout | undefined;
   #alive = true;
+  /** Ends the wait for a sign-in. */
+  #abort = (): void => {};
   #closed = false;
 
   constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
@@ -66,6 +68,7 @@ export class WebSocketTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#abort();
     clearInterval(this.#beat);
     const socket = this.#socket;
     if (socket === undefined || socket.readyState === socket.CLOSED) return;
@@ -81,7 +84,17 @@ export class WebSocketTransport implements Transport {
   }
 
   #authorized(authorizer: Authorizer, send: (headers: AuthorizationHeaders) => Promise<Attempt>): Promise<Attempt> {
-    return withAuthorization(authorizer, this.#url, { method: 'GET' }, send, (attempt) => attempt.socket?.terminate());
+    return sendAuthorized<Attempt>({
+      authorizer,
+      url: this.#url,
+      method: 'GET',
+      hold: () => this.#listener.hold(),
+      onSent: (abort) => {
+        this.#abort = abort;
+      },
+      send: (credentials) => send(credentials),
+      discard: (attempt) => attempt.socket?.terminate(),
+    });
   }
 
   #attempt(WebSocket: typeof Socket, credentials: AuthorizationHeaders): Promise<Attempt> {

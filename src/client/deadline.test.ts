@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Deadline } from './deadline.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('time that was held does not count, however many hold it', () => {
+  const expired = vi.fn();
+  const deadline = new Deadline(100, expired);
+  vi.advanceTimersByTime(60);
+  const [first, second] = [deadline.hold(), deadline.hold()];
+  vi.advanceTimersByTime(10_000);
+  first();
+  first();
+  vi.advanceTimersByTime(10_000);
+  expect(expired).not.toHaveBeenCalled();
+  second();
+  vi.advanceTimersByTime(39);
+  expect(expired).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(expired).toHaveBeenCalledTimes(1);
+});
+
+test('once cleared, nothing starts it again', () => {
+  const expired = vi.fn();
+  const deadline = new Deadline(100, expired);
+  const release = deadline.hold();
+  deadline.clear();
+  release();
+  vi.advanceTimersByTime(1_000);
+  expect(expired).not.toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a limit longer than any timer is no limit of no time', () => {
+  const expired = vi.fn();
+  const deadline = new Deadline(Number.POSITIVE_INFINITY, expired);
+  vi.advanceTimersByTime(60_000);
+  expect(expired).not.toHaveBeenCalled();
+  deadline.clear();
+});

@@ -1,0 +1,47 @@
+// A time limit that stands still while somebody is asked.
+
+/** Node's longest timer. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Calls `expired` once so many milliseconds have passed, those of any hold not counted. */
+export class Deadline {
+  readonly #expired: () => void;
+  #leftMs: number;
+  #since = 0;
+  #holds = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(ms: number, expired: () => void) {
+    this.#expired = expired;
+    this.#leftMs = ms;
+    this.#run();
+  }
+
+  /** Stops the clock until the returned function is called, by every holder. */
+  hold(): () => void {
+    if (this.#holds++ === 0) this.#pause();
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      if (--this.#holds === 0) this.#run();
+    };
+  }
+
+  /** It does not matter any more. */
+  clear(): void {
+    clearTimeout(this.#timer);
+    // What is released later must not start the clock again.
+    this.#holds = Number.POSITIVE_INFINITY;
+  }
+
+  #pause(): void {
+    clearTimeout(this.#timer);
+    this.#leftMs -= performance.now() - this.#since;
+  }
+
+  #run(): void {
+    this.#since = performance.now();
+    this.#timer = setTimeout(this.#expired, Math.min(Math.max(this.#leftMs, 0), maxTimerMs));
+  }
+}

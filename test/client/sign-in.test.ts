@@ -1,0 +1,112 @@
+// A server that wants a sign-in, and a person who takes their time over it.
+import { once } from 'node:events';
+import { afterEach, expect, test } from 'vitest';
+import { type Authorizer, type ConnectOptions, connect, VerdictCache } from '../../src/client/index.ts';
+import { type Manners, type NastyServer, startNasty } from './nasty/http-server.ts';
+
+let server: NastyServer;
+afterEach(() => server.close());
+
+/** A person at the other end of a browser; `signIn()` is the moment they are done. */
+class Person implements Authorizer {
+  readonly signals: (AbortSignal | undefined)[] = [];
+  readonly asked = new EventTarget();
+  #token: string | undefined;
+  #done: () => void = () => {};
+
+  headers(): Record<string, string> {
+    return this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` };
+  }
+
+  async challenge(_url: unknown, _response: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<'retry'> {
+    this.signals.push(signal);
+    await new Promise<void>((resolve, reject) => {
+      this.#done = resolve;
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      this.asked.dispatchEvent(new Event('asked'));
+    });
+    return 'retry';
+  }
+
+  signIn(token = 'yes'): void {
+    this.#token = token;
+    this.#done();
+  }
+}
+
+/** Long enough for a busy machine, too short for a person. */
+const impatient = { connectTimeoutMs: 1_500, timeoutMs: 1_500 };
+const asked = (person: Person): Promise<unknown> => once(person.asked, 'asked');
+const options = (person: Person): ConnectOptions => ({
+  authorizer: person,
+  verdicts: new VerdictCache(),
+  revision: 'handshake',
+});
+
+const everything: Manners = ({ request, response }) => {
+  if (request.headers.authorization !== undefined) return false;
+  response.writeHead(401).end();
+  return true;
+};
+/** Only calls need a sign-in. */
+const calls: Manners = (visit) => visit.message.method === 'tools/call' && everything(visit);
+
+const toolCalls = (): number => server.visits.filter(({ body }) => body.includes('"tools/call"')).length;
+
+test('the time a person needs is not taken from connecting', async () => {
+  server = await startNasty(everything);
+  const person = new Person();
+  const connecting = connect(server.url, { ...options(person), ...impatient });
+  await asked(person);
+  await new Promise((later) => setTimeout(later, 1.5 * impatient.timeoutMs));
+  person.signIn();
+  await (await connecting).close();
+});
+
+test('the time a person needs is not taken from a call', async () => {
+  server = await startNasty(calls);
+  const person = new Person();
+  const client = await connect(server.url, { ...options(person), ...impatient });
+  const calling = client.callTool('work');
+  await asked(person);
+  await new Promise((later) => setTimeout(later, 1.5 * impatient.timeoutMs));
+  person.signIn();
+  expect((await calling).content).toHaveLength(1);
+  await client.close();
+});
+
+test('a call cancelled during the sign-in ends the wait and is not sent afterwards', async () => {
+  server = await startNasty(calls);
+  const person = new Person();
+  const client = await connect(server.url, options(person));
+  const stop = new AbortController();
+  const calling = client.callTool('work', {}, { signal: stop.signal });
+  await asked(person);
+  stop.abort();
+  await expect(calling).rejects.toMatchObject({ code: 'cancelled' });
+  expect(person.signals[0]?.aborted).toBe(true);
+  person.signIn();
+  await client.listTools();
+  expect(toolCalls()).toBe(1);
+  await client.close();
+});
+
+test('closing the client, and giving up connecting, end the wait for a person', async () => {
+  server = await startNasty(calls);
+  const person = new Person();
+  const client = await connect(server.url, options(person));
+  const calling = client.callTool('work');
+  await asked(person);
+  await Promise.all([expect(calling).rejects.toMatchObject({ code: 'closed' }), client.close()]);
+  expect(person.signals[0]?.aborted).toBe(true);
+
+  await server.close();
+  server = await startNasty(everything);
+  const another = new Person();
+  const stop = new AbortController();
+  const connecting = connect(server.url, { ...options(another), signal: stop.signal });
+  await asked(another);
+  stop.abort();
+  await expect(connecting).rejects.toMatchObject({ code: 'cancelled' });
+  expect(another.signals[0]?.aborted).toBe(true);
+});
