@@ -1,56 +1,55 @@
 // The official suite judges `serve everything --http` directly: all revisions it knows, the suite without a version, and the old revisions pinned.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { describeHttpLane } from '../support/lanes.ts';
 import { isExtension, missingIn } from './expectations.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
-import { type HttpSubject, startHttpSubject } from './subject.ts';
 import { complaints, without } from './verdict.ts';
 
 const timeout = 120_000;
-let subject: HttpSubject;
 
-beforeAll(async () => {
-  subject = await startHttpSubject();
+describeHttpLane('by handshake', (subject) => {
+  test('over Streamable HTTP the one scenario of 2025-03-26 passes', { timeout }, async () => {
+    const run = await runServerSuite({ url: subject().url, specVersion: '2025-03-26' });
+    expect(complaints(run)).toEqual([]);
+    expect(run.scenarios.size).toBe(1);
+  });
+
+  test('over Streamable HTTP all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
+    const run = await runServerSuite({ url: subject().url, specVersion: '2025-11-25' });
+    expect(complaints(run)).toEqual([]);
+    expect(run.scenarios.size).toBe(33);
+  });
 });
 
-afterAll(() => subject?.close());
+describeHttpLane('stateless, and without a version', (subject) => {
+  test('over Streamable HTTP all 40 scenarios of 2026-07-28 pass', { timeout }, async () => {
+    const run = await runServerSuite({ url: subject().url, specVersion: '2026-07-28' });
+    expect(complaints(run)).toEqual([]);
+    expect(run.scenarios.size).toBe(40);
+  });
 
-test('over Streamable HTTP the one scenario of 2025-03-26 passes', { timeout }, async () => {
-  const run = await runServerSuite({ url: subject.url, specVersion: '2025-03-26' });
-  expect(complaints(run)).toEqual([]);
-  expect(run.scenarios.size).toBe(1);
+  test('the suite without a version passes in everything that needs no extension', { timeout }, async () => {
+    const whole = await runServerSuite({ url: subject().url });
+    const run = without(whole, [...whole.scenarios.keys()].filter(isExtension));
+    expect(complaints(run)).toEqual([]);
+    expect(run.scenarios.size).toBe(52);
+  });
 });
 
-test('over Streamable HTTP all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
-  const run = await runServerSuite({ url: subject.url, specVersion: '2025-11-25' });
-  expect(complaints(run)).toEqual([]);
-  expect(run.scenarios.size).toBe(33);
+describeHttpLane('pinned', (subject) => {
+  test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
+    'over Streamable HTTP every scenario passes that %s has the feature for',
+    { timeout },
+    async (revision) => {
+      const proxy = await startPinProxy(subject().url, revision);
+      try {
+        const run = await runServerSuite({ url: proxy.url, specVersion: '2025-06-18' });
+        expect(complaints(run, missingIn[revision])).toEqual([]);
+        expect(run.scenarios.size).toBe(27);
+      } finally {
+        await proxy.close();
+      }
+    },
+  );
 });
-
-test('over Streamable HTTP all 40 scenarios of 2026-07-28 pass', { timeout }, async () => {
-  const run = await runServerSuite({ url: subject.url, specVersion: '2026-07-28' });
-  expect(complaints(run)).toEqual([]);
-  expect(run.scenarios.size).toBe(40);
-});
-
-test('the suite without a version passes in everything that needs no extension', { timeout }, async () => {
-  const whole = await runServerSuite({ url: subject.url });
-  const run = without(whole, [...whole.scenarios.keys()].filter(isExtension));
-  expect(complaints(run)).toEqual([]);
-  expect(run.scenarios.size).toBe(52);
-});
-
-test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
-  'over Streamable HTTP every scenario passes that %s has the feature for',
-  { timeout },
-  async (revision) => {
-    const proxy = await startPinProxy(subject.url, revision);
-    try {
-      const run = await runServerSuite({ url: proxy.url, specVersion: '2025-06-18' });
-      expect(complaints(run, missingIn[revision])).toEqual([]);
-      expect(run.scenarios.size).toBe(27);
-    } finally {
-      await proxy.close();
-    }
-  },
-);

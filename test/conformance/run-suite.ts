@@ -30,6 +30,8 @@ interface RunOptions {
   readonly specVersion?: SpecVersion;
   /** Runs these scenarios only, each in its own process; otherwise the suite runs as one process. */
   readonly scenarios?: readonly string[];
+  /** How many of those processes run side by side. Default: one, so that nobody disturbs it. */
+  readonly atOnce?: number;
   /** A scenario that takes longer fails; the suite itself enforces it. */
   readonly scenarioTimeoutMs?: number;
   /** The whole process is ended after this long, so that a hanging suite cannot hang the tests. */
@@ -73,9 +75,13 @@ async function runSuite(side: Side, target: string[], suite: string, options: Ru
   if (!options.scenarios) return runProcess(side, [...shared, '--suite', suite], timeLimitMs);
 
   const runs: SuiteRun[] = [];
-  for (const scenario of options.scenarios) {
-    runs.push(await runProcess(side, [...shared, '--scenario', scenario], timeLimitMs, scenario));
-  }
+  const waiting = [...options.scenarios];
+  const work = async (): Promise<void> => {
+    for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
+      runs.push(await runProcess(side, [...shared, '--scenario', scenario], timeLimitMs, scenario));
+    }
+  };
+  await Promise.all(Array.from({ length: options.atOnce ?? 1 }, work));
   return {
     scenarios: new Map(runs.flatMap((run) => [...run.scenarios])),
     output: runs.map((run) => run.output).join('\n'),

@@ -2,7 +2,7 @@
 import { StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { describeHttpLane } from './lanes.ts';
+import { describeHttpLane } from '../support/lanes.ts';
 import { connectNewLine } from './new-line.ts';
 import { connectOldLine } from './old-line.ts';
 import type { Revision } from './peer.ts';

@@ -2,7 +2,7 @@
 import { StdioClientTransport as NewTransport } from '@modelcontextprotocol/client/stdio';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { stdioSubject } from '../conformance/subject.ts';
-import { describeLane } from './lanes.ts';
+import { describeLane } from '../support/lanes.ts';
 import { connectNewLine } from './new-line.ts';
 import { connectOldLine } from './old-line.ts';
 import type { Revision } from './peer.ts';
