@@ -22,10 +22,8 @@ export interface RateLimitOptions {
   readonly now?: () => number;
 }
 
-interface CompiledRule {
-  readonly covers: (request: RequestInfo) => boolean;
-  readonly bucketOf: (request: RequestInfo) => Bucket;
-}
+/** The buckets a request takes from. */
+type BucketsOf = (request: RequestInfo) => readonly Bucket[];
 
 /**
  * Limits how often requests come. A request must pass every rule that covers it; one that is refused costs nothing.
@@ -35,11 +33,10 @@ interface CompiledRule {
  */
 export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions = {}): Middleware {
   const { store = createMemoryBuckets(), isKnown = () => true, now = () => performance.now() } = options;
-  const compiled = rules.map((rule, index) => compileRule(rule, index, isKnown));
+  const bucketsOf = compileRules(rules, isKnown);
   return (request, next) => {
     if (isExempt(request)) return next();
-    const buckets: Bucket[] = [];
-    for (const { covers, bucketOf } of compiled) if (covers(request)) buckets.push(bucketOf(request));
+    const buckets = bucketsOf(request);
     if (buckets.length === 0) return next();
     const waitMs = store.take(buckets, now());
     if (typeof waitMs !== 'number') return waitMs.then((settled) => pass(settled, next));
@@ -52,37 +49,56 @@ function pass(waitMs: number, next: () => unknown): unknown {
   return next();
 }
 
-function compileRule(rule: RateRule, index: number, isKnown: KnownName): CompiledRule {
+/** Callers come again and again: buckets that depend on nothing else are put together once for each of them. */
+function compileRules(rules: readonly RateRule[], isKnown: KnownName): BucketsOf {
+  const compiled = rules.map((rule, index) => ({ rule, find: compileRule(rule, index, isKnown) }));
+  const gather =
+    (finders: readonly BucketsOf[]): BucketsOf =>
+    (request) =>
+      finders.flatMap((find) => find(request));
+  const ofCaller = compiled.filter(({ rule }) => isAboutCaller(rule)).map(({ find }) => find);
+  const ofRequest = compiled.filter(({ rule }) => !isAboutCaller(rule)).map(({ find }) => find);
+  const known = remember(gather(ofCaller));
+  if (ofRequest.length === 0) return known;
+  const others = gather(ofRequest);
+  return (request) => [...known(request), ...others(request)];
+}
+
+function compileRule(rule: RateRule, index: number, isKnown: KnownName): BucketsOf {
   const { requests, windowMs, burst = requests } = rule;
   if (!(requests > 0 && windowMs > 0 && burst >= 1)) {
     throw new RangeError('A rate limit needs requests and windowMs above 0 and a burst of at least 1');
   }
   const keyOf = compileKey(rule.per, isKnown);
+  const covers = compileTarget(rule);
   const intervalMs = windowMs / requests;
-  const make = (request: RequestInfo): Bucket => ({ key: `${index} ${keyOf(request)}`, intervalMs, burst });
-  return { covers: compileTarget(rule), bucketOf: remember(rule.per, make) };
+  return (request) => (covers(request) ? [{ key: `${index} ${keyOf(request)}`, intervalMs, burst }] : none);
 }
+
+const none: readonly Bucket[] = [];
+
+/** Whether a rule asks for nothing but who calls. */
+const isAboutCaller = ({ per, tools, methods }: RateRule): boolean =>
+  tools === undefined &&
+  methods === undefined &&
+  [per].flat().every((each) => each === 'principal' || each === 'global');
 
 /** Addresses whose buckets are remembered; stops a botnet from filling memory. */
 const maxRemembered = 10_000;
 
-/** Callers come again and again; putting a key together takes longer than using it. */
-function remember(per: RateRule['per'], make: (request: RequestInfo) => Bucket): (request: RequestInfo) => Bucket {
-  if (per !== 'principal' && per !== 'global') return make;
-  let everybody: Bucket | undefined;
-  if (per === 'global') return (request) => (everybody ??= make(request));
-  const named = new WeakMap<object, Bucket>();
-  const nameless = new Map<string, Bucket>();
+function remember(make: BucketsOf): BucketsOf {
+  const named = new WeakMap<object, readonly Bucket[]>();
+  const nameless = new Map<string, readonly Bucket[]>();
   return (request) => {
-    const { principal, address } = request.peer;
-    const known = principal === undefined ? nameless.get(address ?? '') : named.get(principal);
+    const { principal, address = request.peer.transport } = request.peer;
+    const known = principal === undefined ? nameless.get(address) : named.get(principal);
     if (known !== undefined) return known;
-    const bucket = make(request);
-    if (principal !== undefined) named.set(principal, bucket);
-    else if (address !== undefined) {
+    const buckets = make(request);
+    if (principal !== undefined) named.set(principal, buckets);
+    else {
       if (nameless.size >= maxRemembered) nameless.clear();
-      nameless.set(address, bucket);
+      nameless.set(address, buckets);
     }
-    return bucket;
+    return buckets;
   };
 }
