@@ -57,10 +57,8 @@ function finish(call: Call, feature: Feature, result: unknown): void {
   call.succeed(text, feature.failed?.(result) === true ? 'failed' : 'ok');
 }
 
-const encoder = new TextEncoder();
-
 function byteLength(text: string): number {
-  return encoder.encode(text).length;
+  return new TextEncoder().encode(text).length;
 }
 
 /** The result is larger than this call may answer: said as the feature says failures, or as an error. */

@@ -22,12 +22,16 @@ const members: Record<keyof typeof groups, string> = {
   beyond: 'unevaluatedProperties unevaluatedItems $dynamicRef $recursiveRef',
 };
 
-/** The group of each keyword; annotations and unknown words have none. */
-export const groupOf: ReadonlyMap<string, number> = new Map(
-  Object.entries(members).flatMap(([group, words]) =>
-    words.split(' ').map((word): [string, number] => [word, groups[group as keyof typeof groups]]),
-  ),
-);
+let groupsByWord: ReadonlyMap<string, number> | undefined;
+
+/** The group of each keyword; annotations and unknown words have none. Made when the first schema is read. */
+export function groupsOfKeywords(): ReadonlyMap<string, number> {
+  return (groupsByWord ??= new Map(
+    Object.entries(members).flatMap(([group, words]) =>
+      words.split(' ').map((word): [string, number] => [word, groups[group as keyof typeof groups]]),
+    ),
+  ));
+}
 
 /** Throws a `SchemaError` about one keyword of the subschema being read. */
 export type Fail = (keyword: string, problem: string) => never;

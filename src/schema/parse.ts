@@ -3,7 +3,7 @@
 import { refuseLoops } from './cycles.ts';
 import { type Dialect, dialectAt, readDialect } from './dialects.ts';
 import { show } from './issues.ts';
-import { type Fail, groupOf, groups, readChoices, readList, readMap, readTypes } from './keywords.ts';
+import { type Fail, groups, groupsOfKeywords, readChoices, readList, readMap, readTypes } from './keywords.ts';
 import { limits } from './limits.ts';
 import { anyType, type Conditional, isAnything, type Plan, type Ref } from './plan.ts';
 import { isObject, References, type Resource, resourceOf } from './refs.ts';
@@ -133,6 +133,7 @@ class Parser implements Reader {
     if (ref !== undefined && this.#dialect === 'draft-07') return { ...blank, ref, source: schema };
     // Most subschemas have two or three keywords: ask which groups they are of, not for each of fifty by name.
     let spoken = 0;
+    const groupOf = groupsOfKeywords();
     for (const keyword of Object.keys(schema)) spoken |= groupOf.get(keyword) ?? 0;
     if ((spoken & groups.beyond) !== 0) this.beyond ??= this.#dialect;
     const combines = (spoken & groups.combination) !== 0;

@@ -71,11 +71,9 @@ function idAtEnd(tail: string): string | number | undefined {
   return value === undefined ? undefined : readId(value);
 }
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
-
 function readId(text: string): string | number | undefined {
   try {
-    const id: unknown = JSON.parse(strictUtf8.decode(Buffer.from(text, 'latin1')));
+    const id: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1')));
     return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : undefined;
   } catch {
     return undefined; // Neither UTF-8 nor JSON: then it is not an id either.

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import type { LogFields, Logger } from '../protocol/log.ts';
 import { type LogLevel, logLevels } from '../protocol/model.ts';
 import { formatJson, formatText, type LogRecord } from './logger-format.ts';
-import { defaultMaxQueuedBytes, LogSink, sendTo } from './logger-sink.ts';
+import { defaultMaxQueuedBytes, LogSink, type Send, sendTo } from './logger-sink.ts';
 
 export interface LoggerOptions {
   /** The least important level that is written, or `off`. Default: `MCP_LOG_LEVEL`, else `info`. */
@@ -39,12 +39,14 @@ export interface StreamLogger extends Logger {
  */
 export function createLogger(options: LoggerOptions = {}): StreamLogger {
   const env = options.env ?? process.env;
-  const stream = options.stream ?? process.stderr;
+  // Opened with the first line: most servers that start well have nothing to say.
+  const stream = (): NonNullable<LoggerOptions['stream']> => options.stream ?? process.stderr;
   const wanted = options.level ?? env['MCP_LOG_LEVEL'];
   const level = wanted === undefined || wanted === '' ? 'info' : parseLevel(wanted);
   const json = options.json ?? /^(true|1|yes|on)$/i.test(env['MCP_LOG_JSON'] ?? '');
-  const color = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  const format = json ? formatJson : (record: LogRecord) => formatText(record, color);
+  let color: boolean | undefined;
+  const colored = (): boolean => (color ??= stream().isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb');
+  const format = json ? formatJson : (record: LogRecord) => formatText(record, colored());
   const describeDrops = (count: number) =>
     format({
       time: new Date(),
@@ -54,7 +56,9 @@ export function createLogger(options: LoggerOptions = {}): StreamLogger {
       fields: { dropped: count },
       stacks: false,
     });
-  const sink = new LogSink(sendTo(stream), describeDrops, options.maxQueuedBytes ?? defaultMaxQueuedBytes);
+  let send: Send | undefined;
+  const sendLate: Send = (text, done) => (send ??= sendTo(stream()))(text, done);
+  const sink = new LogSink(sendLate, describeDrops, options.maxQueuedBytes ?? defaultMaxQueuedBytes);
   const threshold = level === 'off' ? logLevels.length : logLevels.indexOf(level ?? 'info');
   const logger = new LeveledLogger({ sink, format, threshold, redact: options.redact, name: options.name }, {});
   if (level === undefined) {

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Host, Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import { createLogger } from './logger.ts';
-import { signalExitCodes, watchProcess } from './process-watch.ts';
+import { type ProcessListener, signalExitCodes, watchProcess } from './process-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';
 
@@ -88,26 +88,26 @@ function ownTheProcess(
     process.exit(code);
   };
 
-  watchProcess(
-    {
-      onSignal(signal, count) {
-        if (count > 1) process.exit(signalExitCodes[signal]);
-        logger.info(`${signal}: stopping`);
-        connection.hurry(hurryMs);
-        void connection.stop();
-      },
-      onOrphaned() {
-        logger.info('the parent process is gone: stopping');
-        void connection.stop();
-      },
-      onFatal(kind, error) {
-        logger.error(kind, { error });
-        connection.close();
-        void exit(1);
-      },
+  const listener: ProcessListener = {
+    onSignal(signal, count) {
+      if (count > 1) process.exit(signalExitCodes[signal]);
+      logger.info(`${signal}: stopping`);
+      connection.hurry(hurryMs);
+      void connection.stop();
     },
-    parentPollMs,
-  );
+    onOrphaned() {
+      logger.info('the parent process is gone: stopping');
+      void connection.stop();
+    },
+    onFatal(kind, error) {
+      logger.error(kind, { error });
+      connection.close();
+      void exit(1);
+    },
+  };
+  // What already waits on stdin comes first, and is there in the second turn: before its first answer a server has
+  // nothing to see to the end.
+  setImmediate(() => setImmediate(() => watchProcess(listener, parentPollMs)));
   void connection.closed.then((end) => {
     logger.debug('connection over', { end });
     return exit(0);
