@@ -9,6 +9,7 @@ import type { Conversation } from './conversation.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { CallOptions, Progress } from './options.ts';
 
+/** Members of a JSON object. */
 export type Fields = { readonly [key: string]: unknown };
 
 /** Decides what becomes of a call that did not simply end. */

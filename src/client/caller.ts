@@ -11,6 +11,7 @@ import type { Inputs } from './inputs.ts';
 import { pause, pauseMs, type SettledRetry, transience } from './retry.ts';
 import { answerRound, linksToVisit, visitLinks } from './rounds.ts';
 
+/** What a caller is put together from. */
 export interface CallerOptions {
   readonly address: string;
   /** Opens a new conversation; undefined where a lost one stays lost. */
@@ -25,6 +26,7 @@ export interface CallerOptions {
 /** How often a new conversation is tried before those who wait for it are told. */
 const maxDials = 3;
 
+/** Takes calls and brings each to its end. */
 export class Caller implements CallOwner {
   readonly #options: CallerOptions;
   readonly #closing = new AbortController();

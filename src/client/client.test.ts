@@ -301,3 +301,15 @@ test('requests of extensions go through as they are', async () => {
   const server = new ScriptedServer('handshake', { 'vendor/do': ({ params }) => ({ got: params }) });
   expect(await (await connect(server.target)).request('vendor/do', { a: 1 })).toEqual({ got: { a: 1 } });
 });
+
+test('listeners of the application that throw do not disturb the connection', async () => {
+  const server = new ScriptedServer('handshake', { 'tools/call': () => text('fine') });
+  const fail = (): never => {
+    throw new Error('a bug of the application');
+  };
+  const client = await connect(server.target, { onState: fail, onMessage: fail });
+  server.break();
+  expect(await client.callTool('a')).toEqual(text('fine'));
+  expect(server.connections).toBe(2);
+  await client.close();
+});

@@ -9,6 +9,7 @@ export function clean(text: string, max = 300): string {
   return head.replace(dangerous, ' ');
 }
 
+/** The same between quotation marks. */
 export function quote(text: string): string {
   return `"${clean(text)}"`;
 }

@@ -69,6 +69,7 @@ export const failureCodes: Readonly<Record<InputFailure['kind'], number>> = {
   failed: -32603,
 };
 
+/** The handlers of one client, and what they stand for as capabilities. */
 export class Inputs {
   readonly #handlers: InputHandlers;
   readonly capabilities: Capabilities;

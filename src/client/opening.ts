@@ -40,6 +40,7 @@ const unrelatedToAge: readonly ClientErrorCode[] = [
   'unauthorized',
 ];
 
+/** One attempt to open a conversation, with everything that may be tried on the way. */
 export class Opening {
   readonly #options: OpeningOptions;
   readonly #tried: string[];

@@ -36,6 +36,7 @@ export interface ReadOptions extends CallOptions {
   readonly cache?: 'use' | 'refresh' | 'bypass' | undefined;
 }
 
+/** What may be said about a call of a tool. */
 export interface ToolCallOptions extends CallOptions {
   /**
    * Calling twice does no harm, so a lost connection may be answered by calling again. Default: what the tool's
@@ -151,6 +152,7 @@ export interface Limits {
   readonly maxPages: number;
 }
 
+/** What holds where nothing is said. */
 export const defaultLimits: Limits = {
   connectTimeoutMs: 60_000,
   probeTimeoutMs: 5_000,
@@ -162,6 +164,7 @@ export const defaultLimits: Limits = {
   maxPages: 1_000,
 };
 
+/** Fills in the defaults. */
 export function settleLimits(options: ConnectOptions): Limits {
   const settled: Record<string, number> = {};
   for (const [name, value] of Object.entries(defaultLimits)) {

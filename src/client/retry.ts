@@ -10,6 +10,7 @@ export interface SettledRetry {
   readonly maxDelayMs: number;
 }
 
+/** Fills in the defaults; `false` means one attempt. */
 export function settleRetry(options: RetryOptions | false | undefined): SettledRetry {
   if (options === false) return { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0 };
   return {

@@ -12,6 +12,7 @@ import type { PendingCalls } from './pending.ts';
 /** Stops a server from piling up questions faster than anybody could answer them. */
 const maxOpen = 64;
 
+/** The questions of one conversation that are not answered yet. */
 export class ServerRequests {
   readonly #inputs: Inputs;
   readonly #pending: PendingCalls;

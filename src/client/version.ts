@@ -2,4 +2,5 @@
 
 declare const __VERSION__: string | undefined;
 
+/** The version this client tells where the application gives none. */
 export const version: string = typeof __VERSION__ === 'string' ? __VERSION__ : '0.0.0';

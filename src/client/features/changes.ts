@@ -14,6 +14,7 @@ const maxWaiting = 10_000;
 
 type Reader = { readonly resolve: (next: IteratorResult<Change>) => void; readonly reject: (error: unknown) => void };
 
+/** Holds changes until somebody asks for the next one. */
 export class ChangeQueue {
   readonly #waiting = new Map<string, Change>();
   readonly #readers: Reader[] = [];

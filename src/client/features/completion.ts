@@ -16,6 +16,7 @@ export interface CompletionRequest {
   readonly context?: Readonly<Record<string, string>>;
 }
 
+/** Asks for suggestions. */
 export async function complete(kit: Kit, request: CompletionRequest, options?: CallOptions): Promise<Completion> {
   demand(kit, methods.complete);
   const { ref, argument, context } = request;

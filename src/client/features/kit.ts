@@ -9,6 +9,7 @@ import type { Conversation } from '../conversation.ts';
 import { clientErrors } from '../errors.ts';
 import type { Limits } from '../options.ts';
 
+/** The parts of a client that its features share. */
 export interface Kit {
   readonly caller: Caller;
   readonly cache: CacheView | undefined;

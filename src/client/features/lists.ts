@@ -24,6 +24,7 @@ export interface ListKind {
 /** Tells more about why an item is of no use; undefined keeps it. */
 export type Sieve<T> = (item: T) => string | undefined;
 
+/** Reads one kind of list. */
 export class ListReader<T> {
   readonly #kit: Kit;
   readonly #kind: ListKind;

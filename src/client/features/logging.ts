@@ -9,6 +9,7 @@ import { clientErrors } from '../errors.ts';
 import type { CallOptions, LogMessage } from '../options.ts';
 import { demand, type Kit } from './kit.ts';
 
+/** The level of one client. */
 export class Logging {
   readonly #kit: Kit;
   #level: LogLevel | undefined;

@@ -8,6 +8,7 @@ import type { CallOptions } from '../options.ts';
 import { demand, type Kit } from './kit.ts';
 import { ListReader } from './lists.ts';
 
+/** The prompts of one server. */
 export class Prompts {
   readonly #kit: Kit;
   readonly lists: ListReader<Prompt>;

@@ -9,6 +9,7 @@ import type { ReadOptions } from '../options.ts';
 import { demand, type Kit } from './kit.ts';
 import { ListReader } from './lists.ts';
 
+/** The resources of one server. */
 export class Resources {
   readonly #kit: Kit;
   readonly lists: ListReader<Resource>;

@@ -163,3 +163,43 @@ test('whoever wants to hear of changed lists hears of them where they must be as
   server.say({ method: 'notifications/tools/list_changed', params: { _meta: { [key]: listen.id } } });
   expect(heard).toEqual(['tools']);
 });
+
+test('a subscription that is given up while the server hesitates rejects, and is taken back', async () => {
+  let answer = (): void => {};
+  const server = new ScriptedServer('handshake', {
+    'resources/subscribe': ({ id }, self) => {
+      answer = () => self.say({ id, result: {} });
+      return undefined;
+    },
+    'resources/unsubscribe': () => ({}),
+  });
+  const client = await connect(server.target);
+  const stop = new AbortController();
+  const subscribing = client.subscribe('demo://a', { signal: stop.signal });
+  await vi.waitFor(() => expect(server.of('resources/subscribe')).toHaveLength(1));
+  stop.abort();
+  answer();
+  await expect(subscribing).rejects.toMatchObject({ code: 'cancelled' });
+  await vi.waitFor(() => expect(server.of('resources/unsubscribe')).toHaveLength(1));
+});
+
+test('who subscribes while the last one leaves is heard after the farewell', async () => {
+  let farewell = (): void => {};
+  const server = new ScriptedServer('handshake', {
+    'resources/subscribe': () => ({}),
+    'resources/unsubscribe': ({ id }, self) => {
+      farewell = () => self.say({ id, result: {} });
+      return undefined;
+    },
+  });
+  const client = await connect(server.target);
+  const first = await client.subscribe('demo://a');
+  const leaving = first.close();
+  await vi.waitFor(() => expect(server.of('resources/unsubscribe')).toHaveLength(1));
+  const second = client.subscribe('demo://a');
+  await client.subscribe('demo://b');
+  expect(server.of('resources/subscribe').map(({ params }) => params?.['uri'])).toEqual(['demo://a', 'demo://b']);
+  farewell();
+  await Promise.all([leaving, second]);
+  expect(server.of('resources/subscribe')).toHaveLength(3);
+});

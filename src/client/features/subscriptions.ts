@@ -4,6 +4,7 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { ListenFilter } from '../../protocol/revisions/client-vocabulary.ts';
+import { KeyedMutex } from '../auth/credential-store.ts';
 import { Call, type Fields } from '../call.ts';
 import type { Conversation } from '../conversation.ts';
 import { ClientError, clientErrors } from '../errors.ts';
@@ -21,6 +22,7 @@ export interface Subscription extends AsyncIterable<Change> {
   close(): Promise<void>;
 }
 
+/** Notifications of changes, and what each is about. */
 export const changeMethods: Readonly<Record<string, Change['kind']>> = {
   'notifications/tools/list_changed': 'tools',
   'notifications/prompts/list_changed': 'prompts',
@@ -31,9 +33,11 @@ export const changeMethods: Readonly<Record<string, Change['kind']>> = {
 /** Pauses between attempts to open a lost subscription again, and how many in a row may fail. */
 const again = { maxAttempts: 10, baseDelayMs: 200, maxDelayMs: 10_000 };
 
+/** The subscriptions of one client. */
 export class Subscriptions {
   readonly #kit: Kit;
   readonly #open = new Set<Watch>();
+  readonly #turns = new KeyedMutex();
 
   constructor(kit: Kit) {
     this.#kit = kit;
@@ -41,7 +45,7 @@ export class Subscriptions {
 
   /** Resolves when the server has agreed. */
   async watch(filter: WatchFilter, options: CallOptions = {}): Promise<Subscription> {
-    const watch = new Watch(this.#kit, filter, options, this.#open);
+    const watch = new Watch(this.#kit, filter, options, this.#open, this.#turns);
     this.#open.add(watch);
     await watch.begin();
     return watch;
@@ -72,17 +76,20 @@ class Watch implements Subscription {
   readonly #kit: Kit;
   readonly #options: CallOptions;
   readonly #all: Set<Watch>;
+  /** One request at a time about a resource: over HTTP two could overtake each other. */
+  readonly #turns: KeyedMutex;
   readonly #queue = new ChangeQueue();
   readonly #closing = new AbortController();
   /** The stream of its own, on revisions that have one. */
   call: Call | undefined;
   #agreed: ((params: Fields) => void) | undefined;
 
-  constructor(kit: Kit, filter: WatchFilter, options: CallOptions, all: Set<Watch>) {
+  constructor(kit: Kit, filter: WatchFilter, options: CallOptions, all: Set<Watch>, turns: KeyedMutex) {
     this.#kit = kit;
     this.filter = filter;
     this.#options = options;
     this.#all = all;
+    this.#turns = turns;
   }
 
   async begin(): Promise<void> {
@@ -91,6 +98,7 @@ class Watch implements Subscription {
       if (signal?.aborted) throw clientErrors.cancelled('subscribe', signal.reason);
       signal?.addEventListener('abort', this.#onAbort, { once: true });
       const over = await this.#attach();
+      if (this.#closing.signal.aborted) throw clientErrors.cancelled('subscribe', signal?.reason);
       void this.#keep(over);
     } catch (error) {
       this.end();
@@ -122,10 +130,7 @@ class Watch implements Subscription {
     this.end();
     if (call !== undefined) return;
     const { uris = [] } = this.filter;
-    const others = new Set([...this.#all].flatMap(({ filter }) => filter.uris ?? []));
-    const { caller } = this.#kit;
-    if (caller.conversation === undefined || caller.conversation.over !== undefined) return;
-    await Promise.allSettled(uris.filter((uri) => !others.has(uri)).map((uri) => this.#request('unsubscribe', uri)));
+    await Promise.allSettled(uris.map((uri) => this.#unsubscribe(uri)));
   }
 
   end(error?: unknown): void {
@@ -144,8 +149,18 @@ class Watch implements Subscription {
     if (conversation.dialect?.requests.has(methods.listen.name)) return this.#listen(conversation);
     const { uris = [] } = this.filter;
     if (uris.length > 0) demand(this.#kit, methods.subscribe);
-    await Promise.all(uris.map((uri) => this.#request('subscribe', uri)));
+    await Promise.all(uris.map((uri) => this.#turns.run(uri, () => this.#request('subscribe', uri))));
     return { over: conversation.ended };
+  }
+
+  /** Unless somebody else waits for it, or there is nobody left to tell. */
+  #unsubscribe(uri: string): Promise<void> {
+    return this.#turns.run(uri, async () => {
+      const { conversation } = this.#kit.caller;
+      const isWanted = [...this.#all].some(({ filter }) => filter.uris?.includes(uri));
+      if (isWanted || conversation === undefined || conversation.over !== undefined) return;
+      await this.#request('unsubscribe', uri);
+    });
   }
 
   async #request(verb: 'subscribe' | 'unsubscribe', uri: string): Promise<void> {

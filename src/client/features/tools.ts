@@ -11,6 +11,7 @@ import type { ReadOptions, ToolCallOptions } from '../options.ts';
 import { demand, type Kit } from './kit.ts';
 import { ListReader, type Page } from './lists.ts';
 
+/** What is checked about a call. */
 export interface ToolSettings {
   readonly validateOutput: boolean;
   readonly validateArguments: boolean;
@@ -26,6 +27,7 @@ interface KnownTool {
 
 const none: readonly HeaderParam[] = [];
 
+/** The tools of one server. */
 export class Tools {
   readonly #kit: Kit;
   readonly #settings: ToolSettings;

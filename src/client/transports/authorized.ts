@@ -6,6 +6,7 @@ import { withAuthorization } from '../auth/with-authorization.ts';
 
 type Abort = () => void;
 
+/** One request that needs credentials. */
 export interface AuthorizedRequest<R> {
   readonly authorizer: Authorizer;
   readonly url: URL;

@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { clientErrors } from '../errors.ts';
 import { canGuard, guard, guardedCommand, unguard } from './guardian.ts';
 
+/** What to start, and how it is treated. */
 export interface ChildOptions {
   readonly address: string;
   readonly path: string;
@@ -23,6 +24,7 @@ const strayMs = 500;
 /** How long after its end a child's pipes may stay open before that does not matter any more. */
 const pipesMs = 1_000;
 
+/** A running child. */
 export class ChildServer {
   readonly stdin: Writable;
   readonly stdout: Readable;

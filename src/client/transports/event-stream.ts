@@ -11,6 +11,7 @@ export interface EventListener {
 /** Longer pauses than this are not waited for. */
 const maxRetryMs = 5 * 60_000;
 
+/** Reads one stream. */
 export class EventReader {
   readonly #listener: EventListener;
   readonly #maxLength: number;

@@ -5,6 +5,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import type { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { SocketPool } from './socket-pool.ts';
 
+/** A request as it goes out. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
@@ -21,6 +22,7 @@ export interface BodySink {
   end(error?: Error): void;
 }
 
+/** A reply whose head has arrived. */
 export interface HttpReply {
   readonly status: number;
   /** One header, by its name in lower case. */
@@ -38,6 +40,7 @@ export interface ReplyListener {
   error(error: unknown): void;
 }
 
+/** A way to send requests. */
 export interface HttpWire {
   /** Sends; returns how to give up. */
   send(request: HttpRequest, listener: ReplyListener): () => void;

@@ -19,6 +19,7 @@ const noticeMs = 30_000;
 /** How long the server may take to let go of a session we end. */
 const goodbyeMs = 2_000;
 
+/** A server at one URL. */
 export class HttpTransport implements Transport {
   readonly kind = 'http';
   readonly address: string;

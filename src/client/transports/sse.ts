@@ -13,6 +13,7 @@ const endpointMs = 15_000;
 /** Messages nobody waits an answer for must not wait for ever either. */
 const noticeMs = 30_000;
 
+/** A server at two URLs, of which the first names the second. */
 export class SseTransport implements Transport {
   readonly kind = 'sse';
   readonly address: string;

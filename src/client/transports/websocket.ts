@@ -24,6 +24,7 @@ type Attempt =
   | { readonly status: 101; readonly headers: Record<string, never>; readonly socket: Socket }
   | { readonly status: number; readonly headers: IncomingMessage['headers']; readonly socket: undefined };
 
+/** A server behind one socket. */
 export class WebSocketTransport implements Transport {
   readonly kind = 'websocket';
   readonly address: string;
