@@ -116,7 +116,9 @@ describe.skipIf(!available)('in the sandbox', () => {
   test('S3-23 S3-25 S3-27: errors are results, in the words of the document', async () => {
     const { conversation, call } = await open();
     expect(await call('start_worker', { program: 'rm' })).toEqual({
-      error: 'Command not allowed: "rm" Add the program to the policy.',
+      error: expect.stringMatching(
+        /^Command not allowed: "rm" \(allowed: .*\bcat\b.*; the operator names programs with --allow-command\)$/,
+      ),
     });
     expect(await call('read_worker', { id: 'nobody' })).toEqual({ error: 'Unknown worker: nobody' });
     expect(await call('nobody')).toEqual({ error: 'Unknown tool: nobody' });
@@ -124,6 +126,16 @@ describe.skipIf(!available)('in the sandbox', () => {
     expect((await conversation.call('start_worker', {})).result.content[0].text).toMatch(
       /^Validation error: .*program/,
     );
+  });
+
+  test('a worker that could not be started is none: nothing is listed, nothing is told', async () => {
+    const { conversation, call } = await open();
+    expect(await call('start_worker', { program: 'rm', name: 'ghost' })).toHaveProperty('error');
+    expect(await call('start_worker', { program: 'cat', cwd: '/nowhere' })).toHaveProperty('error');
+    expect(await call('list_workers')).toEqual({ workers: [] });
+    expect((await conversation.request('resources/list')).result.resources).toEqual([]);
+    const told = conversation.received.filter(({ method }) => method === 'notifications/resources/list_changed');
+    expect(told).toEqual([]);
   });
 
   test('S3-34: health_check is there as well', async () => {

@@ -102,10 +102,14 @@ export class Crew implements WorkerListener {
     this.#forgetOldest(wish.owner);
     try {
       await worker.start();
-      return worker;
-    } finally {
-      this.#listener.listChanged();
+    } catch (error) {
+      // What never ran is no worker, and whoever asked is told why: there is nothing to list.
+      this.#workers.delete(record.id);
+      this.#recorded(() => this.#options.registry.remove(record.id));
+      throw error;
     }
+    this.#listener.listChanged();
+    return worker;
   }
 
   /** Takes an ended worker off the list. */

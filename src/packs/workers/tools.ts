@@ -17,6 +17,14 @@ const mostReadChars = 256 * 1024;
 const maxMessageChars = 64 * 1024;
 const maxWaitMs = 30_000;
 
+/** Who asks is told what there is; who runs the server, what to do. */
+function refusal(error: SandboxError, programs: readonly string[]): string {
+  if (error.code !== 'program-not-allowed')
+    return error.remedy === '' ? error.message : `${error.message}. ${error.remedy}`;
+  const allowed = programs.length === 0 ? 'none is allowed' : `allowed: ${programs.join(', ')}`;
+  return `${error.message} (${allowed}; the operator names programs with --allow-command)`;
+}
+
 export function installTools(server: Server, crew: Crew, programs: readonly string[]): void {
   const mine = (wanted: string, ctx: Context): Worker => {
     const worker = crew.find(wanted, principalKey(ctx.principal));
@@ -54,7 +62,7 @@ export function installTools(server: Server, crew: Crew, programs: readonly stri
         return viewOf(worker);
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
-        throw new WorkerError(`${error.message}${error.remedy === '' ? '' : ` ${error.remedy}`}`, { cause: error });
+        throw new WorkerError(refusal(error, programs), { cause: error });
       }
     },
   });
