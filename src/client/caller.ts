@@ -8,7 +8,7 @@ import type { Call, CallOwner } from './call.ts';
 import type { Conversation } from './conversation.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { Inputs } from './inputs.ts';
-import { pause, pauseMs, type SettledRetry, transience } from './retry.ts';
+import { pause, pauseMs, type SettledRetry, transience, whileNeither } from './retry.ts';
 import { answerRound, linksToVisit, visitLinks } from './rounds.ts';
 
 /** What a caller is put together from. */
@@ -118,7 +118,8 @@ export class Caller implements CallOwner {
 
   async #repeat(call: Call, error: ClientError): Promise<void> {
     try {
-      await pause(pauseMs(call.attempts + 1, this.#options.retry, error), this.#signalOf(call));
+      const ms = pauseMs(call.attempts + 1, this.#options.retry, error);
+      await whileNeither(call.options.signal, this.#closing.signal, (signal) => pause(ms, signal));
       if (!call.ended) this.#send(call);
     } catch {
       call.reject(this.closed ? clientErrors.closed(this.#options.address) : error);
@@ -157,18 +158,13 @@ export class Caller implements CallOwner {
     try {
       if (dialect === undefined) throw clientErrors.closed(address);
       if (++call.rounds > maxRounds) throw clientErrors.tooManyRounds(call.method, maxRounds);
-      await prepare(dialect, this.#signalOf(call));
+      await whileNeither(call.options.signal, this.#closing.signal, (signal) => prepare(dialect, signal));
       if (call.ended) return;
       call.attempts = 0;
       this.#send(call);
     } catch (error) {
       call.reject(this.closed ? clientErrors.closed(address) : error);
     }
-  }
-
-  #signalOf(call: Call): AbortSignal {
-    const { signal } = call.options;
-    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
   }
 
   // The conversation of the moment.

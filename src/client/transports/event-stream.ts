@@ -18,6 +18,8 @@ export class EventReader {
   readonly #decoder = new TextDecoder();
   /** The unfinished line, in pieces: only new text is searched, so that a long line costs no more than it is long. */
   #pieces: string[] = [];
+  #pieceLength = 0;
+  /** Of the event's data so far. */
   #length = 0;
   /** A carriage return ended the last chunk: a newline that follows belongs to it. */
   #afterReturn = false;
@@ -55,6 +57,7 @@ export class EventReader {
         this.#pieces.push(line);
         const whole = this.#pieces.join('');
         this.#pieces = [];
+        this.#pieceLength = 0;
         this.#line(whole);
       }
       if (this.#over) return;
@@ -62,7 +65,8 @@ export class EventReader {
     if (start === text.length) return;
     const rest = start === 0 ? text : text.slice(start);
     this.#pieces.push(rest);
-    this.#grow(rest.length);
+    this.#pieceLength += rest.length;
+    this.#check();
   }
 
   /** Stops reading; an unfinished event is thrown away, as the standard says. */
@@ -72,9 +76,8 @@ export class EventReader {
     this.#data = undefined;
   }
 
-  #grow(by: number): void {
-    this.#length += by;
-    if (this.#length <= this.#maxLength) return;
+  #check(): void {
+    if (this.#length + this.#pieceLength <= this.#maxLength) return;
     this.close();
     this.#listener.tooLarge();
   }
@@ -87,7 +90,8 @@ export class EventReader {
     if (line.startsWith('data:')) {
       const value = line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-      this.#grow(value.length);
+      this.#length += value.length;
+      this.#check();
       return;
     }
     const colon = line.indexOf(':');
