@@ -89,7 +89,7 @@ async function lookAtPlugins({ settings, file }: Settled): Promise<Outcome> {
   const names: string[] = [];
   for (const { source, grant = [] } of settings.plugins) {
     try {
-      const { name, version, needs } = readManifest(findPlugin(source, from));
+      const { name, version, needs } = await readManifest(findPlugin(source, from));
       const lacking = missingGrants(needs, grant);
       if (lacking.length > 0) wrong.push(`${name} is not granted ${lacking.join(', ')}`);
       else names.push(`${name} ${version}`);

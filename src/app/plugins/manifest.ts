@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { compileSchema, formatIssues } from '../../schema/index.ts';
+import '../../schema/judging.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { capabilityPattern } from './capabilities.ts';
@@ -47,13 +48,13 @@ export function findPlugin(source: string, from: readonly string[]): string {
 }
 
 /** Reads and checks the manifest of a folder. Throws a `PluginError` that says what to mend. */
-export function readManifest(folder: string): PluginManifest {
+export async function readManifest(folder: string): Promise<PluginManifest> {
   const problem = ownershipProblem(folder);
   if (problem !== undefined) throw new PluginError(`${folder}: ${problem}`);
   const { file, value } = manifestIn(folder);
   const { validator } = compileSchema(manifestSchema, { direction: 'input', where: file });
-  const issues = validator.check?.(value);
-  if (issues !== undefined) throw new PluginError(`${file}: ${formatIssues(issues)}`);
+  const checked = await validator.validate(value);
+  if (!checked.ok) throw new PluginError(`${file}: ${formatIssues(checked.issues)}`);
   const manifest = value as Partial<PluginManifest> & Pick<PluginManifest, 'name' | 'version'>;
   return { ...manifest, main: manifest.main ?? 'index.js', needs: manifest.needs ?? [] };
 }

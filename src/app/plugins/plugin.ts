@@ -127,7 +127,7 @@ export class Plugin {
     const { source, grant = [], config } = this.#entry;
     const { settings, logger, from, snapshots } = this.#context;
     const folder = (this.#folder = findPlugin(source, from));
-    const manifest = readManifest(folder);
+    const manifest = await readManifest(folder);
     this.#name = manifest.name;
     const odd = unknownGrants(grant);
     if (odd.length > 0) throw new PluginError(`no such capability to grant: ${odd.join(', ')}`);

@@ -67,11 +67,8 @@ export function createClipboardServer(logger: Logger, options: ClipboardOptions 
 
 export const clipboardProfile: Profile = {
   name: 'clipboard',
-  assemble: ({ logger, settings, lasting }) => ({
-    server: createClipboardServer(
-      logger,
-      packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema),
-      lasting,
-    ),
-  }),
+  async assemble({ logger, settings, lasting }) {
+    const options = await packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema);
+    return { server: createClipboardServer(logger, options, lasting) };
+  },
 };

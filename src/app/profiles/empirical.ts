@@ -22,7 +22,7 @@ export const empiricalProfile: Profile = {
       ...lasting,
     });
     const pack = research({
-      ...packOptions<ResearchOptions>(settings, 'research', researchSchema),
+      ...(await packOptions<ResearchOptions>(settings, 'research', researchSchema)),
       ...(settings.network === undefined ? {} : { network: settings.network }),
     });
     await server.use(pack);

@@ -23,18 +23,18 @@ export const localProfile: Profile = {
     const server = createServer({ name: 'mooring', title: 'Mooring', version, instructions, logger, ...lasting });
     const categories = new Categories(server);
 
-    const board = clipboard(packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema));
+    const board = clipboard(await packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema));
     await categories.use(board, 'Read and write the clipboard of this machine');
     health?.add('clipboard', () => board.health());
 
     const data = await useData(server, settings.dataDir, { logger, health });
     const notes = reference({
-      ...packOptions<ReferenceOptions>(settings, 'reference', referenceSchema),
+      ...(await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema)),
       store: async () => (await data.open()).notes,
     });
     await categories.use(notes, 'Notes that are kept, a counter, time and arithmetic');
     const web = search({
-      ...packOptions<SearchOptions>(settings, 'search', searchSchema),
+      ...(await packOptions<SearchOptions>(settings, 'search', searchSchema)),
       ...(settings.network === undefined ? {} : { network: settings.network }),
     });
     await categories.use(web, 'Search the web');
@@ -43,7 +43,7 @@ export const localProfile: Profile = {
     await useWorkers(categories, data, options);
     await categories.use(
       meta({
-        ...packOptions<MetaOptions>(settings, 'meta', metaSchema),
+        ...(await packOptions<MetaOptions>(settings, 'meta', metaSchema)),
         categories,
         health: async () => (await health?.check()) ?? [],
       }),
@@ -58,7 +58,7 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
   const { roots, enable, allowedCommands: programs } = settings;
   if (roots.length === 0 && !enable.commands) return;
   const { system, systemSchema } = await import('../../packs/system/index.ts');
-  const options = packOptions<SystemOptions>(settings, 'system', systemSchema);
+  const options = await packOptions<SystemOptions>(settings, 'system', systemSchema);
   const commands = {
     ...(options.commands === false ? {} : options.commands),
     ...(programs === undefined ? {} : { programs }),
@@ -84,7 +84,7 @@ async function useWorkers(categories: Categories, data: Data, { settings, audit 
   const pack = workers({
     registry: createWorkerRegistry(data),
     writable: roots,
-    ...packOptions<WorkersOptions>(settings, 'workers', workersSchema),
+    ...(await packOptions<WorkersOptions>(settings, 'workers', workersSchema)),
     ...(programs === undefined ? {} : { programs }),
     ...(audit === undefined ? {} : { record: audit.sandbox }),
   });

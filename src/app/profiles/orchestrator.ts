@@ -24,7 +24,7 @@ export const orchestratorProfile: Profile = {
       logger,
       ...lasting,
     });
-    limitRate(server, settings, [
+    await limitRate(server, settings, [
       { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },
       { per: 'principal', tools: ['start_worker'], requests: 30, windowMs: 60_000, burst: 10 },
     ]);
@@ -34,7 +34,7 @@ export const orchestratorProfile: Profile = {
       workers({
         registry: createWorkerRegistry(data),
         writable: roots,
-        ...packOptions<WorkersOptions>(settings, 'workers', workersSchema),
+        ...(await packOptions<WorkersOptions>(settings, 'workers', workersSchema)),
         ...(programs === undefined ? {} : { programs }),
         ...(audit === undefined ? {} : { record: audit.sandbox }),
       }),

@@ -6,12 +6,11 @@ import { Mistake } from '../mistake.ts';
 import type { Settings } from '../settings.ts';
 
 /** The options of the pack, or `{}`; throws a `Mistake` that names the place and what is wrong there. */
-export function packOptions<T>(settings: Settings, pack: string, schema: SchemaInput): Partial<T> {
+export async function packOptions<T>(settings: Settings, pack: string, schema: SchemaInput): Promise<Partial<T>> {
   const given = settings.packs[pack];
   if (given === undefined) return {};
   const { validator } = compileSchema(schema, { direction: 'input', root: 'object', where: `packs.${pack}` });
-  const checked = validator.validate(given);
-  if (checked instanceof Promise) throw new TypeError(`The schema of pack ${pack} can not be checked at once`);
+  const checked = await validator.validate(given);
   if (!checked.ok) throw new Mistake(`Configuration of packs.${pack}: ${formatIssues(checked.issues)}`);
   return checked.value as Partial<T>;
 }

@@ -16,8 +16,12 @@ const schema = {
 } as const;
 
 /** Puts the profile's rate limits around every request; `packs.limits` of the configuration changes the first rule. */
-export function limitRate(server: Server, settings: Settings, rules: readonly [RateRule, ...RateRule[]]): void {
-  const departure = packOptions<RateRule>(settings, 'limits', schema);
+export async function limitRate(
+  server: Server,
+  settings: Settings,
+  rules: readonly [RateRule, ...RateRule[]],
+): Promise<void> {
+  const departure = await packOptions<RateRule>(settings, 'limits', schema);
   const [first, ...rest] = rules;
   // A new number of requests brings its own burst, unless that is said as well.
   const burst = departure.requests === undefined ? {} : { burst: departure.requests };

@@ -31,7 +31,7 @@ export const referenceProfile: Profile = {
     const data = await useData(server, settings.dataDir, { logger, health });
     // Opened at once: a server of notes that can not keep any should not start.
     const { notes } = await data.open();
-    const options = packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
+    const options = await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
     await server.use(reference({ ...options, store: notes, listsTimezone: false }));
     return {
       server,

@@ -27,7 +27,7 @@ export const secureLocalProfile: Profile = {
       logger,
       ...lasting,
     });
-    limitRate(server, settings, [
+    await limitRate(server, settings, [
       { per: 'session', requests: 120, windowMs: 60_000, burst: 60 },
       { per: 'session', tools: ['web_search'], requests: 30, windowMs: 60_000 },
     ]);
@@ -36,7 +36,7 @@ export const secureLocalProfile: Profile = {
       search({
         label: 'note',
         annotations: false,
-        ...packOptions<SearchOptions>(settings, 'search', searchSchema),
+        ...(await packOptions<SearchOptions>(settings, 'search', searchSchema)),
         ...(settings.network === undefined ? {} : { network: settings.network }),
       }),
     );

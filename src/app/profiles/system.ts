@@ -26,12 +26,12 @@ export const systemProfile: Profile = {
       logger,
       ...lasting,
     });
-    limitRate(server, settings, [
+    await limitRate(server, settings, [
       { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },
       { per: 'principal', tools: ['execute_command', 'ask_model'], requests: 60, windowMs: 60_000, burst: 20 },
     ]);
     server.around(limitConcurrency({ per: 'principal', tools: ['execute_command'], max: 4, queue: 16 }));
-    const options = packOptions<SystemOptions>(settings, 'system', systemSchema);
+    const options = await packOptions<SystemOptions>(settings, 'system', systemSchema);
     const { allowedCommands: programs, roots } = settings;
     const commands = {
       ...(options.commands === false ? {} : options.commands),
