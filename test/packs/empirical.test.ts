@@ -133,10 +133,15 @@ test('S3-18 S3-36: what the server does not have is not declared, and its method
 
 test('S3-21: a handler for a request of any type can be registered directly', async () => {
   const { server, conversation } = await open();
-  server.method('example/echo', (params) => ({ said: params['text'] }));
+  const { remove } = server.method('example/echo', (params) => ({ said: params['text'] }));
   expect((await conversation.request('example/echo', { text: 'hi' })).result).toEqual({ said: 'hi' });
-  server.around((request, next) => (request.method === 'tools/list' ? next() : next()));
-  expect((await conversation.request('tools/list', {})).result.tools).toHaveLength(2);
+  remove();
+  expect((await conversation.request('example/echo', { text: 'hi' })).error?.code).toBe(-32601);
+  // Types of the protocol itself are taken by their name, before the built-in handler or instead of it.
+  const byHand = { content: [{ type: 'text', text: 'by hand' }] };
+  server.around(({ method, params }, next) => (method === 'tools/call' && params['name'] === 'own' ? byHand : next()));
+  expect((await conversation.call('own', {})).result).toEqual(byHand);
+  expect((await conversation.call('health_check', {})).result.content[0].text).toContain('healthy');
 });
 
 test('S3-22: the server is connected to a pair of streams', async () => {

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
@@ -19,7 +19,6 @@ afterAll(() => {
 });
 
 let base = '';
-let portWasFree = false;
 
 /** Starts the server on the port of the document where that is free, and on any other where it is not. */
 async function serve(): Promise<ServerProcess> {
@@ -31,9 +30,8 @@ async function serve(): Promise<ServerProcess> {
     base = url.replace('127.0.0.1', 'localhost');
     return server;
   };
-  portWasFree = await isFree(8000);
   // Somebody else may take it between the two.
-  return portWasFree ? start().catch(() => start('--port', '0')) : start('--port', '0');
+  return (await isFree(8000)) ? start().catch(() => start('--port', '0')) : start('--port', '0');
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -42,6 +40,14 @@ function isFree(port: number): Promise<boolean> {
     probe.once('error', () => resolve(false));
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
+}
+
+/** Where others would reach it. */
+function addressesOfThisMachine(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .filter(({ family, internal }) => family === 'IPv4' && !internal)
+    .map(({ address }) => address);
 }
 
 interface Reply {
@@ -140,10 +146,17 @@ describe('requests', () => {
     expect(reply.status).toBe(404);
   });
 
-  test('S1-51: the server is on this machine only, on port 8000 where that is free', async () => {
-    const { hostname, port } = new URL(base);
-    expect(hostname).toBe('localhost');
-    if (portWasFree) expect(port).toBe('8000');
+  test('S1-51: the server is on this machine only, on port 8000', async () => {
+    const { port } = new URL(base);
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+    for (const outside of addressesOfThisMachine()) {
+      await expect(fetch(`http://${outside}:${port}/health`)).rejects.toThrow();
+    }
+    // Wherever that server had to go: without a word about it, one wants port 8000.
+    const second = new ServerProcess(['serve', 'reference', '--http', '--data', folders.at(-1) as string]);
+    await second.until(
+      () => /(?:listening on http:\/\/127\.0\.0\.1:8000|Port 8000 on 127\.0\.0\.1)/.exec(second.stderr)?.[0],
+    );
   });
 });
 
