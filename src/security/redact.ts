@@ -72,9 +72,9 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 
   const redactText = (text: string): string => {
     let result = text.length > maxTextChars + lookAheadChars ? text.slice(0, maxTextChars + lookAheadChars) : text;
-    if (extraShapes.length > 0 || mayHoldSecret.test(result)) {
+    if (extraShapes.length > 0 || mayHoldSecret(result)) {
       for (const { hint, pattern, keep } of secretShapes) {
-        if (hint === undefined || hint.test(result)) {
+        if (hint.test(result)) {
           result = result.replace(pattern, keep ? (_all, kept: string) => kept + replacement : () => replacement);
         }
       }

@@ -1,6 +1,5 @@
-// Writes happenings as lines: spelled and chained at once, so that nothing of a call is kept in memory, collected as bytes
-// for some milliseconds and written together. A disk that fails is tried again; what was written in part is continued,
-// never repeated.
+// Writes happenings as lines: spelled and chained some at a time, collected as bytes for some milliseconds, and written
+// together. A disk that fails is tried again; what was written in part is continued, never repeated.
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
@@ -23,6 +22,10 @@ export interface WriterOptions {
 /** How long lines are collected before they are written. */
 const collectMs = 100;
 const syncEveryMs = 1_000;
+/** So many are spelled in one go: for a single one the processor would have to fetch the code for it every time. */
+const spelledTogether = 64;
+/** A text of this length is spelled at once: kept, it would be copied around by the garbage collector. */
+const bulkyChars = 1024;
 /** So much is written without collecting any longer. */
 const largeBatchBytes = 1024 * 1024;
 const retryMs = 500;
@@ -42,6 +45,7 @@ export class AuditWriter {
   readonly #chain: Chain;
   #file: FileHandle;
   #fileBytes: number;
+  #pending: Happening[] = [];
   readonly #batch = new Batch();
   /** Taken from the batch and not on the disk yet. */
   #unwritten: TakenBatch | undefined;
@@ -69,6 +73,7 @@ export class AuditWriter {
   }
 
   get head(): AuditHead {
+    this.#spell();
     return this.#chain.head;
   }
 
@@ -82,14 +87,23 @@ export class AuditWriter {
   }
 
   record(happening: Happening): void {
-    this.#batch.add(this.#chain.link(this.#fields(happening)));
     this.#recorded++;
+    this.#pending.push(happening);
+    if (this.#pending.length >= spelledTogether || isBulky(happening)) this.#spell();
     this.#timer ??= setTimeout(() => this.#tick(), collectMs);
   }
 
   #tick(): void {
     this.#timer = undefined;
+    this.#spell();
     if (!this.#running && !this.#failing) this.#begin();
+  }
+
+  /** Spells and chains what has happened, also while the disk fails: arguments are not kept, however long it takes. */
+  #spell(): void {
+    if (this.#pending.length === 0) return;
+    for (const happening of this.#pending) this.#batch.add(this.#chain.link(this.#fields(happening)));
+    this.#pending = [];
   }
 
   /**
@@ -164,6 +178,7 @@ export class AuditWriter {
 
   async #work(): Promise<void> {
     do {
+      this.#spell();
       if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
       await this.#write();
       if (this.#options.sync === 'always' || (this.#urgent && this.#options.sync !== 'never')) await this.#sync();
@@ -228,4 +243,13 @@ export class AuditWriter {
     const surplus = Math.max(0, numbers.length + 1 - maxFiles);
     for (const number of numbers.slice(0, surplus)) await rm(finishedFile(directory, name, number), { force: true });
   }
+}
+
+function isBulky(happening: Happening): boolean {
+  if (happening.kind !== 'call' || typeof happening.args !== 'object') return false;
+  for (const key in happening.args) {
+    const value: unknown = (happening.args as Record<string, unknown>)[key];
+    if (typeof value === 'string' && value.length > bulkyChars) return true;
+  }
+  return false;
 }
