@@ -1,10 +1,11 @@
 // The pages about the program and the program itself say the same, and the examples run.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { clients } from '../../src/app/clients/clients.ts';
 import { options } from '../../src/app/config/options.ts';
+import { profiles } from '../../src/app/profiles/index.ts';
 import { cli, useHome } from './program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -26,6 +27,19 @@ test('cli.md speaks of every command', async () => {
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) +\S/gm)].map((match) => match[1] as string);
   expect(commands.length).toBeGreaterThan(15);
   for (const command of commands) expect(page, command).toMatch(new RegExp(`mooring ${command}|\`${command}\``));
+});
+
+test('every profile and every pack has a page, and the page of a pack shows how to import it', () => {
+  for (const name of Object.keys(profiles)) expect(read(`docs/profiles/${name}.md`)).toContain(`# Profile \`${name}\``);
+  const packs = readdirSync(join(root, 'src/packs')).filter((name) =>
+    existsSync(join(root, 'src/packs', name, 'index.ts')),
+  );
+  expect(packs.length).toBeGreaterThan(7);
+  for (const name of packs) {
+    const page = read(`docs/packs/${name}.md`);
+    expect(page).toContain(`# Pack \`${name}\``);
+    expect(page, name).toContain(`from 'mooring/packs/${name}'`);
+  }
 });
 
 test('install.md speaks of every client and its files', () => {
