@@ -3,7 +3,6 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { compileSchema, formatIssues } from '../../schema/index.ts';
-import '../../schema/judging.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { capabilityPattern } from './capabilities.ts';
