@@ -52,7 +52,8 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     };
     const { hasSse, verdictKey } = place;
     const { address } = destination;
-    return new Opening({ address, hasSse, verdictKey, vocabulary, limits, verdicts, dial, tried, signal });
+    const path = place === destination ? '' : new URL(place.address).pathname;
+    return new Opening({ address, hasSse, verdictKey, vocabulary, limits, verdicts, dial, tried, path, signal });
   };
   const open = (signal: AbortSignal): Promise<Conversation> =>
     openHereOrElsewhere(destination, verdicts, (place, tried = []) => openAt(place, tried, signal));

@@ -1,6 +1,7 @@
 // Opens a conversation with a server of unknown age: the newest way first, then what the answer calls for. The rules
 // are those of the 2026-07-28 text on versioning, and of what deployed servers really do.
 
+import { errorRows } from '../protocol/errors.ts';
 import { methods } from '../protocol/methods.ts';
 import type { ClientVocabulary, Dialect, Opened } from '../protocol/revisions/client-vocabulary.ts';
 import { Call, type Fields } from './call.ts';
@@ -20,8 +21,10 @@ export interface OpeningOptions {
   /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
   readonly dial: (kind: 'usual' | 'sse') => Promise<Conversation>;
   readonly hasSse: boolean;
-  /** What was attempted elsewhere before, for the error to tell. */
+  /** What was attempted before at the address that was given, when this is about another place of the same origin. */
   readonly tried: readonly string[];
+  /** That other place, for the error to tell; empty at the address that was given. */
+  readonly path: string;
   readonly signal: AbortSignal;
 }
 
@@ -134,7 +137,7 @@ export class Opening {
 
   async #openSse(): Promise<Conversation> {
     const conversation = await this.#dial('sse').catch((error: unknown) => {
-      if (error instanceof ClientError) this.#tried.push(`GET (HTTP+SSE): ${error.message}`);
+      if (error instanceof ClientError) this.#tried.push(`GET${this.#at} (HTTP+SSE): ${error.message}`);
       throw error;
     });
     await this.#initialize(conversation);
@@ -259,8 +262,15 @@ export class Opening {
   }
 
   #note(method: string, dialect: Dialect, outcome: string, error?: ClientError): void {
-    this.#tried.push(`${method} (${dialect.date}): ${outcome}`);
-    this.#absent = error?.code === 'http-error' && absentStatuses.includes(error.said?.status ?? 0);
+    this.#tried.push(`${method}${this.#at} (${dialect.date}): ${outcome}`);
+    const { status = 0, code } = error?.said ?? {};
+    // Whoever says which methods there are is there.
+    this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code;
+  }
+
+  get #at(): string {
+    const { path } = this.#options;
+    return path === '' ? '' : ` at ${path}`;
   }
 
   #noHandshake({ date }: Dialect, probe: Probe): ClientError {

@@ -56,6 +56,22 @@ test('a web page at the root does not hide the server', async () => {
   await client.close();
 });
 
+test('a root that refuses in words of JSON-RPC does not hide the server, one that knows methods does', async () => {
+  const refuse = (code: number): Manners => {
+    return ({ json, message }) => {
+      json({ jsonrpc: '2.0', id: message.id ?? null, error: { code, message: 'Not Found' } }, 404);
+      return true;
+    };
+  };
+  const client = await connect(await start('/mcp', refuse(-32000)), { verdicts: new VerdictCache() });
+  await client.close();
+  await server.close();
+  expect(await failure(await start('/mcp', refuse(-32601)), { verdicts: new VerdictCache() })).toMatchObject({
+    code: 'not-mcp',
+  });
+  expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
+});
+
 test('a server at the root is left alone', async () => {
   const origin = await start('/', 200);
   const client = await connect(origin, { verdicts: new VerdictCache() });
@@ -68,7 +84,7 @@ test('what was tried at both places is told, and nothing beyond them is tried', 
   const verdicts = new VerdictCache();
   const error = await failure(origin, { verdicts });
   expect(error).toMatchObject({ code: 'not-mcp' });
-  expect(error.message).toMatch(new RegExp(`${origin}/" refused initialize.*${origin}/mcp" refused initialize`, 's'));
+  expect(error.message).toMatch(/tried .*; initialize \(2025-11-25\): .*; initialize at \/mcp \(2025-11-25\): /);
   expect(new Set(paths.map((each) => each.split(' ')[1]))).toEqual(new Set(['/', '/mcp']));
   expect(paths.length).toBeLessThanOrEqual(6);
   expect(verdicts.get(`${origin}/`)).toBeUndefined();
