@@ -90,10 +90,12 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       this.#answered = true;
       const all = this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders];
       response.writeHead(200, all as string[]);
-      // Written by itself, the head becomes one flat text; it leaves together with the first event.
-      response.cork();
+      // Written by itself, the head becomes one flat text; it leaves together with the first event. It is the socket that
+      // waits: from Node 22 on, a response that ends while it is corked itself says goodbye before what it had to say.
+      const { socket } = response;
+      socket?.cork();
       response.flushHeaders();
-      process.nextTick(() => response.uncork());
+      process.nextTick(() => socket?.uncork());
       this.#letGo();
       this.onAnswered?.(200);
     }
