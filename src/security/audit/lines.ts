@@ -30,9 +30,8 @@ const uneventful: ReadonlySet<string> = new Set([
 export const isEventful = ({ request, outcome }: Ended): boolean =>
   outcome === 'refused' || !uneventful.has(request.method);
 
-/** The part of a line that is the same for call after call of one tool by one caller. */
-interface Head {
-  readonly of: CallHappening;
+/** The part of a line that is the same for call after call of one tool by one caller, and what it is made of. */
+interface Head extends Pick<CallHappening, 'method' | 'principal' | 'session' | 'transport' | 'address'> {
   readonly text: string;
 }
 
@@ -85,15 +84,15 @@ export class LineWriter {
   }
 
   #head(call: CallHappening): string {
-    const { method, name = '', principal, session } = call;
+    const { method, name = '', principal, session, transport, address } = call;
     const known = this.#heads.get(name);
-    if (known !== undefined && isAlike(known.of, call)) return known.text;
+    if (known !== undefined && isAlike(known, call)) return known.text;
     const event = events.get(method);
     const what = event === undefined ? `"request","method":${this.#spelling.text(method)}` : `"${event}"`;
     const named = name === '' ? '' : `,"name":${this.#spelling.text(name)}`;
     const text = `,"event":${what}${this.#who(principal, session)}${this.#where(call)}${named}`;
     if (this.#heads.size >= maxHeads) this.#heads.clear();
-    if (name.length <= 256) this.#heads.set(name, { of: call, text });
+    if (name.length <= 256) this.#heads.set(name, { method, principal, session, transport, address, text });
     return text;
   }
 
@@ -130,7 +129,7 @@ export class LineWriter {
   }
 }
 
-const isAlike = (one: CallHappening, other: CallHappening): boolean =>
+const isAlike = (one: Head, other: CallHappening): boolean =>
   one.principal === other.principal &&
   one.session === other.session &&
   one.address === other.address &&
