@@ -33,6 +33,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
 /** One refusal to be cured. */
 interface Problem {
   readonly status: number;
+  /** What was refused. */
+  readonly target: URL;
   readonly challenge: ServerChallenge;
   readonly refusal: ServerRefusal;
   /** The token that was refused; undefined when none was sent. */
@@ -102,7 +104,7 @@ class OAuthAuthorizer implements Authorizer {
       if (this.#presentation.meetNonce(target, response, context.sent)) return 'retry';
     }
     const failed = context.sent === undefined ? this.#tokens?.accessToken : tokenIn(context.sent);
-    const problem: Problem = { status, challenge, refusal, failed, attempt };
+    const problem: Problem = { status, target, challenge, refusal, failed, attempt };
     const key = JSON.stringify([status, failed, challenge.scope]);
     await this.#flights.run(key, (ended) => this.#cure(problem, ended), signal);
     return 'retry';
@@ -219,7 +221,7 @@ class OAuthAuthorizer implements Authorizer {
     return this.#locked(signal, async () => {
       await this.#reload();
       if (this.#isCured(problem)) return;
-      const discovery = await this.#discover(problem.challenge, signal);
+      const discovery = await this.#discover(problem, signal);
       const { metadata, resource } = discovery;
       const stored = await this.#credentials.tokens(metadata.issuer, resource);
       const held = stored !== undefined && this.#isOurs(stored) ? stored : undefined;
@@ -293,12 +295,13 @@ class OAuthAuthorizer implements Authorizer {
     });
   }
 
-  async #discover(challenge: ServerChallenge, signal: AbortSignal): Promise<Discovery> {
+  async #discover({ challenge, target }: Problem, signal: AbortSignal): Promise<Discovery> {
     const { protocolVersion, chooseServer } = this.#options;
     const clients = [this.#options.client ?? []].flat();
     const bound = await this.#credentials.binding();
     return discover(this.#http, challenge, {
       signal,
+      refused: target,
       protocolVersion: typeof protocolVersion === 'function' ? protocolVersion() : protocolVersion,
       choose: chooseServer,
       preferred: [...clients.flatMap(({ issuer }) => issuer ?? []), ...(bound === undefined ? [] : [bound.issuer])],

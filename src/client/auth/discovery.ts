@@ -24,6 +24,8 @@ export interface DiscoveryOptions {
   readonly signal?: AbortSignal;
   /** Sent as `MCP-Protocol-Version` to the MCP server and its origin, which may answer by revision. */
   readonly protocolVersion?: string;
+  /** The URL that was refused; counts where the server was given as an origin alone. */
+  readonly refused?: URL;
   /** Authorization servers we have credentials for; preferred when the resource lists several. */
   readonly preferred?: readonly string[];
   /** Picks one of several; the default takes a preferred one, else the first. */
@@ -39,11 +41,12 @@ export async function discover(
   const { signal } = options;
   const headers: Record<string, string> =
     options.protocolVersion === undefined ? {} : { 'mcp-protocol-version': options.protocolVersion };
-  const search = await findResourceMetadata(http, challenge.resourceMetadata, { headers, signal });
+  const endpoint = endpointOf(http.guard.server, options.refused);
+  const search = await findResourceMetadata(http, challenge.resourceMetadata, { headers, signal }, endpoint);
   if (!search.ok) {
     const origin = await findOriginMetadata(http, { headers, signal });
     return {
-      resource: canonicalResource(http.guard.server),
+      resource: canonicalResource(endpoint),
       metadata: origin.metadata,
       scopesSupported: undefined,
       dpopRequired: challenge.schemes.has('dpop') && !challenge.schemes.has('bearer'),
@@ -59,6 +62,12 @@ export async function discover(
     dpopRequired: dpopRequired || (challenge.schemes.has('dpop') && !challenge.schemes.has('bearer')),
     tried: [],
   };
+}
+
+/** Whoever gives an origin alone means the endpoint it led to; a path that was given is meant exactly. */
+function endpointOf(server: URL, refused: URL | undefined): URL {
+  const { pathname, search } = server;
+  return pathname === '/' && search === '' && refused?.origin === server.origin ? refused : server;
 }
 
 async function pick(issuers: readonly string[], options: DiscoveryOptions): Promise<string> {

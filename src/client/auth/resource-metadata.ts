@@ -25,22 +25,24 @@ const passable: ReadonlySet<AuthErrorCode> = new Set(['unreachable', 'insecure-u
 
 /**
  * Looks where the challenge points, then at the well-known places (path inserted first, root last). A document that
- * speaks of another resource ends the search: going on would let an attacker choose by failing.
+ * speaks of another resource ends the search: going on would let an attacker choose by failing. `endpoint` is what the
+ * document has to be about, on the server's origin.
  */
 export async function findResourceMetadata(
   http: AuthHttp,
   named: string | undefined,
   init: { headers?: Record<string, string>; signal?: AbortSignal },
+  endpoint: URL = http.guard.server,
 ): Promise<ResourceMetadataSearch> {
   const what = 'protected-resource metadata';
   const tried: string[] = [];
   let failure: unknown;
-  for (const candidate of candidates(http.guard.server, named)) {
+  for (const candidate of candidates(endpoint, named)) {
     tried.push(candidate);
     try {
       const url = http.guard.check(what, candidate);
       const found = await http.document(what, url, init);
-      if (found.ok) return { ok: true, metadata: readResourceMetadata(candidate, found.value, http.guard.server) };
+      if (found.ok) return { ok: true, metadata: readResourceMetadata(candidate, found.value, endpoint) };
     } catch (error) {
       // A place that is down, or that we may not ask (a proxy's inner address), may be backed by another;
       // a place that answers wrongly may not.
