@@ -13,7 +13,7 @@ export interface Feature<Result = unknown> {
   /** The outcome as the revision spells it. */
   encode(result: Result, call: Call): string;
   /** Turns a failure of the call itself, such as a time-out, into an outcome, where failures are outcomes. */
-  recover?(error: Error, call: Call): Result;
+  readonly recover?: ((error: Error, call: Call) => Result) | undefined;
   /**
    * `instant` (default): answered without user code. `work`: runs a handler, so time limits and concurrency apply.
    * `open`: stays open until one side ends it.

@@ -1,23 +1,30 @@
-// A feature that is loaded when it is first asked for: a server pays at its start only for what its clients use first.
+// Features that are loaded when they are first asked for: a server pays at its start only for what its clients use
+// first.
 
 import type { Feature } from './feature.ts';
 
-/** `pace` is said here, since it must be known before the feature is. */
-export function lazyFeature(pace: NonNullable<Feature['pace']>, load: () => Promise<Feature>): Feature {
+/** What must be known of a feature before it is there. */
+type Outline = Required<Pick<Feature, 'pace'>> & Pick<Feature, 'timeoutMs'>;
+
+/**
+ * A stand-in until the feature is loaded, which then takes its place in the table of its server. `load` is shared by
+ * all servers; what it has loaded once is there for good.
+ */
+export function lazyFeature(outline: Outline, load: () => Promise<Feature>): Feature {
   let loaded: Feature | undefined;
-  let loading: Promise<Feature> | undefined;
-  const loadOnce = (): Promise<Feature> => {
-    loading ??= load().then((feature) => {
-      loaded = feature;
-      return feature;
-    });
-    return loading;
-  };
   return {
-    pace,
-    run: (call) => (loaded === undefined ? loadOnce().then((feature) => feature.run(call)) : loaded.run(call)),
+    ...outline,
+    async run(call) {
+      loaded ??= await load();
+      const { features } = call.core;
+      if (features.get(call.method) !== loaded) features.set(call.method, loaded);
+      return loaded.run(call);
+    },
     // Nothing is spelled before it ran.
     encode: (result, call) => (loaded as Feature).encode(result, call),
     failed: (result) => loaded?.failed?.(result) ?? false,
+    get recover() {
+      return loaded?.recover;
+    },
   };
 }

@@ -13,6 +13,7 @@ import type {
   SessionState,
 } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
+import { methods } from '../protocol/methods.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
 import type { SchemaInput } from '../schema/index.ts';
@@ -29,7 +30,7 @@ import type {
   ToolDefinition,
 } from './definitions.ts';
 import { createMemoryStore } from './expiring-store.ts';
-import { features } from './features/index.ts';
+import { features, loadCallTool } from './features/index.ts';
 import { guardObserver } from './guarded-observer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
@@ -236,6 +237,11 @@ export class Server implements SessionHost {
   }
   get store(): ExpiringStore {
     return this.#core.store;
+  }
+
+  /** Loads ahead what tool calls need; without it the first call does. */
+  async prepare(): Promise<void> {
+    this.#core.features.set(methods.callTool.name, await loadCallTool());
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {

@@ -76,6 +76,11 @@ export interface Channel {
 export interface Host {
   /** Opens a channel for a peer; `outlet` carries what no request asked for and is the default way back. */
   connect(peer: Peer, outlet: Outlet): Channel;
+  /**
+   * Loads ahead what requests will need. For transports to call when nobody waits, or to await before anybody can; a
+   * request that comes earlier loads it by itself.
+   */
+  prepare?(): Promise<void>;
   /** Called when the last transport of the process ends, so that packs can let go of what they hold. */
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { compileSchema, formatIssues, SchemaError } from './index.ts';
+import './judging.ts';
 import type { JsonSchema, SchemaInput } from './types.ts';
 
 const input = { direction: 'input', where: 'tool "t" input' } as const;

@@ -1,8 +1,9 @@
 // `compileSchema`: sorts what a user handed in, and finds at registration whatever would fail later.
 import { DeferredValidator } from './deferred.ts';
 import { isEvident } from './evident.ts';
+import { judges } from './judges.ts';
 import { parseSchema } from './parse.ts';
-import { PlainValidator } from './plain.ts';
+import type { Plan } from './plan.ts';
 import { isObject } from './refs.ts';
 import { requireObjectRoot } from './root.ts';
 import { SchemaError } from './schema-error.ts';
@@ -22,13 +23,17 @@ export function compileSchema(schema: SchemaInput, options: CompileOptions): Com
 }
 
 function plainValidator(json: JsonSchema, where: string): Validator {
-  if (isEvident(json)) return new PlainValidator(() => parseSchema(json, where).plan);
-  const { plan, beyond } = parseSchema(json, where);
-  if (beyond === undefined) return new PlainValidator(() => plan);
-  return new DeferredValidator(async () => {
-    const { AjvValidator } = await import('./ajv.ts');
-    return new AjvValidator(json, beyond, where);
-  });
+  const parsed = isEvident(json) ? undefined : parseSchema(json, where);
+  const beyond = parsed?.beyond;
+  if (beyond !== undefined) {
+    return new DeferredValidator(async () => {
+      const { AjvValidator } = await import('./ajv.ts');
+      return new AjvValidator(json, beyond, where);
+    });
+  }
+  const read = (): Plan => (parsed ?? parseSchema(json, where)).plan;
+  const make = (): Validator | undefined => judges.plain && new judges.plain(read);
+  return make() ?? new DeferredValidator(() => make() ?? import('./judging.ts').then(() => make() as Validator));
 }
 
 function atRoot(json: JsonSchema, { root = 'object', where }: CompileOptions): JsonSchema {

@@ -1,24 +1,25 @@
-// A validator that is made when its first value arrives: what a library judges costs nothing before that.
+// A validator that is made when its first value arrives: a start, and a server that is only listed, do not pay for it.
 import type { Validation, Validator } from './types.ts';
 
 export class DeferredValidator implements Validator {
-  readonly check = undefined;
-  readonly #make: () => Promise<Validator>;
-  #made: Validator | undefined;
-  #making: Promise<Validator> | undefined;
+  check: Validator['check'];
+  readonly #make: () => Validator | Promise<Validator>;
+  #made: Validator | Promise<Validator> | undefined;
 
-  constructor(make: () => Promise<Validator>) {
+  constructor(make: () => Validator | Promise<Validator>) {
     this.#make = make;
   }
 
   validate(value: unknown): Validation | Promise<Validation> {
-    return this.#made === undefined ? this.#first(value) : this.#made.validate(value);
+    const made = (this.#made ??= this.#make());
+    return made instanceof Promise
+      ? made.then((validator) => this.#keep(validator).validate(value))
+      : this.#keep(made).validate(value);
   }
 
-  async #first(value: unknown): Promise<Validation> {
-    this.#making ??= this.#make();
-    const made = await this.#making;
-    this.#made = made;
-    return made.validate(value);
+  #keep(validator: Validator): Validator {
+    this.#made = validator;
+    this.check = validator.check;
+    return validator;
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileSchema, formatIssues } from './index.ts';
+import './judging.ts';
 import type { JsonSchema } from './types.ts';
 
 const options = { direction: 'input', root: 'any', where: 'test' } as const;

@@ -28,7 +28,7 @@ export type { HttpServer } from './http/serve.ts';
  * const { url, close } = await serveHttp(server, { port: 8000 });
  */
 export async function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
-  const { serveHttp: serve } = await import('./http/serve.ts');
+  const [{ serveHttp: serve }] = await Promise.all([import('./http/serve.ts'), host.prepare?.()]);
   return serve(host, options);
 }
 
@@ -42,7 +42,9 @@ export async function serveHttp(host: SessionHost, options?: HttpOptions): Promi
 export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
   let made: Promise<FetchHandler> | undefined;
   const handler = (): Promise<FetchHandler> =>
-    (made ??= import('./http/fetch.ts').then(({ createFetchHandler }) => createFetchHandler(host, options)));
+    (made ??= Promise.all([import('./http/fetch.ts'), host.prepare?.()]).then(([{ createFetchHandler }]) =>
+      createFetchHandler(host, options),
+    ));
   const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
   return Object.assign(handle, {
     close: async (graceMs?: number) => {

@@ -17,18 +17,20 @@ const signals = ['SIGTERM', 'SIGINT'] as const satisfies StopSignal[];
 /** The exit code a shell expects of a process that a signal ended. */
 export const signalExitCodes: Record<StopSignal, number> = { SIGTERM: 143, SIGINT: 130 };
 
-/** Watches until the process ends. A `parentPollMs` of 0 leaves the parent unwatched. */
-export function watchProcess(listener: ProcessListener, parentPollMs: number): void {
+/** Watches signals and errors until the process ends. */
+export function watchProcess(listener: Omit<ProcessListener, 'onOrphaned'>): void {
   let count = 0;
   for (const signal of signals) process.on(signal, () => listener.onSignal(signal, ++count));
   process.on('uncaughtException', (error) => listener.onFatal('uncaught exception', error));
   process.on('unhandledRejection', (error) => listener.onFatal('unhandled rejection', error));
-  if (parentPollMs > 0) watchParent(listener, parentPollMs);
 }
 
-/** Polling is the portable way (no system calls us back), and one look costs less than a microsecond. */
-function watchParent(listener: ProcessListener, pollMs: number): void {
-  const parent = process.ppid;
+/**
+ * Watches the process that was our parent when we began; a `pollMs` of 0 leaves it unwatched. Polling is the portable
+ * way (no system calls us back), and one look costs less than a microsecond.
+ */
+export function watchParent(listener: Pick<ProcessListener, 'onOrphaned'>, parent: number, pollMs: number): void {
+  if (pollMs === 0) return;
   const timer = setInterval(() => {
     if (process.ppid === parent && (process.platform !== 'win32' || exists(parent))) return;
     clearInterval(timer);

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Host, Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import { createLogger } from './logger.ts';
-import { type ProcessListener, signalExitCodes, watchProcess } from './process-watch.ts';
+import { type ProcessListener, signalExitCodes, watchParent, watchProcess } from './process-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';
 
@@ -61,7 +61,19 @@ export async function serveStdio(host: Host, options: StdioOptions = {}): Promis
     { ...rest, logger },
   );
   const ownProcess = options.ownProcess ?? (options.stdin === undefined && options.stdout === undefined);
-  if (ownProcess) ownTheProcess(host, connection, stdout, logger, options.parentPollMs ?? defaultParentPollMs);
+  if (ownProcess) {
+    const parent = process.ppid;
+    const listener = ownTheProcess(host, connection, stdout, logger);
+    watchProcess(listener);
+    // What already waits on stdin comes first, and is there in the second turn.
+    setImmediate(() =>
+      setImmediate(() => {
+        watchParent(listener, parent, options.parentPollMs ?? defaultParentPollMs);
+        // A call that needs what can not be loaded will say so.
+        host.prepare?.().catch(() => {});
+      }),
+    );
+  }
   return { closed: connection.closed, close: () => connection.stop() };
 }
 
@@ -70,8 +82,7 @@ function ownTheProcess(
   connection: StreamServer,
   stdout: Writable,
   logger: Logger & { flush?(): Promise<void> },
-  parentPollMs: number,
-): void {
+): ProcessListener {
   let ending = false;
   const unguard = guardStdout((line) => logger.info(line, { printedTo: 'stdout' }), stdout);
 
@@ -88,7 +99,11 @@ function ownTheProcess(
     process.exit(code);
   };
 
-  const listener: ProcessListener = {
+  void connection.closed.then((end) => {
+    logger.debug('connection over', { end });
+    return exit(0);
+  });
+  return {
     onSignal(signal, count) {
       if (count > 1) process.exit(signalExitCodes[signal]);
       logger.info(`${signal}: stopping`);
@@ -105,13 +120,6 @@ function ownTheProcess(
       void exit(1);
     },
   };
-  // What already waits on stdin comes first, and is there in the second turn: before its first answer a server has
-  // nothing to see to the end.
-  setImmediate(() => setImmediate(() => watchProcess(listener, parentPollMs)));
-  void connection.closed.then((end) => {
-    logger.debug('connection over', { end });
-    return exit(0);
-  });
 }
 
 /** Waits for `work`, but not longer; without keeping the process alive for it. */

@@ -20,20 +20,16 @@ export function ownProcess(
     await logger.flush?.();
     process.exit(code);
   };
-  watchProcess(
-    {
-      onSignal(signal, count) {
-        if (count > 1) process.exit(signalExitCodes[signal]);
-        logger.info(`${signal}: draining`);
-        void exit(0);
-      },
-      // A server in the background outlives whoever started it.
-      onOrphaned() {},
-      onFatal(kind, error) {
-        logger.error(kind, { error });
-        void exit(1);
-      },
+  // The parent is not watched: a server in the background outlives whoever started it.
+  watchProcess({
+    onSignal(signal, count) {
+      if (count > 1) process.exit(signalExitCodes[signal]);
+      logger.info(`${signal}: draining`);
+      void exit(0);
     },
-    0,
-  );
+    onFatal(kind, error) {
+      logger.error(kind, { error });
+      void exit(1);
+    },
+  });
 }

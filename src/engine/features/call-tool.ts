@@ -1,4 +1,4 @@
-// tools/list and tools/call: find, validate, run, and say what came of it.
+// tools/call: find, validate, run, and say what came of it.
 
 import { declares, requiredCapabilities } from '../../protocol/abilities.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
@@ -7,6 +7,7 @@ import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import type { ToolFailure } from '../../protocol/rules.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
+import '../../schema/judging.ts';
 import { AskError, resumeRounds } from '../asks/index.ts';
 import { InputRequired } from '../asks/input-required.ts';
 import { runAgain } from '../asks/rounds.ts';
@@ -14,12 +15,8 @@ import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
 import { CallTimeout, type Feature } from '../feature.ts';
 import { isThenable } from '../run-call.ts';
+import { toolTimeoutMs } from './list-tools.ts';
 import { toToolResult } from './tool-result.ts';
-
-export const listTools: Feature<string> = {
-  run: (call) => call.core.lists.page('tools', call),
-  encode: (text) => text,
-};
 
 export const callTool: Feature<ToolResult> = {
   pace: 'work',
@@ -46,7 +43,7 @@ export const callTool: Feature<ToolResult> = {
   },
   encode: (result, call) => call.revision.toolResult(result, (call.subject as ToolEntry | undefined)?.output?.json),
   recover: (error, call) => settleFailure(call, error),
-  timeoutMs: (call) => (call.subject as ToolEntry | undefined)?.definition.timeoutMs,
+  timeoutMs: toolTimeoutMs,
   failed: (result) => result.isError === true,
 };
 
