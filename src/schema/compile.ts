@@ -33,7 +33,11 @@ function plainValidator(json: JsonSchema, where: string): Validator {
   }
   const read = (): Plan => (parsed ?? parseSchema(json, where)).plan;
   const make = (): Validator | undefined => judges.plain && new judges.plain(read);
-  return make() ?? new DeferredValidator(() => make() ?? import('./judging.ts').then(() => make() as Validator));
+  const makeLate = async (): Promise<Validator> => {
+    (await import('./judging.ts')).judgeAtOnce();
+    return make() as Validator;
+  };
+  return make() ?? new DeferredValidator(() => make() ?? makeLate());
 }
 
 function atRoot(json: JsonSchema, { root = 'object', where }: CompileOptions): JsonSchema {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { compileSchema, formatIssues } from './index.ts';
-import './judging.ts';
+import { judgeAtOnce } from './judging.ts';
 import type { JsonSchema } from './types.ts';
+
+judgeAtOnce();
 
 const options = { direction: 'input', root: 'any', where: 'test' } as const;
 

@@ -5,12 +5,14 @@ import { methods } from '../../protocol/methods.ts';
 import type { Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
 import { compileSchema, formatIssues, type Validation, type Validator } from '../../schema/index.ts';
-import '../../schema/judging.ts';
+import { judgeAtOnce } from '../../schema/judging.ts';
 import { Call, type Fields } from '../call.ts';
 import { clientErrors } from '../errors.ts';
 import type { ReadOptions, ToolCallOptions } from '../options.ts';
 import { demand, type Kit } from './kit.ts';
 import { ListReader, type Page } from './lists.ts';
+
+judgeAtOnce();
 
 /** What is checked about a call. */
 export interface ToolSettings {

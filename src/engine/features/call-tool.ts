@@ -7,7 +7,7 @@ import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import type { ToolFailure } from '../../protocol/rules.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
-import '../../schema/judging.ts';
+import { judgeAtOnce } from '../../schema/judging.ts';
 import { AskError, resumeRounds } from '../asks/index.ts';
 import { InputRequired } from '../asks/input-required.ts';
 import { runAgain } from '../asks/rounds.ts';
@@ -17,6 +17,8 @@ import { CallTimeout, type Feature } from '../feature.ts';
 import { isThenable } from '../run-call.ts';
 import { toolTimeoutMs } from './list-tools.ts';
 import { toToolResult } from './tool-result.ts';
+
+judgeAtOnce();
 
 export const callTool: Feature<ToolResult> = {
   pace: 'work',

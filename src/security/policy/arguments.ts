@@ -2,10 +2,12 @@
 
 import type { Principal } from '../../protocol/principal.ts';
 import { compileSchema, formatIssues, type JsonSchema } from '../../schema/index.ts';
-import '../../schema/judging.ts';
+import { judgeAtOnce } from '../../schema/judging.ts';
 import { compileGlobs, type Glob } from '../glob.ts';
 import { type CompiledAudience, compileAudience } from './access.ts';
 import { type ArgumentRule, type Policy, PolicyError } from './contract.ts';
+
+judgeAtOnce();
 
 /** A rule that was not kept. */
 export interface Violation {

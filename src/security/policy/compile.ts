@@ -1,7 +1,7 @@
 // A policy made ready: checked against its schema and against itself, with its parts in the shape that the guards take.
 
 import { compileSchema, formatIssues } from '../../schema/index.ts';
-import '../../schema/judging.ts';
+import { judgeAtOnce } from '../../schema/judging.ts';
 import { compileScopes, type ScopeRule, type ScopesOf } from '../auth/scopes.ts';
 import type { CallLimit, ConcurrencyRule, RateRule, SheddingOptions } from '../limits/index.ts';
 import { compilePolicy as checkNetwork, type NetworkPolicy } from '../network/policy.ts';
@@ -11,6 +11,8 @@ import { type CheckArguments, compileArguments } from './arguments.ts';
 import { type Policy, PolicyError } from './contract.ts';
 import { policySchema } from './schema.ts';
 import { parseDuration, parseSize } from './units.ts';
+
+judgeAtOnce();
 
 /** Where tools may read and write. */
 export interface FileAccess {
