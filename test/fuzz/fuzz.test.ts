@@ -1,5 +1,6 @@
 // Fuzzing of the built program over its real transports: no crash, no hang, one answer per id. Half a minute in the
-// normal run; MOORING_FUZZ_SECONDS=3600 for longer. A case that fails is kept in corpus/ and tried first from then on.
+// normal run, two minutes with CI=true; MOORING_FUZZ_SECONDS=3600 for longer, MOORING_FUZZ_SECONDS=endless until somebody
+// stops it. MOORING_FUZZ_SEED makes a run again. A case that fails is kept in corpus/ and tried first from then on.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,29 +8,34 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createRandom, makeBytes, makeMessage, pick, type Random } from './generator.ts';
 import { makeRequest } from './requests.ts';
-import { type Case, openHttp, openStdio, openWebSocket, type Target } from './targets.ts';
+import { openSession, openSse } from './sessions.ts';
+import { type Case, openHttp, openStdio, openWebSocket, type Target, type TargetName } from './targets.ts';
 
-const seconds = Number(process.env['MOORING_FUZZ_SECONDS'] ?? 24);
+const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (process.env['CI'] === 'true' ? '120' : '24');
+const isEndless = asked === 'endless';
+/** Endless is round after round of a minute, so that every transport has its turn. */
+const seconds = isEndless ? 60 : Number(asked);
+if (!(seconds > 0)) throw new RangeError(`MOORING_FUZZ_SECONDS is a number or "endless", not ${asked}`);
 const seed = Number(process.env['MOORING_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
 const corpus = join(import.meta.dirname, 'corpus');
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
 interface KeptCase {
-  readonly transport: Target['name'];
+  readonly transport: TargetName;
   readonly revision: string;
   readonly why: string;
   readonly frames: readonly string[];
 }
 
-const transports: Readonly<
-  Record<Target['name'], { readonly share: number; open(revision: string): Promise<Target> }>
-> = {
-  stdio: { share: 0.4, open: openStdio },
-  websocket: { share: 0.3, open: openWebSocket },
-  http: { share: 0.3, open: openHttp },
+const transports: Readonly<Record<TargetName, { readonly share: number; open(revision: string): Promise<Target> }>> = {
+  stdio: { share: 0.25, open: openStdio },
+  websocket: { share: 0.15, open: openWebSocket },
+  http: { share: 0.2, open: openHttp },
+  session: { share: 0.25, open: openSession },
+  sse: { share: 0.15, open: openSse },
 };
 
-function makeCase(random: Random, name: Target['name'], serial: number): Case {
+function makeCase(random: Random, name: TargetName, serial: number): Case {
   return Array.from({ length: 1 + Math.floor(random() * 6) }, (_, n) => {
     const id = random() < 0.5 ? `f${serial}-${n}` : serial * 100 + n;
     const bytes = makeBytes(random, makeMessage(random, id));
@@ -37,7 +43,7 @@ function makeCase(random: Random, name: Target['name'], serial: number): Case {
   });
 }
 
-function keep(transport: Target['name'], revision: string, frames: Case, why: string): string {
+function keep(transport: TargetName, revision: string, frames: Case, why: string): string {
   mkdirSync(corpus, { recursive: true });
   const kept: KeptCase = { transport, revision, why, frames: frames.map((frame) => frame.toString('base64')) };
   const text = `${JSON.stringify(kept, undefined, 2)}\n`;
@@ -70,28 +76,41 @@ describe.skipIf(kept.length === 0)('cases that failed once', () => {
   );
 });
 
-test.each(['stdio', 'websocket', 'http'] as const)(
+/** Sends cases over one transport for its share of the time; the result is how many. */
+async function torment(name: TargetName, random: Random): Promise<number> {
+  const { share, open } = transports[name];
+  const end = Date.now() + seconds * share * 1000;
+  let serial = 1;
+  while (Date.now() < end) {
+    // A fresh process now and then, so that one case can not hide what another has broken.
+    const revision = pick(random, revisions);
+    const target = await open(revision);
+    try {
+      for (const until = serial + 400; serial < until && Date.now() < end; serial++) {
+        const frames = makeCase(random, name, serial);
+        const why = await target.run(frames, serial);
+        if (why !== undefined) throw new Error(`${why}\nkept as ${keep(name, revision, frames, why)}; seed ${seed}`);
+      }
+    } finally {
+      await target.close();
+    }
+  }
+  return serial - 1;
+}
+
+const names = Object.keys(transports) as TargetName[];
+
+test.each(names)(
   'whatever comes over %s: no crash, no hang, one answer per id',
   { timeout: (seconds + 120) * 1000 },
-  async (name) => {
-    const { share, open } = transports[name];
-    const random = createRandom(seed);
-    const end = Date.now() + seconds * share * 1000;
-    let serial = 1;
-    while (Date.now() < end) {
-      // A fresh process now and then, so that one case can not hide what another has broken.
-      const revision = pick(random, revisions);
-      const target = await open(revision);
-      try {
-        for (const until = serial + 400; serial < until && Date.now() < end; serial++) {
-          const frames = makeCase(random, name, serial);
-          const why = await target.run(frames, serial);
-          if (why !== undefined) throw new Error(`${why}\nkept as ${keep(name, revision, frames, why)}; seed ${seed}`);
-        }
-      } finally {
-        await target.close();
-      }
-    }
-    expect(serial).toBeGreaterThan(1);
-  },
+  async (name) => expect(await torment(name, createRandom(seed))).toBeGreaterThan(0),
 );
+
+if (isEndless) {
+  test('round after round, until somebody stops it', { timeout: 2 ** 31 - 1 }, async () => {
+    for (let round = 1; ; round++) {
+      const random = createRandom(seed + round);
+      for (const name of names) console.info(`round ${round}, ${name}: ${await torment(name, random)} cases`);
+    }
+  });
+}

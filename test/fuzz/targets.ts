@@ -13,13 +13,16 @@ import { hostMark } from './requests.ts';
 const program = join(resolve(import.meta.dirname, '../..'), 'dist/cli.js');
 
 /** A machine under load is slow, a program that hangs is slower. */
-const patienceMs = 15_000;
+export const patienceMs = 15_000;
 
 /** What a case consists of, whatever carries it. */
 export type Case = readonly Buffer[];
 
+/** Every way in. `http` is raw requests with headers that are nearly right, `session` messages within good ones. */
+export type TargetName = 'stdio' | 'websocket' | 'http' | 'session' | 'sse';
+
 export interface Target {
-  readonly name: 'stdio' | 'websocket' | 'http';
+  readonly name: TargetName;
   /** Undefined when all went well. */
   run(frames: Case, serial: number): Promise<string | undefined>;
   close(): Promise<void>;
@@ -27,7 +30,7 @@ export interface Target {
 
 const ping = (id: string): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 
-const hello = (protocolVersion: string): string =>
+export const hello = (protocolVersion: string): string =>
   JSON.stringify({
     jsonrpc: '2.0',
     id: 'hello',
@@ -35,7 +38,7 @@ const hello = (protocolVersion: string): string =>
     params: { protocolVersion, capabilities: {}, clientInfo: { name: 'fuzz', version: '1' } },
   });
 
-class Program {
+export class Program {
   readonly child: ChildProcessWithoutNullStreams;
   log = '';
 
@@ -63,7 +66,7 @@ class Program {
 }
 
 /** Waits for a condition, looking again whenever something happens. */
-class Watch {
+export class Watch {
   #wake: (() => void)[] = [];
 
   stir(): void {
@@ -88,7 +91,7 @@ class Watch {
 }
 
 /** A pipe or a socket: sends frames, then a ping; whatever is due must have come by then or soon after. */
-async function converse(
+export async function converse(
   frames: Case,
   serial: number,
   lines: readonly Buffer[],
@@ -108,7 +111,7 @@ async function converse(
   return answers.missing.length === 0 ? port.dead() : `no answer to ${answers.missing.join(', ')}`;
 }
 
-const idOf = (text: string): unknown => {
+export const idOf = (text: string): unknown => {
   try {
     return (JSON.parse(text) as { id?: unknown } | null)?.id;
   } catch {
@@ -155,7 +158,7 @@ function splitLines(frame: Buffer): Buffer[] {
   return [...lines, frame.subarray(from)];
 }
 
-async function startHttp(): Promise<{ readonly server: Program; readonly port: number }> {
+export async function startHttp(): Promise<{ readonly server: Program; readonly port: number }> {
   const server = new Program('--http', '--port', '0');
   const watch = new Watch();
   server.child.stderr.on('data', () => watch.stir());
