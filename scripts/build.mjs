@@ -46,6 +46,8 @@ const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
  */
 const core = staticallyImported(resolve(root, entries.index));
 const isCore = (id) => core.has(id) || id.includes('rolldown/runtime');
+/** What serves the first call, for the same reason. */
+const calls = staticallyImported(resolve(root, 'src/engine/features/call-tool.ts'));
 
 /** A module and all that it imports, and they import, before they run. */
 function staticallyImported(file, found = new Set()) {
@@ -67,7 +69,7 @@ function staticallyImported(file, found = new Set()) {
 function isStart(id) {
   const rooms = {
     cli: 'run|settings-flags|usage|commands/serve',
-    app: 'mistake|version|health|guard|serve',
+    app: 'mistake|version|health|guard|serve|node-modules',
     'app/config': 'options|settle|values|folders',
     'app/profiles': 'index|pack-options|data|local|clipboard|clipboard-trace',
     packs: 'clipboard/(index|backend)|reference/.+|meta/.+|search/index',
@@ -101,6 +103,7 @@ try {
     codeSplitting: {
       groups: [
         { name: 'core', test: isCore },
+        { name: 'calls', test: (/** @type {string} */ id) => calls.has(id) && !isCore(id) },
         { name: 'start', test: isStart },
       ],
     },
