@@ -1,11 +1,10 @@
 // The guard of a run: the audit log, where the profile or the person asks for one. What it writes is security/audit.
 
-import { statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
 import type { Logger } from '../protocol/log.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import type { Settled } from './config/settle.ts';
 import { Mistake } from './mistake.ts';
+import { basename, dirname, statSync } from './node-modules.ts';
 import type { Settings } from './settings.ts';
 
 /** Whether a log is kept without being asked for: where programs are started, somebody may want to know which. */

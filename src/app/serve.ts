@@ -1,6 +1,5 @@
 // Puts a profile together and connects it to a transport, for a process of its own.
 
-import { dirname } from 'node:path';
 import type { Principal } from '../protocol/principal.ts';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
@@ -9,6 +8,7 @@ import { type Asked, type Settled, settle } from './config/settle.ts';
 import { openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import { Mistake } from './mistake.ts';
+import { dirname } from './node-modules.ts';
 import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
 import type { Settings } from './settings.ts';
 import { version } from './version.ts';
@@ -26,9 +26,11 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const { settings } = settled;
   const row = Object.hasOwn(profiles, settings.profile) ? profiles[settings.profile] : undefined;
   if (row === undefined) {
-    throw new Mistake(
-      `Unknown profile ${JSON.stringify(settings.profile)}; one of ${Object.keys(profiles).join(', ')}`,
-    );
+    const { nearest } = await import('./text/nearest.ts');
+    const names = Object.keys(profiles);
+    const meant = nearest(settings.profile, names);
+    const hint = meant === undefined ? `one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
+    throw new Mistake(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
   }
   const logger = createLogger({ name: 'mooring', ...logOptions(settled) });
   for (const note of settled.notes) logger.notice(note);

@@ -1,6 +1,6 @@
 // Where this platform wants a program to keep its data and its configuration.
 
-import { posix, win32 } from 'node:path';
+import { posix, win32 } from '../node-modules.ts';
 
 /** What the answer depends on; given in tests. */
 export interface Platform {

@@ -1,9 +1,8 @@
 // Puts defaults, configuration file, environment and flags together; the later one wins. The file is read by file.ts,
 // which is loaded only when there is one.
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Mistake } from '../mistake.ts';
+import { existsSync, join } from '../node-modules.ts';
 import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
 import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';

@@ -1,7 +1,7 @@
 // Values of options with where each came from, and how words of the command line and the environment become values.
 
-import { isAbsolute, join, resolve } from 'node:path';
 import { Mistake } from '../mistake.ts';
+import { isAbsolute, join, resolve } from '../node-modules.ts';
 import type { Option } from './options.ts';
 
 /** Where a value came from, weakest first. */

@@ -1,11 +1,10 @@
 // The data folder as profiles use it: opened when it is first needed, closed with the server, part of its health.
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { DataFolder } from '../../stores/sqlite/index.ts';
 import type { HealthRegistry } from '../health.ts';
+import { existsSync, join } from '../node-modules.ts';
 
 export interface Data {
   /** Opens the folder, or says why not; the next one who asks tries again. */
