@@ -18,6 +18,17 @@ test('a missing answer is missed, a second one and one to nobody are flaws', () 
   expect(others.flaw).toContain('an answer to nobody');
 });
 
+test('an internal error is a flaw, another error is none', () => {
+  for (const [message, flawed] of [
+    ['Internal error', true],
+    ['Invalid params', false],
+  ] as const) {
+    const answers = new Answers(expectAnswers([request(1)]));
+    answers.take(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32603, message } }));
+    expect(answers.flaw !== undefined, message).toBe(flawed);
+  }
+});
+
 test('what is no message is a flaw, a notification is none', () => {
   for (const text of ['nonsense', '{}', '"x"']) {
     const answers = new Answers(expectAnswers([]));

@@ -108,6 +108,9 @@ export class Answers {
       this.flaw ??= `an answer is no message: ${text.slice(0, 200)}`;
       return;
     }
+    // Whatever comes, an error outside of every handler is a mistake of ours.
+    if (isObject(message['error']) && message['error']['message'] === 'Internal error')
+      this.flaw ??= `an internal error: ${text.slice(0, 200)}`;
     if (message['method'] !== undefined || message['id'] === null || message['id'] === undefined) return;
     const key = keyOf(message['id']);
     const count = (this.#seen.get(key) ?? 0) + 1;
