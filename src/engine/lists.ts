@@ -4,7 +4,7 @@ import { wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { CacheHint } from '../protocol/model.ts';
-import type { Listed } from '../protocol/revisions/index.ts';
+import type { Listed, Revision } from '../protocol/revisions/index.ts';
 import type { Call } from './call.ts';
 import { type Entry, isVisible, type Kind } from './catalog.ts';
 import type { Core } from './core.ts';
@@ -24,6 +24,13 @@ export interface Row<K extends Kind> {
 export class ListCache {
   readonly #core: Core;
   readonly #pages = new Map<string, string>();
+  /** Lists of one page that are the same for everybody, by revision: what nearly every server has. */
+  readonly #whole: Record<Kind, Map<Revision, string>> = {
+    tools: new Map(),
+    resources: new Map(),
+    resourceTemplates: new Map(),
+    prompts: new Map(),
+  };
   /** Counts changes; a page spelled before one is not kept after it. */
   #generation = 0;
 
@@ -33,12 +40,15 @@ export class ListCache {
 
   forget(kind: Kind): void {
     this.#generation++;
+    this.#whole[kind].clear();
     for (const key of this.#pages.keys()) if (key.startsWith(`${kind} `)) this.#pages.delete(key);
   }
 
   /** The page a request asks for. `more`: items that are not in the catalog and differ from call to call. */
   page<K extends Kind>(kind: K, call: Call, more?: readonly Row<K>[]): string | Promise<string> {
     const { cursor } = call.params;
+    const whole = cursor === undefined && more === undefined ? this.#whole[kind].get(call.revision) : undefined;
+    if (whole !== undefined) return whole;
     const { principal } = call.peer;
     // What differs between callers must not be shared by a cache, whatever was configured.
     const scope = this.#core.catalog.hides || more !== undefined ? 'private' : this.#core.listCache.cacheScope;
@@ -55,8 +65,11 @@ export class ListCache {
       const generation = this.#generation;
       const keep = (text: string): string => {
         if (generation !== this.#generation) return text;
-        if (this.#pages.size >= maxPages) this.#pages.clear();
-        this.#pages.set(key, text);
+        if (view === '' && whose === '') this.#whole[kind].set(call.revision, text);
+        else {
+          if (this.#pages.size >= maxPages) this.#pages.clear();
+          this.#pages.set(key, text);
+        }
         return text;
       };
       return typeof spelled === 'string' ? keep(spelled) : spelled.then(keep);
