@@ -33,15 +33,22 @@ export async function openPolicy(
 /** The settings within the bounds of the policy; what was asked for beyond them is a mistake. */
 export function boundSettings(settings: Settings, policy: CompiledPolicy): Settings {
   const { files, sandbox, network } = policy;
+  const roots = files === undefined ? settings.roots : boundRoots(settings.roots, files.read);
   return {
     ...settings,
-    ...(files === undefined ? {} : { roots: boundRoots(settings.roots, files.read) }),
+    roots,
     ...(sandbox === undefined
       ? {}
       : {
           allowedCommands: boundCommands(settings.allowedCommands, programsOf(policy)),
-          packs: { ...settings.packs, system: withSandbox(settings.packs['system'], sandbox) },
         }),
+    packs: {
+      ...settings.packs,
+      ...(sandbox === undefined ? {} : { system: withSandbox(settings.packs['system'], sandbox) }),
+      ...(sandbox === undefined && files === undefined
+        ? {}
+        : { workers: boundWorkers(settings.packs['workers'], roots, policy) }),
+    },
     ...(network === undefined ? {} : { network }),
   };
 }
@@ -75,6 +82,46 @@ function withSandbox(given: unknown, { level, limits }: NonNullable<CompiledPoli
       ...(level === undefined ? {} : { level }),
       limits: { ...options.commands?.limits, ...limits },
     },
+  };
+}
+
+interface WorkersBounds {
+  readonly level?: unknown;
+  readonly network?: unknown;
+  readonly readOnly?: readonly string[];
+  readonly writable?: readonly string[];
+}
+
+/** Workers see and change what the policy allows, whatever the configuration says of them; roots alone are for reading. */
+function boundWorkers(options: unknown, roots: readonly string[], { files, sandbox }: CompiledPolicy): WorkersBounds {
+  const given = (options ?? {}) as WorkersBounds;
+  if (given.network === 'host' && sandbox !== undefined && sandbox.network !== 'host') {
+    throw new Mistake(
+      'packs.workers.network is "host", which the policy does not allow: "commands" has no such "network"',
+    );
+  }
+  const level = sandbox?.level === undefined ? {} : { level: sandbox.level };
+  if (files === undefined && sandbox?.readOnly === undefined && sandbox?.writable === undefined)
+    return { ...given, ...level };
+  const mayWrite = [...(files?.write ?? []), ...(sandbox?.writable ?? [])];
+  const mayRead = [...(files?.read ?? []), ...(sandbox?.readOnly ?? []), ...mayWrite];
+  const within = (folder: string, bounds: readonly string[]): boolean => bounds.some((each) => isInside(folder, each));
+  for (const [name, bounds] of [
+    ['writable', mayWrite],
+    ['readOnly', mayRead],
+  ] as const) {
+    const outside = given[name]?.find((folder) => !within(folder, bounds));
+    if (outside === undefined) continue;
+    throw new Mistake(
+      `packs.workers.${name}: ${outside} lies outside what the policy allows: ${bounds.join(', ') || 'nothing'}`,
+    );
+  }
+  const readable = roots.filter((root) => within(root, mayRead) && !within(root, mayWrite));
+  return {
+    ...given,
+    ...level,
+    writable: given.writable ?? roots.filter((root) => within(root, mayWrite)),
+    readOnly: given.readOnly ?? readable,
   };
 }
 

@@ -1,11 +1,12 @@
 // The audit log as its reader sees it: what a client does is in it, secrets are not, and no line can be changed unseen.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import type { Peer } from '../../src/protocol/exchange.ts';
+import { silentLogger } from '../../src/protocol/log.ts';
 import {
   type AuditEntry,
   type AuditLog,
@@ -405,4 +406,24 @@ test('the files are for nobody else', async () => {
   const log = await openIn(directory);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
   expect(statSync(log.path).mode & 0o777).toBe(0o600);
+});
+
+test('a folder that was there keeps its mode; one that everybody may write to is refused, a group is warned of', async () => {
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+  const open = async (mode: number): Promise<string> => {
+    const place = mkdtempSync(join(tmpdir(), 'mooring-audit-mode-'));
+    chmodSync(place, mode);
+    try {
+      await (await openAuditLog({ directory: place, logger })).close();
+      return `${(statSync(place).mode & 0o777).toString(8)} ${warnings.splice(0).length}`;
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
+  };
+  expect(await open(0o755)).toBe('755 0');
+  expect(await open(0o775)).toBe('775 1');
+  expect(await open(0o777)).toContain('everybody may write');
 });

@@ -1,8 +1,9 @@
 // Takes up a log where its last writer left it: finds the end of the chain and seals off what a killed writer left of
 // its last line. Nothing is ever cut away: the torn piece stays, and the next line says what it is.
 
-import { appendFileSync, chmodSync, mkdirSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { Logger } from '../../protocol/log.ts';
 import { hashBytes, hashLine, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { parseEntry } from './entry.ts';
@@ -19,7 +20,7 @@ export interface OpenedLog {
 }
 
 export async function openLog(options: WriterOptions, lines: LineWriter): Promise<OpenedLog> {
-  prepareDirectory(options.directory);
+  prepareDirectory(options.directory, options.logger);
   const claim = claimLog(options.directory, options.name);
   try {
     const own = { ...options, name: claim.name };
@@ -43,11 +44,16 @@ export async function openLog(options: WriterOptions, lines: LineWriter): Promis
   }
 }
 
-function prepareDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const { uid, mode } = statSync(directory);
-  // What others may write to they may also replace; where the directory is ours we close it.
-  if ((mode & 0o022) !== 0 && uid === process.getuid?.()) chmodSync(directory, mode & 0o755);
+/** A folder we make is for its owner alone. One that was there is left as it is: others may have a reason to read it. */
+function prepareDirectory(directory: string, logger: Logger | undefined): void {
+  const isOurs = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
+  if (isOurs || process.platform === 'win32') return;
+  const { mode } = statSync(directory);
+  // Whoever may write to a folder may replace what is in it, and a log that can be replaced proves nothing.
+  if ((mode & 0o002) !== 0) {
+    throw new Error(`everybody may write to ${directory}; choose a folder of its own, or run: chmod o-w ${directory}`);
+  }
+  if ((mode & 0o020) !== 0) logger?.warn('the group of its folder can replace the audit log', { directory });
 }
 
 /** Where the chain ends, and what must be said about it. */
