@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { ownershipProblem } from '../config/ownership.ts';
 import type { Settled } from '../config/settle.ts';
+import { auditPlace } from '../guard.ts';
 import type { HttpSettings } from '../settings.ts';
 
 /** What was found. `missing`: works without it, but something is not offered. */
@@ -140,7 +141,6 @@ async function lookAtSqlite(): Promise<Outcome> {
 
 async function lookAtAudit({ settings }: Settled): Promise<Outcome> {
   if (settings.audit === undefined) return ok('switched off');
-  const { auditPlace } = await import('../guard.ts');
   const { directory, name } = auditPlace(settings.audit.file);
   if (!existsSync(directory)) return ok('nothing written yet');
   const { verifyAudit } = await import('../../security/audit/index.ts');

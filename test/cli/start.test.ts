@@ -1,0 +1,68 @@
+// What a start loads before its first answer. Time is for the bench; here is what time is spent on, which does not vary.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { cli, useHome } from './program.ts';
+
+const home = useHome();
+const opening = `${JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+})}\n`;
+
+/** Says on stderr, at the first write to stdout, which modules of Node are loaded and which files have been. */
+const witness = `
+  const { registerHooks } = process.getBuiltinModule('node:module');
+  const files = [];
+  registerHooks?.({ load(url, context, next) { if (url.startsWith('file:')) files.push(url); return next(url, context); } });
+  const write = process.stdout.write;
+  process.stdout.write = function (...args) {
+    process.stdout.write = write;
+    process.stderr.write('loaded ' + JSON.stringify({ builtIn: process.moduleLoadList, files }) + '\\n');
+    return write.apply(this, args);
+  };`;
+
+function loadedBy(profile: string): { readonly builtIn: readonly string[]; readonly files: readonly string[] } {
+  const preload = `data:text/javascript,${encodeURIComponent(witness)}`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, cli, 'serve', profile], {
+    input: opening,
+    encoding: 'utf8',
+    env: home.env,
+    cwd: home.folder,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { protocolVersion: '2024-11-05' } });
+  return JSON.parse(/^loaded (.*)$/m.exec(stderr)?.[1] as string);
+}
+
+/** The file and all it imports before it runs. */
+function eager(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const statics = readFileSync(file, 'utf8').matchAll(/\b(?:import|from)\s*["'](\.[^"']+)["']/g);
+  for (const [, path] of statics) eager(join(dirname(file), path as string), seen);
+  return seen;
+}
+
+test.each(['clipboard', 'local'])('%s answers before anything else of Node is loaded', (profile) => {
+  const loaded = new Set(loadedBy(profile).builtIn);
+  for (const name of [
+    ...['child_process', 'crypto', 'dns', 'http', 'https', 'os', 'perf_hooks', 'readline', 'sqlite'],
+    ...['tls', 'zlib', 'internal/util/parse_args/parse_args', 'internal/mime'],
+  ]) {
+    expect(loaded.has(`NativeModule ${name}`), name).toBe(false);
+  }
+});
+
+test('a start opens three files: the program, what it starts with, and the core', () => {
+  const files = eager(cli);
+  expect(files.size).toBeLessThanOrEqual(3);
+  // Where Node can tell, nothing else was opened on the way to the first answer.
+  const opened = loadedBy('clipboard').files;
+  const known = new Set([...files].map((file) => pathToFileURL(file).href));
+  expect(opened.filter((url) => !known.has(url))).toEqual([]);
+});
