@@ -31,6 +31,8 @@ export class Caller implements CallOwner {
   readonly #options: CallerOptions;
   readonly #closing = new AbortController();
   #conversation: Conversation | undefined;
+  /** Those that only finish what they have begun. */
+  readonly #retired = new Set<Conversation>();
   #reopening: Promise<Conversation> | undefined;
 
   constructor(conversation: Conversation, options: CallerOptions) {
@@ -64,7 +66,11 @@ export class Caller implements CallOwner {
   async close(): Promise<void> {
     if (this.closed) return;
     this.#closing.abort(clientErrors.closed(this.#options.address));
-    await Promise.allSettled([this.#conversation?.close(), this.#reopening?.then((late) => late.close())]);
+    const open = [...this.#retired, ...(this.#conversation === undefined ? [] : [this.#conversation])];
+    await Promise.allSettled([
+      ...open.map((conversation) => conversation.close()),
+      this.#reopening?.then((late) => late.close()),
+    ]);
   }
 
   // What calls report.
@@ -174,6 +180,8 @@ export class Caller implements CallOwner {
     const conversation = this.#conversation;
     if (conversation === undefined) return;
     this.#conversation = undefined;
+    this.#retired.add(conversation);
+    void conversation.ended.then(() => this.#retired.delete(conversation));
     conversation.retire();
   }
 

@@ -36,6 +36,7 @@ export class HttpTransport implements Transport {
   #standing: StandingStream | undefined;
   #lastNotice: Promise<void> | undefined;
   #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
     this.#url = url;
@@ -81,8 +82,11 @@ export class HttpTransport implements Transport {
     abort?.();
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#closed = true;
     this.#standing?.close();
     for (const abort of [...this.#open.values(), ...this.#notices]) abort();

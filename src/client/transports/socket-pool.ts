@@ -46,18 +46,25 @@ export class SocketPool {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const socket of this.#open) socket.destroy();
+    for (const request of this.#waiting.splice(0)) refuse(request);
   }
 
   #add(request: Seeker): void {
+    const oldest = performance.now() - idleMs;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      const { socket } = idle;
+      const { socket, since } = idle;
       if (socket.destroyed || !socket.writable) continue;
+      // Whoever was busy for long may not have looked in time.
+      if (since < oldest) {
+        socket.destroy();
+        continue;
+      }
       socket.ref();
       request.reusedSocket = true;
       request.onSocket(socket);
       return;
     }
-    if (this.#closed) request.destroy(new Error('the connection was closed'));
+    if (this.#closed) refuse(request);
     else if (this.#open.size < this.#maxSockets) this.#dial(request);
     else this.#waiting.push(request);
   }
@@ -90,7 +97,7 @@ export class SocketPool {
   #gone(socket: Socket): void {
     this.#open.delete(socket);
     const next = this.#nextWaiting();
-    if (next !== undefined) this.#add(next);
+    if (next !== undefined) this.#dial(next);
   }
 
   /** Requests may be given up while they wait. */
@@ -110,4 +117,10 @@ export class SocketPool {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/** Without a socket a request hears of its end only this way. */
+function refuse(request: Seeker): void {
+  request.destroy(new Error('the connection was closed'));
+  request.onSocket(undefined);
 }

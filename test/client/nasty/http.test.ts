@@ -377,6 +377,16 @@ describe('sessions', () => {
     expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
   });
 
+  test('what one that is gone had not finished ends with the client, too', async () => {
+    const manners = forgetful(({ message }, session) => message.method === 'tools/call' && session === 1);
+    const isHanging = ({ message }: Visit): boolean => (message.params as { name?: string })?.name === 'hang';
+    const opened = await open((visit) => isHanging(visit) || manners(visit), { ...handshake, timeoutMs: 60_000 });
+    const hanging = refusal(opened.callTool('hang'));
+    expect(await opened.callTool('work')).toEqual(done);
+    await opened.close();
+    expect((await hanging).code).toBe('closed');
+  });
+
   test('its end is told to the server', async () => {
     await open(
       forgetful(() => false),
