@@ -15,7 +15,7 @@ interface Look {
 
 test.concurrent.each(['memory', 'stdio', 'http'])(
   '%s: 1,000 rounds of connecting and closing',
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async (kind) => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, kind, '1000']);
     const { before, after } = JSON.parse(stdout) as { before: Look; after: Look };
