@@ -7,7 +7,7 @@ import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceHealth, ServiceLimits } from '../remote/service.ts';
 import { Arxiv } from './arxiv.ts';
 import { Crossref } from './crossref.ts';
-import { Library } from './library.ts';
+import type { Library } from './library.ts';
 import { OpenAlex } from './openalex.ts';
 import type { RemoteSourceOptions } from './remote-source.ts';
 import type { LiteratureSource } from './source.ts';
@@ -75,13 +75,18 @@ const builtIn: Readonly<Record<BuiltIn, new (options: RemoteSourceOptions) => Li
 export function research(options: ResearchOptions = {}): ResearchPack {
   const { cacheTtlMs = 10 * 60_000, maxCached = 200, sources: wanted = Object.keys(builtIn) as BuiltIn[] } = options;
   const sources = wanted.map((source) => (typeof source === 'string' ? makeSource(source, options) : source));
-  const library = new Library({ sources, cacheTtlMs, maxCached });
+  // What puts answers together is loaded with the first question.
+  let opening: Promise<Library> | undefined;
+  const open = (): Promise<Library> => {
+    opening ??= import('./library.ts').then((module) => new module.Library({ sources, cacheTtlMs, maxCached }));
+    return opening;
+  };
   return {
     name: 'research',
     get health() {
-      return library.health;
+      return Object.fromEntries(sources.map(({ name, health }) => [name, health]));
     },
-    install: (server) => installTool(server, library, sources),
+    install: (server) => installTool(server, open, sources),
   };
 }
 
@@ -98,7 +103,7 @@ function makeSource(name: BuiltIn, { urls, contact, timeoutMs, limits, network }
 
 const year = { type: 'number', minimum: 1500, maximum: 2100 } as const;
 
-function installTool(server: Server, library: Library, sources: readonly LiteratureSource[]): void {
+function installTool(server: Server, open: () => Promise<Library>, sources: readonly LiteratureSource[]): void {
   server.tool('search_literature', {
     description: 'Search scholarly literature in several sources at once; the same paper is listed once',
     input: {
@@ -126,8 +131,11 @@ function installTool(server: Server, library: Library, sources: readonly Literat
       required: ['query'],
     } as const,
     annotations: { readOnlyHint: true, openWorldHint: true },
-    run: ({ query, max_results = 10, sources: names, years, sort = 'relevance', include_abstracts = true }, ctx) =>
-      library.search({
+    run: async (
+      { query, max_results = 10, sources: names, years, sort = 'relevance', include_abstracts = true },
+      ctx,
+    ) =>
+      (await open()).search({
         text: query,
         limit: Math.floor(max_results),
         sort,

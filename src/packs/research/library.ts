@@ -2,7 +2,6 @@
 // nothing; one that answered a moment ago is not asked again.
 
 import { cleanText, textLimits } from '../../security/hygiene.ts';
-import type { ServiceHealth } from '../remote/service.ts';
 import { TtlCache } from '../remote/ttl-cache.ts';
 import { mergePapers, type RankedList } from './merge.ts';
 import type { FoundPaper, Paper } from './paper.ts';
@@ -47,11 +46,6 @@ export class Library {
   constructor({ sources, cacheTtlMs, maxCached, now }: LibraryOptions) {
     this.#sources = sources;
     this.#cache = new TtlCache({ ttlMs: cacheTtlMs, maxEntries: maxCached, ...(now === undefined ? {} : { now }) });
-  }
-
-  /** How each source has fared since the start. */
-  get health(): Readonly<Record<string, ServiceHealth | undefined>> {
-    return Object.fromEntries(this.#sources.map(({ name, health }) => [name, health]));
   }
 
   /** Throws when not one source had an answer. */
