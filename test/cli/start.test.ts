@@ -52,7 +52,7 @@ test.each(['clipboard', 'local'])('%s answers before anything else of Node is lo
   const loaded = new Set(loadedBy(profile).builtIn);
   for (const name of [
     ...['child_process', 'crypto', 'dns', 'http', 'https', 'os', 'perf_hooks', 'readline', 'sqlite'],
-    ...['tls', 'zlib', 'internal/util/parse_args/parse_args', 'internal/mime'],
+    ...['tls', 'zlib'],
   ]) {
     expect(loaded.has(`NativeModule ${name}`), name).toBe(false);
   }
