@@ -9,7 +9,7 @@ export const guard = {
   note: `Server CPU per answer over HTTP at 64 connections (16 for echo), writing of the audit log included. The tiny call does
 nothing at all, so every microsecond of a guard shows.`,
   transport: 'guard',
-  rounds: 3,
+  rounds: 5,
   columns: [
     { label: 'call CPU µs', metric: 'cpuUs', pick: 'min' },
     { label: 'calls/s', metric: 'perSec', pick: 'max' },
