@@ -37,9 +37,12 @@ export function answer(
 /** Turns requests away before the engine sees them. */
 export class Refusals {
   readonly #host: SessionHost;
+  readonly #ownHeaders: boolean;
 
-  constructor(host: SessionHost) {
+  /** `ownHeaders`: sessions are named by a header of the profile, whose clients know nothing of ours. */
+  constructor(host: SessionHost, ownHeaders = false) {
     this.#host = host;
+    this.#ownHeaders = ownHeaders;
   }
 
   /** Answers with an error that belongs to no request. */
@@ -69,7 +72,8 @@ export class Refusals {
   }
 
   sessionRequired(exchange: HttpExchange): void {
-    this.refuse(exchange, 400, wireErrors.transport('Bad Request: Mcp-Session-Id header is required'));
+    const deployed = wireErrors.transport('Bad Request: Mcp-Session-Id header is required');
+    this.refuse(exchange, 400, this.#ownHeaders ? wireErrors.notInitialized() : deployed);
   }
 
   homelessResponse(exchange: HttpExchange): void {

@@ -65,7 +65,7 @@ export class Endpoint {
     this.options = options;
     this.limits = settleLimits(options.limits);
     this.logger = options.logger ?? host.logger ?? silentLogger;
-    this.refusals = new Refusals(host);
+    this.refusals = new Refusals(host, options.compat?.sessionHeaders !== undefined);
     this.#access = access;
     const log = options.eventLog === false ? undefined : (options.eventLog ?? createEventLog());
     this.ground = {

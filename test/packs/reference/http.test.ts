@@ -130,7 +130,7 @@ describe('requests', () => {
   test('S1-14: without initialize nothing is served', async () => {
     const { status, body } = await post({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} });
     expect(status).toBe(400);
-    expect(body.error.code).toBeLessThan(0);
+    expect(body.error).toMatchObject({ code: -32600, message: expect.stringContaining('initialize first') });
   });
 
   test('S1-17 S1-18: notifications are accepted with 202 and an empty body', async () => {
