@@ -3,8 +3,11 @@
 
 import type { Feature } from './feature.ts';
 
-/** What must be known of a feature before it is there. */
-type Outline = Required<Pick<Feature, 'pace'>> & Pick<Feature, 'timeoutMs'>;
+/**
+ * What must be known of a feature before it is there: how it is timed, and how an answer is spelled that it did not
+ * give itself. Middleware may answer in its place, and its time may be up, while it is still being loaded.
+ */
+export type Outline = Required<Pick<Feature, 'pace'>> & Omit<Feature, 'run'>;
 
 /**
  * A stand-in until the feature is loaded, which then takes its place in the table of its server. `load` is shared by
@@ -18,13 +21,10 @@ export function lazyFeature(outline: Outline, load: () => Promise<Feature>): Fea
       loaded ??= await load();
       const { features } = call.core;
       if (features.get(call.method) !== loaded) features.set(call.method, loaded);
+      // Cancelled or timed out meanwhile, or nobody is there any more: no handler begins for that.
+      if (call.settled) throw new DOMException('the call has ended', 'AbortError');
       return loaded.run(call);
     },
-    // Nothing is spelled before it ran.
-    encode: (result, call) => (loaded as Feature).encode(result, call),
-    failed: (result) => loaded?.failed?.(result) ?? false,
-    get recover() {
-      return loaded?.recover;
-    },
+    encode: (result, call) => (loaded ?? outline).encode(result, call),
   };
 }

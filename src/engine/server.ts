@@ -30,6 +30,7 @@ import type {
   ToolDefinition,
 } from './definitions.ts';
 import { createMemoryStore } from './expiring-store.ts';
+import type { Feature } from './feature.ts';
 import { features, loadCallTool } from './features/index.ts';
 import { guardObserver } from './guarded-observer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
@@ -149,13 +150,15 @@ export class Server implements SessionHost {
     if (table.has(name))
       throw new TypeError(`Method ${JSON.stringify(name)} exists already; wrap it with server.around()`);
     customMethods.add(name);
-    table.set(name, {
+    const feature: Feature = {
       pace: 'work',
       run: (call) => handler(call.params, call.context),
       encode: (result, { revision }) => revision.custom((result ?? {}) as { readonly [key: string]: unknown }),
-    });
+    };
+    table.set(name, feature);
     return {
       remove: () => {
+        if (table.get(name) !== feature) return;
         customMethods.delete(name);
         table.delete(name);
       },

@@ -2,26 +2,24 @@
 
 import { declares, requiredCapabilities } from '../../protocol/abilities.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
-import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
-import type { ToolFailure } from '../../protocol/rules.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
 import { judgeAtOnce } from '../../schema/judging.ts';
-import { AskError, resumeRounds } from '../asks/index.ts';
+import { resumeRounds } from '../asks/index.ts';
 import { InputRequired } from '../asks/input-required.ts';
 import { runAgain } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
-import { CallTimeout, type Feature } from '../feature.ts';
+import type { Feature } from '../feature.ts';
 import { isThenable } from '../run-call.ts';
-import { toolTimeoutMs } from './list-tools.ts';
+import { failure, settleFailure, toolOutline } from './list-tools.ts';
 import { toToolResult } from './tool-result.ts';
 
 judgeAtOnce();
 
 export const callTool: Feature<ToolResult> = {
-  pace: 'work',
+  ...toolOutline,
   run(call) {
     const name = call.params['name'] as string;
     const entry = call.core.catalog.tools.get(name);
@@ -43,10 +41,6 @@ export const callTool: Feature<ToolResult> = {
     const earlier = resumeRounds(call, entry.definition.singleUse);
     return earlier === undefined ? validate(call, entry, args) : earlier.then(() => validate(call, entry, args));
   },
-  encode: (result, call) => call.revision.toolResult(result, (call.subject as ToolEntry | undefined)?.output?.json),
-  recover: (error, call) => settleFailure(call, error),
-  timeoutMs: toolTimeoutMs,
-  failed: (result) => result.isError === true,
 };
 
 function unknownTool(call: Call, name: string): ToolResult {
@@ -71,7 +65,13 @@ function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Pro
     return issues === undefined ? run(call, entry, args) : invalid(call, entry, args, issues);
   }
   const validation = validator.validate(args);
-  if (validation instanceof Promise) return validation.then((settled) => judge(call, entry, args, settled));
+  if (validation instanceof Promise) {
+    return validation.then((settled) => {
+      // What takes time may be outlived by whoever asked; the handler does not begin then.
+      if (call.settled) throw new DOMException('the call has ended', 'AbortError');
+      return judge(call, entry, args, settled);
+    });
+  }
   return judge(call, entry, args, validation);
 }
 
@@ -120,30 +120,4 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
   };
   const validation = entry.output.validator.validate(result.structuredContent);
   return validation instanceof Promise ? validation.then(check) : check(validation);
-}
-
-/** What a tool threw: a wire error stays one, anything else is a result that says so. */
-function settleFailure(call: Call, error: unknown): ToolResult {
-  if (error instanceof WireError) throw error;
-  const name = call.params['name'] as string;
-  if (error instanceof AskError && call.revision.asks === 'retry') {
-    const missing = error.toWireError();
-    if (missing !== undefined) throw missing;
-  }
-  const mapped = call.revision.rules.handlerError?.(error, name);
-  if (mapped !== undefined) throw mapped;
-  call.core.logger?.debug(`tool ${name} failed`, { error });
-  return failure(call, messageOf(error), error instanceof CallTimeout ? 'timeout' : 'handler');
-}
-
-function failure(call: Call, message: string, reason: ToolFailure): ToolResult {
-  const text = call.revision.rules.toolText?.(message, reason) ?? message;
-  return { content: [{ type: 'text', text }], isError: true };
-}
-
-/** The message alone: stacks and causes are for the log. */
-function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === '' ? error.name : error.message;
-  if (isObject(error) && typeof error['message'] === 'string') return error['message'];
-  return String(error);
 }

@@ -2,15 +2,25 @@
 // is loaded when first asked for, or when there is time. Subscriptions are not: a change right after must not be missed.
 
 import { methods } from '../../protocol/methods.ts';
+import type { CacheHint, Completion, PromptResult, ReadResult } from '../../protocol/model.ts';
 import type { Feature } from '../feature.ts';
-import { lazyFeature } from '../lazy-feature.ts';
+import { lazyFeature, type Outline } from '../lazy-feature.ts';
 import { discover, initialize, ping } from './lifecycle.ts';
-import { listTools, toolTimeoutMs } from './list-tools.ts';
+import { listTools, toolOutline } from './list-tools.ts';
 import { setLevel } from './logging.ts';
 import { listen, subscribe, unsubscribe } from './subscriptions.ts';
 
-const work = { pace: 'work' } as const;
-const instant = { pace: 'instant' } as const;
+const notKept: CacheHint = { ttlMs: 0, cacheScope: 'private' };
+
+/** How answers of middleware are spelled while the feature they stand in for is not there yet. */
+const spell = (pace: Outline['pace'], encode: Feature['encode']): Outline => ({ pace, encode });
+const text: Feature['encode'] = (result) => result as string;
+const listed = spell('instant', text);
+const gathered = spell('work', text);
+const read = spell('work', (result, { revision }) => revision.readResult(result as ReadResult, notKept));
+const prompted = spell('work', (result, { revision }) => revision.promptResult(result as PromptResult));
+const completed = spell('work', (result, { revision }) => revision.completion(result as Completion));
+
 const resources = () => import('./resources.ts');
 const prompts = () => import('./prompts.ts');
 
@@ -27,15 +37,15 @@ export const features = (): readonly (readonly [string, Feature])[] => [
   [methods.ping.name, ping],
   [methods.discover.name, discover],
   [methods.listTools.name, listTools],
-  [methods.callTool.name, callTool ?? lazyFeature({ pace: 'work', timeoutMs: toolTimeoutMs }, loadCallTool)],
+  [methods.callTool.name, callTool ?? lazyFeature(toolOutline as Outline, loadCallTool)],
   [methods.setLevel.name, setLevel],
-  [methods.listResources.name, lazyFeature(work, async () => (await resources()).listResources)],
-  [methods.listResourceTemplates.name, lazyFeature(instant, async () => (await resources()).listResourceTemplates)],
-  [methods.readResource.name, lazyFeature(work, async () => (await resources()).readResource)],
+  [methods.listResources.name, lazyFeature(gathered, async () => (await resources()).listResources)],
+  [methods.listResourceTemplates.name, lazyFeature(listed, async () => (await resources()).listResourceTemplates)],
+  [methods.readResource.name, lazyFeature(read, async () => (await resources()).readResource)],
   [methods.subscribe.name, subscribe],
   [methods.unsubscribe.name, unsubscribe],
   [methods.listen.name, listen],
-  [methods.listPrompts.name, lazyFeature(instant, async () => (await prompts()).listPrompts)],
-  [methods.getPrompt.name, lazyFeature(work, async () => (await prompts()).getPrompt)],
-  [methods.complete.name, lazyFeature(work, async () => (await import('./completion.ts')).complete)],
+  [methods.listPrompts.name, lazyFeature(listed, async () => (await prompts()).listPrompts)],
+  [methods.getPrompt.name, lazyFeature(prompted, async () => (await prompts()).getPrompt)],
+  [methods.complete.name, lazyFeature(completed, async () => (await import('./completion.ts')).complete)],
 ];
