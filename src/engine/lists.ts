@@ -57,7 +57,8 @@ export class ListCache {
     if (cursor === undefined && more === undefined) {
       const view = this.#core.catalog.hides ? viewOf(entries, principal) : '';
       // A page that is not the last carries a cursor, which is bound to its caller.
-      const whose = entries.size > this.#core.limits.pageSize ? principalKey(principal) : '';
+      const paged = entries.size > this.#core.limits.pageSize;
+      const whose = paged ? principalKey(principal) : '';
       const key = `${kind} ${call.revision.date} ${view} ${whose}`;
       const known = this.#pages.get(key);
       if (known !== undefined) return known;
@@ -65,7 +66,7 @@ export class ListCache {
       const generation = this.#generation;
       const keep = (text: string): string => {
         if (generation !== this.#generation) return text;
-        if (view === '' && whose === '') this.#whole[kind].set(call.revision, text);
+        if (view === '' && !paged) this.#whole[kind].set(call.revision, text);
         else {
           if (this.#pages.size >= maxPages) this.#pages.clear();
           this.#pages.set(key, text);

@@ -69,8 +69,10 @@ test('a single-use tool and a step marked once refuse the same retry sent twice,
 test('a page with a cursor is not shared between callers', async () => {
   const server = make({ limits: { pageSize: 1 } });
   for (const name of ['a', 'b', 'c']) server.tool(name, { run: () => name });
-  for (const who of ['ada', 'bob']) {
-    const conversation = await Conversation.open(server, '2025-11-25', {}, peerOf(who));
+  // Nobody in particular is a caller too.
+  for (const who of [undefined, 'ada', 'bob', undefined]) {
+    const peer = who === undefined ? undefined : peerOf(who);
+    const conversation = await Conversation.open(server, '2025-11-25', {}, peer);
     const { nextCursor } = (await conversation.request('tools/list')).result;
     expect((await conversation.request('tools/list', { cursor: nextCursor })).result.tools[0].name).toBe('b');
   }
