@@ -103,3 +103,18 @@ test.each([
   expect((await conversation.call('t', { a: 1 })).result.content[0].text).toBe('{"a":1}');
   expect((await conversation.call('t', { a: 'x' })).result).toMatchObject({ isError: true });
 });
+
+test('a schema that JSON can not carry is refused when it is registered, by the name of its tool', () => {
+  const circle: Record<string, unknown> = {};
+  circle['again'] = circle;
+  const input = (more: object): never => ({ type: 'object', ...more }) as never;
+  expect(() => make().tool('a', { input: input({ default: circle }), run })).toThrow(
+    /^tool "a": the schema can not be written as JSON: Converting circular structure to JSON$/,
+  );
+  expect(() => make().tool('a', { input: input({ const: 1n }), run })).toThrow(
+    /^tool "a": the schema can not be written as JSON: .*BigInt$/,
+  );
+  expect(() => make().tool('a', { input: input({ toJSON: () => undefined }), run })).toThrow(
+    'tool "a": the schema can not be written as JSON: its toJSON() returns nothing',
+  );
+});

@@ -106,8 +106,16 @@ export interface HeaderParam {
 
 /** Collects the `x-mcp-header` arguments of a schema, or says why one is not allowed. */
 export function headerParams(schema: { readonly [key: string]: unknown }): readonly HeaderParam[] | string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(schema) as string | undefined;
+  } catch (error) {
+    // A circle, a bigint. Only the first line says what; the others draw the circle.
+    return `the schema can not be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+  }
+  if (text === undefined) return 'the schema can not be written as JSON: its toJSON() returns nothing';
   // Most schemas mirror nothing, which is told faster by their text.
-  if (!JSON.stringify(schema).includes('"x-mcp-header"')) return [];
+  if (!text.includes('"x-mcp-header"')) return [];
   const found: HeaderParam[] = [];
   const problem = collect(schema, [], found, true);
   if (problem !== undefined) return problem;
