@@ -31,13 +31,21 @@ function plainValidator(json: JsonSchema, where: string): Validator {
       return new AjvValidator(json, beyond, where);
     });
   }
-  const read = (): Plan => (parsed ?? parseSchema(json, where)).plan;
+  const read = (): Plan => parsed?.plan ?? readLate(json, where);
   const make = (): Validator | undefined => judges.plain && new judges.plain(read);
   const makeLate = async (): Promise<Validator> => {
     (await import('./judging.ts')).judgeAtOnce();
     return make() as Validator;
   };
   return make() ?? new DeferredValidator(() => make() ?? makeLate());
+}
+
+/** Reads what was evident when it was registered, and may have been changed since. */
+function readLate(json: JsonSchema, where: string): Plan {
+  const { plan, beyond } = parseSchema(json, where);
+  if (beyond === undefined) return plan;
+  // A plan would let pass what such keywords forbid.
+  throw new SchemaError(`${where}: the schema was changed after it was registered. Register it as it is to be.`);
 }
 
 function atRoot(json: JsonSchema, { root = 'object', where }: CompileOptions): JsonSchema {

@@ -1,5 +1,6 @@
 // Without judging.ts: what a server does that has not been called yet.
 import { expect, test } from 'vitest';
+import { DeferredValidator } from './deferred.ts';
 import { compileSchema, SchemaError } from './index.ts';
 
 const options = { direction: 'input', where: 'test' } as const;
@@ -18,4 +19,25 @@ test('the first values wait for what judges them, later ones and later schemas d
 
 test('a schema that can not be used is refused before anything is judged', () => {
   expect(() => compileSchema({ type: 'object', properties: { a: { type: 'strng' } } }, options)).toThrow(SchemaError);
+});
+
+test('a schema that was changed to say what is only judged by a library lets nothing pass', async () => {
+  const schema: Record<string, unknown> = { type: 'object', properties: { a: { type: 'string' } } };
+  const { validator } = compileSchema(schema, options);
+  schema['unevaluatedProperties'] = false;
+  for (const value of [{}, { b: 1 }]) {
+    await expect((async () => validator.validate(value))()).rejects.toThrow('test: the schema was changed');
+  }
+});
+
+test('what could not be loaded for one value is tried again for the next', async () => {
+  let tries = 0;
+  const validator = new DeferredValidator(async () => {
+    if (++tries === 1) throw new Error('no such file');
+    return compileSchema({ type: 'object' }, options).validator;
+  });
+  await expect(validator.validate({})).rejects.toThrow('no such file');
+  expect(await validator.validate({})).toEqual({ ok: true, value: {} });
+  await validator.validate({});
+  expect(tries).toBe(2);
 });

@@ -12,9 +12,15 @@ export class DeferredValidator implements Validator {
 
   validate(value: unknown): Validation | Promise<Validation> {
     const made = (this.#made ??= this.#make());
-    return made instanceof Promise
-      ? made.then((validator) => this.#keep(validator).validate(value))
-      : this.#keep(made).validate(value);
+    if (!(made instanceof Promise)) return this.#keep(made).validate(value);
+    return made.then(
+      (validator) => this.#keep(validator).validate(value),
+      (error: unknown) => {
+        // The next value may have better luck: what could not be loaded may be there then.
+        if (this.#made === made) this.#made = undefined;
+        throw error;
+      },
+    );
   }
 
   #keep(validator: Validator): Validator {

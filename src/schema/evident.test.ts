@@ -6,6 +6,7 @@ import type { JsonSchema } from './types.ts';
 
 test.each<[string, JsonSchema]>([
   ['an object of simple properties', { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }],
+  ['an object without a prototype', Object.assign(Object.create(null), { type: 'object', properties: { a: true } })],
   ['a closed object', { type: 'object', additionalProperties: false }],
   ['a list of choices', { type: 'array', items: { enum: ['a', 'b'] }, minItems: 1, maxItems: 3 }],
   [
@@ -28,6 +29,13 @@ test.each<[string, unknown]>([
   ['a word nobody knows', { properties: { a: { typ: 'string' } } }],
   ['something that is no schema', { items: 'string' }],
   ['what only a library can judge', { unevaluatedProperties: false }],
+  ['a keyword that is inherited', Object.create({ $ref: 'https://example.com/' })],
+  ['a keyword that does not enumerate', Object.defineProperty({}, '$ref', { value: 'https://example.com/' })],
+  ['an own __proto__', JSON.parse('{"__proto__": {"type": "strng"}}')],
+  ['a bound without an end', { maximum: Number.POSITIVE_INFINITY }],
+  ['a bound that is not a number', { minimum: Number.NaN }],
+  ['a bound of another kind', { minimum: 1n }],
+  ['a keyword that is undefined', { additionalProperties: undefined }],
 ])('%s is read in full', (_name, schema) => {
   expect(isEvident(schema)).toBe(false);
 });

@@ -35,7 +35,11 @@ export function isEvident(schema: unknown): boolean {
   const look = (part: unknown, depth: number): boolean => {
     if (typeof part === 'boolean') return true;
     if (!isObject(part) || depth > maxDepth || --left < 0) return false;
-    for (const [keyword, value] of Object.entries(part)) {
+    // What is inherited or does not enumerate is still seen by whoever reads a keyword by its name.
+    const prototype: unknown = Object.getPrototypeOf(part);
+    if (prototype !== Object.prototype && prototype !== null) return false;
+    for (const keyword of Object.getOwnPropertyNames(part)) {
+      const value = part[keyword];
       if (keyword === 'properties') {
         if (!isObject(value) || !Object.values(value).every((each) => look(each, depth + 1))) return false;
       } else if (keyword === 'items' || keyword === 'additionalProperties') {
