@@ -41,14 +41,26 @@ export async function serveHttp(host: SessionHost, options?: HttpOptions): Promi
  */
 export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
   let made: Promise<FetchHandler> | undefined;
-  const handler = (): Promise<FetchHandler> =>
-    (made ??= Promise.all([import('./http/fetch.ts'), host.prepare?.()]).then(([{ createFetchHandler }]) =>
-      createFetchHandler(host, options),
-    ));
+  const make = async (): Promise<FetchHandler> => {
+    const [{ createFetchHandler }] = await Promise.all([import('./http/fetch.ts'), host.prepare?.()]);
+    return createFetchHandler(host, options);
+  };
+  const handler = (): Promise<FetchHandler> => {
+    if (made !== undefined) return made;
+    const making = make();
+    made = making;
+    // What could not be loaded is tried again with the next request.
+    making.catch(() => {
+      made = undefined;
+    });
+    return making;
+  };
   const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
   return Object.assign(handle, {
     close: async (graceMs?: number) => {
-      if (made !== undefined) await (await made).close(graceMs);
+      // One that never came to be has nothing to close.
+      const open = await made?.catch(() => undefined);
+      await open?.close(graceMs);
     },
   });
 }

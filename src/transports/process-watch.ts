@@ -25,6 +25,11 @@ export function watchProcess(listener: Omit<ProcessListener, 'onOrphaned'>): voi
   process.on('unhandledRejection', (error) => listener.onFatal('unhandled rejection', error));
 }
 
+/** A line for a stderr that the client has closed, from whatever code, is lost; it does not end the process. */
+export function watchStderr(): void {
+  process.stderr.on('error', () => {});
+}
+
 /**
  * Watches the process that was our parent when we began; a `pollMs` of 0 leaves it unwatched. Polling is the portable
  * way (no system calls us back), and one look costs less than a microsecond.

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Host, Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import { createLogger } from './logger.ts';
-import { type ProcessListener, signalExitCodes, watchParent, watchProcess } from './process-watch.ts';
+import { type ProcessListener, signalExitCodes, watchParent, watchProcess, watchStderr } from './process-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';
 
@@ -68,6 +68,7 @@ export async function serveStdio(host: Host, options: StdioOptions = {}): Promis
     // What already waits on stdin comes first, and is there in the second turn.
     setImmediate(() =>
       setImmediate(() => {
+        watchStderr();
         watchParent(listener, parent, options.parentPollMs ?? defaultParentPollMs);
         // A call that needs what can not be loaded will say so.
         host.prepare?.().catch(() => {});

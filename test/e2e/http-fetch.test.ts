@@ -178,3 +178,24 @@ test('closing ends open streams', async () => {
   expect(parseEvents(await stream.text()).at(-1)?.data).toContain('"id":"sub"');
   expect((await post(modernBody('tools/list'), modernHeaders('tools/list'))).status).toBe(503);
 });
+
+test('a handler that could not be made is tried again with the next request, and closed without complaint', async () => {
+  const server = createServer({ name: 'late', version: '1.0.0' });
+  let tries = 0;
+  const prepare = server.prepare.bind(server);
+  server.prepare = () => (++tries === 1 ? Promise.reject(new Error('no such file')) : prepare());
+  const handle = toFetch(server);
+  const post = (): Promise<Response> =>
+    handle(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Accept: both, ...modernHeaders('server/discover', {}) },
+        body: JSON.stringify(modernBody('server/discover', {})),
+      }),
+    );
+  await expect(post()).rejects.toThrow('no such file');
+  await handle.close();
+  expect((await post()).status).toBe(200);
+  await handle.close();
+  expect(tries).toBe(2);
+});

@@ -140,3 +140,11 @@ test('the death of the parent ends us, though our stdin is still open', async ()
   closeSync(stdin);
   expect(log).toContain('the parent process is gone');
 });
+
+test('a client that closes our stderr is served on, whatever code prints there', async () => {
+  const child = new Child({ MCP_LOG_LEVEL: 'off' }, { readStderr: false });
+  child.process.stderr?.destroy();
+  for (const method of ['echo', 'echo', 'print-stderr', 'print-stderr', 'echo']) await child.request(method);
+  child.process.stdin?.end();
+  expect(await child.exited).toBe(0);
+});
