@@ -101,6 +101,7 @@ async function help(): Promise<number> {
   out.write(`${out.style.strong('mooring')}: MCP servers that any client can tie up to
 
 Usage: mooring <command> [options]
+       mooring --version
 
 ${sections.join('\n\n')}
 

@@ -24,10 +24,12 @@ export function serveHelp({ style, width }: Output): string {
     '\nServes a ready-made MCP server on stdin and stdout, or over HTTP.\n',
     title('Profiles'),
     list(
-      Object.entries(profiles).map(([name, { about }]) => [
-        name,
-        name === defaultProfile ? `${about} (default)` : about,
-      ]),
+      Object.keys(profiles)
+        .sort(defaultFirst)
+        .map((name) => {
+          const about = profiles[name]?.about ?? '';
+          return [name, name === defaultProfile ? `${about} (default)` : about];
+        }),
     ),
     title('What it offers'),
     list([...flags('what'), ['-- DIR …', 'the same as --root for each of them']]),
@@ -51,6 +53,11 @@ export function serveHelp({ style, width }: Output): string {
     ),
     '\nEverything can stand in the configuration file as well; "mooring init" writes one.\n',
   ].join('');
+}
+
+/** What most people want stands first, the rest by the alphabet. */
+function defaultFirst(a: string, b: string): number {
+  return Number(b === defaultProfile) - Number(a === defaultProfile) || (a < b ? -1 : 1);
 }
 
 function flags(section: Option['section']): Row[] {

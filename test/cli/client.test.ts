@@ -87,7 +87,7 @@ test('arguments are read as the schema says', async () => {
   expect(good.stderr.replace(/^.*Server running.*\n/m, '')).toBe('');
   expect(good.stdout).toContain('42');
   const bad = await calculate('operation=multiply', 'a=six', 'b=7');
-  expect(bad).toMatchObject({ code: 2, stderr: 'mooring: a must be number, not "six"\n' });
+  expect(bad).toMatchObject({ code: 2, stderr: 'mooring: a must be a number, not "six"\n' });
   const missing = await calculate('a=6');
   expect(missing.code).toBe(2);
   expect(missing.stderr).toMatch(/^mooring: calculate needs more:\n {2}--arg operation=…/);

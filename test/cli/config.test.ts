@@ -28,6 +28,14 @@ async function settings(args: readonly string[], env: Record<string, string> = {
   );
 }
 
+test.each([
+  ['settings/mooring.json', 'settings/mooring.json'],
+  ['../mooring.json', undefined],
+])('init %s says how to name the file from here', async (word, short) => {
+  const { stdout } = await home.run(['init', word]);
+  expect(stdout).toContain(`mooring serve --config ${short ?? `${home.path}/mooring.json`} `);
+});
+
 test('init writes a commented file that can be used as it is, and does not replace one', async () => {
   const { code, stdout } = await home.run(['init']);
   expect(code).toBe(0);

@@ -43,10 +43,36 @@ test.each([
   [['add', 'x', '--expires', 'soon'], /--expires is no date/],
   [['add', 'x', '--expires', '2001-01-01'], /is in the past/],
   [['mint', 'x'], /"mint" is not known; add, list or revoke/],
+  [['mint'], /"mint" is not known; add, list or revoke/],
 ])('mooring token %j is a mistake', async (args, message) => {
   const { code, stderr } = await home.run(['token', ...args]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
+});
+
+test('what is done with tokens and policies can be read by programs', async () => {
+  const json = async (...args: string[]) => JSON.parse((await home.run([...args, '--json'])).stdout);
+  expect(await json('token')).toEqual({ token: expect.stringMatching(/^mrg_/) });
+  await home.run(['token', 'add', 'ada']);
+  expect(await json('token', 'revoke', 'ada')).toEqual({ id: 'ada', file: tokens() });
+  writeFileSync(home.file('policy.yaml'), policy, { mode: 0o600 });
+  expect(await json('policy', 'check', 'policy.yaml')).toEqual({ file: home.file('policy.yaml'), valid: true });
+});
+
+test.each(['verify', 'tail', 'query'])('audit %s says when there is no log', async (what) => {
+  const { code, stderr } = await home.run(['audit', what, 'nothing.jsonl']);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`There is no audit log ${home.file('nothing.jsonl')}`);
+});
+
+test('a token the server does not know is told in words of the command line', async () => {
+  const good = (await home.run(['token'])).stdout.trim();
+  const { url } = await home.serve(['everything'], { env: { MOORING_TOKEN: good } });
+  const { code, stderr } = await home.run(['ping', url, '--token', 'mrg_another']);
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    'mooring: The server wants authorization (HTTP 401, Unauthorized: the token is not known)\nGive it a token it knows: --token TOKEN, @FILE or env:NAME\n',
+  );
 });
 
 const policy = `version: 1

@@ -74,7 +74,16 @@ test('a reader that leaves early is no error', async () => {
   expect(err).toBe('');
 });
 
-test('nothing is coloured in a pipe, FORCE_COLOR overrides, NO_COLOR is obeyed', async () => {
+test('nothing is coloured in a pipe, unless FORCE_COLOR says so', async () => {
   expect((await home.run(['--help'])).stdout).not.toContain('\u001b');
   expect((await home.run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\u001b[');
+});
+
+test('the default profile stands first in the help of serve, the others by the alphabet', async () => {
+  const { stdout } = await home.run(['serve', '--help']);
+  const list = stdout.slice(stdout.indexOf('Profiles\n'), stdout.indexOf('What it offers'));
+  const [first, ...others] = [...list.matchAll(/^ {2}([a-z-]+) /gm)].map((match) => match[1]);
+  expect(first).toBe('local');
+  expect(others.length).toBeGreaterThan(6);
+  expect(others).toEqual(others.toSorted());
 });

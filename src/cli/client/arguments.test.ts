@@ -42,8 +42,8 @@ test.each([
 });
 
 test.each([
-  [['days=many'], 'days must be integer, not "many"'],
-  [['metric=maybe'], 'metric must be boolean, not "maybe"'],
+  [['days=many'], 'days must be a whole number, not "many"'],
+  [['metric=maybe'], 'metric must be true or false, not "maybe"'],
   [['where=x'], 'where is no JSON'],
   [['ctiy=x'], 'There is no argument "ctiy"; did you mean city?'],
   [['city'], '--arg must look like name=value, not "city"'],

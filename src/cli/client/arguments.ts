@@ -54,6 +54,12 @@ function refuseMistyped(name: string, schema: Schema & { readonly additionalProp
   throw new Mistake(`There is no argument ${JSON.stringify(name)}; ${hint}`);
 }
 
+const typeWords: Readonly<Record<string, string>> = {
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+};
+
 function convert(name: string, text: string, schema: Schema | undefined): unknown {
   const types = typesOf(schema);
   if (types.includes('array')) {
@@ -67,7 +73,8 @@ function convert(name: string, text: string, schema: Schema | undefined): unknow
   }
   if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true';
   if (types.includes('object')) return parseJson(name, text);
-  throw new Mistake(`${name} must be ${types.join(' or ')}, not ${JSON.stringify(text)}`);
+  const wanted = types.map((type) => typeWords[type] ?? type).join(' or ');
+  throw new Mistake(`${name} must be ${wanted}, not ${JSON.stringify(text)}`);
 }
 
 function typesOf(schema: Schema | undefined): readonly string[] {

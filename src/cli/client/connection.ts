@@ -97,6 +97,13 @@ export async function withServer(
 
 function hinted(error: unknown): unknown {
   if (error instanceof ClientError && error.code === 'configuration') return new Mistake(error.message);
+  if (error instanceof ClientError && error.code === 'unauthorized') {
+    const { status = 401, message = '' } = error.said ?? {};
+    return new Error(
+      `The server wants authorization (HTTP ${status}${message === '' ? '' : `, ${lineForTerminal(message)}`})\nGive it a token it knows: --token TOKEN, @FILE or env:NAME`,
+      { cause: error },
+    );
+  }
   if (!(error instanceof AuthError)) return error;
   return new Error(`${error.message}\nWhere the server knows tokens of its own: --token TOKEN, @FILE or env:NAME`, {
     cause: error,

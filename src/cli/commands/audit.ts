@@ -1,5 +1,6 @@
 // mooring audit: checks the chain of the audit log, shows its end, finds lines in it.
 
+import { existsSync } from 'node:fs';
 import {
   type AuditEntry,
   type AuditFilter,
@@ -71,8 +72,16 @@ export async function run(args: readonly string[]): Promise<number> {
   if (more.length > 0) throw new Mistake('One log at a time; see "mooring audit --help"');
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
   const find = (): Promise<AuditPlace> => findAudit(file, { flags, configFile: values.config, defaultProfile });
-  const show = (entry: AuditEntry): void =>
+  let shown = 0;
+  const show = (entry: AuditEntry): void => {
+    shown++;
     out.write(values.json === true ? `${JSON.stringify(entry)}\n` : `${formatEntry(entry)}\n`);
+  };
+  /** Nothing found is an answer, nothing to look into is not. */
+  const ended = ({ file: path }: AuditPlace): number => {
+    if (shown === 0 && !existsSync(path)) throw new Mistake(`There is no audit log ${path}`);
+    return 0;
+  };
 
   if (what === 'verify') return verify(await find(), values.json === true, out);
   const filter: AuditFilter = {
@@ -81,12 +90,13 @@ export async function run(args: readonly string[]): Promise<number> {
     ...(values.until === undefined ? {} : { until: timeOf('--until', values.until) }),
   };
   if (what === 'query') {
-    const { directory, name } = await find();
-    for await (const entry of queryAudit(directory, filter, name)) show(entry);
-    return 0;
+    const place = await find();
+    for await (const entry of queryAudit(place.directory, filter, place.name)) show(entry);
+    return ended(place);
   }
   if (what === 'tail') {
-    const { directory, name } = await find();
+    const place = await find();
+    const { directory, name } = place;
     const lines = linesOf(values.lines);
     const follow = values.follow === true ? untilInterrupted() : undefined;
     for await (const entry of tailAudit(
@@ -96,7 +106,7 @@ export async function run(args: readonly string[]): Promise<number> {
     )) {
       show(entry);
     }
-    return 0;
+    return follow === undefined ? ended(place) : 0;
   }
   throw new Mistake(`${JSON.stringify(what)} is not known; verify, tail or query`);
 }

@@ -47,9 +47,15 @@ export async function run(args: readonly string[]): Promise<number> {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text, { mode: 0o600 });
   const { style } = out;
-  const named = values.user === true ? '' : ` --config ${relative('.', file) || file}`;
+  const named = values.user === true ? '' : ` --config ${nameOf(file)}`;
   out.write(`${style.good('Written:')} ${file}\n\n`);
   out.write(`  ${style.name(`mooring config${named}`)}   shows the settings and where each comes from\n`);
   out.write(`  ${style.name(`mooring serve${named}`)}    runs with them\n`);
   return 0;
+}
+
+/** As a person here would write it: short below this folder, whole anywhere else. */
+function nameOf(file: string): string {
+  const short = relative('.', file);
+  return short.startsWith('..') ? file : short;
 }

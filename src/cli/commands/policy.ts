@@ -66,7 +66,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const policy = await openPolicy(path, profile);
   const question = questionOf(values);
   if (question === undefined) {
-    out.write(`${out.style.good('✓')} ${path} is a policy\n`);
+    if (values.json === true) out.json({ file: path, valid: true });
+    else out.write(`${out.style.good('✓')} ${path} is a policy\n`);
     return 0;
   }
   const explanation = explainCall(policy, question);

@@ -28,6 +28,8 @@ Options:
   -h, --help        show this
 `;
 
+const verbs: readonly string[] = ['add', 'list', 'revoke'];
+
 export async function run(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArgs('token', args, {
     file: { type: 'string' },
@@ -46,9 +48,12 @@ export async function run(args: readonly string[]): Promise<number> {
   const [what, name, ...more] = positionals;
   if (more.length > 0) throw new Mistake('Names have no spaces; see "mooring token --help"');
   if (what === undefined) {
-    out.write(`${createToken().token}\n`);
+    const { token } = createToken();
+    if (values.json === true) out.json({ token });
+    else out.write(`${token}\n`);
     return 0;
   }
+  if (!verbs.includes(what)) throw new Mistake(`${JSON.stringify(what)} is not known; add, list or revoke`);
   const file = await fileOf(values);
   if (what === 'list') return list(readTokens(file), file, values.json === true, out);
   if (name === undefined || !/^[\w.@+-]{1,64}$/.test(name)) {
@@ -66,12 +71,10 @@ export async function run(args: readonly string[]): Promise<number> {
     );
     return 0;
   }
-  if (what === 'revoke') {
-    revokeToken(file, name);
-    out.note(`The token of ${name} is no longer good once the server is started again.\n`);
-    return 0;
-  }
-  throw new Mistake(`${JSON.stringify(what)} is not known; add, list or revoke`);
+  revokeToken(file, name);
+  if (values.json === true) out.json({ id: name, file });
+  out.note(`The token of ${name} is no longer good once the server is started again.\n`);
+  return 0;
 }
 
 async function fileOf(values: { file?: string; config?: string; data?: string }): Promise<string> {
