@@ -1,8 +1,9 @@
-// Every TypeScript snippet in README and docs compiles against the sources, as a user would write it.
+// Every TypeScript snippet in README and docs compiles against the sources, as a user would write it; every page can be
+// found, and every link leads somewhere.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
@@ -57,3 +58,31 @@ test('every snippet of the README and the docs compiles', () => {
 test('there is something to compile', () => {
   expect(pages().flatMap(snippets).length).toBeGreaterThan(4);
 });
+
+test('every page stands in the index, and the guides in the README', () => {
+  const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  for (const page of pages().filter((each) => !each.endsWith('README.md'))) {
+    expect(index, page).toContain(`](${relative('docs', page)})`);
+    if (page.startsWith('docs/guide/')) expect(readme, page).toContain(`](${page})`);
+  }
+});
+
+test.each([...pages(), 'CONTRIBUTING.md', 'CHANGELOG.md'])('the links of %s lead somewhere', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  for (const [, path = '', anchor] of text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)) {
+    const target = path === '' ? join(root, page) : join(root, dirname(page), path);
+    expect(existsSync(target), `${path} of ${page}`).toBe(true);
+    if (anchor !== undefined) expect(anchors(readFileSync(target, 'utf8')), `${path} of ${page}`).toContain(anchor);
+  }
+});
+
+/** Headings as a web page names them. */
+function anchors(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(/\s/g, '-'),
+  );
+}
