@@ -38,6 +38,8 @@ export interface StdioServer {
 const defaultParentPollMs = 3_000;
 /** Official clients close our stdin, send SIGTERM two seconds later and kill after two more: be gone by then. */
 const hurryMs = 1_000;
+/** What is read before calls can be run. With the chunk that exceeds it: fewer calls than may be in flight. */
+const maxEarlyBytes = 4 * 1024;
 /** How long packs may take to let go of what they hold, and the log to be read, before we exit anyway. */
 const closeHostMs = 2_000;
 const flushLogMs = 200;
@@ -65,17 +67,45 @@ export async function serveStdio(host: Host, options: StdioOptions = {}): Promis
     const parent = process.ppid;
     const listener = ownTheProcess(host, connection, stdout, logger);
     watchProcess(listener);
+    const prepare = prepareFor(host, stdin);
     // What already waits on stdin comes first, and is there in the second turn.
     setImmediate(() =>
       setImmediate(() => {
         watchStderr();
         watchParent(listener, parent, options.parentPollMs ?? defaultParentPollMs);
-        // A call that needs what can not be loaded will say so.
-        host.prepare?.().catch(() => {});
+        prepare();
       }),
     );
   }
   return { closed: connection.closed, close: () => connection.stop() };
+}
+
+/**
+ * How to load what calls need. When much comes in before that has been asked for or is done, it is done first: calls
+ * that wait for it would all be in flight at once, and be refused for their number.
+ */
+function prepareFor(host: Host, stdin: Readable): () => void {
+  if (host.prepare === undefined) return () => {};
+  let early = 0;
+  let preparing = false;
+  const done = (): void => {
+    stdin.off('data', onData);
+    if (early > maxEarlyBytes) stdin.resume();
+  };
+  const prepare = (): void => {
+    if (preparing) return;
+    preparing = true;
+    // A call that needs what can not be loaded will say so.
+    host.prepare?.().then(done, done);
+  };
+  const onData = (chunk: Uint8Array): void => {
+    early += chunk.length;
+    if (early <= maxEarlyBytes) return;
+    stdin.pause();
+    prepare();
+  };
+  stdin.on('data', onData);
+  return prepare;
 }
 
 function ownTheProcess(

@@ -148,3 +148,16 @@ test('a client that closes our stderr is served on, whatever code prints there',
   child.process.stdin?.end();
   expect(await child.exited).toBe(0);
 });
+
+test('what comes in a great many before calls can be run waits for that, unless it can not be had', async () => {
+  for (const fails of [false, true]) {
+    const child = new Child({ PREPARE_MS: '50', ...(fails ? { PREPARE_FAILS: '1' } : {}) });
+    for (let n = 0; n < 10_000; n++) child.send('prepared');
+    child.process.stdin?.end();
+    expect(await child.exited).toBe(0);
+    await child.until(() => child.messages.length === 10_000);
+    const early = child.messages.filter(({ result }) => result === false).length;
+    if (fails) expect(early).toBe(10_000);
+    else expect(early).toBeLessThan(2048);
+  }
+});
