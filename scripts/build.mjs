@@ -4,6 +4,7 @@
 //   node scripts/build.mjs [--outdir DIR] [--no-types]
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -80,6 +81,8 @@ function isStart(id) {
 
 /** The character as it may stand in a string, a template or a regular expression: nothing else of ours has such. */
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Where such an escape would say something else. */
+const inescapable = /(?<!\\)(?:\\\\)*\\[^\0-\x7f]|\.raw`[^`]*[^\0-\x7f]/;
 
 // Written beside and swapped in whole: whoever runs the old build meanwhile keeps it, and a failed one changes nothing.
 mkdirSync(dirname(outdir), { recursive: true });
@@ -111,7 +114,9 @@ try {
   // Text of one byte per character is read and compiled faster, and a single dash would make it two.
   for (const file of readdirSync(fresh, { recursive: true }).filter((name) => name.endsWith('.js'))) {
     const path = resolve(fresh, file);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\0-\x7f]/g, escaped));
+    const text = readFileSync(path, 'utf8');
+    if (inescapable.test(text)) throw new Error(`${file}: a character behind a backslash or in raw text must be ASCII`);
+    writeFileSync(path, text.replace(/[^\0-\x7f]/g, escaped));
   }
   // The schemas of the files people write, for their editors.
   for (const [file, command] of Object.entries({ mooring: 'config', policy: 'policy' })) {
@@ -123,6 +128,8 @@ try {
     const args = ['-p', resolve(root, 'tsconfig.build.json'), '--outDir', fresh];
     execFileSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
   }
+  // A temporary folder is for its maker alone; a build is for whoever may read the rest of the package.
+  chmodSync(fresh, 0o755);
   const old = `${outdir}-old-${process.pid}`;
   if (existsSync(outdir)) renameSync(outdir, old);
   renameSync(fresh, outdir);

@@ -1,0 +1,39 @@
+// What scripts/build.mjs makes of the sources, built anew.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+// Within the package, so that what is built finds the libraries it depends on.
+const folder = mkdtempSync(join(root, 'node_modules/.build-test-'));
+const dist = join(folder, 'dist');
+
+beforeAll(() => {
+  execFileSync(process.execPath, [join(root, 'scripts/build.mjs'), '--outdir', dist, '--no-types']);
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a build may be read by others than its maker', () => {
+  expect(statSync(dist).mode & 0o777).toBe(0o755);
+});
+
+test('every file has one byte per character', () => {
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  expect(files.length).toBeGreaterThan(10);
+  const wide = files.filter((file) => readFileSync(join(dist, file)).some((byte) => byte > 0x7f));
+  expect(wide).toEqual([]);
+});
+
+test('public names are what they are in the sources, beside whatever short ones our own files use', async () => {
+  const doors = { 'index.js': 'index.ts', 'client.js': 'client/index.ts', 'security.js': 'security/index.ts' };
+  for (const [built, source] of Object.entries(doors)) {
+    const { href } = pathToFileURL(join(dist, built));
+    const names = Object.keys(await import(join(root, 'src', source)));
+    const script = `import * as all from ${JSON.stringify(href)}; process.stdout.write(JSON.stringify(Object.keys(all)))`;
+    const text = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    const found: string[] = JSON.parse(text);
+    expect(found.filter((name) => name.length > 2).sort()).toEqual(names.sort());
+  }
+}, 60_000);
