@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { methods } from '../protocol/methods.ts';
+import { roots } from './asks/ask.ts';
+import { inputRequired } from './asks/input-required.ts';
 import type { Feature } from './feature.ts';
 import { callTool } from './features/call-tool.ts';
 import { complete } from './features/completion.ts';
@@ -191,6 +193,27 @@ test('a call that ends while its arguments are still judged does not reach the h
   judged();
   await settled();
   expect(ran).toBe(false);
+  expect(sent).toHaveLength(1);
+});
+
+test('a handler that returned questions is not run again for a call that has ended', async () => {
+  const server = createServer({ name: 'cold', version: '1.0.0' });
+  await server.prepare();
+  let runs = 0;
+  // The client can not be asked; a question that may be left out is answered at once, while the call is cancelled.
+  server.tool('ask', {
+    run: () => {
+      runs++;
+      return inputRequired({ where: roots({ optional: true }) });
+    },
+  });
+  const { channel, sent } = connect(server);
+  channel.receive(call(1, 'ask'));
+  channel.receive(cancel(1));
+  // What asks is loaded with the first question.
+  await import('./asks/push.ts');
+  await settled();
+  expect(runs).toBe(1);
   expect(sent).toHaveLength(1);
 });
 

@@ -1,6 +1,7 @@
 // Features that are loaded when they are first asked for: a server pays at its start only for what its clients use
 // first.
 
+import type { Call } from './call.ts';
 import type { Feature } from './feature.ts';
 
 /**
@@ -8,6 +9,11 @@ import type { Feature } from './feature.ts';
  * give itself. Middleware may answer in its place, and its time may be up, while it is still being loaded.
  */
 export type Outline = Required<Pick<Feature, 'pace'>> & Omit<Feature, 'run'>;
+
+/** Throws for a call that was cancelled, or whose time was up, while something it needs was awaited: no handler begins. */
+export function requireOpen(call: Call): void {
+  if (call.settled) throw new DOMException('the call has ended', 'AbortError');
+}
 
 /**
  * A stand-in until the feature is loaded, which then takes its place in the table of its server. `load` is shared by
@@ -21,8 +27,7 @@ export function lazyFeature(outline: Outline, load: () => Promise<Feature>): Fea
       loaded ??= await load();
       const { features } = call.core;
       if (features.get(call.method) !== loaded) features.set(call.method, loaded);
-      // Cancelled or timed out meanwhile, or nobody is there any more: no handler begins for that.
-      if (call.settled) throw new DOMException('the call has ended', 'AbortError');
+      requireOpen(call);
       return loaded.run(call);
     },
     encode: (result, call) => (loaded ?? outline).encode(result, call),

@@ -2,6 +2,7 @@
 // round travels is up to the asker; where the client is asked by retry, this run ends with the first open question.
 
 import type { Call } from '../call.ts';
+import { requireOpen } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
 import { askerOf } from './index.ts';
 import { InputRequired } from './input-required.ts';
@@ -13,6 +14,7 @@ type Awaitable<T> = T | Promise<T>;
 
 /** Runs a handler, and again after each round of questions it returns. */
 export function runRounds<T>(call: Call, run: () => Awaitable<T | InputRequired>): Awaitable<T> {
+  requireOpen(call);
   const returned = run();
   if (isThenable(returned)) {
     return Promise.resolve(returned).then((value) =>
@@ -33,6 +35,7 @@ export async function runAgain<T>(
   for (let round = 0; round < maxRounds; round++) {
     await asker.ask(Object.entries(required.asks));
     asker.restart();
+    requireOpen(call);
     const value = await run();
     if (!(value instanceof InputRequired)) return value;
     required = value;

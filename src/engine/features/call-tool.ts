@@ -12,6 +12,7 @@ import { runAgain } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Feature } from '../feature.ts';
+import { requireOpen } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
 import { failure, settleFailure, toolOutline } from './list-tools.ts';
 import { toToolResult } from './tool-result.ts';
@@ -65,13 +66,7 @@ function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Pro
     return issues === undefined ? run(call, entry, args) : invalid(call, entry, args, issues);
   }
   const validation = validator.validate(args);
-  if (validation instanceof Promise) {
-    return validation.then((settled) => {
-      // What takes time may be outlived by whoever asked; the handler does not begin then.
-      if (call.settled) throw new DOMException('the call has ended', 'AbortError');
-      return judge(call, entry, args, settled);
-    });
-  }
+  if (validation instanceof Promise) return validation.then((settled) => judge(call, entry, args, settled));
   return judge(call, entry, args, validation);
 }
 
@@ -88,6 +83,7 @@ function invalid(call: Call, entry: ToolEntry, args: unknown, issues: readonly I
 }
 
 function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
+  requireOpen(call);
   let returned: unknown;
   try {
     returned = entry.definition.run(args as never, call.context);
