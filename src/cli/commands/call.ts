@@ -23,7 +23,7 @@ Arguments:
   --args JSON         all of them at once; @FILE reads a file, - reads stdin
   --answer name=value answers a field of the server's questions instead of asking you; repeatable
   --save DIR          where pictures and other files go (default: a new temporary folder)
-  --no-check          send arguments that do not fit the tool's schema, too
+  --no-check          call it even when arguments it requires are missing
 
 ${targetHelp}
 ${connectionHelp}
