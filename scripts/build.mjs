@@ -101,7 +101,14 @@ try {
   await bundle.write({
     dir: fresh,
     format: 'esm',
-    minify: true,
+    // Short names, whole lines: Node shows the line an uncaught error was thrown on, which must not be the whole file.
+    // The core then has more than 128 KB of text, which V8 keeps apart, and a start is over before the first collection.
+    minify: {
+      compress: true,
+      mangle: { keepNames: { class: true, function: false } },
+      codegen: { removeWhitespace: false },
+    },
+    comments: false,
     chunkFileNames: 'chunks/[name]-[hash].js',
     codeSplitting: {
       groups: [
