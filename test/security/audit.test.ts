@@ -1,5 +1,6 @@
 // The audit log as its reader sees it: what a client does is in it, secrets are not, and no line can be changed unseen.
 
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -236,9 +237,21 @@ test('old files go when enough are kept, and the rest still verifies from its fi
   expect(verdict?.head).toEqual(log.head);
 });
 
+/** A log of 23 lines: the first and the last by themselves, the others in groups of one and of many. */
+async function logOfGroups(directory: string): Promise<AuditLog> {
+  const log = await openIn(directory);
+  const client = await Conversation.open(audited(log));
+  for (let n = 0; n < 20; n++) {
+    await client.call('echo', { n });
+    if (n % 6 === 3 || n >= 17) await log.flush();
+  }
+  await log.close();
+  return log;
+}
+
 test('tampering is found, and the first line that does not fit is named', async () => {
   const directory = freshDirectory();
-  const log = await openIn(directory);
+  const log = await openIn(directory, { sync: 'always' });
   const client = await Conversation.open(audited(log));
   for (let n = 0; n < 20; n++) await client.call('echo', { n });
   await log.close();
@@ -263,6 +276,104 @@ test('tampering is found, and the first line that does not fit is named', async 
   }
   writeFileSync(log.path, `${lines.join('\n')}\n`);
   expect((await verifyAudit(directory))[0]?.ok).toBe(true);
+});
+
+test('a changed line among lines that were written together is found, and their range is named', async () => {
+  const directory = freshDirectory();
+  const log = await logOfGroups(directory);
+  const text = readFileSync(log.path, 'utf8');
+  writeFileSync(log.path, text.replace('"n":7', '"n":8'));
+  const [verdict] = await verifyAudit(directory);
+  expect(verdict).toMatchObject({ ok: false, lines: 6, head: { seq: 6 }, broken: { line: 7, to: 12 } });
+  expect(verdict?.broken?.why).toContain('one of the lines 7 to 12');
+});
+
+test('whatever line is changed, taken out, put in or moved, in a group or at its border, it is found', async () => {
+  const directory = freshDirectory();
+  const log = await logOfGroups(directory);
+  const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
+  const prevOf = (line: string | undefined): string => /"prev":"(\w*)"\}$/.exec(line ?? '')?.[1] as string;
+  const renumber = (all: string[]): string[] =>
+    all.map((line, index) => line.replace(/^\{"seq":\d+/, `{"seq":${index + 1}`));
+  const withPrev = (line: string, prev: string): string => line.replace(/"prev":"\w*"/, `"prev":"${prev}"`);
+  const groups = new Set(lines.map(prevOf));
+  expect(groups.size).toBeGreaterThan(5);
+  expect(groups.size).toBeLessThan(lines.length - 10);
+
+  // Older lines may be deleted with their files, and the last is the end of the chain: what was done there shows only to
+  // whoever kept the head.
+  for (let at = 1; at < lines.length - 1; at++) {
+    const [line, next] = [lines[at] as string, lines[at + 1] as string];
+    const [before, after] = [lines.slice(0, at), lines.slice(at + 1)];
+    const attacks: Record<string, string[]> = {
+      changed: [...before, line.replace('"time":"2', '"time":"3'), ...after],
+      'taken out': [...before, ...after],
+      'taken out, the others numbered anew': renumber([...before, ...after]),
+      'put in twice': [...before, line, line, ...after],
+      'put in twice, the others numbered anew': renumber([...before, line, line, ...after]),
+      'swapped with the next': [...before, next, line, ...after.slice(1)],
+      'swapped with the next, numbers kept in order': renumber([...before, next, line, ...after.slice(1)]),
+    };
+    if (prevOf(line) !== prevOf(next)) {
+      attacks['moved to the next group'] = [...before, withPrev(line, prevOf(next)), ...after];
+      attacks['the next one moved to its group'] = [...before, line, withPrev(next, prevOf(line)), ...after.slice(1)];
+    }
+    for (const [what, attacked] of Object.entries(attacks)) {
+      writeFileSync(log.path, `${attacked.join('\n')}\n`);
+      const [verdict] = await verifyAudit(directory);
+      expect(verdict?.ok, `line ${at + 1} ${what}`).toBe(false);
+      expect(verdict?.lines, `line ${at + 1} ${what}`).toBeLessThanOrEqual(at + 1);
+    }
+  }
+  writeFileSync(log.path, `${lines.join('\n')}\n`);
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 23, head: log.head });
+});
+
+test('a log whose lines each follow the one before verifies, and goes on', async () => {
+  const directory = freshDirectory();
+  let prev = '';
+  const lines = Array.from({ length: 5 }, (_, index) => {
+    const line = `{"seq":${index + 1},"time":"2026-01-01T00:00:00.000Z","event":"mark","prev":"${prev}"}`;
+    prev = createHash('sha256').update(line).digest('hex');
+    return line;
+  });
+  writeFileSync(join(directory, 'audit.jsonl'), `${lines.join('\n')}\n`);
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 5, head: { seq: 5, hash: prev } });
+  await (await openAuditLog({ directory })).close();
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 7 });
+});
+
+test('a group of which a killed writer left only a part is covered by the next writer', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  for (let n = 0; n < 40; n++) log.record({ event: 'mark', details: { n, text: 'x'.repeat(n * 50) } });
+  await log.close();
+  const whole = readFileSync(log.path);
+  const lines = whole.toString('utf8').trimEnd().split('\n');
+  for (const kept of [1, 2, 3, 20, 41]) {
+    for (const rest of ['', '{"seq":', lines[kept] as string]) {
+      writeFileSync(log.path, `${lines.slice(0, kept).join('\n')}\n${rest}`);
+      await (await openAuditLog({ directory })).close();
+      expect((await verifyAudit(directory))[0], `${kept} ${rest.length}`).toMatchObject({ ok: true });
+      const text = readFileSync(log.path, 'utf8');
+      writeFileSync(log.path, text.replace(lines[kept - 1] as string, (lines[kept - 1] as string).replace('Z"', 'X"')));
+      expect((await verifyAudit(directory))[0], `${kept} ${rest.length} changed`).toMatchObject({ ok: false });
+    }
+  }
+});
+
+test('a last group larger than what is read at first is taken up as a whole', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const list = Array.from({ length: 30 }, () => ({ text: 'word '.repeat(50) }));
+  for (let n = 0; n < 50; n++) log.record({ event: 'mark', details: { n, list } });
+  await log.flush();
+  await log.close();
+  const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n').slice(0, -1);
+  expect(lines.slice(1).join('').length).toBeGreaterThan(300_000);
+  writeFileSync(log.path, `${lines.join('\n')}\n`);
+  await (await openAuditLog({ directory })).close();
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 53 });
 });
 
 test('lines cut off at the end are found by whoever kept the head elsewhere', async () => {

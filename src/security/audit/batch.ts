@@ -1,5 +1,5 @@
 // Lines that wait to be written, as bytes in one place: a line leaves nothing behind for the garbage collector to carry
-// around until the disk has it.
+// around until the disk has it. Two buffers take turns, so that writing needs no memory of its own.
 
 /** What was collected. */
 export interface TakenBatch {
@@ -13,6 +13,8 @@ const keptBytes = 1024 * 1024;
 
 export class Batch {
   #buffer = Buffer.allocUnsafeSlow(firstBytes);
+  /** Handed over at the moment, or free. */
+  #other = Buffer.allocUnsafeSlow(0);
   #bytes = 0;
   #lines = 0;
 
@@ -24,19 +26,23 @@ export class Batch {
     return this.#bytes;
   }
 
-  add(line: string): void {
+  /** Adds lines that have their line breaks. Answers their bytes, which stay there until the next call of anything. */
+  add(text: string, lines: number): Buffer {
+    const from = this.#bytes;
     // A character has at most three bytes in UTF-8, so this much is always enough.
-    const needed = this.#bytes + line.length * 3 + 1;
-    if (needed > this.#buffer.length) this.#grow(needed);
-    this.#bytes += this.#buffer.write(line, this.#bytes, line.length * 3, 'utf8');
-    this.#buffer[this.#bytes++] = 0x0a;
-    this.#lines++;
+    const most = text.length * 3;
+    if (from + most > this.#buffer.length) this.#grow(from + most);
+    this.#bytes = from + this.#buffer.write(text, from, most, 'utf8');
+    this.#lines += lines;
+    return this.#buffer.subarray(from, this.#bytes);
   }
 
-  /** Hands everything over and begins anew. */
+  /** Hands everything over and begins anew. It is good until the next time: take no more before it is done with. */
   take(): TakenBatch {
-    const taken = { bytes: this.#buffer.subarray(0, this.#bytes), lines: this.#lines };
-    this.#buffer = Buffer.allocUnsafeSlow(Math.min(this.#buffer.length, keptBytes));
+    const full = this.#buffer;
+    const taken = { bytes: full.subarray(0, this.#bytes), lines: this.#lines };
+    this.#buffer = this.#other.length === 0 ? Buffer.allocUnsafeSlow(firstBytes) : this.#other;
+    this.#other = full.length > keptBytes ? Buffer.allocUnsafeSlow(0) : full;
     this.#bytes = 0;
     this.#lines = 0;
     return taken;

@@ -23,6 +23,9 @@ export interface AuditEntry {
   readonly prev: string;
 }
 
+/** Whether a line never shares its group with those before it: with it they are covered, whatever comes later. */
+export const beginsGroup = (event: string): boolean => event === 'open' || event === 'close';
+
 /** Reads a line; undefined when it is none of ours. */
 export function parseEntry(line: string): AuditEntry | undefined {
   try {

@@ -42,18 +42,17 @@ export function logNames(directory: string, name: string): string[] {
 
 /** How a file ends. */
 export interface FileEnd {
-  readonly bytes: number;
-  /** The last line that has its line break. */
-  readonly lastLine: string | undefined;
-  /** What stands behind it: the beginning of a line whose writer was killed. */
+  /** The last lines that have their line breaks. */
+  readonly lines: readonly Buffer[];
+  /** What stands behind them: the beginning of a line whose writer was killed. */
   readonly torn: Buffer;
 }
 
-/** No line of ours is longer, so whoever goes back this far without a line break has found something else. */
-const maxLookBackBytes = 4 * 1024 * 1024;
+/** No group of ours is longer, so whoever goes back this far without its beginning has found something else. */
+const maxLookBackBytes = 8 * 1024 * 1024;
 
-/** Looks at the end of a file, without reading the rest. */
-export function readEnd(path: string): FileEnd {
+/** Looks at the end of a file, and only as far back as lines are wanted. */
+export function readEnd(path: string, isEnough: (lines: readonly Buffer[]) => boolean): FileEnd {
   const descriptor = openSync(path, 'r');
   try {
     const bytes = fstatSync(descriptor).size;
@@ -61,16 +60,27 @@ export function readEnd(path: string): FileEnd {
       const from = Math.max(0, bytes - Math.min(span, maxLookBackBytes));
       const tail = Buffer.alloc(bytes - from);
       readFully(descriptor, tail, from);
-      const end = tail.lastIndexOf(0x0a);
-      const begin = end <= 0 ? -1 : tail.lastIndexOf(0x0a, end - 1);
-      const whole = begin !== -1 || from === 0;
-      if (!whole && span < maxLookBackBytes) continue;
-      const lastLine = end === -1 || !whole ? undefined : tail.subarray(begin + 1, end).toString('utf8');
-      return { bytes, lastLine, torn: tail.subarray(end + 1) };
+      const pieces = splitLines(tail);
+      const torn = pieces.pop() as Buffer;
+      // What it begins with may be the rest of a line.
+      if (from > 0) pieces.shift();
+      if (from === 0 || span >= maxLookBackBytes || isEnough(pieces)) return { lines: pieces, torn };
     }
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** What stands before, between and behind line breaks. */
+function splitLines(bytes: Buffer): Buffer[] {
+  const pieces: Buffer[] = [];
+  let begin = 0;
+  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, begin)) {
+    pieces.push(bytes.subarray(begin, end));
+    begin = end + 1;
+  }
+  pieces.push(bytes.subarray(begin));
+  return pieces;
 }
 
 function readFully(descriptor: number, into: Buffer, position: number): void {

@@ -4,7 +4,7 @@
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Logger } from '../../protocol/log.ts';
-import { hashBytes, hashLine, origin } from './chain.ts';
+import { hashBytes, hashGroup, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { parseEntry } from './entry.ts';
 import { currentFile, logFiles, readEnd } from './files.ts';
@@ -30,7 +30,7 @@ export async function openLog(options: WriterOptions, lines: LineWriter): Promis
     const { size } = await file.stat();
     const writer = new AuditWriter(own, lines, head, file, size);
     if (sealed !== undefined) writer.record(recordHappening({ event: 'recovered', details: sealed }));
-    writer.record(recordHappening({ event: 'open', details: { format: 1, pid: process.pid } }));
+    writer.record(recordHappening({ event: 'open', details: { format: 2, pid: process.pid } }));
     try {
       await writer.flush(true);
     } catch (error) {
@@ -65,18 +65,35 @@ function findHead(
   let sealed: Readonly<Record<string, unknown>> | undefined;
   // Newest first: the newest may be empty, if its writer was killed right after it began.
   for (const path of logFiles(directory, name).reverse()) {
-    const { lastLine, torn } = readEnd(path);
+    const { lines, torn } = readEnd(path, (found) => lastGroup(found).length < found.length);
     if (torn.length > 0) appendFileSync(path, '\n');
     // A line that lacks nothing but its end is a line.
     const whole = parseEntry(torn.toString('utf8')) !== undefined;
     if (torn.length > 0 && !whole) sealed = { torn: torn.length, sha256: hashBytes(torn) };
-    const last = whole ? torn.toString('utf8') : lastLine;
+    const all = whole ? [...lines, torn] : lines;
+    const last = all.at(-1);
     if (last === undefined) continue;
-    const entry = parseEntry(last);
-    if (entry !== undefined) head = { seq: entry.seq, hash: hashLine(last) };
+    const entry = parseEntry(last.toString('utf8'));
+    if (entry !== undefined) head = { seq: entry.seq, hash: hashGroup(joinLines(lastGroup(all))) };
     // Somebody else wrote the last line: the chain begins anew, and `verify` will name that line.
     else sealed = { ...sealed, unreadable: true };
     break;
   }
   return { head, sealed };
 }
+
+/** The lines at the end that were spelled together, as far as they arrived: they follow the same group. */
+function lastGroup(lines: readonly Buffer[]): readonly Buffer[] {
+  const prevOf = (line: Buffer | undefined): string | undefined =>
+    line === undefined ? undefined : parseEntry(line.toString('utf8'))?.prev;
+  const prev = prevOf(lines.at(-1));
+  let from = lines.length;
+  if (prev !== undefined) while (from > 0 && prevOf(lines[from - 1]) === prev) from--;
+  else from = Math.max(0, from - 1);
+  return lines.slice(from);
+}
+
+const joinLines = (lines: readonly Buffer[]): Buffer =>
+  Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [lineBreak, line])));
+
+const lineBreak = Buffer.from('\n');

@@ -1,9 +1,10 @@
-// Checks a log line by line: numbers without gaps, and each line with the hash of the one before it. Names the first line
-// at which that is not so.
+// Checks a log: numbers without gaps, and each group of lines with the hash of the group before it. Names the first line
+// at which that is not so, or the lines of which one was changed.
 
-import { hashBytes, hashLine, origin } from './chain.ts';
+import { createHash, type Hash } from 'node:crypto';
+import { hashBytes, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
-import { type AuditEntry, parseEntry } from './entry.ts';
+import { type AuditEntry, beginsGroup, parseEntry } from './entry.ts';
 import { logNames } from './files.ts';
 import { type PlacedLine, readLines } from './read.ts';
 
@@ -11,6 +12,8 @@ import { type PlacedLine, readLines } from './read.ts';
 export interface Break {
   readonly file: string;
   readonly line: number;
+  /** Where all that is known is that one of several lines was changed: the last of them. */
+  readonly to?: number;
   readonly why: string;
 }
 
@@ -18,6 +21,7 @@ export interface Break {
 export interface Verdict {
   readonly name: string;
   readonly ok: boolean;
+  /** How many there are; where the chain is broken, how many before it are known to be as they were. */
   readonly lines: number;
   /** The number of the first line; above 1 when older files have been deleted. */
   readonly from: number;
@@ -38,9 +42,7 @@ export async function verifyAudit(directory: string, name = 'audit'): Promise<Ve
 }
 
 async function verifyLog(directory: string, name: string): Promise<Verdict> {
-  let head = origin;
-  let from = 0;
-  let lines = 0;
+  const links = new Links();
   let sealed = 0;
   let unfinished = false;
   /** A line that is none, until the next one says why. */
@@ -53,38 +55,83 @@ async function verifyLog(directory: string, name: string): Promise<Verdict> {
       continue;
     }
     if (unfinished) broken = breakAt(placed, 'it follows a line that has no end');
-    const text = placed.bytes.toString('utf8');
-    const entry = parseEntry(text);
+    const entry = parseEntry(placed.bytes.toString('utf8'));
     if (torn !== undefined) {
       if (entry !== undefined && seals(entry, torn)) sealed++;
       else broken = breakAt(torn, 'it is not a line of this log');
     }
     torn = entry === undefined ? placed : undefined;
+    if (broken === undefined && entry !== undefined) broken = links.add(entry, placed);
     if (broken !== undefined) break;
-    if (entry === undefined) continue;
-    const flaw = lines === 0 ? undefined : flawOf(entry, head);
-    if (flaw !== undefined) {
-      broken = breakAt(placed, flaw);
-      break;
-    }
-    if (lines++ === 0) from = entry.seq;
-    if (lines === 1 && entry.seq === 1 && entry.prev !== origin.hash)
-      broken = breakAt(placed, 'the first line has a predecessor');
-    head = { seq: entry.seq, hash: hashLine(text) };
   }
   if (broken === undefined && torn !== undefined) broken = breakAt(torn, 'it is not a line of this log');
-  const found = { name, lines, from, head, sealed, unfinished };
-  return broken === undefined ? { ...found, ok: true } : { ...found, ok: false, broken };
+  const { from } = links;
+  if (broken !== undefined) return { name, ok: false, ...links.held, from, sealed, unfinished, broken };
+  return { name, ok: true, ...links.end(), from, sealed, unfinished };
+}
+
+/** Lines that have the same predecessor. */
+interface Group {
+  readonly first: PlacedLine;
+  last: PlacedLine;
+  readonly prev: string;
+  readonly hash: Hash;
+}
+
+/** How far a chain goes. */
+type Reach = Pick<Verdict, 'lines' | 'head'>;
+
+/** Follows a chain, group by group. A group is known to be whole once the next one says what it was. */
+class Links {
+  /** The number of the first line. */
+  from = 0;
+  /** What is known to be as it was written. */
+  held: Reach = { lines: 0, head: origin };
+  #lines = 0;
+  #seq = 0;
+  #group: Group | undefined;
+
+  /** Takes the next line; answers where the chain is broken, if it is. */
+  add({ seq, prev, event }: AuditEntry, placed: PlacedLine): Break | undefined {
+    const group = this.#group;
+    if (group === undefined) {
+      this.from = seq;
+      if (seq === 1 && prev !== origin.hash) return breakAt(placed, 'the first line has a predecessor');
+    } else if (seq !== this.#seq + 1) {
+      return breakAt(placed, `it has number ${seq} where ${this.#seq + 1} was due`);
+    }
+    if (group !== undefined && group.prev === prev) {
+      if (beginsGroup(event)) return breakAt(placed, 'its link to the lines before it was changed');
+      group.hash.update('\n').update(placed.bytes);
+      group.last = placed;
+    } else {
+      const reach = this.end();
+      if (group !== undefined && prev !== reach.head.hash) return changed(group, placed);
+      this.held = reach;
+      this.#group = { first: placed, last: placed, prev, hash: createHash('sha256').update(placed.bytes) };
+    }
+    this.#lines++;
+    this.#seq = seq;
+    return undefined;
+  }
+
+  /** How far the chain goes, the last group included. */
+  end(): Reach {
+    if (this.#group === undefined) return { lines: 0, head: origin };
+    return { lines: this.#lines, head: { seq: this.#seq, hash: this.#group.hash.copy().digest('hex') } };
+  }
+}
+
+function changed({ first, last }: Group, next: PlacedLine): Break {
+  if (first.number === last.number)
+    return breakAt(next, 'the line before it, or its own link to that line, was changed');
+  const why = `one of the lines ${first.number} to ${last.number}, or the link of the next line to them, was changed`;
+  return { ...breakAt(first, why), ...(first.file === last.file ? { to: last.number } : {}) };
 }
 
 /** Whether a line says of the piece before it that this was found and left there. */
 function seals({ event, details }: AuditEntry, { bytes }: PlacedLine): boolean {
   return event === 'recovered' && details?.['torn'] === bytes.length && details['sha256'] === hashBytes(bytes);
-}
-
-function flawOf({ seq, prev }: AuditEntry, head: AuditHead): string | undefined {
-  if (seq !== head.seq + 1) return `it has number ${seq} where ${head.seq + 1} was due`;
-  return prev === head.hash ? undefined : 'the line before it, or its own link to that line, was changed';
 }
 
 const breakAt = ({ file, number }: PlacedLine, why: string): Break => ({ file, line: number, why });

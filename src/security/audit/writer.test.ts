@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSpelling } from './arguments.ts';
-import { hashLine, origin } from './chain.ts';
+import { hashGroup, origin } from './chain.ts';
 import { LineWriter } from './lines.ts';
 import { AuditWriter } from './writer.ts';
 
@@ -62,18 +62,28 @@ const mark = (n: number) => ({ atMs: 0, kind: 'record', record: { event: 'mark',
 function expectChain(bytes: Buffer, count: number): void {
   const lines = bytes.toString('utf8').trimEnd().split('\n');
   expect(lines).toHaveLength(count);
-  let previous = '';
+  let group: string[] = [];
+  let prev = '';
   for (const [index, line] of lines.entries()) {
-    expect(JSON.parse(line)).toMatchObject({ seq: index + 1, prev: previous, details: { n: index } });
-    previous = hashLine(line);
+    const entry = JSON.parse(line);
+    expect(entry).toMatchObject({ seq: index + 1, details: { n: index } });
+    if (entry.prev !== prev) {
+      expect(entry.prev).toBe(hashGroup(Buffer.from(group.join('\n'))));
+      prev = entry.prev;
+      group = [];
+    }
+    group.push(line);
   }
 }
+
+const groupsOf = (bytes: Buffer): number =>
+  new Set(Array.from(bytes.toString('utf8').matchAll(/"prev":"(\w*)"/g), ([, prev]) => prev)).size;
 
 test.each([
   ['says how much it took', false],
   ['does not say how much it took', true],
 ])('a disk that is full and %s loses no line and gets none twice', async (_what, rude) => {
-  for (let room = 1; room < 380; room += 37) {
+  for (let room = 1; room < 260; room += 37) {
     const file = Object.assign(new FaultyFile(), { room, rude });
     const writer = writerOn(file);
     for (let n = 0; n < 3; n++) writer.record(mark(n));
@@ -123,4 +133,34 @@ test('lines of one moment are written together', async () => {
   expect(write).toHaveBeenCalledTimes(1);
   expectChain(file.bytes, 500);
   await writer.close();
+});
+
+test('lines spelled together follow the same group; each flush, and a line that covers all before it, begins another', async () => {
+  const file = new FaultyFile();
+  const writer = writerOn(file);
+  for (let n = 0; n < 3; n++) writer.record(mark(n));
+  await writer.flush();
+  expect(groupsOf(file.bytes)).toBe(1);
+  writer.record(mark(3));
+  await writer.flush();
+  expect(groupsOf(file.bytes)).toBe(2);
+  writer.record(mark(4));
+  writer.record({ atMs: 0, kind: 'record', record: { event: 'close', details: { n: 5 } } });
+  await writer.close();
+  expect(groupsOf(file.bytes)).toBe(4);
+  expectChain(file.bytes, 6);
+  expect(writer.head.hash).toBe(hashGroup(file.bytes.subarray(file.bytes.lastIndexOf(0x0a, -2) + 1, -1)));
+});
+
+test('buffers that take turns do not mix what is written with what comes meanwhile', async () => {
+  const file = new FaultyFile();
+  const writer = writerOn(file, 'never');
+  let n = 0;
+  for (let round = 0; round < 20; round++) {
+    const flushed = writer.flush();
+    for (let count = 0; count < 150 * (round % 4); count++) writer.record(mark(n++));
+    await flushed;
+  }
+  await writer.close();
+  expectChain(file.bytes, n);
 });

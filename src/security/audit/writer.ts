@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from '../../protocol/log.ts';
 import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
 import type { AuditHead, SyncPolicy } from './contract.ts';
+import { beginsGroup } from './entry.ts';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
 import type { Happening } from './happening.ts';
 import type { LineWriter } from './lines.ts';
@@ -24,6 +25,8 @@ const collectMs = 100;
 const syncEveryMs = 1_000;
 /** So many are spelled in one go: for a single one the processor would have to fetch the code for it every time. */
 const spelledTogether = 64;
+/** A group ends when it has so much: whoever takes up the chain reads all of the last one. */
+const maxGroupChars = 256 * 1024;
 /** A text of this length is spelled at once: kept, it would be copied around by the garbage collector. */
 const bulkyChars = 1024;
 /** So much is written without collecting any longer. */
@@ -87,6 +90,7 @@ export class AuditWriter {
   }
 
   record(happening: Happening): void {
+    if (happening.kind === 'record' && beginsGroup(happening.record.event)) this.#spell();
     this.#recorded++;
     this.#pending.push(happening);
     if (this.#pending.length >= spelledTogether || isBulky(happening)) this.#spell();
@@ -102,7 +106,17 @@ export class AuditWriter {
   /** Spells and chains what has happened, also while the disk fails: arguments are not kept, however long it takes. */
   #spell(): void {
     if (this.#pending.length === 0) return;
-    for (const happening of this.#pending) this.#batch.add(this.#chain.link(this.#fields(happening)));
+    const pending = this.#pending;
+    let text = '';
+    let lines = 0;
+    for (let index = 0; index < pending.length; index++) {
+      text += this.#chain.link(this.#fields(pending[index] as Happening));
+      lines++;
+      if (text.length < maxGroupChars && index + 1 < pending.length) continue;
+      this.#chain.close(this.#batch.add(text, lines));
+      text = '';
+      lines = 0;
+    }
     this.#pending = [];
   }
 
