@@ -40,8 +40,9 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   announce(`listening on ${served.url}`, { profile, transport: 'http', version }, logger);
   if (showSetup || process.stderr.isTTY === true) {
     await logger.flush();
-    const { setupText } = await import('./setup-text.ts');
-    process.stderr.write(setupText(served.url, authentication !== undefined));
+    const { addressForClients, setupText } = await import('./setup-text.ts');
+    const url = addressForClients(served.url, options.publicUrl, options.path ?? '/mcp');
+    process.stderr.write(setupText(url, authentication !== undefined));
   }
   return served;
 }
