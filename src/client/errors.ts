@@ -117,7 +117,7 @@ export const clientErrors = {
       said: toSaid(error, status),
     }),
   resourceNotFound: (uri: string, error: JsonRpcErrorObject) =>
-    new ClientError('resource-not-found', `There is no resource ${quote(uri)}: ${clean(error.message)}`, {
+    new ClientError('resource-not-found', `There is no resource ${quote(uri)}${beyondNotFound(uri, error.message)}`, {
       said: toSaid(error),
     }),
   notOffered: (what: string) =>
@@ -155,6 +155,12 @@ export const clientErrors = {
       cause,
     }),
 } as const;
+
+/** What a server adds to "not found" and the URI; nothing, mostly. */
+function beyondNotFound(uri: string, message: string): string {
+  const rest = message.replace(/^resource not found:?\s*/i, '').replace(/…$/, '');
+  return uri.startsWith(rest) ? '' : `: ${clean(message)}`;
+}
 
 function toSaid(error: JsonRpcErrorObject, status?: number): ServerSaid {
   return { ...(status === undefined ? {} : { status }), code: error.code, message: error.message, data: error.data };
