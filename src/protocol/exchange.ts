@@ -13,9 +13,9 @@ export type TransportKind = 'stdio' | 'http' | 'sse' | 'websocket' | 'memory';
 /** What the transport vouches for about the other side. */
 export interface Peer {
   readonly transport: TransportKind;
-  readonly principal?: Principal;
+  readonly principal?: Principal | undefined;
   /** For logs and rate limits, never for trust: an address, a pid. */
-  readonly address?: string;
+  readonly address?: string | undefined;
 }
 
 /** Reads a header that came beside the body; names are lower-case. Only transports with headers have it. */
