@@ -3,6 +3,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { systemReason } from '../../protocol/system-reasons.ts';
 import { fileErrors } from './errors.ts';
 import { pathOf, segmentsOf } from './locator.ts';
 
@@ -40,7 +41,7 @@ export function openRoot(configured: string): Root {
       return { kind: 'file', path, given, realDirectory: pathOf(real.slice(0, -1)), real, fileName };
     }
   } catch (error) {
-    throw fileErrors.badRoot(configured, 'it cannot be opened', error);
+    throw fileErrors.badRoot(configured, systemReason(error, 'folder') ?? 'it cannot be opened', error);
   }
   throw fileErrors.badRoot(configured, 'it is neither a directory nor an ordinary file');
 }

@@ -2,7 +2,7 @@
 // durable: a write resolves after its transaction is on the disk (WAL, `synchronous=full`), so neither kill -9 nor a
 // power cut takes back what was acknowledged. What the tables mean is said beside it: notes.ts, records.ts, expiring.ts.
 
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Connection, connectSqlite, type Statement } from './driver.ts';
 import { closedError, isBusy, StoreError, toStoreError } from './errors.ts';
@@ -270,5 +270,5 @@ export function copyOf(file: string): string {
 
 function existingCopyOf(file: string): string | undefined {
   const copy = copyOf(file);
-  return statSync(copy, { throwIfNoEntry: false }) === undefined ? undefined : copy;
+  return existsSync(copy) ? copy : undefined;
 }

@@ -1,5 +1,7 @@
 // What can go wrong with the data folder, as sentences a person can act on. SQLite's numbers end here.
 
+import { systemReason } from '../../protocol/system-reasons.ts';
+
 /** Why the store could not do what was asked. */
 export type StoreErrorCode = 'busy' | 'damaged' | 'full' | 'denied' | 'newer' | 'closed' | 'failed' | 'limit';
 
@@ -37,7 +39,14 @@ interface DriverError extends Error {
 function codeOf(error: unknown): StoreErrorCode {
   const { code, errcode } = error as DriverError;
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'full';
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST')
+  if (
+    code === 'EACCES' ||
+    code === 'EPERM' ||
+    code === 'EROFS' ||
+    code === 'ENOTDIR' ||
+    code === 'ENOENT' ||
+    code === 'EEXIST'
+  )
     return 'denied';
   if (typeof errcode !== 'number') return 'failed';
   return results[(errcode & 0xff) as keyof typeof results] ?? 'failed';
@@ -52,7 +61,7 @@ export function isBusy(error: unknown): boolean {
 export function toStoreError(error: unknown, file: string, copy?: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
-  const why = error instanceof Error ? error.message : String(error);
+  const why = systemReason(error, 'folder') ?? (error instanceof Error ? error.message : String(error));
   return new StoreError(code, sentences[code](file, why, copy), error);
 }
 

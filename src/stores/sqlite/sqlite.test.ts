@@ -300,3 +300,12 @@ test('ids are suggested by their first digits, newest first', () => {
   expect(numbersWithPrefix(1_000_000, '1', 2)).toEqual({ values: ['1000000', '199999'], total: 111_112 });
   for (const none of ['0', '01', '6']) expect(numbersWithPrefix(5, none, 3)).toEqual({ values: [], total: 0 });
 });
+
+test('a data folder that can not be one is told in plain words, without codes of the system', async () => {
+  writeFileSync(join(folder, 'taken'), '');
+  const opening = openDataFolder(join(folder, 'taken', 'data'));
+  await expect(opening).rejects.toThrow(StoreError);
+  await expect(opening).rejects.toThrow(
+    /mooring\.db can not be opened for reading and writing \(a part of its path is no folder\)\. Check/,
+  );
+});
