@@ -1,17 +1,11 @@
 // The guard of a run: the audit log, where the profile or the person asks for one. What it writes is security/audit.
 
 import type { Logger } from '../protocol/log.ts';
+import { systemReason } from '../protocol/system-reasons.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import type { Settled } from './config/settle.ts';
 import { Mistake } from './mistake.ts';
 import { basename, dirname, statSync } from './node-modules.ts';
-import type { Settings } from './settings.ts';
-
-/** Whether a log is kept without being asked for: where programs are started, somebody may want to know which. */
-function isAudited({ profile, enable }: Settings): boolean {
-  if (profile === 'system' || profile === 'orchestrator') return true;
-  return profile === 'local' && (enable.commands || enable.workers);
-}
 
 /** Where the lines of `audit.jsonl` are: the audit log names its files by folder and name. */
 export function auditPlace(file: string): { readonly directory: string; readonly name: string } {
@@ -20,8 +14,7 @@ export function auditPlace(file: string): { readonly directory: string; readonly
 
 /** Opens the audit log; undefined where none is wanted. */
 export async function openAudit({ settings, values }: Settled, logger: Logger): Promise<AuditLog | undefined> {
-  const asked = ['audit.file', 'audit.enabled'].some((key) => values.get(key)?.origin.from !== 'default');
-  if (settings.audit === undefined || !(asked || isAudited(settings))) return undefined;
+  if (settings.audit === undefined || values.get('audit.enabled')?.value !== true) return undefined;
   const { file, fsync } = settings.audit;
   const place = auditPlace(file);
   refuseSharedFolder(place.directory);
@@ -29,7 +22,7 @@ export async function openAudit({ settings, values }: Settled, logger: Logger): 
   try {
     return await openAuditLog({ ...place, sync: fsync, logger });
   } catch (error) {
-    const why = (error as Error).message;
+    const why = systemReason(error, 'folder') ?? (error as Error).message;
     throw new Mistake(
       `The audit log ${file} can not be opened: ${why}\nChoose another place with --audit FILE, or switch it off with "audit": { "enabled": false }`,
     );
@@ -38,9 +31,18 @@ export async function openAudit({ settings, values }: Settled, logger: Logger): 
 
 /** Whoever may write to a folder may replace what is in it, and a log that can be replaced proves nothing. */
 function refuseSharedFolder(directory: string): void {
-  const found = statSync(directory, { throwIfNoEntry: false });
+  const found = lookAt(directory);
   if (found === undefined || process.platform === 'win32' || (found.mode & 0o002) === 0) return;
   throw new Mistake(
     `The audit log can not be kept in ${directory}: everybody may write there; choose a folder of its own`,
   );
+}
+
+/** What can not be looked at is refused in better words when the log is opened. */
+function lookAt(directory: string): { readonly mode: number } | undefined {
+  try {
+    return statSync(directory, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

@@ -33,7 +33,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     throw new Mistake(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
   }
   const logger = createLogger({ name: 'mooring', ...logOptions(settled) });
-  for (const note of settled.notes) logger.notice(note);
+  for (const note of [...settled.notes, ...idleFlags(settled)]) logger.notice(note);
   const profile = await row.load();
   const health = new HealthRegistry();
   const audit = await openAudit(settled, logger);
@@ -60,6 +60,15 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     await serveOverHttp({ profile: profile.name, ready, settled, authentication, audit, logger, showSetup });
     guard();
   });
+}
+
+/** Flags that are for HTTP, given where it is not served: they would be missed later. A token file is for pipes too. */
+function idleFlags({ settings, values }: Settled): string[] {
+  if (settings.http?.enabled === true) return [];
+  const idle = [...values].flatMap(([key, { origin }]) =>
+    origin.from === 'flag' && /^(http|auth)\./.test(key) && key !== 'auth.tokenFile' ? (origin.where ?? []) : [],
+  );
+  return idle.length === 0 ? [] : [`${idle.join(', ')}: of no effect without --http`];
 }
 
 /** The policy, and the settings within its bounds. */

@@ -76,6 +76,16 @@ test('the later source wins, and each value says where it comes from', async () 
   expect(table.get('data')).toBe(`default: ${home.path}/.local/share/mooring`);
 });
 
+test('a profile may be named, and what holds for it is shown', async () => {
+  const system = await settings(['system']);
+  expect(system.get('profile')).toBe('flag: system');
+  expect(system.get('audit.enabled')).toBe('default: true');
+  const local = await settings([]);
+  expect(local.get('audit.enabled')).toBe('default: false');
+  expect(local.get('log.level')).toBe('default: info');
+  expect((await home.run(['config', 'sistem'])).code).toBe(2);
+});
+
 test('the same for programs, with secrets hidden', async () => {
   const { stdout } = await home.run(['config', '--json', '--token', 'x'.repeat(40)], {
     env: { MOORING_KEY: 'secret' },

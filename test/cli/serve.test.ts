@@ -65,6 +65,13 @@ test('--show-setup prints what to paste into clients', async () => {
   expect(said()).toContain(`{ "mcpServers": { "mooring": { "httpUrl": "${url}" } } }`);
 });
 
+test('flags that are for HTTP are pointed out where it is not served', async () => {
+  const { code, stderr } = await home.run(['serve', 'everything', '--port', '1', '--host', '127.0.0.1']);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/--port, --host: of no effect without --http|--host, --port: of no effect without --http/);
+  expect((await home.run(['serve', 'everything'])).stderr).not.toContain('of no effect');
+});
+
 test('a profile has wishes for HTTP, a person has the last word', async () => {
   const { url } = await home.serve(['system', '--data', home.file('data')]);
   expect(new URL(url).port).not.toBe('8080');

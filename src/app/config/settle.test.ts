@@ -49,6 +49,8 @@ test('variables that hold lists are separated by commas, empty ones do not count
 test.each([
   [{ flags: { port: ['65536'] } }, '--port must be a number from 0 to 65535, not "65536"'],
   [{ flags: { path: ['mcp'] } }, '--path must begin with a slash'],
+  [{ flags: { metrics: ['metrics'] } }, '--metrics must begin with a slash and have no query, as in /metrics'],
+  [{ flags: { 'log-level': ['loud'] } }, '--log-level must be one of debug, info, notice, warning, '],
   [{ flags: { root: [''] } }, '--root must not be empty'],
   [{ env: { MOORING_HTTP: 'perhaps' } }, 'MOORING_HTTP must be true or false, not "perhaps"'],
   [{ configFile: '/nowhere/x.json' }, '--config: there is no file /nowhere/x.json'],
@@ -63,6 +65,28 @@ test('a log setting nobody understands is no reason not to start', async () => {
   const { logLevel, logJson } = await settle(asked({ env: { MCP_LOG_LEVEL: 'chatty', MCP_LOG_JSON: 'perhaps' } }));
   expect(logLevel).toBe('chatty');
   expect(logJson).toBeUndefined();
+});
+
+test.each([
+  ['local', {}, false],
+  ['local', { enable: ['commands'] }, true],
+  ['local', { audit: ['a.jsonl'] }, true],
+  ['everything', {}, false],
+  ['system', {}, true],
+  ['orchestrator', {}, true],
+] as [string, Record<string, string[]>, boolean][])(
+  'whether %s with %j keeps an audit log is shown: %s',
+  async (profile, flags, kept) => {
+    const { values } = await settle(asked({ profile, flags }));
+    expect(values.get('audit.enabled')?.value).toBe(kept);
+  },
+);
+
+test('the log level is shown where nobody gave one, and left to the logger', async () => {
+  const { values, logLevel } = await settle(asked());
+  expect(values.get('log.level')).toEqual({ value: 'info', origin: { from: 'default' } });
+  expect(logLevel).toBeUndefined();
+  expect((await settle(asked({ flags: { 'log-level': ['WARN'] } }))).logLevel).toBe('WARN');
 });
 
 test('every option has a place in the schema, and no two share a flag or a variable', () => {

@@ -1,6 +1,8 @@
 // Puts defaults, configuration file, environment and flags together; the later one wins. The file is read by file.ts,
 // which is loaded only when there is one.
 
+import { logLevels } from '../../protocol/model.ts';
+import { parseLevel } from '../../transports/logger.ts';
 import { Mistake } from '../mistake.ts';
 import { existsSync, join } from '../node-modules.ts';
 import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
@@ -55,18 +57,22 @@ export async function settle(asked: Asked): Promise<Settled> {
     const value = join(values.get('data')?.value as string, 'audit.jsonl');
     values.set('audit.file', { value, origin: { from: 'default' } });
   }
+  const settings = toSettings(values);
+  if (!values.has('audit.enabled')) {
+    const asked = values.get('audit.file')?.origin.from !== 'default';
+    values.set('audit.enabled', { value: asked || isAudited(settings), origin: { from: 'default' } });
+  }
   return {
-    settings: toSettings(values),
+    settings,
     values,
     file,
     notes: asked.configFile === undefined && !env['MOORING_CONFIG'] ? notesOn(file, cwd) : [],
-    logLevel: values.get('log.level')?.value as string | undefined,
-    logJson: values.get('log.json')?.value as boolean | undefined,
+    logLevel: said(values, 'log.level') as string | undefined,
+    logJson: said(values, 'log.json') as boolean | undefined,
   };
 }
 
 const builtIn: Readonly<Record<string, unknown>> = {
-  'audit.enabled': true,
   'audit.fsync': 'interval',
   packs: {},
   plugins: [],
@@ -77,8 +83,22 @@ const builtIn: Readonly<Record<string, unknown>> = {
   'http.allowedHosts': [],
   'http.allowedOrigins': [],
   'http.unsafeNoAuth': false,
+  'log.level': 'info',
+  'log.json': false,
   mcpServers: {},
 };
+
+/** Whether a log is kept without being asked for: where programs are started, somebody may want to know which. */
+function isAudited({ profile, enable }: Settings): boolean {
+  if (profile === 'system' || profile === 'orchestrator') return true;
+  return profile === 'local' && (enable.commands || enable.workers);
+}
+
+/** A value somebody gave; defaults of the logger are its own affair. */
+function said(values: Values, key: string): unknown {
+  const entry = values.get(key);
+  return entry?.origin.from === 'default' ? undefined : entry?.value;
+}
 
 function put(values: Values, from: Source, entries: Readonly<Record<string, unknown>>): void {
   for (const [key, value] of Object.entries(entries)) values.set(key, { value, origin: { from } });
@@ -129,6 +149,9 @@ function readFlag(option: Option, { flags }: Asked, cwd: string, { home }: Platf
   if (words === undefined || words.length === 0) return;
   const where = `--${option.flag}`;
   const value = parseWords(option, words, where, (path) => absolutePath(path, cwd, home));
+  if (option.key === 'log.level' && parseLevel(value as string) === undefined) {
+    throw new Mistake(`${where} must be one of ${[...logLevels, 'off'].join(', ')}, not ${JSON.stringify(value)}`);
+  }
   values.set(option.key, { value, origin: { from: 'flag', where } });
 }
 
@@ -143,7 +166,7 @@ function toSettings(values: Values): Settings {
     allowedCommands: commands,
     // Who names programs wants them to run.
     enable: { commands: enable.includes('commands') || commands !== undefined, workers: enable.includes('workers') },
-    audit: get('audit.enabled') ? { file: get('audit.file'), fsync: get('audit.fsync') } : undefined,
+    audit: get('audit.enabled') === false ? undefined : { file: get('audit.file'), fsync: get('audit.fsync') },
     policy: get('policy'),
     packs: get('packs'),
     plugins: get<readonly PluginSettings[]>('plugins').filter(({ enabled }) => enabled !== false),
@@ -151,11 +174,11 @@ function toSettings(values: Values): Settings {
       enabled: get('http.enabled'),
       host: get('http.host'),
       port: get('http.port'),
-      path: pathOf(get('http.path'), values.get('http.path')?.origin.where),
+      path: pathOf(values, 'http.path', '/mcp') as string,
       allowedHosts: get('http.allowedHosts'),
       allowedOrigins: get('http.allowedOrigins'),
       publicUrl: get('http.publicUrl'),
-      metricsPath: get('http.metricsPath'),
+      metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),
       unsafeNoAuth: get('http.unsafeNoAuth'),
       key: get('http.key'),
     },
@@ -181,9 +204,12 @@ function authOf(values: Values): AuthSettings | undefined {
   return { tokens, tokenFile, oauth };
 }
 
-function pathOf(path: string, where = 'http.path'): string {
-  if (!/^\/[^?#\s]*$/.test(path)) {
-    throw new Mistake(`${where} must begin with a slash and have no query, as in /mcp, not ${JSON.stringify(path)}`);
-  }
-  return path;
+function pathOf(values: Values, key: string, example: string): string | undefined {
+  const entry = values.get(key);
+  const path = entry?.value as string | undefined;
+  if (path === undefined || /^\/[^?#\s]*$/.test(path)) return path;
+  const where = entry?.origin.where ?? key;
+  throw new Mistake(
+    `${where} must begin with a slash and have no query, as in ${example}, not ${JSON.stringify(path)}`,
+  );
 }

@@ -5,17 +5,18 @@ import { withoutSecrets } from '../../app/config/secrets.ts';
 import { type Settled, settle } from '../../app/config/settle.ts';
 import type { Value } from '../../app/config/values.ts';
 import { Mistake } from '../../app/mistake.ts';
-import { defaultProfile } from '../../app/profiles/index.ts';
+import { defaultProfile, profiles } from '../../app/profiles/index.ts';
 import { flagWords, settingsFlags } from '../settings-flags.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 import { readArgs } from '../usage.ts';
 
-const help = `Usage: mooring config [schema | path] [options]
+const help = `Usage: mooring config [profile | schema | path] [options]
 
 Prints the settings "mooring serve" would run with, and whether each is a default or comes from the file, the
 environment or a flag. All options of "mooring serve" can be given. Later ones win: default, file, environment, flag.
 
+  mooring config system   prints those of another profile
   mooring config schema   prints the JSON Schema of the file
   mooring config path     prints which file is read
 
@@ -43,11 +44,17 @@ export async function run(args: readonly string[]): Promise<number> {
     out.json(configSchema());
     return 0;
   }
-  if (more.length > 0 || (what !== undefined && what !== 'path')) {
+  const profile = what !== undefined && Object.hasOwn(profiles, what) ? what : undefined;
+  if (more.length > 0 || (what !== undefined && what !== 'path' && profile === undefined)) {
     throw new Mistake(`${JSON.stringify(more[0] ?? what)} is not known here; see "mooring config --help"`);
   }
   const configFile = values['config'] as string | undefined;
-  const settled = await settle({ flags: flagWords(values), configFile, defaultProfile });
+  const settled = await settle({
+    flags: flagWords(values),
+    configFile,
+    defaultProfile,
+    ...(profile === undefined ? {} : { profile }),
+  });
   if (what === 'path') {
     if (settled.file !== undefined) out.write(`${settled.file}\n`);
     else out.note('mooring: no configuration file is read; "mooring init --user" writes one\n');
