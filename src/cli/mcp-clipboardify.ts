@@ -3,4 +3,4 @@
 
 import { runProfile } from './run.ts';
 
-runProfile('clipboard', process.argv.slice(2));
+runProfile('mcp-clipboardify', 'clipboard', process.argv.slice(2));

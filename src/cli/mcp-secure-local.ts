@@ -3,4 +3,4 @@
 
 import { runProfile } from './run.ts';
 
-runProfile('secure-local', process.argv.slice(2));
+runProfile('mcp-secure-local', 'secure-local', process.argv.slice(2));

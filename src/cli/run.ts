@@ -12,7 +12,11 @@ interface Command {
 
 /** One row per command. Modules are loaded when the command is run; `serve` is what most starts are, and is there. */
 const commands: Readonly<Record<string, Command>> = {
-  serve: { group: 'Serve', about: 'serve a profile over stdio or HTTP', load: async () => ({ run: serve }) },
+  serve: {
+    group: 'Serve',
+    about: 'serve a profile over stdio or HTTP',
+    load: async () => ({ run: (args) => serve(args) }),
+  },
   install: { group: 'Set up', about: 'put Mooring into an AI client', load: () => import('./commands/install.ts') },
   uninstall: { group: 'Set up', about: 'take it out again', load: () => import('./commands/uninstall.ts') },
   init: { group: 'Set up', about: 'write a configuration to start from', load: () => import('./commands/init.ts') },
@@ -44,9 +48,20 @@ const commands: Readonly<Record<string, Command>> = {
   audit: { group: 'Guard', about: 'check, follow and search the audit log', load: () => import('./commands/audit.ts') },
 };
 
-/** Runs a command line and sets the exit code: 0 fine, 1 failed, 2 asked for wrongly. */
+/** Runs a command line. */
 export function run(argv: readonly string[]): void {
-  dispatch(argv).then(
+  finish(dispatch(argv));
+}
+
+/** Runs a program that is one profile; `--version` and all options of serve are its own. */
+export function runProfile(program: string, profile: string, argv: readonly string[]): void {
+  const [first] = argv;
+  finish(first === '--version' || first === '-v' ? dispatch(argv) : serve(argv, { program, profile }));
+}
+
+/** Sets the exit code: 0 fine, 1 failed, 2 asked for wrongly. */
+function finish(work: Promise<number>): void {
+  work.then(
     (code) => {
       process.exitCode = code;
     },
@@ -58,11 +73,6 @@ export function run(argv: readonly string[]): void {
       process.exitCode = error instanceof Mistake ? 2 : 1;
     },
   );
-}
-
-/** Runs a program that is one profile; `--version` and all options of serve are its own. */
-export function runProfile(profile: string, argv: readonly string[]): void {
-  run(argv[0] === '--version' || argv[0] === '-v' ? argv : ['serve', profile, ...argv]);
 }
 
 async function dispatch(argv: readonly string[]): Promise<number> {

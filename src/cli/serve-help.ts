@@ -2,13 +2,14 @@
 
 import { type Option, options } from '../app/config/options.ts';
 import { defaultProfile, profiles } from '../app/profiles/index.ts';
+import type { Fixed } from './commands/serve.ts';
 import type { Output } from './ui/output.ts';
 import { table } from './ui/table.ts';
 
 type Row = readonly [name: string, about: string];
 
 /** The whole text. */
-export function serveHelp({ style, width }: Output): string {
+export function serveHelp({ style, width }: Output, fixed?: Fixed): string {
   const list = (rows: readonly Row[]): string =>
     table(
       rows,
@@ -20,17 +21,18 @@ export function serveHelp({ style, width }: Output): string {
     );
   const title = (text: string): string => `\n${style.strong(text)}\n`;
   return [
-    'Usage: mooring serve [profile] [options] [-- DIR …]\n',
-    '\nServes a ready-made MCP server on stdin and stdout, or over HTTP.\n',
-    title('Profiles'),
-    list(
-      Object.keys(profiles)
-        .sort(defaultFirst)
-        .map((name) => {
-          const about = profiles[name]?.about ?? '';
-          return [name, name === defaultProfile ? `${about} (default)` : about];
-        }),
-    ),
+    ...(fixed === undefined
+      ? [
+          'Usage: mooring serve [profile] [options] [-- DIR …]\n',
+          '\nServes a ready-made MCP server on stdin and stdout, or over HTTP.\n',
+          title('Profiles'),
+          list(profileRows()),
+        ]
+      : [
+          `Usage: ${fixed.program} [options] [-- DIR …]\n`,
+          `\nServes ${profiles[fixed.profile]?.about}.\n`,
+          `The profile is fixed: this is "mooring serve ${fixed.profile}", on stdin and stdout, or over HTTP.\n`,
+        ]),
     title('What it offers'),
     list([...flags('what'), ['-- DIR …', 'the same as --root for each of them']]),
     title('Over HTTP'),
@@ -48,11 +50,22 @@ export function serveHelp({ style, width }: Output): string {
     title('Environment'),
     list(
       options.flatMap(({ env, flag, key }): Row[] =>
-        env === undefined ? [] : [[env, flag === undefined ? key : `as --${flag}`]],
+        env === undefined || (key === 'profile' && fixed !== undefined)
+          ? []
+          : [[env, flag === undefined ? key : `as --${flag}`]],
       ),
     ),
     '\nEverything can stand in the configuration file as well; "mooring init" writes one.\n',
   ].join('');
+}
+
+function profileRows(): Row[] {
+  return Object.keys(profiles)
+    .sort(defaultFirst)
+    .map((name) => {
+      const about = profiles[name]?.about ?? '';
+      return [name, name === defaultProfile ? `${about} (default)` : about];
+    });
 }
 
 /** What most people want stands first, the rest by the alphabet. */

@@ -44,6 +44,20 @@ test('the programs of the documents know their version too', async () => {
 });
 
 test.each([
+  ['mcp-clipboardify', programs.clipboard, 'clipboard'],
+  ['mcp-secure-local', programs.secureLocal, 'secure-local'],
+])('%s has a help of its own, and serves one profile alone', async (name, program, profile) => {
+  const { code, stdout } = await home.run(['--help'], { program });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^Usage: ${name} \\[options\\]`));
+  expect(stdout).toContain(`The profile is fixed: this is "mooring serve ${profile}"`);
+  expect(stdout).not.toMatch(/\[profile\]|^Profiles|MOORING_PROFILE/m);
+  const other = await home.run(['local'], { program });
+  expect(other).toMatchObject({ code: 2, stdout: '' });
+  expect(other.stderr).toContain(`${name} serves the profile ${profile} and no other`);
+});
+
+test.each([
   [['serv'], /Unknown command "serv"; did you mean "serve"\?/],
   [['frobnicate'], /Unknown command "frobnicate"; "mooring --help" lists them/],
   [['serve', '--prot', '1'], /Unknown option '--prot'\nSee "mooring serve --help"/],
@@ -51,6 +65,10 @@ test.each([
   [['serve', 'a', 'b'], /One profile at a time/],
   [['serve', '--port', 'many'], /--port must be a number from 0 to 65535, not "many"/],
   [['serve', '--enable', 'magic'], /--enable must be one of commands, workers, not "magic"/],
+  [['serve', '--log-level', 'loud'], /--log-level must be one of debug, .*off, not "loud"/],
+  [['serve', '--metrics', 'metrics'], /--metrics must begin with a slash/],
+  [['policy', 'check', '/nowhere/p.yaml'], /^mooring: \/nowhere\/p\.yaml cannot be read: there is no such file\n$/],
+  [['serve', '--policy', '/nowhere/p.yaml'], /^mooring: \/nowhere\/p\.yaml cannot be read: there is no such file\n$/],
   [['tools'], /Usage: mooring tools <server>/],
   [['call', 'everything'], /Usage: mooring call <server> <tool>/],
   [['install', 'curser'], /Unknown client "curser"; did you mean cursor\?/],

@@ -10,7 +10,13 @@ interface Words {
   readonly positionals: readonly string[];
 }
 
-export async function run(args: readonly string[]): Promise<number> {
+/** A program that is one profile. */
+export interface Fixed {
+  readonly program: string;
+  readonly profile: string;
+}
+
+export async function run(args: readonly string[], fixed?: Fixed): Promise<number> {
   const split = args.indexOf('--');
   const folders = split === -1 ? [] : args.slice(split + 1);
   const { values, positionals } = read(split === -1 ? args : args.slice(0, split));
@@ -18,13 +24,18 @@ export async function run(args: readonly string[]): Promise<number> {
     const { openOutput } = await import('../ui/output.ts');
     const { serveHelp } = await import('../serve-help.ts');
     const out = openOutput();
-    out.write(serveHelp(out));
+    out.write(serveHelp(out, fixed));
     return 0;
   }
-  const [profile, ...more] = positionals;
+  const [named, ...more] = positionals;
+  if (fixed !== undefined && named !== undefined) {
+    throw new Mistake(
+      `${fixed.program} serves the profile ${fixed.profile} and no other, so ${JSON.stringify(named)} means nothing here; "mooring serve" has the other profiles`,
+    );
+  }
   if (more.length > 0) throw new Mistake(`One profile at a time, not ${positionals.join(', ')}`);
   await serve({
-    profile,
+    profile: fixed?.profile ?? named,
     configFile: values['config'] as string | undefined,
     showSetup: values['show-setup'] === true,
     flags: withRoots(flagWords(values), folders),
