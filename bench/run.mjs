@@ -3,7 +3,7 @@ import { arch, availableParallelism, cpus, loadavg, platform } from 'node:os';
 import { parseArgs } from 'node:util';
 import { contestants, field, peerPackages, versionOf } from './contestants.mjs';
 import { judge, sentence } from './lib/claims.mjs';
-import { drawCalls, updatePage } from './lib/docs.mjs';
+import { claimsOnPage, drawCalls, updatePage } from './lib/docs.mjs';
 import { pinSelf } from './lib/process.mjs';
 import { clearProgress, progress } from './lib/progress.mjs';
 import { efforts, runSuite } from './lib/suite.mjs';
@@ -121,7 +121,12 @@ if (options.json) {
 
 if (options.docs) {
   const tables = Object.fromEntries(results.map(({ suite, table }) => [suite.id, `${suite.note}\n\n${table}`]));
-  updatePage({ conditions, ...tables, claims: `\`\`\`text\n${claimLines}\n\`\`\`` });
+  const others = claimsOnPage().filter(({ suite }) => !results.some((result) => result.suite.id === suite));
+  const order = suites.map(({ id }) => id);
+  const claims = [...others, ...verdicts.map((verdict) => ({ suite: verdict.suite, line: sentence(verdict) }))]
+    .sort((one, other) => order.indexOf(one.suite) - order.indexOf(other.suite))
+    .map(({ line }) => line);
+  updatePage({ conditions, ...tables, claims: `\`\`\`text\n${claims.join('\n')}\n\`\`\`` });
   const calls = results.find(({ suite }) => suite.id === 'stdio');
   if (calls) drawCalls(calls.rows);
 }

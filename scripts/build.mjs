@@ -105,7 +105,7 @@ try {
     // The core then has more than 128 KB of text, which V8 keeps apart, and a start is over before the first collection.
     minify: {
       compress: true,
-      mangle: { keepNames: { class: true, function: false } },
+      mangle: { keepNames: { class: true, function: true } },
       codegen: { removeWhitespace: false },
     },
     comments: false,

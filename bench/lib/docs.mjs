@@ -19,6 +19,13 @@ export function updatePage(sections) {
   writeFileSync(page, text);
 }
 
+/** The claims the page has, for suites that are not measured this time. */
+export function claimsOnPage() {
+  const text = readFileSync(page, 'utf8');
+  const block = text.slice(text.indexOf('<!-- bench:claims -->'), text.indexOf('<!-- /bench:claims -->'));
+  return [...block.matchAll(/^(?:pass|FAIL|n\/a) +(\S+) .*$/gm)].map(([line, suite = '']) => ({ suite, line }));
+}
+
 /** The stdio calls of the handshake era. @param {import('./stats.mjs').Row[]} rows */
 export function drawCalls(rows) {
   const bars = rows

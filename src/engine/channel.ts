@@ -19,7 +19,7 @@ import { AskError } from './asks/index.ts';
 import { BatchOutlet } from './batch.ts';
 import { Call } from './call.ts';
 import { CallQueue } from './call-queue.ts';
-import { ClientRequests } from './client-requests.ts';
+import type { ClientRequests } from './client-requests.ts';
 import type { Core } from './core.ts';
 import type { Feature } from './feature.ts';
 import { type Announcement, covers, type Listener } from './hub.ts';
@@ -257,12 +257,12 @@ export class EngineChannel implements SessionChannel, Listener {
     this.#requests?.settle(message);
   }
 
-  /** Sends a request of ours about a call and waits for the client's answer. */
-  request(call: Call, method: string, params: object): Promise<unknown> {
+  /** Sends a request of ours about a call and waits for the client's answer; `keep` is made for the first one. */
+  request(call: Call, method: string, params: object, keep: () => ClientRequests): Promise<unknown> {
     if (!call.outlet.duplex) {
       return Promise.reject(new AskError('no-return-path', 'The client can not be asked over this connection'));
     }
-    this.#requests ??= new ClientRequests(this.core.idPrefix, this.core.limits.askTimeoutMs);
+    this.#requests ??= keep();
     return this.#requests.send(call, (id) => requestText(id, method, params));
   }
 

@@ -2,7 +2,7 @@
 
 import type { JsonRpcResponse } from '../protocol/json-rpc.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { AskError } from './asks/index.ts';
+import { AskError } from './asks/ask-error.ts';
 import type { Call } from './call.ts';
 
 interface Waiting {

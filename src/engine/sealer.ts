@@ -3,6 +3,7 @@
 
 import type { Json } from '../protocol/model.ts';
 import type { Sealer, SealKey } from './ports.ts';
+import { checkSealKey } from './seal-key.ts';
 
 const ivBytes = 12;
 
@@ -42,13 +43,6 @@ function algorithm(iv: Uint8Array<ArrayBuffer>, purpose: string, context: string
 
 async function importKey(key: SealKey): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', await keyBytes(key), 'AES-GCM', false, ['encrypt', 'decrypt']);
-}
-
-/** Throws for a key that would not keep anything secret. */
-export function checkSealKey(key: SealKey): void {
-  if (typeof key === 'string') {
-    if (key.length < 16) throw new TypeError('A seal key needs at least 16 characters; use a long random text');
-  } else if (key.byteLength !== 32) throw new TypeError(`A seal key has 32 bytes, not ${key.byteLength}`);
 }
 
 /** The 32 bytes behind a configured key; the same for every sealer, whatever crypto it is built on. */

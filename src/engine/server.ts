@@ -33,10 +33,12 @@ import { createMemoryStore } from './expiring-store.ts';
 import type { Feature } from './feature.ts';
 import { features, loadCallTool } from './features/index.ts';
 import { guardObserver } from './guarded-observer.ts';
+import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
-import { checkSealKey, createSealer } from './sealer.ts';
+import { checkSealKey } from './seal-key.ts';
+
 import { Session } from './session.ts';
 
 /** What a server is made of. `name` and `version` are all it needs. */
@@ -93,7 +95,7 @@ export class Server implements SessionHost {
       extensions,
       logging: logging ?? true,
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
-      sealer: sealer ?? createSealer(() => this.sealKey as SealKey),
+      sealer: sealer ?? lazySealer(() => this.sealKey as SealKey),
       store: store ?? createMemoryStore(),
       logger,
     });

@@ -1,6 +1,7 @@
 // How a handler's questions reach the client: the contract, and what both ways share.
 
 import { type Ability, declares } from '../../protocol/abilities.ts';
+import { spellForm, spellSampling, spellUrl } from '../../protocol/revisions/inputs.ts';
 import type { Call } from '../call.ts';
 import type { Ask } from './ask.ts';
 import { AskError } from './ask-error.ts';
@@ -71,14 +72,14 @@ export function leftOut(call: Call, ask: Ask): boolean {
 
 /** The params of a question as the revision spells them. */
 export function spellAsk(call: Call, ask: Ask, elicitationId: string): { readonly [key: string]: unknown } {
-  const { revision } = call;
+  const { spelling } = call.revision;
   if (ask.kind === 'roots') return {};
   const spelled =
     ask.kind === 'elicit'
-      ? revision.form(ask.message, ask.schema.json)
+      ? spellForm(ask.message, ask.schema.json, spelling)
       : ask.kind === 'elicitUrl'
-        ? revision.url(ask.message, ask.url, elicitationId)
-        : revision.sampling(ask.params, call.capabilities);
+        ? spellUrl(ask.message, ask.url, elicitationId, spelling)
+        : spellSampling(ask.params, spelling, call.capabilities);
   if (!spelled.ok) throw new AskError('unsupported', spelled.reason);
   return spelled.params;
 }

@@ -3,6 +3,7 @@
 
 import type { Root } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
+import { ClientRequests } from '../client-requests.ts';
 import { kindOf, readAnswer } from './answers.ts';
 import type { Ask } from './ask.ts';
 import { AskError } from './ask-error.ts';
@@ -83,7 +84,9 @@ export class PushAsker implements Asker {
     call.waiting++;
     let answer: unknown;
     try {
-      answer = await call.channel.request(call, askMethods[ask.kind], params);
+      const { idPrefix, limits } = call.core;
+      const keep = (): ClientRequests => new ClientRequests(idPrefix, limits.askTimeoutMs);
+      answer = await call.channel.request(call, askMethods[ask.kind], params, keep);
     } finally {
       call.waiting--;
     }

@@ -16,7 +16,6 @@ import {
   spellTemplate,
   spellTool,
 } from './content.ts';
-import { spellForm, spellSampling, spellUrl } from './inputs.ts';
 import type { Change, Listed, Revision } from './revision.ts';
 import type { Spelling } from './spelling.ts';
 import { isWrapped, wrapSchema } from './structured.ts';
@@ -142,9 +141,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
         ...(meta === undefined ? {} : { _meta: meta }),
       }),
 
-    form: (message, schema) => spellForm(message, schema, spelling),
-    url: (message, url, elicitationId) => spellUrl(message, url, elicitationId, spelling),
-    sampling: (params, capabilities) => spellSampling(params, spelling, capabilities),
+    spelling,
   };
 }
 

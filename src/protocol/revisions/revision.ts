@@ -16,12 +16,11 @@ import type {
   RequestId,
   Resource,
   ResourceTemplate,
-  SamplingParams,
   Tool,
   ToolResult,
 } from '../model.ts';
 import type { SettledRules } from '../rules.ts';
-import type { Spelled } from './inputs.ts';
+import type { Spelling } from './spelling.ts';
 
 type Schema = { readonly [key: string]: unknown };
 
@@ -93,7 +92,6 @@ export interface Revision {
   acknowledged(subscription: RequestId, honoured: Schema): string;
   cancelled(id: RequestId, reason: string | undefined, meta?: Meta): string;
 
-  form(message: string, schema: Schema): Spelled;
-  url(message: string, url: string, elicitationId: string): Spelled;
-  sampling(params: SamplingParams, capabilities: Capabilities): Spelled;
+  /** For questions to the client, which inputs.ts spells: few servers ask any, so it is loaded by those who do. */
+  readonly spelling: Spelling;
 }
