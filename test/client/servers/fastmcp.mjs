@@ -26,7 +26,7 @@ server.addTool({
   name: 'think',
   execute: async () => {
     const messages = [{ role: 'user', content: { type: 'text', text: 'Capital of France?' } }];
-    const { content } = await server.sessions[0].requestSampling({ messages, maxTokens: 10 });
+    const { content } = await (await firstSession()).requestSampling({ messages, maxTokens: 10 });
     return content.text;
   },
 });
@@ -62,3 +62,11 @@ if (process.argv[2] === 'http') {
   await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1' } });
   console.error(`listening on http://127.0.0.1:${port}/mcp`);
 } else await server.start({ transportType: 'stdio' });
+
+/** It counts a session only some time after it has begun to serve it. */
+async function firstSession() {
+  for (let tries = 0; server.sessions.length === 0 && tries < 500; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return server.sessions[0];
+}
