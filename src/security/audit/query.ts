@@ -6,7 +6,7 @@ import { compileGlob } from '../glob.ts';
 import { cleanText } from '../hygiene.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';
-import { readFileLines, readLines } from './read.ts';
+import { type PlacedLine, readFileLines, readLines } from './read.ts';
 
 /** What lines must have; globs where text is compared. All that is given must fit. */
 export interface AuditFilter {
@@ -93,7 +93,7 @@ async function* followLog(
     if (ino !== known.ino || size > known.size) {
       const same = ino === known.ino;
       let position = same ? known.size : 0;
-      for await (const { bytes, open } of same ? readFileLines(path, position) : readLines(directory, name)) {
+      for await (const { bytes, open } of same ? newLines(path, position) : readLines(directory, name)) {
         if (open) break;
         position += bytes.length + 1;
         const entry = parseEntry(bytes.toString('utf8'));
@@ -105,6 +105,15 @@ async function* followLog(
       known = { ino, size: same ? position : 0 };
     }
     await sleep(pollMs, undefined, { signal }).catch(() => undefined); // Aborted: the loop ends by itself.
+  }
+}
+
+/** The lines of the current file from a byte on; none where it was finished just now. */
+async function* newLines(path: string, from: number): AsyncGenerator<PlacedLine> {
+  try {
+    yield* readFileLines(path, from);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

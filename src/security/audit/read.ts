@@ -1,7 +1,7 @@
 // Reads the lines of a log, file by file, without holding more than one piece of it in memory.
 
 import { open } from 'node:fs/promises';
-import { logFiles } from './files.ts';
+import { currentFile, logFiles } from './files.ts';
 
 /** A line and where it stands. */
 export interface PlacedLine {
@@ -17,7 +17,20 @@ const pieceBytes = 256 * 1024;
 
 /** Every line of a log in the order of its chain. */
 export async function* readLines(directory: string, name: string): AsyncGenerator<PlacedLine> {
-  for (const file of logFiles(directory, name)) yield* readFileLines(file);
+  const done = new Set<string>();
+  const current = currentFile(directory, name);
+  const next = (): string | undefined => logFiles(directory, name).find((file) => !done.has(file));
+  for (let file = next(); file !== undefined; file = next()) {
+    try {
+      yield* readFileLines(file);
+    } catch (error) {
+      // Finished or thrown away since it was listed: what is left of it is listed anew.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      throw error;
+    }
+    if (file === current) return;
+    done.add(file);
+  }
 }
 
 /** The lines of one file, from a byte on. */
