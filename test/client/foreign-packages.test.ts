@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { describeForeign, type Foreign, freePort, type Listening, startListening } from './foreign.ts';
+import { demo, describeForeign, type Foreign, freePort, type Listening, startListening } from './foreign.ts';
 
 const started: Listening[] = [];
 afterAll(() => {
@@ -53,19 +53,7 @@ describeForeign('the reference server over HTTP+SSE', { ...reference, transport:
 );
 
 const script = fileURLToPath(new URL('servers/fastmcp.mjs', import.meta.url));
-const fast = {
-  revision: '2025-11-25',
-  serverName: 'fastmcp',
-  echo: ['echo', { text: 'hi' }],
-  echoes: 'hi',
-  progress: { call: ['steps'], steps: [1, 2, 3] },
-  asks: { call: ['ask'], text: /^Hello, Ada!$/ },
-  samples: { call: ['think'], text: /^Paris$/ },
-  cancels: { call: ['wait'], count: ['cancellations'] },
-  resource: { uri: 'demo://greeting', text: /^hello$/ },
-  watches: { uri: 'demo://counter', trigger: ['bump'] },
-  prompt: { name: 'greet', args: { name: 'Ada' }, text: /^Greet Ada$/ },
-} as const satisfies Partial<Foreign>;
+const fast = { ...demo, revision: '2025-11-25', serverName: 'fastmcp' } as const satisfies Partial<Foreign>;
 
 const serveFast = async (path: string): Promise<string> => {
   const port = await freePort();

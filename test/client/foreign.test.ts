@@ -1,7 +1,7 @@
 // Our client with the servers of others: the official SDK, old and new line, and tmcp.
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { describeForeign, type Foreign, type Listening, startListening } from './foreign.ts';
+import { demo, describeForeign, type Foreign, type Listening, startListening } from './foreign.ts';
 
 const script = (name: string) => fileURLToPath(new URL(`servers/${name}.mjs`, import.meta.url));
 const started: Listening[] = [];
@@ -15,16 +15,8 @@ const serve = async (name: string, mode: string): Promise<string> => {
 };
 
 const common = {
-  echo: ['echo', { text: 'hi' }],
-  echoes: 'hi',
+  ...demo,
   structured: { call: ['add', { a: 1, b: 2 }], value: { sum: 3 } },
-  progress: { call: ['steps'], steps: [1, 2, 3] },
-  asks: { call: ['ask'], text: /^Hello, Ada!$/ },
-  samples: { call: ['think'], text: /^Paris$/ },
-  cancels: { call: ['wait'], count: ['cancellations'] },
-  resource: { uri: 'demo://greeting', text: /^hello$/ },
-  watches: { uri: 'demo://counter', trigger: ['bump'] },
-  prompt: { name: 'greet', args: { name: 'Ada' }, text: /^Greet Ada$/ },
 } as const satisfies Partial<Foreign>;
 
 const old = { ...common, serverName: 'sdk-old', revision: '2025-11-25' } as const;

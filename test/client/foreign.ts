@@ -26,6 +26,19 @@ export interface Foreign {
   readonly prompt: { readonly name: string; readonly args: Record<string, string>; readonly text: RegExp };
 }
 
+/** What the servers under servers/ have, whatever they are built with. */
+export const demo = {
+  echo: ['echo', { text: 'hi' }],
+  echoes: 'hi',
+  progress: { call: ['steps'], steps: [1, 2, 3] },
+  asks: { call: ['ask'], text: /^Hello, Ada!$/ },
+  samples: { call: ['think'], text: /^Paris$/ },
+  cancels: { call: ['wait'], count: ['cancellations'] },
+  resource: { uri: 'demo://greeting', text: /^hello$/ },
+  watches: { uri: 'demo://counter', trigger: ['bump'] },
+  prompt: { name: 'greet', args: { name: 'Ada' }, text: /^Greet Ada$/ },
+} as const satisfies Partial<Foreign>;
+
 const sample = {
   role: 'assistant' as const,
   model: 'a-model',

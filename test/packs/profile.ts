@@ -8,6 +8,7 @@ import { profiles, type Ready } from '../../src/app/profiles/index.ts';
 import type { Settings } from '../../src/app/settings.ts';
 import type { Logger } from '../../src/protocol/log.ts';
 import { silentLogger } from '../../src/protocol/log.ts';
+import { settings } from './support/assemble.ts';
 
 const undo: (() => Promise<void> | void)[] = [];
 
@@ -33,17 +34,7 @@ export function makeFolder({ open = false } = {}): string {
 
 /** Settings as a run without flags and configuration has them. */
 export function makeSettings(profile: string, changes: Partial<Settings> = {}): Settings {
-  return {
-    profile,
-    dataDir: makeFolder(),
-    roots: [],
-    allowedCommands: undefined,
-    enable: { commands: false, workers: false },
-    audit: undefined,
-    packs: {},
-    plugins: [],
-    ...changes,
-  };
+  return settings({ profile, dataDir: makeFolder(), ...changes });
 }
 
 /** The profile's server; closed after the test. */

@@ -4,34 +4,23 @@ import { expect, test } from 'vitest';
 import { boundSettings } from '../../src/app/policy.ts';
 import type { Settings } from '../../src/app/settings.ts';
 import { compilePolicy, type Policy } from '../../src/security/policy/index.ts';
-
-const settings = (changes: Partial<Settings>): Settings => ({
-  profile: 'orchestrator',
-  dataDir: '/data',
-  roots: [],
-  allowedCommands: undefined,
-  enable: { commands: false, workers: false },
-  audit: undefined,
-  packs: {},
-  plugins: [],
-  ...changes,
-});
+import { settings } from '../packs/support/assemble.ts';
 
 const bound = (changes: Partial<Settings>, policy: Omit<Policy, 'version'>): Settings =>
-  boundSettings(settings(changes), compilePolicy({ version: 1, ...policy }));
+  boundSettings(settings({ profile: 'orchestrator', ...changes }), compilePolicy({ version: 1, ...policy }));
 
 test('workers may change what the policy lets tools write, and only see the rest', () => {
-  const { packs, roots } = bound({}, { files: { read: ['/docs'], write: ['/work'] } });
-  expect(roots).toEqual(['/docs', '/work']);
-  expect(packs['workers']).toEqual({ writable: ['/work'], readOnly: ['/docs'] });
+  const { packs, roots } = bound({}, { files: { read: ['/docs'], write: ['/drafts'] } });
+  expect(roots).toEqual(['/docs', '/drafts']);
+  expect(packs['workers']).toEqual({ writable: ['/drafts'], readOnly: ['/docs'] });
 });
 
 test('folders of workers outside of the policy are a mistake', () => {
-  const files = { read: ['/docs'], write: ['/work'] };
-  for (const workers of [{ writable: ['/docs'] }, { writable: ['/work-of-others'] }, { readOnly: ['/etc'] }]) {
+  const files = { read: ['/docs'], write: ['/drafts'] };
+  for (const workers of [{ writable: ['/docs'] }, { writable: ['/drafts-of-others'] }, { readOnly: ['/etc'] }]) {
     expect(() => bound({ packs: { workers } }, { files }), JSON.stringify(workers)).toThrow('outside what the policy');
   }
-  const workers = { writable: ['/work/a'], readOnly: ['/docs/b'], maxAlive: 3 };
+  const workers = { writable: ['/drafts/a'], readOnly: ['/docs/b'], maxAlive: 3 };
   expect(bound({ packs: { workers } }, { files }).packs['workers']).toEqual(workers);
 });
 
