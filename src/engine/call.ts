@@ -1,6 +1,7 @@
 // One request in progress: its identity, its way back, and how it ends. It is also what middleware and observers see.
 // Cheap to make: signal, asker and context appear only when someone needs them.
 
+import { monotonicMs } from '../protocol/clock.ts';
 import { type WireError, wireErrors } from '../protocol/errors.ts';
 import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
 import { isObject, type JsonRpcRequest, type Params, resultText } from '../protocol/json-rpc.ts';
@@ -184,8 +185,9 @@ export class Call implements RequestInfo {
   #over(outcome: Ended['outcome'], code: number | undefined): void {
     this.onSettled?.(outcome, code);
     if (this.startedAt < 0) return;
-    const ended: Ended = { request: this, outcome, code, durationMs: performance.now() - this.startedAt };
-    for (const observer of this.core.observers) observer.ended?.(ended);
+    const endedAtMs = monotonicMs();
+    const ended: Ended = { request: this, outcome, code, durationMs: endedAtMs - this.startedAt, endedAtMs };
+    for (const watch of this.core.watchers.ended) watch(ended);
   }
 
   /** Tells the handler to stop. */

@@ -55,14 +55,14 @@ export class EngineChannel implements SessionChannel, Listener {
   }
 
   #watched(outlet: Outlet): Outlet {
-    const { listeners } = this.core;
-    return listeners.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, listeners);
+    const { sent } = this.core.watchers;
+    return sent.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, sent);
   }
 
   /** The way out that all messages share. */
   get #shared(): Outlet | undefined {
     const outlet = this.#outlet;
-    if (outlet === undefined || this.core.listeners.length === 0) return outlet;
+    if (outlet === undefined || this.core.watchers.sent.length === 0) return outlet;
     return (this.#observed ??= this.#watched(outlet));
   }
 
@@ -94,7 +94,7 @@ export class EngineChannel implements SessionChannel, Listener {
 
   receive(value: unknown, inbound?: Inbound): void {
     const outlet = this.#back(inbound);
-    for (const observer of this.core.observers) observer.received?.(value, this.peer);
+    for (const watch of this.core.watchers.received) watch(value, this.peer);
     this.#take(value, outlet, inbound?.header);
   }
 
@@ -130,7 +130,7 @@ export class EngineChannel implements SessionChannel, Listener {
     const free = id === undefined || this.inFlight.has(id) ? undefined : id;
     outlet.end(speaker.error(free, error), speaker.statusOf(error), error.http?.headers);
     const code = error.code ?? speaker.codeOf(error.kind);
-    for (const observer of this.core.observers) observer.refused?.({ message, peer: this.peer, error, code });
+    for (const watch of this.core.watchers.refused) watch({ message, peer: this.peer, error, code });
   }
 
   #other(value: unknown, outlet: Outlet, header: ReadHeader | undefined): void {
@@ -333,6 +333,6 @@ export class EngineChannel implements SessionChannel, Listener {
     this.#requests?.failAll(new AskError('no-return-path', 'The connection was closed'));
     for (const call of [...(this.#inFlight?.values() ?? [])]) call.cancel('the connection was closed');
     if (this.#outlet === undefined) return;
-    for (const observer of this.core.observers) observer.disconnected?.(this.peer);
+    for (const watch of this.core.watchers.disconnected) watch(this.peer);
   }
 }

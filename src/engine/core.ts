@@ -13,7 +13,8 @@ import { CallTimeout, type Feature } from './feature.ts';
 import { type Announcement, Hub } from './hub.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
-import type { ExpiringStore, Middleware, Observer, Sealer } from './ports.ts';
+import type { ExpiringStore, Middleware, Sealer } from './ports.ts';
+import { Watchers } from './watchers.ts';
 
 export interface CoreOptions {
   readonly identity: Implementation;
@@ -47,9 +48,7 @@ export class Core {
   /** Methods a user added; they exist on every revision. */
   readonly customMethods = new Set<string>();
   readonly middleware: Middleware[] = [];
-  readonly observers: Observer[] = [];
-  /** Those of them that want to see every text that leaves. */
-  readonly listeners: Observer[] = [];
+  readonly watchers: Watchers;
   readonly deadlines: Deadlines<Call>;
   #idPrefix: string | undefined;
   readonly #options: CoreOptions;
@@ -62,6 +61,7 @@ export class Core {
     this.sealer = options.sealer;
     this.store = options.store;
     this.logger = options.logger;
+    this.watchers = new Watchers(options.logger);
     this.hub = new Hub((error) => this.logger?.error('a change could not be told', { error }));
     this.instructions = options.instructions;
     this.listCache = options.listCache;

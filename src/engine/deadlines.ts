@@ -1,5 +1,7 @@
 // Time limits of running calls, on one coarse timer that exists only while something runs.
 
+import { monotonicMs } from '../protocol/clock.ts';
+
 /** What has a clock: `remainingMs` runs down unless `waiting` is positive. */
 export interface Timed {
   remainingMs: number;
@@ -22,7 +24,7 @@ export class Deadlines<T extends Timed> {
     if (timed.remainingMs === Number.POSITIVE_INFINITY) return;
     this.#running.add(timed);
     if (this.#timer === undefined) {
-      this.#last = performance.now();
+      this.#last = monotonicMs();
       this.#arm();
     }
   }
@@ -39,7 +41,7 @@ export class Deadlines<T extends Timed> {
 
   #tick(): void {
     this.#timer = undefined;
-    const now = performance.now();
+    const now = monotonicMs();
     const passed = now - this.#last;
     this.#last = now;
     for (const timed of this.#running) {

@@ -1,17 +1,17 @@
 // An outlet that lets observers see what leaves.
 
 import type { Outlet, Peer } from '../protocol/exchange.ts';
-import type { Observer } from './ports.ts';
+import type { Watchers } from './watchers.ts';
 
 export class ObservedOutlet implements Outlet {
   readonly #outlet: Outlet;
   readonly #peer: Peer;
-  readonly #observers: readonly Observer[];
+  readonly #watchers: Watchers['sent'];
 
-  constructor(outlet: Outlet, peer: Peer, observers: readonly Observer[]) {
+  constructor(outlet: Outlet, peer: Peer, watchers: Watchers['sent']) {
     this.#outlet = outlet;
     this.#peer = peer;
-    this.#observers = observers;
+    this.#watchers = watchers;
   }
 
   get duplex(): boolean {
@@ -38,6 +38,6 @@ export class ObservedOutlet implements Outlet {
   }
 
   #tell(text: string): void {
-    for (const observer of this.#observers) observer.sent?.(text, this.#peer);
+    for (const watch of this.#watchers) watch(text, this.#peer);
   }
 }

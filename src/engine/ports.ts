@@ -37,6 +37,8 @@ export interface Ended {
   readonly outcome: 'ok' | 'failed' | 'refused' | 'cancelled' | 'asked';
   readonly code?: number;
   readonly durationMs: number;
+  /** On the clock of `performance.now()`. */
+  readonly endedAtMs: number;
 }
 
 /** A request that was turned away before it began: a method that does not exist, params of a wrong shape, a closed gate. */

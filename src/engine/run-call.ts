@@ -1,6 +1,7 @@
 // Runs one call: middleware around the feature, then the answer. A handler that returns without awaiting is answered
 // in the same turn, without a promise; one that goes on is kept track of.
 
+import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import { AskError } from './asks/index.ts';
 import type { Call } from './call.ts';
@@ -9,7 +10,8 @@ import { type Feature, stillOpen } from './feature.ts';
 
 export function runCall(call: Call, feature: Feature): void {
   const { core } = call;
-  if (core.observers.length > 0) observe(call);
+  if (core.watchers.ended.length > 0) call.startedAt = monotonicMs();
+  for (const watch of core.watchers.started) watch(call);
   let result: unknown;
   try {
     result = core.middleware.length === 0 ? feature.run(call) : compose(core.middleware, call, () => feature.run(call));
@@ -82,11 +84,6 @@ function toWireError(call: Call, error: unknown): WireError {
   }
   call.core.logger?.error(`${call.method} failed`, { error });
   return wireErrors.internal(error);
-}
-
-function observe(call: Call): void {
-  call.startedAt = performance.now();
-  for (const observer of call.core.observers) observer.started?.(call);
 }
 
 export function isThenable(value: unknown): value is Promise<unknown> {

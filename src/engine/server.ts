@@ -32,7 +32,6 @@ import type {
 import { createMemoryStore } from './expiring-store.ts';
 import type { Feature } from './feature.ts';
 import { features, loadCallTool } from './features/index.ts';
-import { guardObserver } from './guarded-observer.ts';
 import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
@@ -184,13 +183,7 @@ export class Server implements SessionHost {
 
   /** Watches every message and call that begins from here on; returns how to stop. */
   observe(observer: Observer): () => void {
-    const { observers, listeners, logger } = this.#core;
-    const guarded = guardObserver(observer as Observer, logger);
-    const lists = guarded.sent === undefined ? [observers] : [observers, listeners];
-    for (const list of lists) list.push(guarded);
-    return () => {
-      for (const list of lists) if (list.includes(guarded)) list.splice(list.indexOf(guarded), 1);
-    };
+    return this.#core.watchers.add(observer);
   }
 
   /** Installs a pack. Await it when the pack opens something. */
@@ -250,7 +243,7 @@ export class Server implements SessionHost {
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
-    if (outlet !== undefined) for (const observer of this.#core.observers) observer.connected?.(peer);
+    if (outlet !== undefined) for (const watch of this.#core.watchers.connected) watch(peer);
     return new EngineChannel(this.#core, peer, outlet, key);
   }
 

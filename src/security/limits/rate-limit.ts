@@ -2,6 +2,7 @@
 // Greetings, pings, notifications and cancels always pass, and no connection is ever dropped for it.
 
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
+import { monotonicMs } from '../../protocol/clock.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { type Bucket, type BucketStore, createMemoryBuckets } from './bucket.ts';
 import { compileKey, compileTarget, isExempt, type KnownName, type LimitTarget } from './scope.ts';
@@ -32,7 +33,7 @@ type BucketsOf = (request: RequestInfo) => readonly Bucket[];
  * server.around(rateLimit([{ per: 'principal', requests: 100, windowMs: 60_000, burst: 20 }]));
  */
 export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions = {}): Middleware {
-  const { store = createMemoryBuckets(), isKnown = () => true, now = () => performance.now() } = options;
+  const { store = createMemoryBuckets(), isKnown = () => true, now = monotonicMs } = options;
   const bucketsOf = compileRules(rules, isKnown);
   return (request, next) => {
     if (isExempt(request)) return next();

@@ -1,7 +1,15 @@
 // What node:http knows of a request before its body.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { HttpRequest } from './exchange.ts';
+
+const from = Symbol('address');
+
+/** Notes where a socket comes from: it goes a long way to find out each time, and forgets it when it closes. */
+export function noteAddress(socket: Socket & { [from]?: string | undefined }): string | undefined {
+  return (socket[from] = socket.remoteAddress);
+}
 
 export class NodeRequest implements HttpRequest {
   protected readonly incoming: IncomingMessage;
@@ -23,7 +31,8 @@ export class NodeRequest implements HttpRequest {
   }
 
   get address(): string | undefined {
-    return this.incoming.socket.remoteAddress;
+    const socket: Socket & { readonly [from]?: string | undefined } = this.incoming.socket;
+    return socket[from] ?? socket.remoteAddress;
   }
 
   get(name: string): string | undefined {

@@ -8,6 +8,7 @@ import { Access, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts
 import { Endpoint } from './endpoint.ts';
 import { type HttpLimits, settleLimits } from './limits.ts';
 import { NodeExchange } from './node-exchange.ts';
+import { noteAddress } from './node-request.ts';
 import type { HttpOptions } from './options.ts';
 import { ownProcess } from './own-process.ts';
 import { WebSockets } from './websocket.ts';
@@ -105,7 +106,7 @@ function attachWebSockets(server: Server, endpoint: Endpoint, path: string): voi
 function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimits): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? '';
+    const address = noteAddress(socket) ?? '';
     const count = (open.get(address) ?? 0) + 1;
     if (count > maxConnectionsPerAddress) {
       socket.destroy();

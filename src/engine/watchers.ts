@@ -1,0 +1,47 @@
+// The observers of a server, sorted by what they watch, so that what nobody watches costs nothing. They can not disturb
+// it either: whatever one throws ends in the log.
+
+import type { Logger } from '../protocol/log.ts';
+import type { Observer } from './ports.ts';
+
+type Event = keyof Observer;
+type Watch<E extends Event> = Required<Observer>[E];
+
+export class Watchers {
+  readonly received: Watch<'received'>[] = [];
+  readonly sent: Watch<'sent'>[] = [];
+  readonly started: Watch<'started'>[] = [];
+  readonly ended: Watch<'ended'>[] = [];
+  readonly refused: Watch<'refused'>[] = [];
+  readonly connected: Watch<'connected'>[] = [];
+  readonly disconnected: Watch<'disconnected'>[] = [];
+  readonly #logger: Logger | undefined;
+
+  constructor(logger: Logger | undefined) {
+    this.#logger = logger;
+  }
+
+  /** Returns how to stop. */
+  add(observer: Observer): () => void {
+    const stops: (() => void)[] = [];
+    for (const event of ['received', 'sent', 'started', 'ended', 'refused', 'connected', 'disconnected'] as const) {
+      const own = observer[event] as ((first: unknown, second: unknown) => void) | undefined;
+      if (own === undefined) continue;
+      const list = this[event] as unknown[];
+      const watch = (first: unknown, second: unknown): void => {
+        try {
+          own.call(observer, first, second);
+        } catch (error) {
+          this.#logger?.error('an observer failed', { observer: event, error });
+        }
+      };
+      list.push(watch);
+      stops.push(() => {
+        if (list.includes(watch)) list.splice(list.indexOf(watch), 1);
+      });
+    }
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+}
