@@ -1,5 +1,5 @@
 // How the arguments of a call are written: without secrets, never with what a clipboard holds, and never at length.
-// Values without anything to hide are spelled by the platform alone; the careful copy is for the others.
+// Most are spelled in one go; where names say what is secret, a careful copy comes first.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../schema/index.ts';
@@ -71,8 +71,8 @@ export function createSpelling(
 }
 
 /**
- * Spells a JSON value of which nothing is secret, long, deep or many; undefined for any other. Most arguments are such,
- * and looking at them and spelling them in one go takes half the time of one after the other.
+ * Spells a JSON value without secret names in it, neither deep nor many; undefined for any other. Most arguments are
+ * such, and looking at them and spelling them in one go takes half the time of one after the other.
  */
 function createCleanSpelling(redactor: Redactor): (value: unknown) => string | undefined {
   /** Names that may be shown, with their colon; an empty text stands for those that may not. */
@@ -106,9 +106,12 @@ function createCleanSpelling(redactor: Redactor): (value: unknown) => string | u
         return undefined;
     }
   };
-  const spellText = (text: string): string | undefined => {
-    if (text.length > maxTextChars) return undefined;
-    if (text.length >= shortestSecret && redactor.redactText(text) !== text) return undefined;
+  const spellText = (text: string): string => {
+    if (text.length >= shortestSecret) {
+      const shown = redactor.redactText(text);
+      // Spelled anew in any case: a piece of a text would keep all of it.
+      if (shown !== text) return JSON.stringify(shown);
+    }
     return plain.test(text) ? `"${text}"` : JSON.stringify(text);
   };
   const spellList = (items: readonly unknown[], depth: number): string | undefined => {

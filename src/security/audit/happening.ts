@@ -2,6 +2,7 @@
 // request itself, whose connection would have to be kept with it.
 
 import type { Ended, Refused } from '../../engine/ports.ts';
+import { monotonicMs } from '../../protocol/clock.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
 import { refusalOf } from '../refusals.ts';
 import type { AuditRecord } from './contract.ts';
@@ -9,10 +10,13 @@ import type { AuditRecord } from './contract.ts';
 /** The end of a request. */
 export interface CallHappening {
   readonly kind: 'call';
+  /** When, on the monotonic clock. */
   readonly atMs: number;
   readonly method: string;
   readonly name: string | undefined;
-  readonly args: unknown;
+  args: unknown;
+  /** The arguments as the line will have them, where they were too long to be kept. */
+  spelledArgs: string | undefined;
   readonly principal: Principal | undefined;
   readonly session: string | undefined;
   readonly transport: string;
@@ -24,15 +28,16 @@ export interface CallHappening {
   readonly why: string | undefined;
 }
 
-export function callHappening({ request, outcome, code, durationMs }: Ended): CallHappening {
+export function callHappening({ request, outcome, code, durationMs, endedAtMs }: Ended): CallHappening {
   const { method, name, params, peer } = request;
   const why = outcome === 'failed' ? refusalOf(request) : undefined;
   return {
     kind: 'call',
-    atMs: Date.now(),
+    atMs: endedAtMs,
     method,
     name,
     args: params['arguments'],
+    spelledArgs: undefined,
     principal: peer.principal,
     session: request.ctx.session?.key,
     transport: peer.transport,
@@ -61,7 +66,7 @@ export function refusalHappening({ message, peer, error, code }: Refused): Refus
   const { principal, transport, address } = peer;
   return {
     kind: 'refusal',
-    atMs: Date.now(),
+    atMs: monotonicMs(),
     method: typeof method === 'string' ? method : undefined,
     name: typeof name === 'string' ? name : undefined,
     peer: { principal, transport, address },
@@ -77,6 +82,10 @@ export interface RecordHappening {
   readonly record: AuditRecord;
 }
 
-export const recordHappening = (record: AuditRecord): RecordHappening => ({ kind: 'record', atMs: Date.now(), record });
+export const recordHappening = (record: AuditRecord): RecordHappening => ({
+  kind: 'record',
+  atMs: monotonicMs(),
+  record,
+});
 
 export type Happening = CallHappening | RefusalHappening | RecordHappening;

@@ -6,6 +6,7 @@ import type { Peer, Principal } from '../../protocol/exchange.ts';
 import type { Spelling } from './arguments.ts';
 import type { AuditRecord } from './contract.ts';
 import type { CallHappening, Happening, RefusalHappening } from './happening.ts';
+import { WallClock } from './wall-clock.ts';
 
 /** Methods that are an event by themselves; of the others the line names the method. */
 const events: ReadonlyMap<string, string> = new Map([
@@ -35,12 +36,16 @@ interface Head extends Pick<CallHappening, 'method' | 'principal' | 'session' | 
   readonly text: string;
 }
 
+/** A text of this length is not kept until its line is written. */
+const bulkyChars = 1024;
+
 /** Heads that are kept; stops made-up names from filling memory. */
 const maxHeads = 500;
 
 export class LineWriter {
   readonly #spelling: Spelling;
   readonly #heads = new Map<string, Head>();
+  readonly #clock = new WallClock();
   #second = -1;
   #secondText = '';
   #atMs = -1;
@@ -50,15 +55,41 @@ export class LineWriter {
     this.#spelling = spelling;
   }
 
-  fields(happening: Happening): string {
-    const time = this.#timeOf(happening.atMs);
+  /** Called before every few lines. */
+  begin(): void {
+    this.#clock.adjust();
+  }
+
+  /** Lets go of long arguments: kept until their line is written, the garbage collector would copy them around. */
+  lighten(happening: Happening): void {
+    if (happening.kind !== 'call' || !isBulky(happening.args)) return;
+    try {
+      happening.spelledArgs = this.#args(happening);
+      happening.args = undefined;
+    } catch {
+      // It will fail again when its line is written, and be told of then.
+    }
+  }
+
+  /** The inside of a line. What can not be spelled still has its moment. */
+  fields(happening: Happening, failed: (error: unknown) => void): string {
+    const time = this.#timeOf(this.#clock.at(happening.atMs));
+    try {
+      return time + this.#rest(happening);
+    } catch (error) {
+      failed(error);
+      return `${time},"event":"unspelled"`;
+    }
+  }
+
+  #rest(happening: Happening): string {
     switch (happening.kind) {
       case 'call':
-        return time + this.#call(happening);
+        return this.#call(happening);
       case 'refusal':
-        return time + this.#refusal(happening);
+        return this.#refusal(happening);
       case 'record':
-        return time + this.#record(happening.record);
+        return this.#record(happening.record);
     }
   }
 
@@ -76,11 +107,15 @@ export class LineWriter {
   }
 
   #call(call: CallHappening): string {
-    const { args, outcome, code, durationMs, why } = call;
-    const spelled = args === undefined ? undefined : this.#spelling.args(call.name ?? '', args);
-    let line = `${this.#head(call)}${spelled === undefined ? '' : `,"arguments":${spelled}`},"outcome":"${outcome}","ms":${spellMs(durationMs)}`;
+    const { spelledArgs = this.#args(call), outcome, code, durationMs, why } = call;
+    let line = `${this.#head(call)}${spelledArgs},"outcome":"${outcome}","ms":${spellMs(durationMs)}`;
     if (code !== undefined) line += `,"code":${code}`;
     return why === undefined ? line : `${line},"details":{"why":${this.#spelling.text(why)}}`;
+  }
+
+  #args({ name = '', args }: CallHappening): string {
+    const spelled = args === undefined ? undefined : this.#spelling.args(name, args);
+    return spelled === undefined ? '' : `,"arguments":${spelled}`;
   }
 
   #head(call: CallHappening): string {
@@ -144,4 +179,13 @@ function spellMs(durationMs: number): string {
   const whole = Math.floor(us / 1000);
   const rest = us - whole * 1000;
   return rest === 0 ? `${whole}` : `${whole}.${pad(rest)}`;
+}
+
+function isBulky(args: unknown): boolean {
+  if (typeof args !== 'object') return false;
+  for (const key in args) {
+    const value: unknown = (args as Record<string, unknown>)[key];
+    if (typeof value === 'string' && value.length > bulkyChars) return true;
+  }
+  return false;
 }

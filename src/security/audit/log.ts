@@ -4,6 +4,7 @@
 import type { Ended, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { isThenable } from '../../engine/run-call.ts';
 import type { Server } from '../../engine/server.ts';
+import { monotonicMs } from '../../protocol/clock.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { type Authenticate, isDenied, type Verdict } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
@@ -48,9 +49,10 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
 
   /** Lets an answer go only when its line is on the disk. */
   const hold: Middleware = (request, next) => {
-    const startedAt = performance.now();
+    const startedAt = monotonicMs();
     const settle = async (outcome: Ended['outcome'], failure?: unknown): Promise<void> => {
-      const ended = { request, outcome, durationMs: performance.now() - startedAt };
+      const endedAtMs = monotonicMs();
+      const ended = { request, outcome, durationMs: endedAtMs - startedAt, endedAtMs };
       if (!isEventful(ended)) return;
       const code = failure instanceof WireError ? failure.code : undefined;
       recordEnd(code === undefined ? ended : { ...ended, code });

@@ -27,8 +27,6 @@ const syncEveryMs = 1_000;
 const spelledTogether = 64;
 /** A group ends when it has so much: whoever takes up the chain reads all of the last one. */
 const maxGroupChars = 256 * 1024;
-/** A text of this length is spelled at once: kept, it would be copied around by the garbage collector. */
-const bulkyChars = 1024;
 /** So much is written without collecting any longer. */
 const largeBatchBytes = 1024 * 1024;
 const retryMs = 500;
@@ -59,6 +57,8 @@ export class AuditWriter {
   #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #syncTimer: NodeJS.Timeout | undefined;
+  readonly #unspelled = (error: unknown): void =>
+    this.#logger.error('a line of the audit log could not be spelled', { error });
   #running = false;
   /** Done when what is running now is. */
   #turn: Promise<void> = Promise.resolve();
@@ -92,8 +92,9 @@ export class AuditWriter {
   record(happening: Happening): void {
     if (happening.kind === 'record' && beginsGroup(happening.record.event)) this.#spell();
     this.#recorded++;
+    this.#lines.lighten(happening);
     this.#pending.push(happening);
-    if (this.#pending.length >= spelledTogether || isBulky(happening)) this.#spell();
+    if (this.#pending.length >= spelledTogether) this.#spell();
     this.#timer ??= setTimeout(() => this.#tick(), collectMs);
   }
 
@@ -107,10 +108,11 @@ export class AuditWriter {
   #spell(): void {
     if (this.#pending.length === 0) return;
     const pending = this.#pending;
+    this.#lines.begin();
     let text = '';
     let lines = 0;
     for (let index = 0; index < pending.length; index++) {
-      text += this.#chain.link(this.#fields(pending[index] as Happening));
+      text += this.#chain.link(this.#lines.fields(pending[index] as Happening, this.#unspelled));
       lines++;
       if (text.length < maxGroupChars && index + 1 < pending.length) continue;
       this.#chain.close(this.#batch.add(text, lines));
@@ -202,15 +204,6 @@ export class AuditWriter {
     this.#urgent = false;
   }
 
-  #fields(happening: Happening): string {
-    try {
-      return this.#lines.fields(happening);
-    } catch (error) {
-      this.#logger.error('a line of the audit log could not be spelled', { error });
-      return `"time":"${new Date(happening.atMs).toISOString()}","event":"unspelled"`;
-    }
-  }
-
   async #write(): Promise<void> {
     while (this.#unwritten !== undefined) {
       const { bytes } = this.#unwritten;
@@ -257,13 +250,4 @@ export class AuditWriter {
     const surplus = Math.max(0, numbers.length + 1 - maxFiles);
     for (const number of numbers.slice(0, surplus)) await rm(finishedFile(directory, name, number), { force: true });
   }
-}
-
-function isBulky(happening: Happening): boolean {
-  if (happening.kind !== 'call' || typeof happening.args !== 'object') return false;
-  for (const key in happening.args) {
-    const value: unknown = (happening.args as Record<string, unknown>)[key];
-    if (typeof value === 'string' && value.length > bulkyChars) return true;
-  }
-  return false;
 }

@@ -107,10 +107,38 @@ export const secretShapes: readonly SecretShape[] = [
   },
 ];
 
-/** Every shape above needs a separator, a scheme or a long word; most short texts have none of them. */
-const somethingLong = /[=:]|[A-Za-z0-9_.-]{11}|bearer|basic|dpop|PRIVATE KEY/i;
+/** What a character can be to a secret: a part of it, or what separates it from its name. */
+const partOfWord = 1;
+const separator = 2;
+const roles = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return /[=:]/.test(character) ? separator : /[\w.~+/-]/.test(character) ? partOfWord : 0;
+});
+/** Every shape above needs a separator, a word so long … */
+const longWord = 11;
+/** … or one that is shorter and follows one of these. */
+const schemeWord = 8;
+const schemes = /bearer|basic|dpop|PRIVATE KEY/i;
+
+/** Whether a text has what every shape needs; most have not, and a look at each character once is enough for them. */
+function hasWhatSecretsNeed(text: string): boolean {
+  let run = 0;
+  let longest = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    const role = code < 128 ? roles[code] : 0;
+    if (role === separator) return true;
+    if (role !== partOfWord) run = 0;
+    else if (++run > longest) {
+      longest = run;
+      if (longest === longWord) return true;
+    }
+  }
+  return longest >= schemeWord && schemes.test(text);
+}
+
 /** All hints at once: most long texts have none of them, and are looked through once instead of ten times. */
 const someHint = new RegExp(secretShapes.map(({ hint }) => hint.source).join('|'), 'i');
 
 /** Whether a text is worth a closer look at all. */
-export const mayHoldSecret = (text: string): boolean => somethingLong.test(text) && someHint.test(text);
+export const mayHoldSecret = (text: string): boolean => hasWhatSecretsNeed(text) && someHint.test(text);
