@@ -111,6 +111,10 @@ export class Call implements RequestInfo {
     return typeof name === 'string' ? name : undefined;
   }
 
+  get startedAtMs(): number {
+    return this.startedAt < 0 ? monotonicMs() : this.startedAt;
+  }
+
   get ctx(): CallContext {
     return this.context;
   }

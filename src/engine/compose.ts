@@ -1,20 +1,36 @@
-// Middleware, outermost first. Each calls `next` at most once and may answer without it.
+// A request on its way to its feature, through the middleware: outermost first, each calls `next` at most once and may
+// answer without it.
 
-import type { Middleware, RequestInfo } from './ports.ts';
+import type { Call } from './call.ts';
+import type { Feature } from './feature.ts';
+import type { Gate, Middleware } from './ports.ts';
 
-/** Runs the middleware from `index` on, then `last`. */
-export function compose(
-  middleware: readonly Middleware[],
-  request: RequestInfo,
-  last: () => unknown,
-  index = 0,
-): unknown {
-  const layer = middleware[index];
-  if (layer === undefined) return last();
+/** Runs the middleware from `index` on, then the feature. */
+export function compose(call: Call, feature: Feature, index = 0): unknown {
+  const { middleware } = call.core;
+  for (let at = index; at < middleware.length; at++) {
+    const layer = middleware[at] as Middleware;
+    if (layer.gate === undefined) return wrap(call, feature, at, layer);
+    const held = layer.gate(call);
+    if (held !== undefined) return held.then(() => compose(call, feature, at + 1));
+  }
+  return feature.run(call);
+}
+
+function wrap(call: Call, feature: Feature, at: number, layer: Middleware): unknown {
   let called = false;
-  return layer(request, () => {
+  return layer(call, () => {
     if (called) throw new Error('next() was called twice by the same middleware');
     called = true;
-    return compose(middleware, request, last, index + 1);
+    return compose(call, feature, at + 1);
   });
+}
+
+/** Middleware that is nothing but a gate. */
+export function gate(check: Gate): Middleware {
+  const layer: Middleware = (request, next) => {
+    const held = check(request);
+    return held === undefined ? next() : held.then(next);
+  };
+  return Object.assign(layer, { gate: check });
 }

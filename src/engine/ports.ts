@@ -19,6 +19,8 @@ export interface RequestInfo {
   readonly params: { readonly [key: string]: unknown };
   readonly peer: Peer;
   readonly ctx: Context;
+  /** When it began to run, on the clock of `performance.now()`. */
+  readonly startedAtMs: number;
   /** Gives the request less time than it would have; of several limits the shortest holds. */
   limitTime(maxMs: number): void;
   /** Gives its result less room, in bytes on the wire; a larger one is replaced by an error. */
@@ -27,8 +29,16 @@ export interface RequestInfo {
   onEnd(listener: (outcome: Ended['outcome'], code?: number) => void): void;
 }
 
-/** Wraps a request. Returns what `next` returned, something of the same kind, or throws. */
-export type Middleware = (request: RequestInfo, next: () => unknown) => unknown;
+/** Lets a request pass, or throws what it is to be answered. A promise holds it up. */
+export type Gate = (request: RequestInfo) => void | Promise<void>;
+
+/** Wraps a request. */
+export interface Middleware {
+  /** Returns what `next` returned, something of the same kind, or throws. */
+  (request: RequestInfo, next: () => unknown): unknown;
+  /** The same as a gate, for middleware that does nothing once a request has passed: quicker than calling `next`. */
+  readonly gate?: Gate;
+}
 
 /** How a request ended, as observers see it. */
 export interface Ended {

@@ -14,7 +14,7 @@ export function runCall(call: Call, feature: Feature): void {
   for (const watch of core.watchers.started) watch(call);
   let result: unknown;
   try {
-    result = core.middleware.length === 0 ? feature.run(call) : compose(core.middleware, call, () => feature.run(call));
+    result = core.middleware.length === 0 ? feature.run(call) : compose(call, feature);
     if (!isThenable(result)) return finish(call, feature, result);
   } catch (error) {
     return fail(call, error);

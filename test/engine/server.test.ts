@@ -1,7 +1,9 @@
 // What a server promises its author: isolation, middleware, observers, visibility, drain.
 
 import { expect, test } from 'vitest';
+import { gate } from '../../src/engine/compose.ts';
 import { AskError, createServer, type Ended, type Peer } from '../../src/index.ts';
+import { wireErrors } from '../../src/protocol/errors.ts';
 import { Conversation } from '../support/conversation.ts';
 
 const peerOf = (id: string): Peer => ({ transport: 'memory', principal: { id } });
@@ -62,6 +64,32 @@ test('middleware wraps every request, outermost first, and may answer by itself'
   seen.length = 0;
   expect((await conversation.call('t')).result.content[0].text).toBe('outer');
   expect(seen).toEqual(['> tools/call t', '< tools/call']);
+});
+
+test('gates and middleware take their turns in the order they were added, also where a gate holds a request up', async () => {
+  const server = createServer({ name: 'gates', version: '1' });
+  const seen: string[] = [];
+  server.tool('t', { run: () => 'ran' });
+  server.around(gate(() => void seen.push('first gate')));
+  server.around((_request, next) => {
+    seen.push('in');
+    const result = next();
+    seen.push('out');
+    return result;
+  });
+  server.around(
+    gate(async ({ name }) => {
+      await Promise.resolve();
+      seen.push('slow gate');
+      if (name === 'kept out') throw wireErrors.rateLimited(5);
+    }),
+  );
+  server.around(gate(() => void seen.push('last gate')));
+  const conversation = await Conversation.open(server);
+  seen.length = 0;
+  expect((await conversation.call('t')).result.content[0].text).toBe('ran');
+  expect(seen).toEqual(['first gate', 'in', 'out', 'slow gate', 'last gate']);
+  expect((await conversation.call('kept out')).error?.message).toBe('Rate limit exceeded');
 });
 
 test('an observer that throws disturbs nobody', async () => {

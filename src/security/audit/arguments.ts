@@ -19,7 +19,7 @@ const shortestSecret = 5;
 /** Whatever a clipboard tool is called, what it is given may be a password that somebody just copied. */
 const clipboardRules: readonly FieldRule[] = [{ tools: ['*clipboard*', '*Clipboard*', '*clip_*'], hide: ['*'] }];
 
-/** Spells values for the log, as JSON text. */
+/** Spells values for the log, as JSON text in ASCII. */
 export interface Spelling {
   /** The arguments of a tool; undefined when there is nothing to write. */
   args(tool: string, args: unknown): string | undefined;
@@ -44,7 +44,7 @@ export function createSpelling(
   const hiddenOf = compileFields([...clipboardRules, ...(options.fields ?? [])]);
   const mode = options.arguments ?? 'redacted';
 
-  const spell = (value: unknown): string => spellClean(value) ?? JSON.stringify(redactor.redact(value)) ?? 'null';
+  const spell = (value: unknown): string => spellClean(value) ?? spellAscii(redactor.redact(value)) ?? 'null';
 
   const texts = new Map<string, string>();
   return {
@@ -58,7 +58,7 @@ export function createSpelling(
     text(text) {
       let spelled = texts.get(text);
       if (spelled === undefined) {
-        spelled = JSON.stringify(redactor.redactText(text));
+        spelled = spellAscii(redactor.redactText(text)) as string;
         // The same few names come again and again; a stranger's made-up ones must not fill memory.
         if (text.length <= 128) {
           if (texts.size >= 1000) texts.clear();
@@ -82,7 +82,7 @@ function createCleanSpelling(redactor: Redactor): (value: unknown) => string | u
     if (spelled === undefined) {
       const isTelling = key === 'name' || key === 'key' || key === 'header';
       const isSecret = isTelling || redactor.isSecretKey(key) || redactor.redactText(key) !== key;
-      spelled = isSecret ? '' : `${JSON.stringify(key)}:`;
+      spelled = isSecret ? '' : `${spellAscii(key)}:`;
       if (key.length <= 64 && keys.size < 1000) keys.set(key, spelled);
     }
     return spelled;
@@ -110,9 +110,9 @@ function createCleanSpelling(redactor: Redactor): (value: unknown) => string | u
     if (text.length >= shortestSecret) {
       const shown = redactor.redactText(text);
       // Spelled anew in any case: a piece of a text would keep all of it.
-      if (shown !== text) return JSON.stringify(shown);
+      if (shown !== text) return spellAscii(shown) as string;
     }
-    return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+    return isPlain(text) ? `"${text}"` : (spellAscii(text) as string);
   };
   const spellList = (items: readonly unknown[], depth: number): string | undefined => {
     let line = '';
@@ -142,8 +142,25 @@ function createCleanSpelling(redactor: Redactor): (value: unknown) => string | u
   };
 }
 
-/** Texts that JSON spells as they are. */
-const plain = /^[ !#-[\]-~]*$/;
+/** Texts that are spelled as they are. */
+function isPlain(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return false;
+  }
+  return true;
+}
+
+/** What is neither a printable character of ASCII nor JSON's own. */
+const notAscii = /[^ -~]/g;
+
+/**
+ * JSON with everything beyond ASCII spelled out: whoever looks at the file itself meets no letters that pass for others,
+ * none that turn the direction of writing, and nothing a terminal obeys.
+ */
+function spellAscii(value: unknown): string | undefined {
+  return JSON.stringify(value)?.replace(notAscii, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 function compileFields(rules: readonly FieldRule[]): (tool: string) => ReadonlySet<string> | undefined {
   const compiled: readonly (readonly [Glob, readonly string[]])[] = rules.map(({ tools, hide }) => [

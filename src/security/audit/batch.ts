@@ -26,13 +26,15 @@ export class Batch {
     return this.#bytes;
   }
 
-  /** Adds lines that have their line breaks. Answers their bytes, which stay there until the next call of anything. */
+  /**
+   * Adds lines that have their line breaks and nothing beyond ASCII, of which every character is one byte. Answers the
+   * bytes, which stay there until the next call of anything.
+   */
   add(text: string, lines: number): Buffer {
     const from = this.#bytes;
-    // A character has at most three bytes in UTF-8, so this much is always enough.
-    const most = text.length * 3;
-    if (from + most > this.#buffer.length) this.#grow(from + most);
-    this.#bytes = from + this.#buffer.write(text, from, most, 'utf8');
+    const end = from + text.length;
+    if (end > this.#buffer.length) this.#grow(end);
+    this.#bytes = from + this.#buffer.write(text, from, 'latin1');
     this.#lines += lines;
     return this.#buffer.subarray(from, this.#bytes);
   }

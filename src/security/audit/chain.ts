@@ -4,6 +4,7 @@
 
 import { createHash, hash } from 'node:crypto';
 import type { AuditHead } from './contract.ts';
+import { Counter } from './digits.ts';
 
 /** What the first group of all has instead of a predecessor. */
 export const origin: AuditHead = { seq: 0, hash: '' };
@@ -16,6 +17,7 @@ export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').upd
 
 /** Adds lines to a chain. */
 export class Chain {
+  readonly #counter = new Counter();
   #seq: number;
   #hash: string;
   /** What every line of the group at hand ends with. */
@@ -34,7 +36,7 @@ export class Chain {
 
   /** The next line of this group, with its line break. `fields` is the inside of a JSON object. */
   link(fields: string): string {
-    return `{"seq":${++this.#seq},${fields}${this.#end}`;
+    return `{"seq":${this.#counter.spell(++this.#seq)},${fields}${this.#end}`;
   }
 
   /** Ends a group: what is linked from here on follows it. `bytes` is all of it, the last line break included. */

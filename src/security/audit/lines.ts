@@ -5,6 +5,7 @@ import type { Ended } from '../../engine/ports.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
 import type { Spelling } from './arguments.ts';
 import type { AuditRecord } from './contract.ts';
+import { spellMs, threeDigits } from './digits.ts';
 import type { CallHappening, Happening, RefusalHappening } from './happening.ts';
 import { WallClock } from './wall-clock.ts';
 
@@ -32,7 +33,7 @@ export const isEventful = ({ request, outcome }: Ended): boolean =>
   outcome === 'refused' || !uneventful.has(request.method);
 
 /** The part of a line that is the same for call after call of one tool by one caller, and what it is made of. */
-interface Head extends Pick<CallHappening, 'method' | 'principal' | 'session' | 'transport' | 'address'> {
+interface Head extends Pick<CallHappening, 'method' | 'principal' | 'transport' | 'address'> {
   readonly text: string;
 }
 
@@ -102,13 +103,14 @@ export class LineWriter {
       this.#secondText = `"time":"${new Date(second * 1000).toISOString().slice(0, 20)}`;
     }
     this.#atMs = atMs;
-    this.#time = `${this.#secondText}${pad(atMs - second * 1000)}Z"`;
+    this.#time = `${this.#secondText}${threeDigits[atMs - second * 1000]}Z"`;
     return this.#time;
   }
 
   #call(call: CallHappening): string {
-    const { spelledArgs = this.#args(call), outcome, code, durationMs, why } = call;
-    let line = `${this.#head(call)}${spelledArgs},"outcome":"${outcome}","ms":${spellMs(durationMs)}`;
+    const { session, spelledArgs = this.#args(call), outcome, code, durationMs, why } = call;
+    const came = outcome === 'ok' ? ',"outcome":"ok","ms":' : `,"outcome":"${outcome}","ms":`;
+    let line = this.#head(call) + inSession(session) + spelledArgs + came + spellMs(durationMs);
     if (code !== undefined) line += `,"code":${code}`;
     return why === undefined ? line : `${line},"details":{"why":${this.#spelling.text(why)}}`;
   }
@@ -119,20 +121,20 @@ export class LineWriter {
   }
 
   #head(call: CallHappening): string {
-    const { method, name = '', principal, session, transport, address } = call;
+    const { method, name = '', principal, transport, address } = call;
     const known = this.#heads.get(name);
     if (known !== undefined && isAlike(known, call)) return known.text;
     const event = events.get(method);
     const what = event === undefined ? `"request","method":${this.#spelling.text(method)}` : `"${event}"`;
     const named = name === '' ? '' : `,"name":${this.#spelling.text(name)}`;
-    const text = `,"event":${what}${this.#who(principal, session)}${this.#where(call)}${named}`;
+    const text = `,"event":${what}${this.#who(principal)}${this.#where(call)}${named}`;
     if (this.#heads.size >= maxHeads) this.#heads.clear();
-    if (name.length <= 256) this.#heads.set(name, { method, principal, session, transport, address, text });
+    if (name.length <= 256) this.#heads.set(name, { method, principal, transport, address, text });
     return text;
   }
 
   #refusal({ peer, method, name, code, why }: RefusalHappening): string {
-    let line = `,"event":"refusal"${this.#who(peer.principal, undefined)}${this.#where(peer)}`;
+    let line = `,"event":"refusal"${this.#who(peer.principal)}${this.#where(peer)}`;
     if (method !== undefined) line += `,"method":${this.#spelling.text(method)}`;
     if (name !== undefined) line += `,"name":${this.#spelling.text(name)}`;
     return `${line},"outcome":"refused","code":${code},"details":{"why":${this.#spelling.text(why)}}`;
@@ -140,7 +142,7 @@ export class LineWriter {
 
   #record({ event, ctx, details, outcome, durationMs }: AuditRecord): string {
     let line = `,"event":${this.#spelling.text(event)}`;
-    if (ctx !== undefined) line += this.#who(ctx.principal, ctx.session?.key);
+    if (ctx !== undefined) line += this.#who(ctx.principal) + inSession(ctx.session?.key);
     if (outcome !== undefined) line += `,"outcome":${this.#spelling.text(outcome)}`;
     if (durationMs !== undefined) line += `,"ms":${spellMs(durationMs)}`;
     if (details !== undefined) line += `,"details":${this.#spelling.value(details)}`;
@@ -152,34 +154,21 @@ export class LineWriter {
     return `,"transport":"${transport}"${from}`;
   }
 
-  #who(principal: Principal | undefined, session: string | undefined): string {
-    let line = '';
-    if (principal !== undefined) {
-      line += `,"principal":${this.#spelling.text(principal.id)}`;
-      if (principal.issuer !== undefined) line += `,"issuer":${this.#spelling.text(principal.issuer)}`;
-    }
-    // A random name, no credential: what clients send as session id is sealed and stays out of every log.
-    if (session !== undefined && session !== '') line += `,"session":"${session}"`;
-    return line;
+  #who(principal: Principal | undefined): string {
+    if (principal === undefined) return '';
+    const issuer = principal.issuer === undefined ? '' : `,"issuer":${this.#spelling.text(principal.issuer)}`;
+    return `,"principal":${this.#spelling.text(principal.id)}${issuer}`;
   }
 }
 
+/** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
+const inSession = (key: string | undefined): string => (key === undefined || key === '' ? '' : `,"session":"${key}"`);
+
 const isAlike = (one: Head, other: CallHappening): boolean =>
   one.principal === other.principal &&
-  one.session === other.session &&
   one.address === other.address &&
   one.method === other.method &&
   one.transport === other.transport;
-
-const pad = (digits: number): string => (digits < 10 ? `00${digits}` : digits < 100 ? `0${digits}` : `${digits}`);
-
-/** Three decimals, made of whole numbers: the shortest text of a fraction takes longer to find. */
-function spellMs(durationMs: number): string {
-  const us = Math.round(durationMs * 1000);
-  const whole = Math.floor(us / 1000);
-  const rest = us - whole * 1000;
-  return rest === 0 ? `${whole}` : `${whole}.${pad(rest)}`;
-}
 
 function isBulky(args: unknown): boolean {
   if (typeof args !== 'object') return false;

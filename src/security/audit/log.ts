@@ -1,6 +1,7 @@
 // The audit log of a server: an observer of every call, refusal and read, with doors for authentication and for starts
 // of programs. What a line says: lines.ts; how it gets to the disk: writer.ts.
 
+import { gate } from '../../engine/compose.ts';
 import type { Ended, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { isThenable } from '../../engine/run-call.ts';
 import type { Server } from '../../engine/server.ts';
@@ -42,10 +43,9 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   const recordEnd = (ended: Ended): void => writer.record(callHappening(ended));
 
   /** No line, no call: a log that does not keep up closes the door rather than an eye. */
-  const guard: Middleware = (request, next) => {
+  const guard = gate((request) => {
     if (writer.queued > maxQueuedLines && !isExempt(request)) throw wireErrors.overloaded(retryMs);
-    return next();
-  };
+  });
 
   /** Lets an answer go only when its line is on the disk. */
   const hold: Middleware = (request, next) => {

@@ -46,3 +46,13 @@ test('ever new keys do not fill memory, and buckets that are in use outlive full
   for (let n = 0; n < 10_000; n++) store.take([bucket(`stranger ${n}`, 2, 0.01)], 1_000 + n);
   expect(store.take([bucket('busy', 2, 1_000_000)], 12_000)).toBeGreaterThan(0);
 });
+
+test('a bucket that lost its place to others and comes back shares the new one with its namesakes', () => {
+  const store = createMemoryBuckets(10);
+  const kept = bucket('a', 2, 1_000_000);
+  for (let n = 0; n < 2; n++) expect(store.take([kept], 0)).toBe(0);
+  for (let n = 0; n < 100; n++) store.take([bucket(`stranger ${n}`, 2, 1_000_000)], 0);
+  expect(store.take([kept], 0)).toBe(0);
+  expect(store.take([bucket('a', 2, 1_000_000)], 0)).toBe(0);
+  expect(store.take([kept], 0)).toBeGreaterThan(0);
+});

@@ -8,6 +8,8 @@ export interface Bucket {
   readonly intervalMs: number;
   /** How many tokens it holds when full. */
   readonly burst: number;
+  /** For the store alone: where it keeps this one. The same caller comes with the same bucket again. */
+  place?: unknown;
 }
 
 /** Keeps buckets. */
@@ -28,6 +30,8 @@ const defaultMaxBuckets = 100_000;
 interface Cell {
   /** When the bucket will be full again. */
   fullAt: number;
+  /** Its place was given to another; whoever comes for it gets a new one. */
+  gone: boolean;
 }
 
 /** Buckets in this process. */
@@ -38,19 +42,32 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
 
   const open = (key: string, nowMs: number): Cell => {
     if (cells.size >= maxBuckets) makeRoom(nowMs);
-    const cell = { fullAt: 0 };
+    const cell = { fullAt: 0, gone: false };
     cells.set(key, cell);
+    return cell;
+  };
+
+  const close = (key: string, cell: Cell): void => {
+    cell.gone = true;
+    cells.delete(key);
+  };
+
+  const find = (bucket: Bucket, nowMs: number): Cell => {
+    const known = bucket.place as Cell | undefined;
+    if (known !== undefined && !known.gone) return known;
+    const cell = cells.get(bucket.key) ?? open(bucket.key, nowMs);
+    bucket.place = cell;
     return cell;
   };
 
   /** A full bucket is as good as none. When none is full, the oldest tenth goes: memory comes before precision. */
   const makeRoom = (nowMs: number): void => {
-    for (const [key, { fullAt }] of cells) if (fullAt <= nowMs) cells.delete(key);
+    for (const [key, cell] of cells) if (cell.fullAt <= nowMs) close(key, cell);
     if (cells.size < maxBuckets) return;
     let surplus = Math.ceil(maxBuckets / 10);
-    for (const key of cells.keys()) {
+    for (const [key, cell] of cells) {
       if (surplus-- <= 0) break;
-      cells.delete(key);
+      close(key, cell);
     }
   };
 
@@ -58,8 +75,9 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
     take(buckets, nowMs) {
       let waitMs = 0;
       for (let index = 0; index < buckets.length; index++) {
-        const { key, intervalMs, burst } = buckets[index] as Bucket;
-        const cell = cells.get(key) ?? open(key, nowMs);
+        const bucket = buckets[index] as Bucket;
+        const { intervalMs, burst } = bucket;
+        const cell = find(bucket, nowMs);
         found[index] = cell;
         const backlogMs = cell.fullAt - nowMs - (burst - 1) * intervalMs;
         if (backlogMs > waitMs) waitMs = backlogMs;

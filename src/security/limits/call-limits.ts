@@ -1,7 +1,8 @@
 // Time and room of single calls: the shortest limit that covers a request holds. The engine keeps the clock and counts
 // the bytes; here is only who gets how much.
 
-import type { Middleware, RequestInfo } from '../../engine/ports.ts';
+import { gate } from '../../engine/compose.ts';
+import type { Middleware } from '../../engine/ports.ts';
 import { compileTarget, type LimitTarget } from './scope.ts';
 
 /** How long requests may take and how much they may answer. */
@@ -17,15 +18,12 @@ const longLived = 'subscriptions/listen';
 /** Limits time and results. */
 export function limitCalls(limits: readonly CallLimit[]): Middleware {
   const compiled = limits.map((limit) => ({ ...limit, covers: compileTarget(limit) }));
-  const apply = (request: RequestInfo): void => {
+  return gate((request) => {
+    if (request.method === longLived) return;
     for (const { covers, timeoutMs, maxResultBytes } of compiled) {
       if (!covers(request)) continue;
       if (timeoutMs !== undefined) request.limitTime(timeoutMs);
       if (maxResultBytes !== undefined) request.limitResult(maxResultBytes);
     }
-  };
-  return (request, next) => {
-    if (request.method !== longLived) apply(request);
-    return next();
-  };
+  });
 }

@@ -1,8 +1,8 @@
 // Rate limits as middleware: who comes too often is told when to come back, and nothing of his request is run.
 // Greetings, pings, notifications and cancels always pass, and no connection is ever dropped for it.
 
+import { gate } from '../../engine/compose.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
-import { monotonicMs } from '../../protocol/clock.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { type Bucket, type BucketStore, createMemoryBuckets } from './bucket.ts';
 import { compileKey, compileTarget, isExempt, type KnownName, type LimitTarget } from './scope.ts';
@@ -33,21 +33,19 @@ type BucketsOf = (request: RequestInfo) => readonly Bucket[];
  * server.around(rateLimit([{ per: 'principal', requests: 100, windowMs: 60_000, burst: 20 }]));
  */
 export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions = {}): Middleware {
-  const { store = createMemoryBuckets(), isKnown = () => true, now = monotonicMs } = options;
+  const { store = createMemoryBuckets(), isKnown = () => true, now } = options;
   const bucketsOf = compileRules(rules, isKnown);
-  return (request, next) => {
-    if (isExempt(request)) return next();
+  return gate((request) => {
+    if (isExempt(request)) return;
     const buckets = bucketsOf(request);
-    if (buckets.length === 0) return next();
-    const waitMs = store.take(buckets, now());
-    if (typeof waitMs !== 'number') return waitMs.then((settled) => pass(settled, next));
-    return pass(waitMs, next);
-  };
+    if (buckets.length === 0) return;
+    const waitMs = store.take(buckets, now === undefined ? request.startedAtMs : now());
+    return typeof waitMs === 'number' ? pass(waitMs) : waitMs.then(pass);
+  });
 }
 
-function pass(waitMs: number, next: () => unknown): unknown {
+function pass(waitMs: number): void {
   if (waitMs > 0) throw wireErrors.rateLimited(waitMs);
-  return next();
 }
 
 /** Callers come again and again: buckets that depend on nothing else are put together once for each of them. */
