@@ -1,6 +1,8 @@
 // The formats we assert: the four that MCP elicitation forms use. Every other `format` is an annotation, as 2020-12
 // has it by default: promising more would reject values that the author of a schema meant to accept.
 
+import { lazyPattern } from './lazy-pattern.ts';
+
 /** Name → test. Tests are linear in the length of the text. */
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['email', isEmail],
@@ -9,17 +11,20 @@ export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date-time', isDateTime],
 ]);
 
+const isLocalPart = lazyPattern("^[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~.-]+$");
+const isLabel = lazyPattern('^[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]*[\\p{L}\\p{N}])?$');
+
 /** Mailbox of RFC 5321 without quoted local parts, comments and address literals, which no form wants to accept. */
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
   if (at < 1 || at > 64 || text.length - at > 254) return false;
   const local = text.slice(0, at);
-  if (!/^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]+$/u.test(local)) return false;
+  if (!isLocalPart(local)) return false;
   if (local.startsWith('.') || local.endsWith('.') || local.includes('..')) return false;
   return text
     .slice(at + 1)
     .split('.')
-    .every((label) => label.length <= 63 && /^[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?$/u.test(label));
+    .every((label) => label.length <= 63 && isLabel(label));
 }
 
 /** Absolute URI of RFC 3986: a scheme, and only characters a URI may have. */

@@ -1,8 +1,11 @@
 // Issues for people and models: how a path is written, how a list becomes one line, how long a line may grow.
 // What counts as wrong is decided elsewhere (closures.ts, standard.ts).
 
+import { lazyPattern } from './lazy-pattern.ts';
 import { limits } from './limits.ts';
 import type { Issue } from './types.ts';
+
+const isPlainName = lazyPattern('^[\\p{L}_$][\\p{L}\\p{N}_$…-]*$');
 
 /** `[]` → '', `['tags', 2]` → 'tags[2]', `['a b', 'c']` → '["a b"].c'. */
 export function formatPath(path: readonly (string | number)[]): string {
@@ -11,8 +14,7 @@ export function formatPath(path: readonly (string | number)[]): string {
     if (typeof step === 'number') text += `[${step}]`;
     else {
       const name = shorten(step);
-      const plain = /^[\p{L}_$][\p{L}\p{N}_$…-]*$/u.test(name);
-      text += plain ? `${text === '' ? '' : '.'}${name}` : `[${JSON.stringify(name)}]`;
+      text += isPlainName(name) ? `${text === '' ? '' : '.'}${name}` : `[${JSON.stringify(name)}]`;
     }
   }
   return shorten(text, limits.maxPathLength);
