@@ -3,7 +3,7 @@
 
 import { isObject, type Params } from './json-rpc.ts';
 
-type FieldType = 'string' | 'object' | 'array' | 'strings' | 'token';
+type FieldType = 'string' | 'object' | 'strings';
 
 export interface MethodRow {
   readonly name: string;
@@ -20,108 +20,112 @@ export interface MethodRow {
   readonly cacheable?: true;
 }
 
-function row<const R extends MethodRow>(method: R): R {
-  return method;
-}
+const page = { 'cursor?': 'string' } as const;
+const oneUri = { uri: 'string' } as const;
 
 export const methods = {
-  initialize: row({ name: 'initialize', from: 'client' }),
-  ping: row({ name: 'ping', from: 'both' }),
-  discover: row({ name: 'server/discover', from: 'client', cacheable: true }),
-  listTools: row({
+  initialize: { name: 'initialize', from: 'client' },
+  ping: { name: 'ping', from: 'both' },
+  discover: { name: 'server/discover', from: 'client', cacheable: true },
+  listTools: {
     name: 'tools/list',
     from: 'client',
     needs: 'tools',
-    params: { 'cursor?': 'string' },
+    params: page,
     cacheable: true,
-  }),
-  callTool: row({
+  },
+  callTool: {
     name: 'tools/call',
     from: 'client',
     needs: 'tools',
     params: { name: 'string', 'arguments?': 'object' },
     asks: true,
     nameIn: 'name',
-  }),
-  listResources: row({
+  },
+  listResources: {
     name: 'resources/list',
     from: 'client',
     needs: 'resources',
-    params: { 'cursor?': 'string' },
+    params: page,
     cacheable: true,
-  }),
-  listResourceTemplates: row({
+  },
+  listResourceTemplates: {
     name: 'resources/templates/list',
     from: 'client',
     needs: 'resources',
-    params: { 'cursor?': 'string' },
+    params: page,
     cacheable: true,
-  }),
-  readResource: row({
+  },
+  readResource: {
     name: 'resources/read',
     from: 'client',
     needs: 'resources',
-    params: { uri: 'string' },
+    params: oneUri,
     asks: true,
     nameIn: 'uri',
     cacheable: true,
-  }),
-  subscribe: row({
+  },
+  subscribe: {
     name: 'resources/subscribe',
     from: 'client',
     needs: 'resources.subscribe',
-    params: { uri: 'string' },
-  }),
-  unsubscribe: row({
+    params: oneUri,
+  },
+  unsubscribe: {
     name: 'resources/unsubscribe',
     from: 'client',
     needs: 'resources.subscribe',
-    params: { uri: 'string' },
-  }),
-  listen: row({ name: 'subscriptions/listen', from: 'client', params: { notifications: 'object' } }),
-  listPrompts: row({
+    params: oneUri,
+  },
+  listen: { name: 'subscriptions/listen', from: 'client', params: { notifications: 'object' } },
+  listPrompts: {
     name: 'prompts/list',
     from: 'client',
     needs: 'prompts',
-    params: { 'cursor?': 'string' },
+    params: page,
     cacheable: true,
-  }),
-  getPrompt: row({
+  },
+  getPrompt: {
     name: 'prompts/get',
     from: 'client',
     needs: 'prompts',
     params: { name: 'string', 'arguments?': 'strings' },
     asks: true,
     nameIn: 'name',
-  }),
-  complete: row({
+  },
+  complete: {
     name: 'completion/complete',
     from: 'client',
     needs: 'completions',
     params: { ref: 'object', argument: 'object', 'context?': 'object' },
-  }),
-  setLevel: row({ name: 'logging/setLevel', from: 'client', needs: 'logging', params: { level: 'string' } }),
-  sample: row({ name: 'sampling/createMessage', from: 'server' }),
-  listRoots: row({ name: 'roots/list', from: 'server' }),
-  elicit: row({ name: 'elicitation/create', from: 'server' }),
+  },
+  setLevel: { name: 'logging/setLevel', from: 'client', needs: 'logging', params: { level: 'string' } },
+  sample: { name: 'sampling/createMessage', from: 'server' },
+  listRoots: { name: 'roots/list', from: 'server' },
+  elicit: { name: 'elicitation/create', from: 'server' },
 } as const satisfies Record<string, MethodRow>;
 
-const rowsByName: ReadonlyMap<string, MethodRow> = new Map(Object.values(methods).map((each) => [each.name, each]));
+const rowsByName = new Map<string, MethodRow>();
+for (const each of Object.values(methods)) rowsByName.set(each.name, each);
 
 export function methodRow(name: string): MethodRow | undefined {
   return rowsByName.get(name);
 }
 
-const fieldTests: Readonly<Record<FieldType, { readonly is: (value: unknown) => boolean; readonly words: string }>> = {
-  string: { is: (value) => typeof value === 'string', words: 'a string' },
-  object: { is: isObject, words: 'an object' },
-  array: { is: Array.isArray, words: 'an array' },
-  strings: {
-    is: (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
-    words: 'an object of strings',
-  },
-  token: { is: (value) => typeof value === 'string' || Number.isInteger(value), words: 'a string or an integer' },
-};
+/** How a field is told to have its type, and how the type is called. */
+function testOf(type: FieldType): Pick<Field, 'is' | 'words'> {
+  switch (type) {
+    case 'string':
+      return { is: (value) => typeof value === 'string', words: 'a string' };
+    case 'object':
+      return { is: isObject, words: 'an object' };
+    case 'strings':
+      return {
+        is: (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
+        words: 'an object of strings',
+      };
+  }
+}
 
 interface Field {
   readonly name: string;
@@ -138,7 +142,7 @@ function fieldsOf(method: MethodRow): readonly Field[] {
     fields = Object.entries(method.params ?? {}).map(([key, type]) => ({
       name: key.endsWith('?') ? key.slice(0, -1) : key,
       optional: key.endsWith('?'),
-      ...fieldTests[type],
+      ...testOf(type),
     }));
     fieldsByRow.set(method, fields);
   }
