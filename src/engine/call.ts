@@ -4,7 +4,8 @@
 import { monotonicMs } from '../protocol/clock.ts';
 import { type WireError, wireErrors } from '../protocol/errors.ts';
 import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
-import { isObject, type JsonRpcRequest, type Params, resultText } from '../protocol/json-rpc.ts';
+import { isObject, type JsonRpcRequest, type Params, resultHead, resultText } from '../protocol/json-rpc.ts';
+import type { KeptText } from '../protocol/kept-text.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
 import type { Revision } from '../protocol/revisions/index.ts';
@@ -148,12 +149,19 @@ export class Call implements RequestInfo {
     return !this.settled && this.outlet.push(text);
   }
 
-  succeed(result: string, outcome: Ended['outcome'] = 'ok'): void {
+  succeed(result: string | KeptText, outcome: Ended['outcome'] = 'ok'): void {
     if (this.settled) return;
     this.settled = true;
     this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
-    this.outlet.end(resultText(this.id, result));
+    if (typeof result === 'string') this.outlet.end(resultText(this.id, result));
+    else this.#endKept(result);
     this.#over(outcome, undefined);
+  }
+
+  #endKept(result: KeptText): void {
+    const { outlet } = this;
+    if (outlet.endKept === undefined) outlet.end(resultText(this.id, result.text));
+    else outlet.endKept(resultHead(this.id), result, '}');
   }
 
   fail(error: WireError): void {

@@ -2,6 +2,7 @@
 // per feature.
 
 import { WireError } from '../protocol/errors.ts';
+import type { KeptText } from '../protocol/kept-text.ts';
 import type { Call } from './call.ts';
 
 /** What a run returns whose call ends by itself, later: a promise for it would cost each open stream half a kilobyte. */
@@ -11,7 +12,7 @@ export interface Feature<Result = unknown> {
   /** The outcome in neutral words. Synchronous wherever nothing has to be awaited. */
   run(call: Call): Result | Promise<Result>;
   /** The outcome as the revision spells it. */
-  encode(result: Result, call: Call): string;
+  encode(result: Result, call: Call): string | KeptText;
   /** Turns a failure of the call itself, such as a time-out, into an outcome, where failures are outcomes. */
   readonly recover?: ((error: Error, call: Call) => Result) | undefined;
   /**

@@ -3,6 +3,7 @@
 import { wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
+import { KeptText } from '../protocol/kept-text.ts';
 import type { CacheHint } from '../protocol/model.ts';
 import type { Listed, Revision } from '../protocol/revisions/index.ts';
 import type { Call } from './call.ts';
@@ -14,6 +15,9 @@ const purpose = 'cursor';
 
 /** How many different pages are kept; stops callers with ever different views from filling memory. */
 const maxPages = 512;
+
+/** From here on the bytes of a page are worth keeping. */
+const longText = 4096;
 
 /** One item of a list with the key that a cursor points behind. */
 export interface Row<K extends Kind> {
@@ -31,6 +35,8 @@ export class ListCache {
     resourceTemplates: new Map(),
     prompts: new Map(),
   };
+  /** The long ones of both, with their bytes. */
+  readonly #kept = new Map<string, KeptText>();
   /** Counts changes; a page spelled before one is not kept after it. */
   #generation = 0;
 
@@ -41,6 +47,7 @@ export class ListCache {
   forget(kind: Kind): void {
     this.#generation++;
     this.#whole[kind].clear();
+    this.#kept.clear();
     for (const key of this.#pages.keys()) if (key.startsWith(`${kind} `)) this.#pages.delete(key);
   }
 
@@ -66,9 +73,13 @@ export class ListCache {
       const generation = this.#generation;
       const keep = (text: string): string => {
         if (generation !== this.#generation) return text;
+        if (text.length >= longText) this.#kept.set(text, new KeptText(text));
         if (view === '' && !paged) this.#whole[kind].set(call.revision, text);
         else {
-          if (this.#pages.size >= maxPages) this.#pages.clear();
+          if (this.#pages.size >= maxPages) {
+            this.#pages.clear();
+            this.#kept.clear();
+          }
           this.#pages.set(key, text);
         }
         return text;
@@ -80,6 +91,11 @@ export class ListCache {
     return this.#resume(kind, cursor as string, rows, principal).then((start) =>
       this.#spell(kind, call, rows, start, cache),
     );
+  }
+
+  /** A page as it is sent: with its bytes, where it is long and will be asked for again. */
+  encode(page: string): string | KeptText {
+    return page.length < longText ? page : (this.#kept.get(page) ?? page);
   }
 
   #spell<K extends Kind>(

@@ -53,10 +53,11 @@ function keepTrack(call: Call): void {
 function finish(call: Call, feature: Feature, result: unknown): void {
   if (call.settled) return;
   if (result === stillOpen) return keepTrack(call);
-  const text = feature.encode(result, call);
+  const encoded = feature.encode(result, call);
+  const text = typeof encoded === 'string' ? encoded : encoded.text;
   // A text of n characters has n to 3n bytes, so that most need no counting.
   if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes) return outgrown(call, feature);
-  call.succeed(text, feature.failed?.(result) === true ? 'failed' : 'ok');
+  call.succeed(encoded, feature.failed?.(result) === true ? 'failed' : 'ok');
 }
 
 function byteLength(text: string): number {

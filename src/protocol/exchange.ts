@@ -1,6 +1,7 @@
 // Where engine and transports meet: what a transport hands in, and the way back it offers. Contracts only.
 
 import type { MessageLimits } from './json-rpc.ts';
+import type { KeptText } from './kept-text.ts';
 import type { Logger } from './log.ts';
 import type { Capabilities, Implementation, LogLevel } from './model.ts';
 import type { ExpiringStore, Sealer, SealKey } from './ports.ts';
@@ -36,6 +37,8 @@ export interface Outlet {
    * for HTTP, where they apply.
    */
   end(text: string | undefined, status?: number, headers?: readonly string[]): void;
+  /** The same for an answer around a text that is kept, where its bytes are of use. */
+  endKept?(head: string, kept: KeptText, tail: string): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
   /** True when only a limit keeps `push` from delivering: the peer would take a stream, but too many are open. */

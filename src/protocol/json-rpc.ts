@@ -168,9 +168,12 @@ function refused(why: string, id?: RequestId): Sorted {
 
 /** The text of a successful answer; `result` is already JSON. */
 export function resultText(id: RequestId, result: string): string {
-  return typeof id === 'number'
-    ? `{"jsonrpc":"2.0","id":${id},"result":${result}}`
-    : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+  return `${resultHead(id)}${result}}`;
+}
+
+/** What stands before a result; behind it there is only the closing brace. */
+export function resultHead(id: RequestId): string {
+  return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`;
 }
 
 /** The text of a notification. */

@@ -142,3 +142,30 @@ test('the write taken at the start is used, whatever is put in its place later',
   await nextTurn();
   expect(stream.writes).toEqual(['1\n']);
 });
+
+test('a line around bytes keeps its place among the others, whatever it is spelled with', async () => {
+  const stream = new SlowStream(true);
+  const writer = new LineWriter(stream, listen());
+  const body = JSON.stringify({ text: 'größer ✓ 😀 '.repeat(500) });
+  writer.write('before');
+  writer.writeBytes('{"id":"ä✓","result":', new TextEncoder().encode(body), '}');
+  writer.write('after');
+  await nextTurn();
+  const lines = stream.writes.map(String).join('').split('\n');
+  expect(lines).toEqual(['before', `{"id":"ä✓","result":${body}}`, 'after', '']);
+});
+
+test('a reader who takes no long lines is noticed, and one who left is not written to', () => {
+  const stream = new SlowStream(false);
+  const heard = listen();
+  const writer = new LineWriter(stream, heard, { pauseBytes: 10_000 });
+  const body = new Uint8Array(6_000).fill(0x20);
+  writer.writeBytes('[', body, ']');
+  expect(heard.events).toEqual([]);
+  writer.writeBytes('[', body, ']');
+  expect(heard.events).toEqual(['full']);
+  stream.destroy(new Error('gone'));
+  writer.close();
+  writer.writeBytes('[', body, ']');
+  expect(stream.writes).toHaveLength(1);
+});

@@ -65,6 +65,18 @@ export class LineWriter {
     }
   }
 
+  /** Adds a long line whose middle is bytes already. */
+  writeBytes(head: string, body: Uint8Array, tail: string): void {
+    if (this.#closed) return;
+    this.flush();
+    const line = Buffer.allocUnsafe((head.length + tail.length) * 3 + body.length + 1);
+    let at = line.write(head);
+    line.set(body, at);
+    at += body.length;
+    at += line.write(`${tail}\n`, at);
+    this.#hand(line.subarray(0, at));
+  }
+
   /** Runs what will write some lines at once, and hands them over together when it returns. */
   gather(run: () => void): void {
     this.#gathering = true;
@@ -81,7 +93,11 @@ export class LineWriter {
     const text = this.#pending;
     if (text === '' || this.#closed) return;
     this.#pending = '';
-    this.#write.call(this.#stream, text, 'utf8', this.#onWritten);
+    this.#hand(text);
+  }
+
+  #hand(chunk: string | Buffer): void {
+    this.#write.call(this.#stream, chunk, 'utf8', this.#onWritten);
     // A pipe that has room takes the text during the call; only what it left over counts.
     if (!this.#full && this.#stream.writableLength >= this.#pauseBytes) {
       this.#full = true;

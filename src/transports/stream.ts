@@ -4,6 +4,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { wireErrors } from '../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
+import type { KeptText } from '../protocol/kept-text.ts';
 import { type Logger, silentLogger } from '../protocol/log.ts';
 import type { LineClue } from './line-clue.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRefusal } from './line-reader.ts';
@@ -110,6 +111,10 @@ class Connection implements StreamServer, Outlet {
 
   end(text: string | undefined): void {
     if (text !== undefined) this.#writer.write(text);
+  }
+
+  endKept(head: string, kept: KeptText, tail: string): void {
+    this.#writer.writeBytes(head, kept.bytes, tail);
   }
 
   // The ends.

@@ -12,7 +12,7 @@ import { CallTimeout, type Feature } from '../feature.ts';
 
 export const listTools: Feature<string> = {
   run: (call) => call.core.lists.page('tools', call),
-  encode: (text) => text,
+  encode: (page, { core }) => core.lists.encode(page),
 };
 
 /** All of tools/call but the call: middleware may answer one, and its time may be up, before the rest is there. */

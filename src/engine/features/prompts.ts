@@ -11,7 +11,7 @@ import { isThenable } from '../run-call.ts';
 
 export const listPrompts: Feature<string> = {
   run: (call) => call.core.lists.page('prompts', call),
-  encode: (text) => text,
+  encode: (page, { core }) => core.lists.encode(page),
 };
 
 export const getPrompt: Feature<PromptResult> = {

@@ -32,12 +32,12 @@ export const listResources: Feature<string> = {
       return call.core.lists.page('resources', call, [...rows.values()]);
     });
   },
-  encode: (text) => text,
+  encode: (page, { core }) => core.lists.encode(page),
 };
 
 export const listResourceTemplates: Feature<string> = {
   run: (call) => call.core.lists.page('resourceTemplates', call),
-  encode: (text) => text,
+  encode: (page, { core }) => core.lists.encode(page),
 };
 
 /** Contents nobody gave a hint for. */
