@@ -55,3 +55,19 @@ test('nothing is due for notifications, responses, broken lines and cancelled or
   ];
   expect([...expectAnswers(lines).due]).toEqual([]);
 });
+
+test('an answer about a broken line does not count as the one to a whole line with the same id', () => {
+  const broken = Buffer.concat([
+    Buffer.from('{"jsonrpc":"2.0","id":"a","x":"'),
+    Buffer.from([0xff]),
+    Buffer.from('"}'),
+  ]);
+  const refusal = '{"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"the line is not UTF-8"}}';
+  const answers = new Answers(expectAnswers([broken, request('a')]));
+  answers.take(refusal);
+  expect([answers.missing, answers.flaw]).toEqual([['"a"'], undefined]);
+  answers.take(answer('a'));
+  expect([answers.missing, answers.flaw]).toEqual([[], undefined]);
+  answers.take(refusal);
+  expect(answers.flaw).toBe('"a" is answered 2 times');
+});

@@ -112,6 +112,13 @@ export class Answers {
     if (isObject(message['error']) && message['error']['message'] === 'Internal error')
       this.flaw ??= `an internal error: ${text.slice(0, 200)}`;
     if (message['method'] !== undefined || message['id'] === null || message['id'] === undefined) return;
+    // A line that is no JSON is answered as such. The id that was made out of it may be one that a whole line has too,
+    // whose own answer is then still to come.
+    const isAboutLine = isObject(message['error']) && message['error']['code'] === -32700;
+    if (isAboutLine && this.#guessed < this.#expectation.unreadable) {
+      this.#guessed++;
+      return;
+    }
     const key = keyOf(message['id']);
     const count = (this.#seen.get(key) ?? 0) + 1;
     this.#seen.set(key, count);
