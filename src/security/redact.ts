@@ -164,7 +164,8 @@ const put = (record: Record<string, unknown>, key: string, value: unknown): void
   else Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
-const nameKeys = new Set(['name', 'key', 'header', 'Name', 'Key', 'Header']);
+/** Keys whose value may name what the value beside it is: `{ name: 'Authorization', value: '…' }`. */
+export const nameKeys: ReadonlySet<string> = new Set(['name', 'key', 'header', 'Name', 'Key', 'Header']);
 
 /** Something that names what follows it in a list: `Authorization`, `--token`. Sentences do not. */
 const isName = (item: unknown): item is string => typeof item === 'string' && /^-{0,2}[A-Za-z][\w.-]{1,63}$/.test(item);

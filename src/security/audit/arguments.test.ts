@@ -35,3 +35,17 @@ test('names are short and without secrets', () => {
   expect(spelling.text('x'.repeat(10_000)).length).toBeLessThan(600);
   expect(spelling.text(`tool ghp_${'a1B2'.repeat(9)}`)).not.toContain('ghp_');
 });
+
+test.each(['name', 'Name', 'key', 'Key', 'header', 'Header'])(
+  'a value is hidden by the %s that stands beside it, here as everywhere',
+  (key) => {
+    const written = spelling.value({ [key]: 'Authorization', value: 'hunter2' });
+    expect(written).toContain('Authorization');
+    expect(written).not.toContain('hunter2');
+  },
+);
+
+test('shapes of secrets that somebody added are found in short texts as well', () => {
+  const own = createSpelling({ secretPatterns: [/\b\d{4}\b/] });
+  expect(own.value({ door: '4711', room: 'x' })).toBe('{"door":"[redacted]","room":"x"}');
+});

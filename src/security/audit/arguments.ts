@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../schema/index.ts';
 import { compileGlobs, type Glob } from '../glob.ts';
-import { createRedactor, type Redactor } from '../redact.ts';
+import { createRedactor, nameKeys, type Redactor } from '../redact.ts';
 import type { AuditOptions, FieldRule } from './contract.ts';
 
 /** Enough to understand a call, too little to copy a document. */
@@ -40,7 +40,8 @@ export function createSpelling(
     maxValues,
     maxDepth,
   });
-  const spellClean = createCleanSpelling(redactor);
+  // What somebody added himself may be as short as he likes.
+  const spellClean = createCleanSpelling(redactor, options.secretPatterns?.length ? 1 : shortestSecret);
   const hiddenOf = compileFields([...clipboardRules, ...(options.fields ?? [])]);
   const mode = options.arguments ?? 'redacted';
 
@@ -74,14 +75,13 @@ export function createSpelling(
  * Spells a JSON value without secret names in it, neither deep nor many; undefined for any other. Most arguments are
  * such, and looking at them and spelling them in one go takes half the time of one after the other.
  */
-function createCleanSpelling(redactor: Redactor): (value: unknown) => string | undefined {
+function createCleanSpelling(redactor: Redactor, shortest: number): (value: unknown) => string | undefined {
   /** Names that may be shown, with their colon; an empty text stands for those that may not. */
   const keys = new Map<string, string>();
   const spellKey = (key: string): string => {
     let spelled = keys.get(key);
     if (spelled === undefined) {
-      const isTelling = key === 'name' || key === 'key' || key === 'header';
-      const isSecret = isTelling || redactor.isSecretKey(key) || redactor.redactText(key) !== key;
+      const isSecret = nameKeys.has(key) || redactor.isSecretKey(key) || redactor.redactText(key) !== key;
       spelled = isSecret ? '' : `${spellAscii(key)}:`;
       if (key.length <= 64 && keys.size < 1000) keys.set(key, spelled);
     }
@@ -107,7 +107,7 @@ function createCleanSpelling(redactor: Redactor): (value: unknown) => string | u
     }
   };
   const spellText = (text: string): string => {
-    if (text.length >= shortestSecret) {
+    if (text.length >= shortest) {
       const shown = redactor.redactText(text);
       // Spelled anew in any case: a piece of a text would keep all of it.
       if (shown !== text) return spellAscii(shown) as string;
