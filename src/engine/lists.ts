@@ -46,9 +46,13 @@ export class ListCache {
 
   forget(kind: Kind): void {
     this.#generation++;
+    for (const text of this.#whole[kind].values()) this.#kept.delete(text);
     this.#whole[kind].clear();
-    this.#kept.clear();
-    for (const key of this.#pages.keys()) if (key.startsWith(`${kind} `)) this.#pages.delete(key);
+    for (const [key, text] of this.#pages) {
+      if (!key.startsWith(`${kind} `)) continue;
+      this.#pages.delete(key);
+      this.#kept.delete(text);
+    }
   }
 
   /** The page a request asks for. `more`: items that are not in the catalog and differ from call to call. */
@@ -76,10 +80,7 @@ export class ListCache {
         if (text.length >= longText) this.#kept.set(text, new KeptText(text));
         if (view === '' && !paged) this.#whole[kind].set(call.revision, text);
         else {
-          if (this.#pages.size >= maxPages) {
-            this.#pages.clear();
-            this.#kept.clear();
-          }
+          if (this.#pages.size >= maxPages) this.#forgetPages();
           this.#pages.set(key, text);
         }
         return text;
@@ -91,6 +92,11 @@ export class ListCache {
     return this.#resume(kind, cursor as string, rows, principal).then((start) =>
       this.#spell(kind, call, rows, start, cache),
     );
+  }
+
+  #forgetPages(): void {
+    for (const text of this.#pages.values()) this.#kept.delete(text);
+    this.#pages.clear();
   }
 
   /** A page as it is sent: with its bytes, where it is long and will be asked for again. */
