@@ -26,6 +26,20 @@ function wrap(call: Call, feature: Feature, at: number, layer: Middleware): unkn
   });
 }
 
+/** Adds a layer inside the others. Gates that follow each other become one: a request then passes a single call. */
+export function addLayer(layers: Middleware[], layer: Middleware): void {
+  const outer = layers.at(-1)?.gate;
+  if (outer === undefined || layer.gate === undefined) layers.push(layer);
+  else layers[layers.length - 1] = gate(inTurn(outer, layer.gate));
+}
+
+function inTurn(outer: Gate, inner: Gate): Gate {
+  return (request) => {
+    const held = outer(request);
+    return held === undefined ? inner(request) : held.then(() => inner(request));
+  };
+}
+
 /** Middleware that is nothing but a gate. */
 export function gate(check: Gate): Middleware {
   const layer: Middleware = (request, next) => {

@@ -18,6 +18,8 @@ export interface RequestInfo {
   /** Params as they came, before validation. */
   readonly params: { readonly [key: string]: unknown };
   readonly peer: Peer;
+  /** The session it belongs to, where there is one. */
+  readonly session: Context['session'];
   readonly ctx: Context;
   /** When it began to run, on the clock of `performance.now()`. */
   readonly startedAtMs: number;

@@ -18,6 +18,7 @@ import type { CacheHint, Capabilities, Implementation } from '../protocol/model.
 import type { Rules } from '../protocol/rules.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { EngineChannel } from './channel.ts';
+import { addLayer } from './compose.ts';
 import type { Context } from './context.ts';
 import { Core } from './core.ts';
 import type {
@@ -168,7 +169,7 @@ export class Server implements SessionHost {
 
   /** Wraps every request from here on; the first one added is the outermost. */
   around(middleware: Middleware): this {
-    this.#core.middleware.push(middleware);
+    addLayer(this.#core.middleware, middleware);
     return this;
   }
 

@@ -292,13 +292,14 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
   const directory = freshDirectory();
   const log = await logOfGroups(directory);
   const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
-  const prevOf = (line: string | undefined): string => /"prev":"(\w*)"\}$/.exec(line ?? '')?.[1] as string;
+  const link = /,"prev":"\w*"/;
+  const linkOf = (line: string): string | undefined => link.exec(line)?.[0];
   const renumber = (all: string[]): string[] =>
     all.map((line, index) => line.replace(/^\{"seq":\d+/, `{"seq":${index + 1}`));
-  const withPrev = (line: string, prev: string): string => line.replace(/"prev":"\w*"/, `"prev":"${prev}"`);
-  const groups = new Set(lines.map(prevOf));
-  expect(groups.size).toBeGreaterThan(5);
-  expect(groups.size).toBeLessThan(lines.length - 10);
+  const linked = (line: string, prev: string): string => line.replace(link, '').replace(/\}$/, `${prev}}`);
+  const groups = lines.filter(linkOf).length;
+  expect(groups).toBeGreaterThan(5);
+  expect(groups).toBeLessThan(lines.length - 10);
 
   // Older lines may be deleted with their files, and the last is the end of the chain: what was done there shows only to
   // whoever kept the head.
@@ -314,9 +315,11 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
       'swapped with the next': [...before, next, line, ...after.slice(1)],
       'swapped with the next, numbers kept in order': renumber([...before, next, line, ...after.slice(1)]),
     };
-    if (prevOf(line) !== prevOf(next)) {
-      attacks['moved to the next group'] = [...before, withPrev(line, prevOf(next)), ...after];
-      attacks['the next one moved to its group'] = [...before, line, withPrev(next, prevOf(line)), ...after.slice(1)];
+    const nextLink = linkOf(next);
+    if (nextLink !== undefined) {
+      attacks['moved to the next group'] = [...before, linked(line, nextLink), linked(next, ''), ...after.slice(1)];
+      attacks['the next one moved to its group'] = [...before, line, linked(next, ''), ...after.slice(1)];
+      attacks['made a group of its own'] = [...before, linked(line, nextLink), ...after];
     }
     for (const [what, attacked] of Object.entries(attacks)) {
       writeFileSync(log.path, `${attacked.join('\n')}\n`);
@@ -327,6 +330,35 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
   }
   writeFileSync(log.path, `${lines.join('\n')}\n`);
   expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 23, head: log.head });
+});
+
+test('a log that begins in the middle of a group lacks what it belongs to', async () => {
+  const directory = freshDirectory();
+  const log = await logOfGroups(directory);
+  const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
+  const at = lines.findIndex((line, index) => index > 0 && !line.includes('"prev"'));
+  writeFileSync(log.path, `${lines.slice(at).join('\n')}\n`);
+  const [verdict] = await verifyAudit(directory);
+  expect(verdict).toMatchObject({ ok: false, lines: 0, broken: { line: 1 } });
+  expect(verdict?.broken?.why).toContain('taken out');
+});
+
+test('a log in which every line says what its group follows verifies, and goes on', async () => {
+  const directory = freshDirectory();
+  let prev = '';
+  let seq = 0;
+  const groups = [3, 1, 4].map((count) => {
+    const lines = Array.from(
+      { length: count },
+      () => `{"seq":${++seq},"time":"2026-01-01T00:00:00.000Z","event":"mark","prev":"${prev}"}`,
+    );
+    prev = createHash('sha256').update(lines.join('\n')).digest('hex');
+    return lines.join('\n');
+  });
+  writeFileSync(join(directory, 'audit.jsonl'), `${groups.join('\n')}\n`);
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 8, head: { seq: 8, hash: prev } });
+  await (await openAuditLog({ directory })).close();
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 10 });
 });
 
 test('a log whose lines each follow the one before verifies, and goes on', async () => {

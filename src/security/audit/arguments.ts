@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../../schema/index.ts';
 import { compileGlobs, type Glob } from '../glob.ts';
 import { createRedactor, nameKeys, type Redactor } from '../redact.ts';
+import { type Batch, bytesOf } from './batch.ts';
 import type { AuditOptions, FieldRule } from './contract.ts';
 
 /** Enough to understand a call, too little to copy a document. */
@@ -13,6 +14,7 @@ const maxTextChars = 256;
 const lookAheadChars = 128;
 const maxValues = 200;
 const maxDepth = 8;
+const bulkyChars = 1024;
 /** Nothing shorter looks like a secret by itself. */
 const shortestSecret = 5;
 
@@ -21,13 +23,17 @@ const clipboardRules: readonly FieldRule[] = [{ tools: ['*clipboard*', '*Clipboa
 
 /** Spells values for the log, as JSON text in ASCII. */
 export interface Spelling {
-  /** The arguments of a tool; undefined when there is nothing to write. */
-  args(tool: string, args: unknown): string | undefined;
+  /** The arguments of a tool, as a field; nothing when they are not to be written. */
+  args(into: Batch, tool: string, args: unknown): void;
   /** Any other value. */
-  value(value: unknown): string;
+  value(into: Batch, value: unknown): void;
   /** A short text from outside. */
-  text(text: string): string;
+  text(text: string): Uint8Array;
+  /** Whether there was something large since this was asked last. */
+  wasBulky(): boolean;
 }
+
+const field = bytesOf(',"arguments":');
 
 export function createSpelling(
   options: Pick<AuditOptions, 'arguments' | 'fields' | 'secretKeys' | 'secretPatterns'>,
@@ -41,25 +47,32 @@ export function createSpelling(
     maxDepth,
   });
   // What somebody added himself may be as short as he likes.
-  const spellClean = createCleanSpelling(redactor, options.secretPatterns?.length ? 1 : shortestSecret);
+  const clean = new CleanSpelling(redactor, options.secretPatterns?.length ? 1 : shortestSecret);
   const hiddenOf = compileFields([...clipboardRules, ...(options.fields ?? [])]);
   const mode = options.arguments ?? 'redacted';
 
-  const spell = (value: unknown): string => spellClean(value) ?? spellAscii(redactor.redact(value)) ?? 'null';
+  const value = (into: Batch, value: unknown): void => {
+    const begin = into.end;
+    if (clean.spell(into, value)) return;
+    clean.sawBulk = true;
+    into.cut(begin);
+    into.ascii(spellAscii(redactor.redact(value)) ?? 'null');
+  };
 
-  const texts = new Map<string, string>();
+  const texts = new Map<string, Uint8Array>();
   return {
-    args(tool, args) {
-      if (mode === 'none' || args === undefined) return undefined;
-      if (mode === 'digest') return `"sha256:${hash('sha256', canonicalJson(args), 'hex')}"`;
+    args(into, tool, args) {
+      if (mode === 'none' || args === undefined) return;
+      into.bytes(field);
+      if (mode === 'digest') return into.ascii(`"sha256:${hash('sha256', canonicalJson(args), 'hex')}"`);
       const hidden = hiddenOf(tool);
-      return spell(hidden === undefined ? args : hideFields(args, hidden));
+      value(into, hidden === undefined ? args : hideFields(args, hidden));
     },
-    value: spell,
+    value,
     text(text) {
       let spelled = texts.get(text);
       if (spelled === undefined) {
-        spelled = spellAscii(redactor.redactText(text)) as string;
+        spelled = bytesOf(spellAscii(redactor.redactText(text)) as string);
         // The same few names come again and again; a stranger's made-up ones must not fill memory.
         if (text.length <= 128) {
           if (texts.size >= 1000) texts.clear();
@@ -68,86 +81,109 @@ export function createSpelling(
       }
       return spelled;
     },
+    wasBulky() {
+      const { sawBulk } = clean;
+      clean.sawBulk = false;
+      return sawBulk;
+    },
   };
 }
 
 /**
- * Spells a JSON value without secret names in it, neither deep nor many; undefined for any other. Most arguments are
- * such, and looking at them and spelling them in one go takes half the time of one after the other.
+ * Spells a JSON value without secret names in it, neither deep nor many. Most arguments are such, and looking at them and
+ * spelling them in one go takes half the time of one after the other. Of any other value something may have been written
+ * before it is found out.
  */
-function createCleanSpelling(redactor: Redactor, shortest: number): (value: unknown) => string | undefined {
-  /** Names that may be shown, with their colon; an empty text stands for those that may not. */
-  const keys = new Map<string, string>();
-  const spellKey = (key: string): string => {
-    let spelled = keys.get(key);
+class CleanSpelling {
+  /** Nobody wants to keep what is this large, or to look at it twice. */
+  sawBulk = false;
+  readonly #redactor: Redactor;
+  readonly #shortest: number;
+  /** Names that may be shown, with their colon; false stands for those that may not. */
+  readonly #keys = new Map<string, Uint8Array | false>();
+  #left = 0;
+
+  constructor(redactor: Redactor, shortest: number) {
+    this.#redactor = redactor;
+    this.#shortest = shortest;
+  }
+
+  /** False: it is not clean. */
+  spell(into: Batch, value: unknown): boolean {
+    this.#left = maxValues;
+    return this.#value(into, value, 0);
+  }
+
+  #value(into: Batch, value: unknown, depth: number): boolean {
+    if (this.#left-- <= 0) return false;
+    if (typeof value === 'string') return this.#text(into, value);
+    if (typeof value === 'number') return this.#number(into, value);
+    if (typeof value === 'boolean' || value === null) return word(into, value);
+    if (typeof value !== 'object' || depth >= maxDepth) return false;
+    return Array.isArray(value) ? this.#list(into, value, depth) : this.#record(into, value, depth);
+  }
+
+  #text(into: Batch, text: string): boolean {
+    if (text.length > bulkyChars) this.sawBulk = true;
+    const shown = text.length < this.#shortest ? text : this.#redactor.redactText(text);
+    if (!into.quoted(shown)) into.ascii(spellAscii(shown) as string);
+    return true;
+  }
+
+  #number(into: Batch, value: number): boolean {
+    if (Number.isSafeInteger(value) && value > 0) into.digits(value);
+    else into.ascii(Number.isFinite(value) ? `${value}` : 'null');
+    return true;
+  }
+
+  #list(into: Batch, items: readonly unknown[], depth: number): boolean {
+    into.byte(openList);
+    for (let index = 0; index < items.length; index++) {
+      if (index > 0) into.byte(comma);
+      const item = items[index];
+      // Names and values side by side in a list are for the careful copy to find.
+      if (typeof item === 'string' || !this.#value(into, item, depth + 1)) return false;
+    }
+    into.byte(closeList);
+    return true;
+  }
+
+  #record(into: Batch, record: object, depth: number): boolean {
+    // Dates, maps and errors are not what their keys say.
+    if (record.constructor !== Object) return false;
+    let before = openRecord;
+    for (const key in record) {
+      const name = this.#key(key);
+      if (name === false) return false;
+      into.byte(before);
+      into.bytes(name);
+      if (!this.#value(into, (record as Record<string, unknown>)[key], depth + 1)) return false;
+      before = comma;
+    }
+    if (before === openRecord) into.byte(openRecord);
+    into.byte(closeRecord);
+    return true;
+  }
+
+  #key(key: string): Uint8Array | false {
+    let spelled = this.#keys.get(key);
     if (spelled === undefined) {
+      const redactor = this.#redactor;
       const isSecret = nameKeys.has(key) || redactor.isSecretKey(key) || redactor.redactText(key) !== key;
-      spelled = isSecret ? '' : `${spellAscii(key)}:`;
-      if (key.length <= 64 && keys.size < 1000) keys.set(key, spelled);
+      spelled = isSecret ? false : bytesOf(`${spellAscii(key)}:`);
+      if (key.length <= 64 && this.#keys.size < 1000) this.#keys.set(key, spelled);
     }
     return spelled;
-  };
-
-  let left = 0;
-  const spell = (value: unknown, depth: number): string | undefined => {
-    if (left-- <= 0) return undefined;
-    switch (typeof value) {
-      case 'string':
-        return spellText(value);
-      case 'number':
-        return Number.isFinite(value) ? `${value}` : 'null';
-      case 'boolean':
-        return value ? 'true' : 'false';
-      case 'object':
-        if (value === null) return 'null';
-        if (depth >= maxDepth) return undefined;
-        return Array.isArray(value) ? spellList(value, depth) : spellRecord(value, depth);
-      default:
-        return undefined;
-    }
-  };
-  const spellText = (text: string): string => {
-    if (text.length >= shortest) {
-      const shown = redactor.redactText(text);
-      // Spelled anew in any case: a piece of a text would keep all of it.
-      if (shown !== text) return spellAscii(shown) as string;
-    }
-    return isPlain(text) ? `"${text}"` : (spellAscii(text) as string);
-  };
-  const spellList = (items: readonly unknown[], depth: number): string | undefined => {
-    let line = '';
-    for (const item of items) {
-      // Names and values side by side in a list are for the careful copy to find.
-      const spelled = typeof item === 'string' ? undefined : spell(item, depth + 1);
-      if (spelled === undefined) return undefined;
-      line += line === '' ? spelled : `,${spelled}`;
-    }
-    return `[${line}]`;
-  };
-  const spellRecord = (record: object, depth: number): string | undefined => {
-    const parent: unknown = Object.getPrototypeOf(record);
-    if (parent !== Object.prototype && parent !== null) return undefined;
-    let line = '';
-    for (const key of Object.keys(record)) {
-      const name = spellKey(key);
-      const item = name === '' ? undefined : spell((record as Record<string, unknown>)[key], depth + 1);
-      if (item === undefined) return undefined;
-      line += line === '' ? name + item : `,${name}${item}`;
-    }
-    return `{${line}}`;
-  };
-  return (value) => {
-    left = maxValues;
-    return spell(value, 0);
-  };
+  }
 }
 
-/** Texts that are spelled as they are. */
-function isPlain(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return false;
-  }
+const comma = 0x2c;
+const [openList, closeList, openRecord, closeRecord] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+const words = { null: bytesOf('null'), true: bytesOf('true'), false: bytesOf('false') };
+
+function word(into: Batch, value: boolean | null): true {
+  into.bytes(words[`${value}`]);
   return true;
 }
 

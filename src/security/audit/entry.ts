@@ -20,7 +20,8 @@ export interface AuditEntry {
   readonly code?: number;
   readonly ms?: number;
   readonly details?: Readonly<Record<string, unknown>>;
-  readonly prev: string;
+  /** The hash of the group of lines before; the first of a group has it. */
+  readonly prev?: string;
 }
 
 /** Whether a line never shares its group with those before it: with it they are covered, whatever comes later. */
@@ -32,7 +33,7 @@ export function parseEntry(line: string): AuditEntry | undefined {
     const entry = JSON.parse(line) as AuditEntry;
     const sound =
       Number.isSafeInteger(entry.seq) &&
-      typeof entry.prev === 'string' &&
+      (entry.prev === undefined || typeof entry.prev === 'string') &&
       typeof entry.time === 'string' &&
       typeof entry.event === 'string';
     return sound ? entry : undefined;

@@ -1,12 +1,14 @@
 // From what happened to the fields of a line. Written by hand rather than by JSON.stringify of an object: a line is made
 // for every call, and most of its parts are the same as in the line before.
 
-import type { Ended } from '../../engine/ports.ts';
+import type { Ended, Refused, RequestInfo } from '../../engine/ports.ts';
+import { monotonicMs } from '../../protocol/clock.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
 import type { Spelling } from './arguments.ts';
+import { type Batch, bytesOf } from './batch.ts';
 import type { AuditRecord } from './contract.ts';
-import { spellMs, threeDigits } from './digits.ts';
-import type { CallHappening, Happening, RefusalHappening } from './happening.ts';
+import { type Head, Heads } from './heads.ts';
+import { KeptCalls, type Trouble } from './kept-calls.ts';
 import { WallClock } from './wall-clock.ts';
 
 /** Methods that are an event by themselves; of the others the line names the method. */
@@ -29,31 +31,40 @@ const uneventful: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the end of a request is worth a line. */
-export const isEventful = ({ request, outcome }: Ended): boolean =>
-  outcome === 'refused' || !uneventful.has(request.method);
+export const isEventful = ({ request: { method }, outcome }: Ended): boolean =>
+  method === 'tools/call' || outcome === 'refused' || !uneventful.has(method);
 
-/** The part of a line that is the same for call after call of one tool by one caller, and what it is made of. */
-interface Head extends Pick<CallHappening, 'method' | 'principal' | 'transport' | 'address'> {
-  readonly text: string;
-}
+const maxSessions = 5_000;
 
-/** A text of this length is not kept until its line is written. */
-const bulkyChars = 1024;
+const pieces = {
+  ok: bytesOf(',"outcome":"ok","ms":'),
+  name: bytesOf(',"name":'),
+  method: bytesOf(',"method":'),
+  principal: bytesOf(',"principal":'),
+  issuer: bytesOf(',"issuer":'),
+  address: bytesOf(',"address":'),
+  event: bytesOf(',"event":'),
+  outcome: bytesOf(',"outcome":'),
+  details: bytesOf(',"details":'),
+  why: bytesOf(',"details":{"why":'),
+  unspelled: bytesOf(',"event":"unspelled"'),
+};
 
-/** Heads that are kept; stops made-up names from filling memory. */
-const maxHeads = 500;
-
+/** Spells the fields of lines, each with its comma before it. */
 export class LineWriter {
   readonly #spelling: Spelling;
-  readonly #heads = new Map<string, Head>();
+  readonly #batch: Batch;
+  readonly #heads = new Heads((request) => this.#spellHead(request));
+  readonly #kept = new KeptCalls();
+  readonly #sessions = new Map<string, Uint8Array>();
   readonly #clock = new WallClock();
   #second = -1;
-  #secondText = '';
   #atMs = -1;
-  #time = '';
+  readonly #time = bytesOf(',"time":"0000-00-00T00:00:00.000Z"');
 
-  constructor(spelling: Spelling) {
+  constructor(spelling: Spelling, batch: Batch) {
     this.#spelling = spelling;
+    this.#batch = batch;
   }
 
   /** Called before every few lines. */
@@ -61,120 +72,169 @@ export class LineWriter {
     this.#clock.adjust();
   }
 
-  /** Lets go of long arguments: kept until their line is written, the garbage collector would copy them around. */
-  lighten(happening: Happening): void {
-    if (happening.kind !== 'call' || !isBulky(happening.args)) return;
-    try {
-      happening.spelledArgs = this.#args(happening);
-      happening.args = undefined;
-    } catch {
-      // It will fail again when its line is written, and be told of then.
-    }
+  /** Keeps the end of a request until there are more; answers how many there are. */
+  keep(ended: Ended): number {
+    this.#kept.add(ended, this.#heads.of(ended.request));
+    return this.#kept.count;
   }
 
-  /** The inside of a line. What can not be spelled still has its moment. */
-  fields(happening: Happening, failed: (error: unknown) => void): string {
-    const time = this.#timeOf(this.#clock.at(happening.atMs));
-    try {
-      return time + this.#rest(happening);
-    } catch (error) {
-      failed(error);
-      return `${time},"event":"unspelled"`;
-    }
+  get kept(): number {
+    return this.#kept.count;
   }
 
-  #rest(happening: Happening): string {
-    switch (happening.kind) {
-      case 'call':
-        return this.#call(happening);
-      case 'refusal':
-        return this.#refusal(happening);
-      case 'record':
-        return this.#record(happening.record);
-    }
+  forgetKept(): void {
+    this.#kept.clear();
   }
+
+  /** One of those that are kept. */
+  readonly call = (at: number): void => {
+    const batch = this.#batch;
+    const { endedAtMs, durationMs, heads, sessions, args, troubles } = this.#kept;
+    const { name, bytes } = heads[at] as Head;
+    const session = sessions[at];
+    const trouble = troubles[at];
+    this.#timeOf(endedAtMs[at] as number);
+    batch.bytes(bytes);
+    if (session !== undefined) this.#session(session);
+    this.#spelling.args(batch, name, args[at]);
+    if (trouble === undefined) batch.bytes(pieces.ok);
+    else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
+    this.#ms(durationMs[at] as number);
+    if (trouble !== undefined) this.#trouble(trouble);
+  };
+
+  /** A message that was turned away before it became a request. */
+  readonly refusal = ({ message, peer, error, code }: Refused): void => {
+    const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
+    const name = params?.name;
+    this.#timeOf(monotonicMs());
+    this.#batch.ascii(',"event":"refusal"');
+    this.#who(peer.principal);
+    this.#where(peer);
+    if (typeof method === 'string') this.#text(pieces.method, method);
+    if (typeof name === 'string') this.#text(pieces.name, name);
+    this.#batch.ascii(`,"outcome":"refused","code":${code}`);
+    this.#why(error.message);
+  };
+
+  /** Something that is no request. */
+  readonly record = ({ event, ctx, details, outcome, durationMs }: AuditRecord): void => {
+    const batch = this.#batch;
+    this.#timeOf(monotonicMs());
+    this.#text(pieces.event, event);
+    this.#who(ctx?.principal);
+    if (ctx?.session !== undefined) this.#session(ctx.session.key);
+    if (outcome !== undefined) this.#text(pieces.outcome, outcome);
+    if (durationMs !== undefined) {
+      batch.ascii(',"ms":');
+      this.#ms(durationMs);
+    }
+    if (details !== undefined) {
+      batch.bytes(pieces.details);
+      this.#spelling.value(batch, details);
+    }
+  };
+
+  /** What can not be spelled still has its moment. */
+  readonly unspelled = (): void => {
+    this.#timeOf(monotonicMs());
+    this.#batch.bytes(pieces.unspelled);
+  };
 
   /** Spelling a date takes longer than the rest of a line, so it is done once per second and finished once per ms. */
-  #timeOf(atMs: number): string {
-    if (atMs === this.#atMs) return this.#time;
-    const second = Math.floor(atMs / 1000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#secondText = `"time":"${new Date(second * 1000).toISOString().slice(0, 20)}`;
+  #timeOf(monotonic: number): void {
+    const atMs = this.#clock.at(monotonic);
+    if (atMs !== this.#atMs) {
+      const time = this.#time;
+      const second = Math.floor(atMs / 1000);
+      if (second !== this.#second) {
+        this.#second = second;
+        time.set(bytesOf(new Date(second * 1000).toISOString().slice(0, 20)), timeAt);
+      }
+      this.#atMs = atMs;
+      const ms = atMs - second * 1000;
+      time[msAt] = zero + ((ms / 100) | 0);
+      time[msAt + 1] = zero + (((ms / 10) | 0) % 10);
+      time[msAt + 2] = zero + (ms % 10);
     }
-    this.#atMs = atMs;
-    this.#time = `${this.#secondText}${threeDigits[atMs - second * 1000]}Z"`;
-    return this.#time;
+    this.#batch.bytes(this.#time);
   }
 
-  #call(call: CallHappening): string {
-    const { session, spelledArgs = this.#args(call), outcome, code, durationMs, why } = call;
-    const came = outcome === 'ok' ? ',"outcome":"ok","ms":' : `,"outcome":"${outcome}","ms":`;
-    let line = this.#head(call) + inSession(session) + spelledArgs + came + spellMs(durationMs);
-    if (code !== undefined) line += `,"code":${code}`;
-    return why === undefined ? line : `${line},"details":{"why":${this.#spelling.text(why)}}`;
+  /** Three decimals, none for a whole number. */
+  #ms(durationMs: number): void {
+    const batch = this.#batch;
+    if (!(durationMs >= 0 && durationMs < maxPreciseMs)) return batch.ascii(roundMs(durationMs));
+    const us = (durationMs * 1000 + 0.5) | 0;
+    const ms = (us / 1000) | 0;
+    const rest = us - ms * 1000;
+    batch.digits(ms);
+    if (rest === 0) return;
+    batch.byte(point);
+    if (rest < 100) batch.byte(zero);
+    if (rest < 10) batch.byte(zero);
+    batch.digits(rest);
   }
 
-  #args({ name = '', args }: CallHappening): string {
-    const spelled = args === undefined ? undefined : this.#spelling.args(name, args);
-    return spelled === undefined ? '' : `,"arguments":${spelled}`;
+  #trouble({ code, why }: Trouble): void {
+    if (code !== undefined) this.#batch.ascii(`,"code":${code}`);
+    if (why !== undefined) this.#why(why);
   }
 
-  #head(call: CallHappening): string {
-    const { method, name = '', principal, transport, address } = call;
-    const known = this.#heads.get(name);
-    if (known !== undefined && isAlike(known, call)) return known.text;
+  #spellHead({ method, name, peer }: RequestInfo): Uint8Array {
+    const batch = this.#batch;
+    const begin = batch.end;
     const event = events.get(method);
-    const what = event === undefined ? `"request","method":${this.#spelling.text(method)}` : `"${event}"`;
-    const named = name === '' ? '' : `,"name":${this.#spelling.text(name)}`;
-    const text = `,"event":${what}${this.#who(principal)}${this.#where(call)}${named}`;
-    if (this.#heads.size >= maxHeads) this.#heads.clear();
-    if (name.length <= 256) this.#heads.set(name, { method, principal, transport, address, text });
-    return text;
+    batch.ascii(`,"event":"${event ?? 'request'}"`);
+    if (event === undefined) this.#text(pieces.method, method);
+    this.#who(peer.principal);
+    this.#where(peer);
+    if (name !== undefined) this.#text(pieces.name, name);
+    const bytes = Uint8Array.from(batch.from(begin));
+    batch.cut(begin);
+    return bytes;
   }
 
-  #refusal({ peer, method, name, code, why }: RefusalHappening): string {
-    let line = `,"event":"refusal"${this.#who(peer.principal)}${this.#where(peer)}`;
-    if (method !== undefined) line += `,"method":${this.#spelling.text(method)}`;
-    if (name !== undefined) line += `,"name":${this.#spelling.text(name)}`;
-    return `${line},"outcome":"refused","code":${code},"details":{"why":${this.#spelling.text(why)}}`;
+  #text(field: Uint8Array, text: string): void {
+    this.#batch.bytes(field);
+    this.#batch.bytes(this.#spelling.text(text));
   }
 
-  #record({ event, ctx, details, outcome, durationMs }: AuditRecord): string {
-    let line = `,"event":${this.#spelling.text(event)}`;
-    if (ctx !== undefined) line += this.#who(ctx.principal) + inSession(ctx.session?.key);
-    if (outcome !== undefined) line += `,"outcome":${this.#spelling.text(outcome)}`;
-    if (durationMs !== undefined) line += `,"ms":${spellMs(durationMs)}`;
-    if (details !== undefined) line += `,"details":${this.#spelling.value(details)}`;
-    return line;
+  #why(why: string): void {
+    this.#text(pieces.why, why);
+    this.#batch.byte(closeRecord);
   }
 
-  #where({ transport, address }: { readonly transport: string; readonly address?: Peer['address'] }): string {
-    const from = address === undefined ? '' : `,"address":${this.#spelling.text(address)}`;
-    return `,"transport":"${transport}"${from}`;
+  #where({ transport, address }: Pick<Peer, 'transport' | 'address'>): void {
+    this.#batch.ascii(`,"transport":"${transport}"`);
+    if (address !== undefined) this.#text(pieces.address, address);
   }
 
-  #who(principal: Principal | undefined): string {
-    if (principal === undefined) return '';
-    const issuer = principal.issuer === undefined ? '' : `,"issuer":${this.#spelling.text(principal.issuer)}`;
-    return `,"principal":${this.#spelling.text(principal.id)}${issuer}`;
+  #who(principal: Principal | undefined): void {
+    if (principal === undefined) return;
+    this.#text(pieces.principal, principal.id);
+    if (principal.issuer !== undefined) this.#text(pieces.issuer, principal.issuer);
+  }
+
+  /** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
+  #session(key: string): void {
+    if (key === '') return;
+    let bytes = this.#sessions.get(key);
+    if (bytes === undefined) {
+      bytes = bytesOf(`,"session":${JSON.stringify(key)}`);
+      if (this.#sessions.size >= maxSessions) this.#sessions.clear();
+      this.#sessions.set(key, bytes);
+    }
+    this.#batch.bytes(bytes);
   }
 }
 
-/** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
-const inSession = (key: string | undefined): string => (key === undefined || key === '' ? '' : `,"session":"${key}"`);
+const zero = 0x30;
+const point = 0x2e;
+const closeRecord = 0x7d;
+/** Where the date stands in the time of a line, and where its last digits. */
+const timeAt = ',"time":"'.length;
+const msAt = timeAt + 20;
 
-const isAlike = (one: Head, other: CallHappening): boolean =>
-  one.principal === other.principal &&
-  one.address === other.address &&
-  one.method === other.method &&
-  one.transport === other.transport;
-
-function isBulky(args: unknown): boolean {
-  if (typeof args !== 'object') return false;
-  for (const key in args) {
-    const value: unknown = (args as Record<string, unknown>)[key];
-    if (typeof value === 'string' && value.length > bulkyChars) return true;
-  }
-  return false;
-}
+/** Half an hour. Up to here µs are whole numbers of the kind that is quick to divide. */
+const maxPreciseMs = 30 * 60_000;
+const roundMs = (durationMs: number): string => (durationMs > 0 ? JSON.stringify(Math.round(durationMs)) : '0');

@@ -11,8 +11,7 @@ import { type Authenticate, isDenied, type Verdict } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
 import { createSpelling } from './arguments.ts';
 import type { AuditHead, AuditLog, AuditOptions, AuditRecord } from './contract.ts';
-import { callHappening, recordHappening, refusalHappening } from './happening.ts';
-import { isEventful, LineWriter } from './lines.ts';
+import { isEventful } from './lines.ts';
 import { openLog } from './open.ts';
 import { auditSandbox } from './spawns.ts';
 import { Valve } from './valve.ts';
@@ -28,19 +27,17 @@ const retryMs = 1_000;
 export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   const { directory, name = 'audit', sync = 'interval', maxFileBytes = 64 * 1024 * 1024, logger } = options;
   const { maxFiles = Number.POSITIVE_INFINITY, maxQueuedLines = 100_000 } = options;
-  const lines = new LineWriter(createSpelling(options));
-  const { writer, claim } = await openLog({ directory, name, sync, maxFileBytes, maxFiles, logger }, lines);
+  const spelling = createSpelling(options);
+  const { writer, claim } = await openLog({ directory, name, sync, maxFileBytes, maxFiles, logger }, spelling);
   let closing: Promise<void> | undefined;
 
-  const record = (entry: AuditRecord): void => writer.record(recordHappening(entry));
+  const record = (entry: AuditRecord): void => writer.record(entry);
 
   // Garbage and wrong tokens cost their sender nothing; they must not be able to fill the disk.
   const valve = new Valve((event, count) => record({ event: 'suppressed', details: { event, count } }));
 
   /** Requests that have their line already, and what it says. */
   const told = new WeakMap<RequestInfo, Ended['outcome']>();
-
-  const recordEnd = (ended: Ended): void => writer.record(callHappening(ended));
 
   /** No line, no call: a log that does not keep up closes the door rather than an eye. */
   const guard = gate((request) => {
@@ -55,7 +52,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
       const ended = { request, outcome, durationMs: endedAtMs - startedAt, endedAtMs };
       if (!isEventful(ended)) return;
       const code = failure instanceof WireError ? failure.code : undefined;
-      recordEnd(code === undefined ? ended : { ...ended, code });
+      writer.call(code === undefined ? ended : { ...ended, code });
       told.set(request, outcome);
       await writer.flush();
     };
@@ -92,10 +89,10 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
       server.observe({
         ended: (ended) => {
           const isTold = sync === 'always' && told.get(ended.request) === ended.outcome;
-          if (!isTold && isEventful(ended)) recordEnd(ended);
+          if (!isTold && isEventful(ended)) writer.call(ended);
         },
         refused: (refused) => {
-          if (valve.admits('refusal')) writer.record(refusalHappening(refused));
+          if (valve.admits('refusal')) writer.refusal(refused);
         },
       });
     },

@@ -4,12 +4,11 @@
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Logger } from '../../protocol/log.ts';
+import type { Spelling } from './arguments.ts';
 import { hashBytes, hashGroup, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
-import { parseEntry } from './entry.ts';
+import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logFiles, readEnd } from './files.ts';
-import { recordHappening } from './happening.ts';
-import type { LineWriter } from './lines.ts';
 import { type Claim, claimLog } from './lock.ts';
 import { AuditWriter, type WriterOptions } from './writer.ts';
 
@@ -19,7 +18,7 @@ export interface OpenedLog {
   readonly claim: Claim;
 }
 
-export async function openLog(options: WriterOptions, lines: LineWriter): Promise<OpenedLog> {
+export async function openLog(options: WriterOptions, spelling: Spelling): Promise<OpenedLog> {
   prepareDirectory(options.directory, options.logger);
   const claim = claimLog(options.directory, options.name);
   try {
@@ -28,9 +27,9 @@ export async function openLog(options: WriterOptions, lines: LineWriter): Promis
     const path = currentFile(own.directory, own.name);
     const file = await open(path, 'a', 0o600);
     const { size } = await file.stat();
-    const writer = new AuditWriter(own, lines, head, file, size);
-    if (sealed !== undefined) writer.record(recordHappening({ event: 'recovered', details: sealed }));
-    writer.record(recordHappening({ event: 'open', details: { format: 2, pid: process.pid } }));
+    const writer = new AuditWriter(own, spelling, head, file, size);
+    if (sealed !== undefined) writer.record({ event: 'recovered', details: sealed });
+    writer.record({ event: 'open', details: { format: 3, pid: process.pid } });
     try {
       await writer.flush(true);
     } catch (error) {
@@ -82,14 +81,14 @@ function findHead(
   return { head, sealed };
 }
 
-/** The lines at the end that were spelled together, as far as they arrived: they follow the same group. */
+/** The last group, as far as it arrived: back to the line that says what it follows. */
 function lastGroup(lines: readonly Buffer[]): readonly Buffer[] {
-  const prevOf = (line: Buffer | undefined): string | undefined =>
-    line === undefined ? undefined : parseEntry(line.toString('utf8'))?.prev;
-  const prev = prevOf(lines.at(-1));
-  let from = lines.length;
-  if (prev !== undefined) while (from > 0 && prevOf(lines[from - 1]) === prev) from--;
-  else from = Math.max(0, from - 1);
+  const entryAt = (index: number): AuditEntry | undefined => parseEntry(lines[index]?.toString('utf8') ?? '');
+  let from = Math.max(0, lines.length - 1);
+  while (from > 0 && entryAt(from)?.prev === undefined && entryAt(from - 1) !== undefined) from--;
+  // Older formats said it in every line.
+  const prev = entryAt(from)?.prev;
+  while (from > 0 && prev !== undefined && entryAt(from - 1)?.prev === prev) from--;
   return lines.slice(from);
 }
 

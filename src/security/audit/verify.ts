@@ -70,7 +70,7 @@ async function verifyLog(directory: string, name: string): Promise<Verdict> {
   return { name, ok: true, ...links.end(), from, sealed, unfinished };
 }
 
-/** Lines that have the same predecessor. */
+/** Lines that follow the same group. */
 interface Group {
   readonly first: PlacedLine;
   last: PlacedLine;
@@ -100,7 +100,8 @@ class Links {
     } else if (seq !== this.#seq + 1) {
       return breakAt(placed, `it has number ${seq} where ${this.#seq + 1} was due`);
     }
-    if (group !== undefined && group.prev === prev) {
+    if (prev === undefined || prev === group?.prev) {
+      if (group === undefined) return breakAt(placed, 'the lines before it, which it belongs to, were taken out');
       if (beginsGroup(event)) return breakAt(placed, 'its link to the lines before it was changed');
       group.hash.update('\n').update(placed.bytes);
       group.last = placed;

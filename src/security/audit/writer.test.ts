@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSpelling } from './arguments.ts';
 import { hashGroup, origin } from './chain.ts';
-import { LineWriter } from './lines.ts';
 import { AuditWriter } from './writer.ts';
 
 /** A file on a disk that fails when told to, in the middle of a write too. */
@@ -53,11 +52,10 @@ function writerOn(file: FaultyFile, sync: 'always' | 'interval' | 'never' = 'alw
     maxFiles: 9,
     logger: undefined,
   };
-  const lines = new LineWriter(createSpelling({}));
-  return new AuditWriter(options, lines, origin, file as unknown as FileHandle, 0);
+  return new AuditWriter(options, createSpelling({}), origin, file as unknown as FileHandle, 0);
 }
 
-const mark = (n: number) => ({ atMs: 0, kind: 'record', record: { event: 'mark', details: { n } } }) as const;
+const mark = (n: number) => ({ event: 'mark', details: { n } });
 
 function expectChain(bytes: Buffer, count: number): void {
   const lines = bytes.toString('utf8').trimEnd().split('\n');
@@ -67,7 +65,7 @@ function expectChain(bytes: Buffer, count: number): void {
   for (const [index, line] of lines.entries()) {
     const entry = JSON.parse(line);
     expect(entry).toMatchObject({ seq: index + 1, details: { n: index } });
-    if (entry.prev !== prev) {
+    if (entry.prev !== undefined && entry.prev !== prev) {
       expect(entry.prev).toBe(hashGroup(Buffer.from(group.join('\n'))));
       prev = entry.prev;
       group = [];
@@ -145,11 +143,39 @@ test('lines spelled together follow the same group; each flush, and a line that 
   await writer.flush();
   expect(groupsOf(file.bytes)).toBe(2);
   writer.record(mark(4));
-  writer.record({ atMs: 0, kind: 'record', record: { event: 'close', details: { n: 5 } } });
+  writer.record({ event: 'close', details: { n: 5 } });
   await writer.close();
   expect(groupsOf(file.bytes)).toBe(4);
   expectChain(file.bytes, 6);
   expect(writer.head.hash).toBe(hashGroup(file.bytes.subarray(file.bytes.lastIndexOf(0x0a, -2) + 1, -1)));
+});
+
+test('what is written may want a line of its own, and gets the next one', async () => {
+  const file = new FaultyFile();
+  const writer = writerOn(file);
+  const nosy = {
+    get n() {
+      writer.record(mark(1));
+      void writer.flush();
+      expect(writer.head).toEqual(origin);
+      return 0;
+    },
+  };
+  writer.record({ event: 'mark', details: nosy });
+  await Promise.resolve();
+  await writer.close();
+  expectChain(file.bytes, 2);
+});
+
+test('what can not be spelled still has its line, and says so', async () => {
+  const file = new FaultyFile();
+  const writer = writerOn(file);
+  writer.record(mark(0));
+  writer.record({ event: Symbol('mark') as unknown as string });
+  writer.record(mark(2));
+  await writer.close();
+  const lines = file.bytes.toString('utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['mark', 'unspelled', 'mark']);
 });
 
 test('buffers that take turns do not mix what is written with what comes meanwhile', async () => {

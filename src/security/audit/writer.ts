@@ -1,15 +1,17 @@
-// Writes happenings as lines: spelled and chained some at a time, collected as bytes for some milliseconds, and written
-// together. A disk that fails is tried again; what was written in part is continued, never repeated.
+// Writes what happens as lines: spelled at once, chained some at a time, collected as bytes for some milliseconds, and
+// written together. A disk that fails is tried again; what was written in part is continued, never repeated.
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import type { Ended, Refused } from '../../engine/ports.ts';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
+import type { Spelling } from './arguments.ts';
 import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
-import type { AuditHead, SyncPolicy } from './contract.ts';
+import type { AuditHead, AuditRecord, SyncPolicy } from './contract.ts';
 import { beginsGroup } from './entry.ts';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
-import type { Happening } from './happening.ts';
-import type { LineWriter } from './lines.ts';
+import { maxKept } from './kept-calls.ts';
+import { LineWriter } from './lines.ts';
 
 export interface WriterOptions {
   readonly directory: string;
@@ -23,10 +25,9 @@ export interface WriterOptions {
 /** How long lines are collected before they are written. */
 const collectMs = 100;
 const syncEveryMs = 1_000;
-/** So many are spelled in one go: for a single one the processor would have to fetch the code for it every time. */
-const spelledTogether = 64;
-/** A group ends when it has so much: whoever takes up the chain reads all of the last one. */
-const maxGroupChars = 256 * 1024;
+/** A group ends when it has so many lines, or so much: whoever takes up the chain reads all of the last one. */
+const maxGroupLines = 256;
+const maxGroupBytes = 256 * 1024;
 /** So much is written without collecting any longer. */
 const largeBatchBytes = 1024 * 1024;
 const retryMs = 500;
@@ -46,7 +47,9 @@ export class AuditWriter {
   readonly #chain: Chain;
   #file: FileHandle;
   #fileBytes: number;
-  #pending: Happening[] = [];
+  readonly #spelling: Spelling;
+  /** How many calls are kept until they are spelled: one where they are large, more and more where they are not. */
+  #spelledTogether = 1;
   readonly #batch = new Batch();
   /** Taken from the batch and not on the disk yet. */
   #unwritten: TakenBatch | undefined;
@@ -57,26 +60,27 @@ export class AuditWriter {
   #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #syncTimer: NodeJS.Timeout | undefined;
-  readonly #unspelled = (error: unknown): void =>
-    this.#logger.error('a line of the audit log could not be spelled', { error });
+  /** A line is being spelled; should it have code of its own that wants something here, that comes later. */
+  #busy = false;
   #running = false;
   /** Done when what is running now is. */
   #turn: Promise<void> = Promise.resolve();
   #urgent = false;
   #failing = false;
 
-  constructor(options: WriterOptions, lines: LineWriter, head: AuditHead, file: FileHandle, fileBytes: number) {
+  constructor(options: WriterOptions, spelling: Spelling, head: AuditHead, file: FileHandle, fileBytes: number) {
     this.#options = options;
-    this.#lines = lines;
+    this.#spelling = spelling;
+    this.#lines = new LineWriter(spelling, this.#batch);
     this.#logger = options.logger ?? silentLogger;
-    this.#chain = new Chain(head);
+    this.#chain = new Chain(head, this.#batch);
     this.#file = file;
     this.#fileBytes = fileBytes;
     if (options.sync === 'interval') this.#syncTimer = setInterval(() => this.#syncSoon(), syncEveryMs).unref();
   }
 
   get head(): AuditHead {
-    this.#spell();
+    if (!this.#busy) this.#closeGroup();
     return this.#chain.head;
   }
 
@@ -89,37 +93,73 @@ export class AuditWriter {
     return currentFile(this.#options.directory, this.#options.name);
   }
 
-  record(happening: Happening): void {
-    if (happening.kind === 'record' && beginsGroup(happening.record.event)) this.#spell();
+  /** The end of a request. */
+  call(ended: Ended): void {
+    if (this.#busy) return queueMicrotask(() => this.call(ended));
     this.#recorded++;
-    this.#lines.lighten(happening);
-    this.#pending.push(happening);
-    if (this.#pending.length >= spelledTogether) this.#spell();
+    if (this.#lines.keep(ended) >= this.#spelledTogether) this.#spell();
     this.#timer ??= setTimeout(() => this.#tick(), collectMs);
+  }
+
+  /** A message that was turned away before it became a request. */
+  refusal(refused: Refused): void {
+    this.#add(this.#lines.refusal, refused);
+  }
+
+  /** Something that is no request. */
+  record(record: AuditRecord): void {
+    this.#add(this.#lines.record, record, beginsGroup(record.event));
+  }
+
+  #add<T>(spell: (what: T) => void, what: T, asFirst = false): void {
+    if (this.#busy) return queueMicrotask(() => this.#add(spell, what, asFirst));
+    this.#recorded++;
+    this.#spell();
+    if (asFirst) this.#chain.close();
+    this.#line(spell, what);
+    this.#timer ??= setTimeout(() => this.#tick(), collectMs);
+  }
+
+  /** Spells the calls that have ended, also while the disk fails: arguments are not kept, however long it takes. */
+  #spell(): void {
+    const lines = this.#lines;
+    if (lines.kept === 0 || this.#busy) return;
+    for (let at = 0; at < lines.kept; at++) this.#line(lines.call, at);
+    lines.forgetKept();
+    this.#spelledTogether = this.#spelling.wasBulky() ? 1 : Math.min(this.#spelledTogether * 2, maxKept);
+  }
+
+  #closeGroup(): void {
+    this.#spell();
+    this.#chain.close();
+  }
+
+  #line<T>(spell: (what: T) => void, what: T): void {
+    const chain = this.#chain;
+    if (chain.lines === 0) this.#lines.begin();
+    chain.begin();
+    this.#spellFields(spell, what);
+    chain.end();
+    if (chain.lines >= maxGroupLines || chain.bytes >= maxGroupBytes) chain.close();
+  }
+
+  #spellFields<T>(spell: (what: T) => void, what: T): void {
+    const begin = this.#batch.end;
+    this.#busy = true;
+    try {
+      spell(what);
+    } catch (error) {
+      this.#logger.error('a line of the audit log could not be spelled', { error });
+      this.#batch.cut(begin);
+      this.#lines.unspelled();
+    }
+    this.#busy = false;
   }
 
   #tick(): void {
     this.#timer = undefined;
     this.#spell();
     if (!this.#running && !this.#failing) this.#begin();
-  }
-
-  /** Spells and chains what has happened, also while the disk fails: arguments are not kept, however long it takes. */
-  #spell(): void {
-    if (this.#pending.length === 0) return;
-    const pending = this.#pending;
-    this.#lines.begin();
-    let text = '';
-    let lines = 0;
-    for (let index = 0; index < pending.length; index++) {
-      text += this.#chain.link(this.#lines.fields(pending[index] as Happening, this.#unspelled));
-      lines++;
-      if (text.length < maxGroupChars && index + 1 < pending.length) continue;
-      this.#chain.close(this.#batch.add(text, lines));
-      text = '';
-      lines = 0;
-    }
-    this.#pending = [];
   }
 
   /**
@@ -170,7 +210,7 @@ export class AuditWriter {
   }
 
   #begin(): void {
-    if (this.#running) return;
+    if (this.#running || this.#busy) return;
     clearTimeout(this.#retry);
     this.#running = true;
     this.#turn = this.#work().then(
@@ -194,13 +234,13 @@ export class AuditWriter {
 
   async #work(): Promise<void> {
     do {
-      this.#spell();
+      this.#closeGroup();
       if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
       await this.#write();
       if (this.#options.sync === 'always' || (this.#urgent && this.#options.sync !== 'never')) await this.#sync();
       this.#wake();
       if (this.#fileBytes >= this.#options.maxFileBytes) await this.#rotate();
-    } while (this.#waiting.length > 0 || this.#batch.bytes >= largeBatchBytes);
+    } while (this.#waiting.length > 0 || this.#batch.end >= largeBatchBytes);
     this.#urgent = false;
   }
 

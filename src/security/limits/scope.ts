@@ -18,11 +18,12 @@ export interface LimitTarget {
   readonly methods?: readonly string[];
 }
 
-/** What must get through whatever happens: a greeting, a sign of life. Notifications and cancels are never limited. */
-const alwaysOpen: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover']);
-
-/** Says whether a request is free of every limit. */
-export const isExempt = (request: RequestInfo): boolean => alwaysOpen.has(request.method);
+/**
+ * Says whether a request is free of every limit: a greeting or a sign of life must get through whatever happens.
+ * Notifications and cancels are never limited.
+ */
+export const isExempt = ({ method }: RequestInfo): boolean =>
+  method === 'initialize' || method === 'ping' || method === 'server/discover';
 
 /** Says whether a target speaks of a request. */
 export function compileTarget(target: Omit<LimitTarget, 'per'>): (request: RequestInfo) => boolean {
@@ -76,7 +77,7 @@ let pipeCount = 0;
 
 /** The session; for a pipe without one the pipe itself; for a request that stands alone its caller. */
 function sessionOf(request: RequestInfo): string {
-  const key = request.ctx.session?.key;
+  const key = request.session?.key;
   if (key !== undefined && key !== '') return key;
   if (request.peer.transport === 'http' || request.peer.transport === 'sse') return callerOf(request);
   let pipe = pipes.get(request.peer);

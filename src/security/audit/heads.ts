@@ -1,0 +1,53 @@
+// The beginnings of lines about calls: what is the same for call after call of one tool by one caller.
+
+import type { RequestInfo } from '../../engine/ports.ts';
+import type { Peer } from '../../protocol/exchange.ts';
+
+export interface Head extends Pick<Peer, 'principal' | 'transport' | 'address'> {
+  readonly method: string;
+  /** Of the tool, prompt or resource; empty where there is none. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Heads that are kept; stops made-up names from filling memory. */
+const maxHeads = 500;
+const maxKeptName = 256;
+
+export class Heads {
+  readonly #spell: (request: RequestInfo) => Uint8Array;
+  readonly #known = new Map<string, Head>();
+  #last: Head | undefined;
+
+  constructor(spell: (request: RequestInfo) => Uint8Array) {
+    this.#spell = spell;
+  }
+
+  of(request: RequestInfo): Head {
+    const { name = '' } = request;
+    const last = this.#last;
+    if (last !== undefined && last.name === name && isAlike(last, request)) return last;
+    const known = this.#known.get(name);
+    const head = known !== undefined && isAlike(known, request) ? known : this.#make(request, name);
+    this.#last = head;
+    return head;
+  }
+
+  #make(request: RequestInfo, name: string): Head {
+    const { method, peer } = request;
+    const { principal, transport, address } = peer;
+    const head = { method, name, principal, transport, address, bytes: this.#spell(request) };
+    if (this.#known.size >= maxHeads) this.#known.clear();
+    if (name.length <= maxKeptName) this.#known.set(name, head);
+    return head;
+  }
+}
+
+function isAlike(one: Head, { method, peer }: RequestInfo): boolean {
+  return (
+    one.principal === peer.principal &&
+    one.address === peer.address &&
+    one.method === method &&
+    one.transport === peer.transport
+  );
+}
