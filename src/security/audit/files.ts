@@ -11,9 +11,11 @@ export const finishedFile = (directory: string, name: string, number: number): s
   join(directory, `${name}.${String(number).padStart(6, '0')}.jsonl`);
 
 /** Numbers of the finished files, oldest first. */
-export function finishedNumbers(directory: string, name: string): number[] {
+export const finishedNumbers = (directory: string, name: string): number[] => numbersIn(readdirSync(directory), name);
+
+function numbersIn(all: readonly string[], name: string): number[] {
   const pattern = /^(.*)\.(\d{6,})\.jsonl$/;
-  return readdirSync(directory)
+  return all
     .flatMap((each) => {
       const found = pattern.exec(each);
       return found?.[1] === name ? [Number(found[2])] : [];
@@ -23,9 +25,11 @@ export function finishedNumbers(directory: string, name: string): number[] {
 
 /** Every file of a log in the order of its chain. */
 export function logFiles(directory: string, name: string): string[] {
-  const finished = finishedNumbers(directory, name).map((number) => finishedFile(directory, name, number));
+  // One look: the current file may be finished between two, and would be in neither.
+  const all = readdirSync(directory);
+  const finished = numbersIn(all, name).map((number) => finishedFile(directory, name, number));
   const current = `${name}.jsonl`;
-  return readdirSync(directory).includes(current) ? [...finished, join(directory, current)] : finished;
+  return all.includes(current) ? [...finished, join(directory, current)] : finished;
 }
 
 /** The logs in a directory: one per writer that was at work at the same time. */
