@@ -16,6 +16,8 @@ export interface RedactorOptions {
   readonly maxValues?: number;
   /** Characters kept of one text. */
   readonly maxTextChars?: number;
+  /** What stands where a text was cut. Default `…`. */
+  readonly ellipsis?: string;
   /** Characters looked at beyond those: a secret must not escape by being cut in half. Default 4096. */
   readonly lookAheadChars?: number;
 }
@@ -46,7 +48,7 @@ const normalise = (key: string): string =>
 /** Makes a redactor. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   const { replacement = '[redacted]', maxDepth = 32, maxValues = 20_000 } = options;
-  const { maxTextChars = 16_384, lookAheadChars = 4096 } = options;
+  const { maxTextChars = 16_384, lookAheadChars = 4096, ellipsis = '…' } = options;
   const extraKeys = new Set((options.keys ?? []).map(normalise));
   const extraShapes = (options.patterns ?? []).map(
     (pattern) => new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`),
@@ -71,8 +73,11 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   };
 
   const redactText = (text: string): string => {
-    let result = text.length > maxTextChars + lookAheadChars ? text.slice(0, maxTextChars + lookAheadChars) : text;
-    if (extraShapes.length > 0 || mayHoldSecret(result)) {
+    const seen = Math.min(text.length, maxTextChars + lookAheadChars);
+    const mayHold = extraShapes.length > 0 || mayHoldSecret(text, seen);
+    if (!mayHold && text.length <= maxTextChars) return text;
+    let result = text.slice(0, mayHold ? seen : maxTextChars);
+    if (mayHold) {
       for (const { hint, pattern, keep } of secretShapes) {
         if (hint.test(result)) {
           result = result.replace(pattern, keep ? (_all, kept: string) => kept + replacement : () => replacement);
@@ -80,7 +85,8 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       }
       for (const pattern of extraShapes) result = result.replace(pattern, () => replacement);
     }
-    return text.length > maxTextChars ? `${cutAfterWord(result, maxTextChars)}… [${text.length} characters]` : result;
+    if (text.length <= maxTextChars) return result;
+    return `${cutAfterWord(result, maxTextChars)}${ellipsis} [${text.length} characters]`;
   };
 
   const redact = (value: unknown): unknown => {

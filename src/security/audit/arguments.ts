@@ -23,6 +23,8 @@ const clipboardRules: readonly FieldRule[] = [{ tools: ['*clipboard*', '*Clipboa
 
 /** Spells values for the log, as JSON text in ASCII. */
 export interface Spelling {
+  /** Whether arguments are written at all. */
+  readonly hasArgs: boolean;
   /** The arguments of a tool, as a field; nothing when they are not to be written. */
   args(into: Batch, tool: string, args: unknown): void;
   /** Any other value. */
@@ -43,6 +45,7 @@ export function createSpelling(
     patterns: options.secretPatterns ?? [],
     maxTextChars,
     lookAheadChars,
+    ellipsis: '...',
     maxValues,
     maxDepth,
   });
@@ -61,6 +64,7 @@ export function createSpelling(
 
   const texts = new Map<string, Uint8Array>();
   return {
+    hasArgs: mode !== 'none',
     args(into, tool, args) {
       if (mode === 'none' || args === undefined) return;
       into.bytes(field);

@@ -14,6 +14,9 @@ const keptBytes = 1024 * 1024;
 const shortPiece = 16;
 const shortText = 32;
 
+/** What JSON does not spell as itself, and all that is not ASCII. */
+const spelledOtherwise = /[^ !#-[\]-~]/;
+
 /** Text of ASCII alone, as bytes. */
 export const bytesOf = (ascii: string): Uint8Array => Uint8Array.from(Buffer.from(ascii, 'latin1'));
 
@@ -58,6 +61,7 @@ export class Batch {
   /** Text as JSON has it, where that is the text itself in quotes; otherwise nothing, and false. */
   quoted(text: string): boolean {
     const { length } = text;
+    if (length > shortText) return this.#longQuoted(text);
     if (this.#end + length + 2 > this.#buffer.length) this.#grow(length + 2);
     const buffer = this.#buffer;
     let at = this.#end;
@@ -69,6 +73,14 @@ export class Batch {
     }
     buffer[at++] = quote;
     this.#end = at;
+    return true;
+  }
+
+  #longQuoted(text: string): boolean {
+    if (spelledOtherwise.test(text)) return false;
+    this.byte(quote);
+    this.ascii(text);
+    this.byte(quote);
     return true;
   }
 

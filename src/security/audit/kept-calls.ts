@@ -1,5 +1,5 @@
 // Calls that have ended and wait to be spelled, some at a time: for a single one the processor would have to fetch the
-// code for it every time. Of each only what its line needs is kept, in columns that are used again and again: an object
+// code for it every time. Of each only what its line needs is kept, in places that are used again and again: an object
 // for each would have left the processor's caches by the time it is read.
 
 import type { Ended } from '../../engine/ports.ts';
@@ -17,37 +17,61 @@ export interface Trouble {
 /** As many are kept at most. */
 export const maxKept = 32;
 
+/** What one call takes: its end and its length; its head, session, arguments and trouble. */
+const numbersEach = 2;
+const valuesEach = 4;
+
 export class KeptCalls {
   #count = 0;
-  readonly endedAtMs = new Float64Array(maxKept);
-  readonly durationMs = new Float64Array(maxKept);
-  readonly heads: (Head | undefined)[] = empty();
-  readonly sessions: (string | undefined)[] = empty();
-  readonly args: unknown[] = empty();
-  readonly troubles: (Trouble | undefined)[] = empty();
+  readonly #numbers = new Float64Array(maxKept * numbersEach);
+  readonly #values: unknown[] = Array.from({ length: maxKept * valuesEach }, () => undefined);
 
   get count(): number {
     return this.#count;
   }
 
-  add({ request, outcome, code, durationMs, endedAtMs }: Ended, head: Head): void {
+  add({ request, outcome, code, durationMs, endedAtMs }: Ended, head: Head, args: unknown): void {
     const at = this.#count++;
-    this.endedAtMs[at] = endedAtMs;
-    this.durationMs[at] = durationMs;
-    this.heads[at] = head;
-    this.sessions[at] = request.session?.key;
-    this.args[at] = request.params['arguments'];
-    this.troubles[at] = outcome === 'ok' ? undefined : troubleOf(request, outcome, code);
+    const numbers = this.#numbers;
+    const values = this.#values;
+    numbers[at * numbersEach] = endedAtMs;
+    numbers[at * numbersEach + 1] = durationMs;
+    values[at * valuesEach] = head;
+    values[at * valuesEach + 1] = request.session?.key;
+    values[at * valuesEach + 2] = args;
+    values[at * valuesEach + 3] = outcome === 'ok' ? undefined : troubleOf(request, outcome, code);
+  }
+
+  endedAtMs(at: number): number {
+    return this.#numbers[at * numbersEach] as number;
+  }
+
+  durationMs(at: number): number {
+    return this.#numbers[at * numbersEach + 1] as number;
+  }
+
+  head(at: number): Head {
+    return this.#values[at * valuesEach] as Head;
+  }
+
+  session(at: number): string | undefined {
+    return this.#values[at * valuesEach + 1] as string | undefined;
+  }
+
+  args(at: number): unknown {
+    return this.#values[at * valuesEach + 2];
+  }
+
+  trouble(at: number): Trouble | undefined {
+    return this.#values[at * valuesEach + 3] as Trouble | undefined;
   }
 
   clear(): void {
     // What clients sent must not be held by a place that nobody takes for hours.
-    this.args.fill(undefined, 0, this.#count);
+    for (let index = 0; index < this.#count * valuesEach; index++) this.#values[index] = undefined;
     this.#count = 0;
   }
 }
-
-const empty = (): undefined[] => Array.from({ length: maxKept }, () => undefined);
 
 function troubleOf(request: Ended['request'], outcome: Ended['outcome'], code: number | undefined): Trouble {
   const why = outcome === 'failed' ? refusalOf(request) : undefined;

@@ -7,7 +7,7 @@ import type { Peer, Principal } from '../../protocol/exchange.ts';
 import type { Spelling } from './arguments.ts';
 import { type Batch, bytesOf } from './batch.ts';
 import type { AuditRecord } from './contract.ts';
-import { type Head, Heads } from './heads.ts';
+import { Heads } from './heads.ts';
 import { KeptCalls, type Trouble } from './kept-calls.ts';
 import { WallClock } from './wall-clock.ts';
 
@@ -74,7 +74,9 @@ export class LineWriter {
 
   /** Keeps the end of a request until there are more; answers how many there are. */
   keep(ended: Ended): number {
-    this.#kept.add(ended, this.#heads.of(ended.request));
+    const { request } = ended;
+    const args = this.#spelling.hasArgs ? request.params['arguments'] : undefined;
+    this.#kept.add(ended, this.#heads.of(request), args);
     return this.#kept.count;
   }
 
@@ -89,17 +91,17 @@ export class LineWriter {
   /** One of those that are kept. */
   readonly call = (at: number): void => {
     const batch = this.#batch;
-    const { endedAtMs, durationMs, heads, sessions, args, troubles } = this.#kept;
-    const { name, bytes } = heads[at] as Head;
-    const session = sessions[at];
-    const trouble = troubles[at];
-    this.#timeOf(endedAtMs[at] as number);
+    const kept = this.#kept;
+    const { name, bytes } = kept.head(at);
+    const session = kept.session(at);
+    const trouble = kept.trouble(at);
+    this.#timeOf(kept.endedAtMs(at));
     batch.bytes(bytes);
     if (session !== undefined) this.#session(session);
-    this.#spelling.args(batch, name, args[at]);
+    this.#spelling.args(batch, name, kept.args(at));
     if (trouble === undefined) batch.bytes(pieces.ok);
     else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
-    this.#ms(durationMs[at] as number);
+    this.#ms(kept.durationMs(at));
     if (trouble !== undefined) this.#trouble(trouble);
   };
 

@@ -121,10 +121,10 @@ const schemeWord = 8;
 const schemes = /bearer|basic|dpop|PRIVATE KEY/i;
 
 /** Whether a text has what every shape needs; most have not, and a look at each character once is enough for them. */
-function hasWhatSecretsNeed(text: string): boolean {
+function hasWhatSecretsNeed(text: string, end: number): boolean {
   let run = 0;
   let longest = 0;
-  for (let index = 0; index < text.length; index++) {
+  for (let index = 0; index < end; index++) {
     const code = text.charCodeAt(index);
     const role = code < 128 ? roles[code] : 0;
     if (role === separator) return true;
@@ -140,5 +140,8 @@ function hasWhatSecretsNeed(text: string): boolean {
 /** All hints at once: most long texts have none of them, and are looked through once instead of ten times. */
 const someHint = new RegExp(secretShapes.map(({ hint }) => hint.source).join('|'), 'i');
 
-/** Whether a text is worth a closer look at all. */
-export const mayHoldSecret = (text: string): boolean => hasWhatSecretsNeed(text) && someHint.test(text);
+/** Whether the beginning of a text is worth a closer look at all. */
+export function mayHoldSecret(text: string, end: number): boolean {
+  if (!hasWhatSecretsNeed(text, end)) return false;
+  return someHint.test(end < text.length ? text.slice(0, end) : text);
+}
