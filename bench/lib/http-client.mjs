@@ -34,8 +34,6 @@ export class HttpClient {
   #accepts;
   #child;
   #port = 0;
-  /** @type {Record<string, number>} */
-  #ports = {};
   #nextId = firstId;
   #agent = new Agent({ keepAlive: true, maxSockets: 64 });
   revision = '';
@@ -56,16 +54,10 @@ export class HttpClient {
   /** @param {ConstructorParameters<typeof HttpClient>} args */
   static async open(...args) {
     const client = new HttpClient(...args);
-    const { listening, ports } = await client.#told('listening');
+    const { listening } = await client.#told('listening');
     client.#port = listening;
-    client.#ports = ports ?? {};
     client.revision = revisions[client.#era];
     return client;
-  }
-
-  /** Speaks to another server of the same process from now on. @param {string} name */
-  turnTo(name) {
-    this.#port = this.#ports[name];
   }
 
   /** Opens sessions where the era has them; stateless load runs under the one name it has. @param {number} count */

@@ -1,4 +1,4 @@
-// Ours without and with guards, side by side in one process: two processes differ by more than a guard costs.
+// Ours with the guards that are asked for, or without.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,32 +7,24 @@ import { openAuditLog, rateLimit } from '../../dist/security.js';
 import { listening } from './control.mjs';
 import { makeServer } from './mooring.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'bench-audit-'));
+const directory = mkdtempSync(join(tmpdir(), 'bench-audit-'));
 // The bench ends its servers without a word, so the folder goes when its parent does.
 process.once('disconnect', () => {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
   process.exit();
 });
 
-/** @param {string} guards  `rate` and `audit`, in the id of the contestant */
-async function serve(guards) {
-  const server = makeServer();
-  if (guards.includes('audit')) {
-    await server.use(await openAuditLog({ directory: join(folder, guards), maxFiles: 1 }));
-  }
-  if (guards.includes('rate')) {
-    const plenty = { requests: 1_000_000, windowMs: 1_000 };
-    server.around(
-      rateLimit([
-        { per: 'principal', ...plenty },
-        { per: 'global', ...plenty },
-      ]),
-    );
-  }
-  return (await serveHttp(server, { host: '127.0.0.1', port: 0, path: '/mcp' })).port;
+/** `rate` and `audit`, in the id of the contestant. */
+const guards = process.env.BENCH_GUARDS ?? '';
+const server = makeServer();
+if (guards.includes('audit')) await server.use(await openAuditLog({ directory, maxFiles: 1 }));
+if (guards.includes('rate')) {
+  const plenty = { requests: 1_000_000, windowMs: 1_000 };
+  server.around(
+    rateLimit([
+      { per: 'principal', ...plenty },
+      { per: 'global', ...plenty },
+    ]),
+  );
 }
-
-/** @type {Record<string, number>} */
-const ports = {};
-for (const id of (process.env.BENCH_GUARDS ?? '').split(',')) ports[id] = await serve(id);
-listening(Object.values(ports)[0], ports);
+listening((await serveHttp(server, { host: '127.0.0.1', port: 0, path: '/mcp' })).port);

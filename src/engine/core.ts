@@ -11,9 +11,10 @@ import { Catalog, type Kind } from './catalog.ts';
 import { Deadlines } from './deadlines.ts';
 import { CallTimeout, type Feature } from './feature.ts';
 import { type Announcement, Hub } from './hub.ts';
+import { Layers } from './layers.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
-import type { ExpiringStore, Middleware, Sealer } from './ports.ts';
+import type { ExpiringStore, Sealer } from './ports.ts';
 import { Watchers } from './watchers.ts';
 
 export interface CoreOptions {
@@ -47,7 +48,7 @@ export class Core {
   readonly features = new Map<string, Feature>();
   /** Methods a user added; they exist on every revision. */
   readonly customMethods = new Set<string>();
-  readonly middleware: Middleware[] = [];
+  readonly layers = new Layers();
   readonly watchers: Watchers;
   readonly deadlines: Deadlines<Call>;
   #idPrefix: string | undefined;

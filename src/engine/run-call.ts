@@ -5,7 +5,6 @@ import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import { AskError } from './asks/index.ts';
 import type { Call } from './call.ts';
-import { compose } from './compose.ts';
 import { type Feature, stillOpen } from './feature.ts';
 
 export function runCall(call: Call, feature: Feature): void {
@@ -14,7 +13,7 @@ export function runCall(call: Call, feature: Feature): void {
   for (const watch of core.watchers.started) watch(call);
   let result: unknown;
   try {
-    result = core.middleware.length === 0 ? feature.run(call) : compose(call, feature);
+    result = core.layers.run(call, feature);
     if (!isThenable(result)) return finish(call, feature, result);
   } catch (error) {
     return fail(call, error);

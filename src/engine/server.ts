@@ -18,7 +18,6 @@ import type { CacheHint, Capabilities, Implementation } from '../protocol/model.
 import type { Rules } from '../protocol/rules.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { EngineChannel } from './channel.ts';
-import { addLayer } from './compose.ts';
 import type { Context } from './context.ts';
 import { Core } from './core.ts';
 import type {
@@ -169,7 +168,7 @@ export class Server implements SessionHost {
 
   /** Wraps every request from here on; the first one added is the outermost. */
   around(middleware: Middleware): this {
-    addLayer(this.#core.middleware, middleware);
+    this.#core.layers.add(middleware);
     return this;
   }
 

@@ -1,7 +1,7 @@
 // What a server promises its author: isolation, middleware, observers, visibility, drain.
 
 import { expect, test } from 'vitest';
-import { gate } from '../../src/engine/compose.ts';
+import { gate } from '../../src/engine/layers.ts';
 import { AskError, createServer, type Ended, type Peer } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import { Conversation } from '../support/conversation.ts';

@@ -68,8 +68,14 @@ export function createSpelling(
     args(into, tool, args) {
       if (mode === 'none' || args === undefined) return;
       into.bytes(field);
-      if (mode === 'digest') return into.ascii(`"sha256:${hash('sha256', canonicalJson(args), 'hex')}"`);
+      if (mode === 'digest') {
+        const json = canonicalJson(args);
+        if (json.length > bulkyChars) clean.sawBulk = true;
+        return into.ascii(`"sha256:${hash('sha256', json, 'hex')}"`);
+      }
       const hidden = hiddenOf(tool);
+      // What is not to be shown is not to be kept for long either.
+      if (hidden !== undefined) clean.sawBulk = true;
       value(into, hidden === undefined ? args : hideFields(args, hidden));
     },
     value,

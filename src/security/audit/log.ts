@@ -1,7 +1,7 @@
 // The audit log of a server: an observer of every call, refusal and read, with doors for authentication and for starts
 // of programs. What a line says: lines.ts; how it gets to the disk: writer.ts.
 
-import { gate } from '../../engine/compose.ts';
+import { gate } from '../../engine/layers.ts';
 import type { Ended, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { isThenable } from '../../engine/run-call.ts';
 import type { Server } from '../../engine/server.ts';

@@ -1,7 +1,7 @@
 // Time and room of single calls: the shortest limit that covers a request holds. The engine keeps the clock and counts
 // the bytes; here is only who gets how much.
 
-import { gate } from '../../engine/compose.ts';
+import { gate } from '../../engine/layers.ts';
 import type { Middleware } from '../../engine/ports.ts';
 import { compileTarget, type LimitTarget } from './scope.ts';
 

@@ -1,7 +1,7 @@
 // Rate limits as middleware: who comes too often is told when to come back, and nothing of his request is run.
 // Greetings, pings, notifications and cancels always pass, and no connection is ever dropped for it.
 
-import { gate } from '../../engine/compose.ts';
+import { gate } from '../../engine/layers.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { type Bucket, type BucketStore, createMemoryBuckets } from './bucket.ts';
@@ -88,16 +88,19 @@ const maxRemembered = 10_000;
 function remember(make: BucketsOf): BucketsOf {
   const named = new WeakMap<object, readonly Bucket[]>();
   const nameless = new Map<string, readonly Bucket[]>();
+  // Whoever calls often mostly comes right after himself.
+  let last: { readonly caller: object | string; readonly buckets: readonly Bucket[] } | undefined;
   return (request) => {
-    const { principal, address = request.peer.transport } = request.peer;
-    const known = principal === undefined ? nameless.get(address) : named.get(principal);
-    if (known !== undefined) return known;
-    const buckets = make(request);
-    if (principal !== undefined) named.set(principal, buckets);
-    else {
+    const { peer } = request;
+    const caller = peer.principal ?? peer.address ?? peer.transport;
+    if (last?.caller === caller) return last.buckets;
+    const known = typeof caller === 'string' ? nameless.get(caller) : named.get(caller);
+    const buckets = known ?? make(request);
+    if (known === undefined && typeof caller === 'string') {
       if (nameless.size >= maxRemembered) nameless.clear();
-      nameless.set(address, buckets);
-    }
+      nameless.set(caller, buckets);
+    } else if (known === undefined) named.set(caller as object, buckets);
+    last = { caller, buckets };
     return buckets;
   };
 }
