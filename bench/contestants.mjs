@@ -168,7 +168,7 @@ const profiles = [
 ];
 
 const guards = {
-  mooring: 'mooring',
+  mooring: 'mooring, nothing',
   rate: 'mooring, rate limit',
   audit: 'mooring, audit log',
   'rate-audit': 'mooring, both',

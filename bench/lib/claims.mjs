@@ -117,7 +117,7 @@ const perEra = (era) => {
       at: 'least',
       goal: 0.95,
       as: 'share',
-      value: (rows) => relation(ours(rows, era, 'rate-audit'), ours(rows, era), { metric: 'cpuUs', pick: 'median' }),
+      value: (rows) => figure(ours(rows, era, 'rate-audit'), 'share', 'median'),
     },
     {
       suite: 'guard',
@@ -125,7 +125,7 @@ const perEra = (era) => {
       at: 'least',
       goal: 0.95,
       as: 'share',
-      value: (rows) => relation(ours(rows, era, 'rate-audit'), ours(rows, era), { metric: 'echoUs', pick: 'median' }),
+      value: (rows) => figure(ours(rows, era, 'rate-audit'), 'echoShare', 'median'),
     },
     {
       suite: 'streams',

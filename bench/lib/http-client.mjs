@@ -34,6 +34,8 @@ export class HttpClient {
   #accepts;
   #child;
   #port = 0;
+  /** @type {number[]} */
+  #ports = [];
   #nextId = firstId;
   #agent = new Agent({ keepAlive: true, maxSockets: 64 });
   revision = '';
@@ -54,10 +56,16 @@ export class HttpClient {
   /** @param {ConstructorParameters<typeof HttpClient>} args */
   static async open(...args) {
     const client = new HttpClient(...args);
-    const { listening } = await client.#told('listening');
-    client.#port = listening;
+    const { listening, other } = await client.#told('listening');
+    client.#ports = [listening, other];
+    client.turnTo(0);
     client.revision = revisions[client.#era];
     return client;
+  }
+
+  /** Speaks to one of the two servers of a process from now on. @param {0 | 1} which */
+  turnTo(which) {
+    this.#port = this.#ports[which];
   }
 
   /** Opens sessions where the era has them; stateless load runs under the one name it has. @param {number} count */

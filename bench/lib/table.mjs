@@ -51,7 +51,7 @@ export function markdown(rows, columns, who = 'server') {
       const value = column.to
         ? relation(row, find(rows, column.to, row.era), column)
         : figure(row, column.metric, column.pick);
-      return format(value, column.to ? column.as : undefined, column.digits);
+      return format(value, column.as, column.digits);
     }),
   ]);
   const widths = head.map((_, n) => Math.max(3, ...[head, ...body].map((cells) => cells[n].length)));

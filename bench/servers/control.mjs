@@ -1,7 +1,7 @@
 // How an HTTP contestant and the bench talk beside the protocol: over the process channel, so that no route is added.
 
-/** Tells the bench where the server listens. @param {number} port */
-export const listening = (port) => process.send?.({ listening: port });
+/** Tells the bench where the server listens, and the other one where a process has two. @param {number[]} ports */
+export const listening = (...ports) => process.send?.({ listening: ports[0], other: ports[1] });
 
 /** Runs `publish` when the bench asks for one change of the tool list. @param {() => void} publish */
 export const onChange = (publish) =>

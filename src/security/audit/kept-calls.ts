@@ -15,7 +15,7 @@ export interface Trouble {
 }
 
 /** As many are kept at most. */
-export const maxKept = 32;
+export const maxKept = 64;
 
 /** What one call takes: its end and its length; its head, session, arguments and trouble. */
 const numbersEach = 2;

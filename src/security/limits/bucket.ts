@@ -37,8 +37,6 @@ interface Cell {
 /** Buckets in this process. */
 export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): BucketStore {
   const cells = new Map<string, Cell>();
-  /** The cells of the request at hand, found once and then used twice. */
-  const found: Cell[] = [];
 
   const open = (key: string, nowMs: number): Cell => {
     if (cells.size >= maxBuckets) makeRoom(nowMs);
@@ -77,15 +75,14 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
       for (let index = 0; index < buckets.length; index++) {
         const bucket = buckets[index] as Bucket;
         const { intervalMs, burst } = bucket;
-        const cell = find(bucket, nowMs);
-        found[index] = cell;
-        const backlogMs = cell.fullAt - nowMs - (burst - 1) * intervalMs;
+        const backlogMs = find(bucket, nowMs).fullAt - nowMs - (burst - 1) * intervalMs;
         if (backlogMs > waitMs) waitMs = backlogMs;
       }
       if (waitMs > rounding) return Math.ceil(waitMs);
       for (let index = 0; index < buckets.length; index++) {
-        const cell = found[index] as Cell;
-        cell.fullAt = Math.max(cell.fullAt, nowMs) + (buckets[index] as Bucket).intervalMs;
+        const { intervalMs, place } = buckets[index] as Bucket;
+        const cell = place as Cell;
+        cell.fullAt = (cell.fullAt > nowMs ? cell.fullAt : nowMs) + intervalMs;
       }
       return 0;
     },
