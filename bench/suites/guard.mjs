@@ -12,7 +12,7 @@ export const guard = {
 its process with one that has no guards, and the two take turns. The first row is what such a pair differs by when both
 are alike. The tiny call does nothing at all, so every microsecond of a guard shows.`,
   transport: 'guard',
-  rounds: 4,
+  rounds: 3,
   columns: [
     { label: 'call CPU µs', metric: 'cpuUs', pick: 'median' },
     { label: 'calls/s', metric: 'perSec', pick: 'median' },
@@ -43,9 +43,9 @@ are alike. The tiny call does nothing at all, so every microsecond of a guard sh
       await inTurn('calculate', 64, warmMs);
       const calls = [];
       for (let turn = 0; turn < turns; turn++) calls.push(await inTurn('calculate', 64, ms / 4));
-      await inTurn('echo', 16, warmMs / 2);
+      await inTurn('echo', 16, warmMs);
       const echoes = [];
-      for (let turn = 0; turn < turns; turn++) echoes.push(await inTurn('echo', 16, ms / 8));
+      for (let turn = 0; turn < turns / 2; turn++) echoes.push(await inTurn('echo', 16, ms / 8));
       return {
         revision: client.revision,
         figures: {

@@ -14,8 +14,10 @@ export interface Trouble {
   readonly why: string | undefined;
 }
 
-/** As many are kept at most. */
+/** As many are kept at most … */
 export const maxKept = 64;
+/** … and so many where they are large: copying them around would cost more than to spell few at a time. */
+export const fewKept = 4;
 
 /** What one call takes: its end and its length; its head, session, arguments and trouble. */
 const numbersEach = 2;
@@ -36,8 +38,10 @@ export class KeptCalls {
     const values = this.#values;
     numbers[at * numbersEach] = endedAtMs;
     numbers[at * numbersEach + 1] = durationMs;
-    values[at * valuesEach] = head;
-    values[at * valuesEach + 1] = request.session?.key;
+    const session = request.session?.key;
+    // Mostly the same as the last time; to store what is there costs more than to look.
+    if (values[at * valuesEach] !== head) values[at * valuesEach] = head;
+    if (values[at * valuesEach + 1] !== session) values[at * valuesEach + 1] = session;
     values[at * valuesEach + 2] = args;
     values[at * valuesEach + 3] = outcome === 'ok' ? undefined : troubleOf(request, outcome, code);
   }
@@ -68,7 +72,7 @@ export class KeptCalls {
 
   clear(): void {
     // What clients sent must not be held by a place that nobody takes for hours.
-    for (let index = 0; index < this.#count * valuesEach; index++) this.#values[index] = undefined;
+    for (let at = 0; at < this.#count; at++) this.#values[at * valuesEach + 2] = undefined;
     this.#count = 0;
   }
 }

@@ -10,7 +10,7 @@ import { Chain } from './chain.ts';
 import type { AuditHead, AuditRecord, SyncPolicy } from './contract.ts';
 import { beginsGroup } from './entry.ts';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
-import { maxKept } from './kept-calls.ts';
+import { fewKept, maxKept } from './kept-calls.ts';
 import { LineWriter } from './lines.ts';
 
 export interface WriterOptions {
@@ -48,8 +48,8 @@ export class AuditWriter {
   #file: FileHandle;
   #fileBytes: number;
   readonly #spelling: Spelling;
-  /** How many calls are kept until they are spelled: one where they are large, more and more where they are not. */
-  #spelledTogether = 1;
+  /** How many calls are kept until they are spelled: few where they are large, more and more where they are not. */
+  #spelledTogether = fewKept;
   readonly #batch = new Batch();
   /** Taken from the batch and not on the disk yet. */
   #unwritten: TakenBatch | undefined;
@@ -126,7 +126,7 @@ export class AuditWriter {
     if (lines.kept === 0 || this.#busy) return;
     for (let at = 0; at < lines.kept; at++) this.#line(lines.call, at);
     lines.forgetKept();
-    this.#spelledTogether = this.#spelling.wasBulky() ? 1 : Math.min(this.#spelledTogether * 2, maxKept);
+    this.#spelledTogether = this.#spelling.wasBulky() ? fewKept : Math.min(this.#spelledTogether * 2, maxKept);
   }
 
   #closeGroup(): void {
