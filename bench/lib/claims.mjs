@@ -284,8 +284,11 @@ export const judge = (suite, rows) =>
 /** @param {Verdict} verdict */
 export function sentence({ suite, text, at, goal, as, unit, measured, holds }) {
   const word = holds === undefined ? 'n/a ' : holds ? 'pass' : 'FAIL';
+  const usual = as === 'above' || unit === 'KB' ? 1 : 0;
+  // What misses its goal by less than is written is written with more.
+  const hides = holds === false && format(measured, as, usual) === format(goal, as, usual);
   const write = (/** @type {number | undefined} */ value) => {
-    const number = format(value, as, as === 'above' || unit === 'KB' ? 1 : 0);
+    const number = format(value, as, hides ? usual + 1 : usual);
     return unit && value !== undefined ? `${number} ${unit}` : number;
   };
   return `${word}  ${suite.padEnd(8)}  ${text}: ${write(measured)} (goal: at ${at} ${write(goal)})`;

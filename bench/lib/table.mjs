@@ -35,7 +35,7 @@ const plain = (value, digits) =>
 /** @param {number | undefined} value @param {Column['as']} as @param {number} [digits] */
 export function format(value, as, digits = 0) {
   if (value === undefined) return '–';
-  if (as === 'share') return `${plain(value * 100, 0)} %`;
+  if (as === 'share') return `${plain(value * 100, digits)} %`;
   if (as === 'times') return `${plain(value, value < 10 ? 1 : 0)}×`;
   if (as === 'above') return `${value < 0 ? '−' : '+'}${plain(Math.abs(value), digits)}`;
   return plain(value, digits);
