@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import type { Peer } from '../../src/protocol/exchange.ts';
@@ -20,6 +22,7 @@ import {
 } from '../../src/security/audit/index.ts';
 import { rateLimit } from '../../src/security/limits/index.ts';
 import type { Sandbox } from '../../src/security/sandbox/index.ts';
+import { serveHttp } from '../../src/transports/http.ts';
 import { Conversation } from '../support/conversation.ts';
 
 const directories: string[] = [];
@@ -330,6 +333,23 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
   }
   writeFileSync(log.path, `${lines.join('\n')}\n`);
   expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 23, head: log.head });
+});
+
+test('every call of a session without a name says where it came from, also after the session rested', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const http = await serveHttp(audited(log), { port: 0, graceMs: 100 });
+  try {
+    const client = new Client({ name: 'nobody', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(http.url)));
+    for (let n = 0; n < 3; n++) await client.callTool({ name: 'echo', arguments: {} });
+    await client.close();
+  } finally {
+    await http.close();
+  }
+  await log.flush();
+  const calls = await entries(directory, { event: 'call' });
+  expect(calls.map(({ address }) => address)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
 });
 
 test('a log that begins in the middle of a group lacks what it belongs to', async () => {

@@ -19,7 +19,7 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring audit verify|tail|query [FILE] [options]
 
-  verify   checks that no line was changed, removed or put in: each carries the hash of the one before it
+  verify   checks that no line was changed, removed or put in: each group carries the hash of the one before
   tail     the last lines; --follow waits for more
   query    every line that fits
 

@@ -215,9 +215,8 @@ export class Streamable {
   ): void {
     const outlet = new SessionOutlet(live, exchange, accepts, message);
     live.exchangeBegun();
-    // The session knows who opened it; the token of this very request may have other scopes by now.
-    const inbound = principal === undefined ? { outlet } : { outlet, peer: new HttpPeer(exchange, principal) };
-    live.channel.receive(message, inbound);
+    // The session knows who opened it; this very request may come from elsewhere, and its token may have other scopes.
+    live.channel.receive(message, { outlet, peer: new HttpPeer(exchange, principal) });
     if (outlet.ended) return;
     live.rest();
     exchange.onGone(() => outlet.lost());
