@@ -335,6 +335,21 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
   expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 23, head: log.head });
 });
 
+test('a caller whose name can not be spelled costs one line, and nobody else anything', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  const server = audited(log);
+  const odd = await Conversation.open(server, undefined, {}, { ...alice, principal: { id: 42 as unknown as string } });
+  const fine = await Conversation.open(server);
+  await odd.call('echo', { n: 1 });
+  await fine.call('echo', { n: 2 });
+  await log.flush();
+  const lines = await entries(directory);
+  expect(lines.filter(({ event }) => event === 'unspelled').length).toBeGreaterThan(0);
+  expect(lines.filter(({ event }) => event === 'call').map((line) => line.arguments)).toEqual([{ n: 2 }]);
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: lines.length });
+});
+
 test('every call of a session without a name says where it came from, also after the session rested', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);

@@ -6,6 +6,7 @@ import { canonicalJson } from '../../schema/index.ts';
 import { compileGlobs, type Glob } from '../glob.ts';
 import { createRedactor, nameKeys, type Redactor } from '../redact.ts';
 import { type Batch, bytesOf } from './batch.ts';
+import { closeList, closeRecord, comma, openList, openRecord } from './codes.ts';
 import type { AuditOptions, FieldRule } from './contract.ts';
 
 /** Enough to understand a call, too little to copy a document. */
@@ -186,9 +187,6 @@ class CleanSpelling {
     return spelled;
   }
 }
-
-const comma = 0x2c;
-const [openList, closeList, openRecord, closeRecord] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 const words = { null: bytesOf('null'), true: bytesOf('true'), false: bytesOf('false') };
 

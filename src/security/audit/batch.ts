@@ -1,6 +1,8 @@
 // Lines that wait to be written, as bytes in one place: they are spelled where they will be taken from, and leave nothing
 // behind for the garbage collector. Two buffers take turns, so that writing needs no memory of its own.
 
+import { backslash, quote, zero } from './codes.ts';
+
 /** What was collected. */
 export interface TakenBatch {
   readonly bytes: Buffer;
@@ -132,9 +134,6 @@ export class Batch {
   }
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
-const zero = 0x30;
 const maxShortNumber = 999_999_999;
 
 function countDigits(number: number): number {

@@ -7,7 +7,8 @@ export interface Head extends Pick<Peer, 'principal' | 'transport' | 'address'> 
   readonly method: string;
   /** Of the tool, prompt or resource; empty where there is none. */
   readonly name: string;
-  readonly bytes: Uint8Array;
+  /** As it is written; whoever writes it first leaves it here. */
+  bytes?: Uint8Array;
 }
 
 /** Heads that are kept; stops made-up names from filling memory. */
@@ -15,13 +16,8 @@ const maxHeads = 500;
 const maxKeptName = 256;
 
 export class Heads {
-  readonly #spell: (request: RequestInfo) => Uint8Array;
   readonly #known = new Map<string, Head>();
   #last: Head | undefined;
-
-  constructor(spell: (request: RequestInfo) => Uint8Array) {
-    this.#spell = spell;
-  }
 
   of(request: RequestInfo): Head {
     const { name = '' } = request;
@@ -33,10 +29,9 @@ export class Heads {
     return head;
   }
 
-  #make(request: RequestInfo, name: string): Head {
-    const { method, peer } = request;
+  #make({ method, peer }: RequestInfo, name: string): Head {
     const { principal, transport, address } = peer;
-    const head = { method, name, principal, transport, address, bytes: this.#spell(request) };
+    const head = { method, name, principal, transport, address };
     if (this.#known.size >= maxHeads) this.#known.clear();
     if (name.length <= maxKeptName) this.#known.set(name, head);
     return head;

@@ -1,13 +1,14 @@
 // From what happened to the fields of a line. Written by hand rather than by JSON.stringify of an object: a line is made
 // for every call, and most of its parts are the same as in the line before.
 
-import type { Ended, Refused, RequestInfo } from '../../engine/ports.ts';
+import type { Ended, Refused } from '../../engine/ports.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
 import type { Spelling } from './arguments.ts';
 import { type Batch, bytesOf } from './batch.ts';
+import { closeRecord, point, zero } from './codes.ts';
 import type { AuditRecord } from './contract.ts';
-import { Heads } from './heads.ts';
+import { type Head, Heads } from './heads.ts';
 import { KeptCalls, type Trouble } from './kept-calls.ts';
 import { WallClock } from './wall-clock.ts';
 
@@ -54,10 +55,12 @@ const pieces = {
 export class LineWriter {
   readonly #spelling: Spelling;
   readonly #batch: Batch;
-  readonly #heads = new Heads((request) => this.#spellHead(request));
+  readonly #heads = new Heads();
   readonly #kept = new KeptCalls();
   readonly #sessions = new Map<string, Uint8Array>();
   readonly #clock = new WallClock();
+  /** Of the line at hand, on the monotonic clock. */
+  #momentMs = 0;
   #second = -1;
   #atMs = -1;
   readonly #time = bytesOf(',"time":"0000-00-00T00:00:00.000Z"');
@@ -92,13 +95,13 @@ export class LineWriter {
   readonly call = (at: number): void => {
     const batch = this.#batch;
     const kept = this.#kept;
-    const { name, bytes } = kept.head(at);
+    const head = kept.head(at);
     const session = kept.session(at);
     const trouble = kept.trouble(at);
     this.#timeOf(kept.endedAtMs(at));
-    batch.bytes(bytes);
+    this.#head(head);
     if (session !== undefined) this.#session(session);
-    this.#spelling.args(batch, name, kept.args(at));
+    this.#spelling.args(batch, head.name, kept.args(at));
     if (trouble === undefined) batch.bytes(pieces.ok);
     else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
     this.#ms(kept.durationMs(at));
@@ -137,15 +140,16 @@ export class LineWriter {
     }
   };
 
-  /** What can not be spelled still has its moment. */
+  /** In place of a line that could not be spelled: it still has its moment. */
   readonly unspelled = (): void => {
-    this.#timeOf(monotonicMs());
+    this.#timeOf(this.#momentMs);
     this.#batch.bytes(pieces.unspelled);
   };
 
   /** Spelling a date takes longer than the rest of a line, so it is done once per second and finished once per ms. */
-  #timeOf(monotonic: number): void {
-    const atMs = this.#clock.at(monotonic);
+  #timeOf(momentMs: number): void {
+    this.#momentMs = momentMs;
+    const atMs = this.#clock.at(momentMs);
     if (atMs !== this.#atMs) {
       const time = this.#time;
       const second = Math.floor(atMs / 1000);
@@ -182,18 +186,18 @@ export class LineWriter {
     if (why !== undefined) this.#why(why);
   }
 
-  #spellHead({ method, name, peer }: RequestInfo): Uint8Array {
+  #head(head: Head): void {
     const batch = this.#batch;
+    if (head.bytes !== undefined) return batch.bytes(head.bytes);
+    const { method, name, principal } = head;
     const begin = batch.end;
     const event = events.get(method);
     batch.ascii(`,"event":"${event ?? 'request'}"`);
     if (event === undefined) this.#text(pieces.method, method);
-    this.#who(peer.principal);
-    this.#where(peer);
-    if (name !== undefined) this.#text(pieces.name, name);
-    const bytes = Uint8Array.from(batch.from(begin));
-    batch.cut(begin);
-    return bytes;
+    this.#who(principal);
+    this.#where(head);
+    if (name !== '') this.#text(pieces.name, name);
+    head.bytes = Uint8Array.from(batch.from(begin));
   }
 
   #text(field: Uint8Array, text: string): void {
@@ -230,9 +234,6 @@ export class LineWriter {
   }
 }
 
-const zero = 0x30;
-const point = 0x2e;
-const closeRecord = 0x7d;
 /** Where the date stands in the time of a line, and where its last digits. */
 const timeAt = ',"time":"'.length;
 const msAt = timeAt + 20;
