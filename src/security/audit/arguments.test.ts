@@ -40,6 +40,21 @@ test.each([
   expect(textOf(value)).toBe(text);
 });
 
+test('what was shown of one value says nothing about the next', () => {
+  const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`key${n}`, n]));
+  const values = [
+    { a: 1, b: { c: 2 } },
+    { '': 1, b: 2 },
+    { b: { a: 1 }, c: 2 },
+    many,
+    { key0: { [`k${'x'.repeat(80)}`]: 1 } },
+  ];
+  for (const value of [...values, ...values.toReversed()]) {
+    expect(spell(value)).toEqual(value);
+    expect(textOf({ password: 'hunter2', a: { token: 'hunter2' } })).not.toContain('hunter2');
+  }
+});
+
 test('what its keys do not tell is copied with care', () => {
   expect(spell({ at: new Date(0), of: new Map([['token', 'x']]) })).toEqual({
     at: '1970-01-01T00:00:00.000Z',

@@ -112,6 +112,9 @@ class CleanSpelling {
   readonly #shortest: number;
   /** Names that may be shown, with their colon; false stands for those that may not. */
   readonly #keys = new Map<string, Uint8Array | false>();
+  /** The names of the value before, in their order: mostly the next one has the same. */
+  readonly #lastKeys: Name[] = Array.from({ length: maxLastKeys }, () => ({ key: '', spelled: false }));
+  #keyCount = 0;
   #left = 0;
 
   constructor(redactor: Redactor, shortest: number) {
@@ -122,6 +125,7 @@ class CleanSpelling {
   /** False: it is not clean. */
   spell(into: Batch, value: unknown): boolean {
     this.#left = maxValues;
+    this.#keyCount = 0;
     return this.#value(into, value, 0);
   }
 
@@ -177,15 +181,34 @@ class CleanSpelling {
   }
 
   #key(key: string): Uint8Array | false {
+    const count = this.#keyCount++;
+    if (count >= maxLastKeys || key.length > maxKeptKey) return this.#findKey(key);
+    const last = this.#lastKeys[count] as Name;
+    if (last.key !== key) {
+      last.spelled = this.#findKey(key);
+      last.key = key;
+    }
+    return last.spelled;
+  }
+
+  #findKey(key: string): Uint8Array | false {
     let spelled = this.#keys.get(key);
     if (spelled === undefined) {
       const redactor = this.#redactor;
       const isSecret = nameKeys.has(key) || redactor.isSecretKey(key) || redactor.redactText(key) !== key;
       spelled = isSecret ? false : bytesOf(`${spellAscii(key)}:`);
-      if (key.length <= 64 && this.#keys.size < 1000) this.#keys.set(key, spelled);
+      if (key.length <= maxKeptKey && this.#keys.size < 1000) this.#keys.set(key, spelled);
     }
     return spelled;
   }
+}
+
+const maxLastKeys = 16;
+const maxKeptKey = 64;
+
+interface Name {
+  key: string;
+  spelled: Uint8Array | false;
 }
 
 const words = { null: bytesOf('null'), true: bytesOf('true'), false: bytesOf('false') };

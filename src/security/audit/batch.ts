@@ -46,18 +46,22 @@ export class Batch {
   bytes(piece: Uint8Array): void {
     const { length } = piece;
     if (this.#end + length > this.#buffer.length) this.#grow(length);
-    if (length > shortPiece) this.#buffer.set(piece, this.#end);
-    else for (let index = 0; index < length; index++) this.#buffer[this.#end + index] = piece[index] as number;
-    this.#end += length;
+    const end = this.#end;
+    const buffer = this.#buffer;
+    if (length > shortPiece) buffer.set(piece, end);
+    else for (let index = 0; index < length; index++) buffer[end + index] = piece[index] as number;
+    this.#end = end + length;
   }
 
   /** Text that has nothing beyond ASCII, of which every character is one byte. */
   ascii(text: string): void {
     const { length } = text;
     if (this.#end + length > this.#buffer.length) this.#grow(length);
-    if (length > shortText) this.#buffer.write(text, this.#end, 'latin1');
-    else for (let index = 0; index < length; index++) this.#buffer[this.#end + index] = text.charCodeAt(index);
-    this.#end += length;
+    const end = this.#end;
+    const buffer = this.#buffer;
+    if (length > shortText) buffer.write(text, end, 'latin1');
+    else for (let index = 0; index < length; index++) buffer[end + index] = text.charCodeAt(index);
+    this.#end = end + length;
   }
 
   /** Text as JSON has it, where that is the text itself in quotes; otherwise nothing, and false. */

@@ -8,8 +8,12 @@ const from = Symbol('address');
 
 /** Notes where a socket comes from: it goes a long way to find out each time, and forgets it when it closes. */
 export function noteAddress(socket: Socket & { [from]?: string | undefined }): string | undefined {
-  return (socket[from] = socket.remoteAddress);
+  const address = socket.remoteAddress;
+  return (socket[from] = address === undefined ? undefined : sameText(address));
 }
+
+/** The engine keeps one copy of every name: guards compare addresses at each call, and finding them the same is quick. */
+const sameText = (text: string): string => Object.keys({ [text]: true })[0] as string;
 
 export class NodeRequest implements HttpRequest {
   protected readonly incoming: IncomingMessage;
