@@ -8,6 +8,8 @@ import { macosBackend } from './macos.ts';
 import { windowsBackend } from './windows.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mooring-clipboard-'));
+// The programs made here are scripts of the old kind, whatever a package.json above the folder says.
+writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function around(platform: string, env: Record<string, string>, programs: string[], wsl = false): Surroundings {
