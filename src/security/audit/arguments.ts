@@ -113,7 +113,7 @@ class CleanSpelling {
   /** Names that may be shown, with their colon; false stands for those that may not. */
   readonly #keys = new Map<string, Uint8Array | false>();
   /** The names of the value before, in their order: mostly the next one has the same. */
-  readonly #lastKeys: Name[] = Array.from({ length: maxLastKeys }, () => ({ key: '', spelled: false }));
+  readonly #lastKeys: Name[] = Array.from({ length: maxLastKeys }, () => ({ key: undefined, spelled: false }));
   #keyCount = 0;
   #left = 0;
 
@@ -207,7 +207,7 @@ const maxLastKeys = 16;
 const maxKeptKey = 64;
 
 interface Name {
-  key: string;
+  key: string | undefined;
   spelled: Uint8Array | false;
 }
 
