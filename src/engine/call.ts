@@ -57,6 +57,7 @@ export class Call implements RequestInfo {
     channel: EngineChannel,
     revision: Revision,
     session: Session | undefined,
+    method: string,
     message: JsonRpcRequest,
     outlet: Outlet,
     header: ReadHeader | undefined,
@@ -66,7 +67,7 @@ export class Call implements RequestInfo {
     this.revision = revision;
     this.session = session;
     this.id = message.id;
-    this.method = message.method;
+    this.method = method;
     this.params = message.params ?? noParams;
     this.peer = channel.peer;
     this.outlet = outlet;
@@ -199,7 +200,8 @@ export class Call implements RequestInfo {
     if (this.startedAt < 0) return;
     const endedAtMs = monotonicMs();
     const ended: Ended = { request: this, outcome, code, durationMs: endedAtMs - this.startedAt, endedAtMs };
-    for (const watch of this.core.watchers.ended) watch(ended);
+    const watching = this.core.watchers.ended;
+    for (let index = 0; index < watching.length; index++) watching[index]?.(ended);
   }
 
   /** Tells the handler to stop. */

@@ -12,7 +12,7 @@ import {
   requestText,
   sortMessage,
 } from '../protocol/json-rpc.ts';
-import { checkParams, methodRow } from '../protocol/methods.ts';
+import { checkParams, type MethodRow, methodRow } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { Revision } from '../protocol/revisions/index.ts';
 import { AskError } from './asks/index.ts';
@@ -167,29 +167,35 @@ export class EngineChannel implements SessionChannel, Listener {
       const closed = this.#gate(message, session, revision);
       if (closed !== undefined) return this.#refuse(revision, message.id, closed, message, outlet);
     }
-    const feature = this.#feature(message, revision);
+    const row = methodRow(message.method);
+    // The table's own text: guards compare it many times, and texts that are one and the same compare at once.
+    const method = row?.name ?? message.method;
+    const feature = this.#feature(method, row, message.params, revision);
     if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, message, outlet);
     if (this.#inFlight !== undefined && this.#inFlight.size > 0) {
       const crowded = this.#crowded(message.id);
       if (crowded !== undefined) return this.#refuse(revision, message.id, crowded, message, outlet);
     }
-    const call = new Call(this, revision, session, message, outlet, header);
+    const call = new Call(this, revision, session, method, message, outlet, header);
     if (feature.pace === 'work' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
       this.#enqueue(call, feature);
     else runCall(call, feature);
   }
 
-  #feature(message: JsonRpcRequest, revision: Revision): Feature | WireError {
+  #feature(
+    method: string,
+    row: MethodRow | undefined,
+    params: JsonRpcRequest['params'],
+    revision: Revision,
+  ): Feature | WireError {
     const { core } = this;
-    const { method } = message;
     const feature = core.features.get(method);
     if (feature === undefined) return wireErrors.methodNotFound(method);
     if (core.customMethods.has(method)) return feature;
-    const row = methodRow(method);
     if (row === undefined || !revision.requests.has(method) || (row.needs !== undefined && !core.offers(row.needs))) {
       return wireErrors.methodNotFound(method);
     }
-    const flaw = row.params === undefined ? undefined : checkParams(row, message.params);
+    const flaw = row.params === undefined ? undefined : checkParams(row, params);
     return flaw === undefined ? feature : wireErrors.invalidParams(flaw);
   }
 

@@ -10,7 +10,8 @@ import { type Feature, stillOpen } from './feature.ts';
 export function runCall(call: Call, feature: Feature): void {
   const { core } = call;
   if (core.watchers.ended.length > 0) call.startedAt = monotonicMs();
-  for (const watch of core.watchers.started) watch(call);
+  const { started } = core.watchers;
+  for (let index = 0; index < started.length; index++) started[index]?.(call);
   let result: unknown;
   try {
     result = core.layers.run(call, feature);

@@ -25,12 +25,13 @@ export class Watchers {
   add(observer: Observer): () => void {
     const stops: (() => void)[] = [];
     for (const event of ['received', 'sent', 'started', 'ended', 'refused', 'connected', 'disconnected'] as const) {
-      const own = observer[event] as ((first: unknown, second: unknown) => void) | undefined;
+      // Bound rather than called by `call`: the code of a bound function can be put where it is called from.
+      const own = observer[event]?.bind(observer) as ((first: unknown, second: unknown) => void) | undefined;
       if (own === undefined) continue;
       const list = this[event] as unknown[];
       const watch = (first: unknown, second: unknown): void => {
         try {
-          own.call(observer, first, second);
+          own(first, second);
         } catch (error) {
           this.#logger?.error('an observer failed', { observer: event, error });
         }

@@ -4,12 +4,9 @@
 
 type Hrtime = () => readonly [seconds: number, nanoseconds: number];
 
-let read: (() => number) | undefined;
+const msOf = (time: ReturnType<Hrtime>): number => time[0] * 1e3 + time[1] / 1e6;
 
-export function monotonicMs(): number {
-  read ??= findClock();
-  return read();
-}
+export const monotonicMs: () => number = findClock();
 
 function findClock(): () => number {
   const { process } = globalThis as { readonly process?: { readonly hrtime?: Hrtime } };
@@ -19,5 +16,3 @@ function findClock(): () => number {
   const offsetMs = performance.now() - msOf(since);
   return () => msOf(hrtime()) + offsetMs;
 }
-
-const msOf = (time: ReturnType<Hrtime>): number => time[0] * 1e3 + time[1] / 1e6;
