@@ -27,45 +27,53 @@ const rounding = 1e-3;
 /** How many buckets are kept at most; stops callers with ever new names from filling memory. */
 const defaultMaxBuckets = 100_000;
 
-interface Cell {
-  /** When the bucket will be full again. */
-  fullAt: number;
-  /** Its place was given to another; whoever comes for it gets a new one. */
-  gone: boolean;
-}
+/** How many there is room for at first; it doubles when they are taken. */
+const firstRoom = 64;
 
-/** Buckets in this process. */
+/** Buckets in this process. Their numbers stand side by side: a call that looks at several finds them in one place. */
 export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): BucketStore {
-  const cells = new Map<string, Cell>();
+  const places = new Map<string, number>();
+  const free: number[] = [];
+  /** When the bucket in each place will be full again. */
+  let fullAt = new Float64Array(firstRoom);
+  /** What buckets remember is their place and this; a smaller number is a place that may have been given to another. */
+  let epoch = 0;
 
-  const open = (key: string, nowMs: number): Cell => {
-    if (cells.size >= maxBuckets) makeRoom(nowMs);
-    const cell = { fullAt: 0, gone: false };
-    cells.set(key, cell);
-    return cell;
+  const open = (key: string, nowMs: number): number => {
+    if (places.size >= maxBuckets) makeRoom(nowMs);
+    const at = free.pop() ?? places.size;
+    if (at >= fullAt.length) {
+      const larger = new Float64Array(fullAt.length * 2);
+      larger.set(fullAt);
+      fullAt = larger;
+    }
+    fullAt[at] = 0;
+    places.set(key, at);
+    return at;
   };
 
-  const close = (key: string, cell: Cell): void => {
-    cell.gone = true;
-    cells.delete(key);
+  const close = (key: string, at: number): void => {
+    places.delete(key);
+    free.push(at);
   };
 
-  const find = (bucket: Bucket, nowMs: number): Cell => {
-    const known = bucket.place as Cell | undefined;
-    if (known !== undefined && !known.gone) return known;
-    const cell = cells.get(bucket.key) ?? open(bucket.key, nowMs);
-    bucket.place = cell;
-    return cell;
+  const find = (bucket: Bucket, nowMs: number): number => {
+    const known = typeof bucket.place === 'number' ? bucket.place - epoch : -1;
+    if (known >= 0) return known;
+    const at = places.get(bucket.key) ?? open(bucket.key, nowMs);
+    bucket.place = epoch + at;
+    return at;
   };
 
   /** A full bucket is as good as none. When none is full, the oldest tenth goes: memory comes before precision. */
   const makeRoom = (nowMs: number): void => {
-    for (const [key, cell] of cells) if (cell.fullAt <= nowMs) close(key, cell);
-    if (cells.size < maxBuckets) return;
+    epoch += maxBuckets;
+    for (const [key, at] of places) if ((fullAt[at] as number) <= nowMs) close(key, at);
+    if (places.size < maxBuckets) return;
     let surplus = Math.ceil(maxBuckets / 10);
-    for (const [key, cell] of cells) {
+    for (const [key, at] of places) {
       if (surplus-- <= 0) break;
-      close(key, cell);
+      close(key, at);
     }
   };
 
@@ -75,14 +83,14 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
       for (let index = 0; index < buckets.length; index++) {
         const bucket = buckets[index] as Bucket;
         const { intervalMs, burst } = bucket;
-        const backlogMs = find(bucket, nowMs).fullAt - nowMs - (burst - 1) * intervalMs;
+        const backlogMs = (fullAt[find(bucket, nowMs)] as number) - nowMs - (burst - 1) * intervalMs;
         if (backlogMs > waitMs) waitMs = backlogMs;
       }
       if (waitMs > rounding) return Math.ceil(waitMs);
       for (let index = 0; index < buckets.length; index++) {
-        const { intervalMs, place } = buckets[index] as Bucket;
-        const cell = place as Cell;
-        cell.fullAt = (cell.fullAt > nowMs ? cell.fullAt : nowMs) + intervalMs;
+        const bucket = buckets[index] as Bucket;
+        const at = find(bucket, nowMs);
+        fullAt[at] = Math.max(fullAt[at] as number, nowMs) + bucket.intervalMs;
       }
       return 0;
     },
