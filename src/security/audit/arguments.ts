@@ -110,7 +110,7 @@ class CleanSpelling {
   sawBulk = false;
   readonly #redactor: Redactor;
   readonly #shortest: number;
-  /** Names that may be shown, with their colon; false stands for those that may not. */
+  /** Names that may be shown, with comma and colon; false stands for those that may not. */
   readonly #keys = new Map<string, Uint8Array | false>();
   /** The names of the value before, in their order: mostly the next one has the same. */
   readonly #lastKeys: Name[] = Array.from({ length: maxLastKeys }, () => ({ key: undefined, spelled: false }));
@@ -166,16 +166,16 @@ class CleanSpelling {
   #record(into: Batch, record: object, depth: number): boolean {
     // Dates, maps and errors are not what their keys say.
     if (record.constructor !== Object) return false;
-    let before = openRecord;
+    const begin = into.end;
     for (const key in record) {
       const name = this.#key(key);
       if (name === false) return false;
-      into.byte(before);
       into.bytes(name);
       if (!this.#value(into, (record as Record<string, unknown>)[key], depth + 1)) return false;
-      before = comma;
     }
-    if (before === openRecord) into.byte(openRecord);
+    // Every name came with a comma before it; the first one has none.
+    if (into.end === begin) into.byte(openRecord);
+    else into.replace(begin, openRecord);
     into.byte(closeRecord);
     return true;
   }
@@ -196,7 +196,7 @@ class CleanSpelling {
     if (spelled === undefined) {
       const redactor = this.#redactor;
       const isSecret = nameKeys.has(key) || redactor.isSecretKey(key) || redactor.redactText(key) !== key;
-      spelled = isSecret ? false : bytesOf(`${spellAscii(key)}:`);
+      spelled = isSecret ? false : bytesOf(`,${spellAscii(key)}:`);
       if (key.length <= maxKeptKey && this.#keys.size < 1000) this.#keys.set(key, spelled);
     }
     return spelled;

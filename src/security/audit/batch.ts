@@ -13,7 +13,7 @@ const firstBytes = 64 * 1024;
 /** A buffer that has grown beyond this in a bad moment is not kept for the good ones. */
 const keptBytes = 1024 * 1024;
 /** Up to here a loop is quicker than a call that copies. */
-const shortPiece = 16;
+const shortPiece = 8;
 const shortText = 32;
 
 /** What JSON does not spell as itself, and all that is not ASCII. */
@@ -41,6 +41,11 @@ export class Batch {
   byte(code: number): void {
     if (this.#end >= this.#buffer.length) this.#grow(1);
     this.#buffer[this.#end++] = code;
+  }
+
+  /** Writes over a byte that is there. */
+  replace(at: number, code: number): void {
+    this.#buffer[at] = code;
   }
 
   bytes(piece: Uint8Array): void {

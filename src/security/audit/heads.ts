@@ -7,8 +7,10 @@ export interface Head extends Pick<Peer, 'principal' | 'transport' | 'address'> 
   readonly method: string;
   /** Of the tool, prompt or resource; empty where there is none. */
   readonly name: string;
-  /** As it is written; whoever writes it first leaves it here. */
+  /** As it is written, after a time; whoever writes it first leaves it here. */
   bytes?: Uint8Array;
+  /** The time that stands there. */
+  atMs?: number;
 }
 
 /** Heads that are kept; stops made-up names from filling memory. */
@@ -38,11 +40,8 @@ export class Heads {
   }
 }
 
-function isAlike(one: Head, { method, peer }: RequestInfo): boolean {
-  return (
-    one.principal === peer.principal &&
-    one.address === peer.address &&
-    one.method === method &&
-    one.transport === peer.transport
-  );
-}
+const isAlike = (one: Head, { method, peer }: RequestInfo): boolean =>
+  one.principal === peer.principal &&
+  one.address === peer.address &&
+  one.method === method &&
+  one.transport === peer.transport;

@@ -38,10 +38,9 @@ export class KeptCalls {
     const values = this.#values;
     numbers[at * numbersEach] = endedAtMs;
     numbers[at * numbersEach + 1] = durationMs;
-    const session = request.session?.key;
     // Mostly the same as the last time; to store what is there costs more than to look.
     if (values[at * valuesEach] !== head) values[at * valuesEach] = head;
-    if (values[at * valuesEach + 1] !== session) values[at * valuesEach + 1] = session;
+    values[at * valuesEach + 1] = request.session;
     values[at * valuesEach + 2] = args;
     values[at * valuesEach + 3] = outcome === 'ok' ? undefined : troubleOf(request, outcome, code);
   }
@@ -58,8 +57,8 @@ export class KeptCalls {
     return this.#values[at * valuesEach] as Head;
   }
 
-  session(at: number): string | undefined {
-    return this.#values[at * valuesEach + 1] as string | undefined;
+  session(at: number): Ended['request']['session'] {
+    return this.#values[at * valuesEach + 1] as Ended['request']['session'];
   }
 
   args(at: number): unknown {
@@ -72,7 +71,11 @@ export class KeptCalls {
 
   clear(): void {
     // What clients sent must not be held by a place that nobody takes for hours.
-    for (let at = 0; at < this.#count; at++) this.#values[at * valuesEach + 2] = undefined;
+    const values = this.#values;
+    for (let at = 0; at < this.#count; at++) {
+      values[at * valuesEach + 1] = undefined;
+      values[at * valuesEach + 2] = undefined;
+    }
     this.#count = 0;
   }
 }

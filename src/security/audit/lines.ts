@@ -98,9 +98,8 @@ export class LineWriter {
     const head = kept.head(at);
     const session = kept.session(at);
     const trouble = kept.trouble(at);
-    this.#timeOf(kept.endedAtMs(at));
-    this.#head(head);
-    if (session !== undefined) this.#session(session);
+    this.#head(head, kept.endedAtMs(at));
+    if (session !== undefined) this.#session(session.key);
     this.#spelling.args(batch, head.name, kept.args(at));
     if (trouble === undefined) batch.bytes(pieces.ok);
     else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
@@ -149,7 +148,10 @@ export class LineWriter {
   /** Spelling a date takes longer than the rest of a line, so it is done once per second and finished once per ms. */
   #timeOf(momentMs: number): void {
     this.#momentMs = momentMs;
-    const atMs = this.#clock.at(momentMs);
+    this.#batch.bytes(this.#spellTime(this.#clock.at(momentMs)));
+  }
+
+  #spellTime(atMs: number): Uint8Array {
     if (atMs !== this.#atMs) {
       const time = this.#time;
       const second = Math.floor(atMs / 1000);
@@ -163,7 +165,7 @@ export class LineWriter {
       time[msAt + 1] = zero + (((ms / 10) | 0) % 10);
       time[msAt + 2] = zero + (ms % 10);
     }
-    this.#batch.bytes(this.#time);
+    return this.#time;
   }
 
   /** Three decimals, none for a whole number. */
@@ -186,18 +188,32 @@ export class LineWriter {
     if (why !== undefined) this.#why(why);
   }
 
-  #head(head: Head): void {
+  /** What lines of one caller and tool begin with. The time is a part of it: one piece is put down sooner than two. */
+  #head(head: Head, momentMs: number): void {
+    this.#momentMs = momentMs;
+    const atMs = this.#clock.at(momentMs);
+    head.bytes ??= this.#spellHead(head);
+    if (head.atMs !== atMs) {
+      head.atMs = atMs;
+      head.bytes.set(this.#spellTime(atMs));
+    }
+    this.#batch.bytes(head.bytes);
+  }
+
+  #spellHead(head: Head): Uint8Array {
     const batch = this.#batch;
-    if (head.bytes !== undefined) return batch.bytes(head.bytes);
     const { method, name, principal } = head;
     const begin = batch.end;
+    batch.bytes(this.#time);
     const event = events.get(method);
     batch.ascii(`,"event":"${event ?? 'request'}"`);
     if (event === undefined) this.#text(pieces.method, method);
     this.#who(principal);
     this.#where(head);
     if (name !== '') this.#text(pieces.name, name);
-    head.bytes = Uint8Array.from(batch.from(begin));
+    const bytes = Uint8Array.from(batch.from(begin));
+    batch.cut(begin);
+    return bytes;
   }
 
   #text(field: Uint8Array, text: string): void {
