@@ -16,7 +16,7 @@ import { revisions } from './wire.mjs';
  * @property {number} notes     notes to store before reading
  */
 
-/** @template T @typedef {(contestant: Contestant, era: Era, effort: Effort) => Promise<T>} Measure */
+/** @template T @typedef {(contestant: Contestant, era: Era, effort: Effort, round: number) => Promise<T>} Measure */
 
 /**
  * @typedef {object} Suite
@@ -65,7 +65,7 @@ export async function runSuite(suite, { rounds, effort, only, report }) {
   for (let round = 1; round <= rounds; round++) {
     for (const { contestant, era, row } of entries) {
       report(`${suite.id}, round ${round} of ${rounds}: ${contestant.name}, ${revisions[era]}`);
-      const { revision, figures } = await suite.measure(contestant, era, effort).catch((cause) => {
+      const { revision, figures } = await suite.measure(contestant, era, effort, round).catch((cause) => {
         throw new Error(`${suite.id}: ${contestant.name}, ${revisions[era]}: ${cause.message}`, { cause });
       });
       row.revision = revision;

@@ -30,4 +30,8 @@ async function serve(guards) {
   return (await serveHttp(server, { host: '127.0.0.1', port: 0, path: '/mcp' })).port;
 }
 
-listening(await serve(''), await serve(process.env.BENCH_GUARDS ?? ''));
+const guards = process.env.BENCH_GUARDS ?? '';
+if (process.env.BENCH_GUARDED_FIRST === 'true') {
+  const guarded = await serve(guards);
+  listening(await serve(''), guarded);
+} else listening(await serve(''), await serve(guards));
