@@ -86,11 +86,14 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
     install(server: Server): void {
       server.around(guard);
       if (sync === 'always') server.around(hold);
+      const tell = (ended: Ended): void => {
+        if (isEventful(ended)) writer.call(ended);
+      };
+      const tellOnce = (ended: Ended): void => {
+        if (told.get(ended.request) !== ended.outcome) tell(ended);
+      };
       server.observe({
-        ended: (ended) => {
-          const isTold = sync === 'always' && told.get(ended.request) === ended.outcome;
-          if (!isTold && isEventful(ended)) writer.call(ended);
-        },
+        ended: sync === 'always' ? tellOnce : tell,
         refused: (refused) => {
           if (valve.admits('refusal')) writer.refusal(refused);
         },

@@ -95,10 +95,14 @@ export class AuditWriter {
 
   /** The end of a request. */
   call(ended: Ended): void {
-    if (this.#busy) return queueMicrotask(() => this.call(ended));
+    if (this.#busy) return this.#callLater(ended);
     this.#recorded++;
     if (this.#lines.keep(ended) >= this.#spelledTogether) this.#spell();
-    this.#timer ??= setTimeout(() => this.#tick(), collectMs);
+    this.#timer ??= setTimeout(this.#tick, collectMs);
+  }
+
+  #callLater(ended: Ended): void {
+    queueMicrotask(() => this.call(ended));
   }
 
   /** A message that was turned away before it became a request. */
@@ -117,7 +121,7 @@ export class AuditWriter {
     this.#spell();
     if (asFirst) this.#chain.close();
     this.#line(spell, what);
-    this.#timer ??= setTimeout(() => this.#tick(), collectMs);
+    this.#timer ??= setTimeout(this.#tick, collectMs);
   }
 
   /** Spells the calls that have ended, also while the disk fails: arguments are not kept, however long it takes. */
@@ -156,11 +160,11 @@ export class AuditWriter {
     this.#busy = false;
   }
 
-  #tick(): void {
+  readonly #tick = (): void => {
     this.#timer = undefined;
     this.#spell();
     if (!this.#running && !this.#failing) this.#begin();
-  }
+  };
 
   /**
    * Resolves when everything recorded so far is written and, unless the policy is never to, on the disk. While the disk
@@ -229,7 +233,7 @@ export class AuditWriter {
     this.#failing = failed;
     this.#running = false;
     if (failed) this.#retry = setTimeout(() => this.#begin(), retryMs).unref();
-    else if (this.#batch.lines > 0) this.#timer ??= setTimeout(() => this.#tick(), collectMs);
+    else if (this.#batch.lines > 0) this.#timer ??= setTimeout(this.#tick, collectMs);
   }
 
   async #work(): Promise<void> {

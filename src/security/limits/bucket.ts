@@ -88,9 +88,10 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
       }
       if (waitMs > rounding) return Math.ceil(waitMs);
       for (let index = 0; index < buckets.length; index++) {
-        const bucket = buckets[index] as Bucket;
-        const at = find(bucket, nowMs);
-        fullAt[at] = Math.max(fullAt[at] as number, nowMs) + bucket.intervalMs;
+        const { intervalMs, place } = buckets[index] as Bucket;
+        const at = (place as number) - epoch;
+        // One that lost its place to another of this very request is as good as full.
+        if (at >= 0) fullAt[at] = Math.max(fullAt[at] as number, nowMs) + intervalMs;
       }
       return 0;
     },
