@@ -1,7 +1,7 @@
 // From what happened to the fields of a line. Written by hand rather than by JSON.stringify of an object: a line is made
 // for every call, and most of its parts are the same as in the line before.
 
-import type { Ended, Refused } from '../../engine/ports.ts';
+import type { Ended, Refused, RequestInfo } from '../../engine/ports.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
 import type { Spelling } from './arguments.ts';
@@ -35,7 +35,9 @@ const uneventful: ReadonlySet<string> = new Set([
 export const isEventful = ({ request: { method }, outcome }: Ended): boolean =>
   method === 'tools/call' || outcome === 'refused' || !uneventful.has(method);
 
-const maxSessions = 5_000;
+/** Where a session carries how it is written: it comes with every call of its own, and takes it along when it goes. */
+const written = Symbol('written');
+type WrittenSession = NonNullable<RequestInfo['session']> & { [written]?: Uint8Array };
 
 const pieces = {
   ok: bytesOf(',"outcome":"ok","ms":'),
@@ -57,7 +59,6 @@ export class LineWriter {
   readonly #batch: Batch;
   readonly #heads = new Heads();
   readonly #kept = new KeptCalls();
-  readonly #sessions = new Map<string, Uint8Array>();
   readonly #clock = new WallClock();
   /** Of the line at hand, on the monotonic clock. */
   #momentMs = 0;
@@ -96,10 +97,10 @@ export class LineWriter {
     const batch = this.#batch;
     const kept = this.#kept;
     const head = kept.head(at);
-    const session = kept.session(at);
+    const session: WrittenSession | undefined = kept.session(at);
     const trouble = kept.trouble(at);
     this.#head(head, kept.endedAtMs(at));
-    if (session !== undefined) this.#session(session.key);
+    if (session !== undefined) batch.bytes((session[written] ??= spellSession(session.key)));
     this.#spelling.args(batch, head.name, kept.args(at));
     if (trouble === undefined) batch.bytes(pieces.ok);
     else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
@@ -127,7 +128,7 @@ export class LineWriter {
     this.#timeOf(monotonicMs());
     this.#text(pieces.event, event);
     this.#who(ctx?.principal);
-    if (ctx?.session !== undefined) this.#session(ctx.session.key);
+    if (ctx?.session !== undefined) batch.bytes(spellSession(ctx.session.key));
     if (outcome !== undefined) this.#text(pieces.outcome, outcome);
     if (durationMs !== undefined) {
       batch.ascii(',"ms":');
@@ -236,19 +237,10 @@ export class LineWriter {
     this.#text(pieces.principal, principal.id);
     if (principal.issuer !== undefined) this.#text(pieces.issuer, principal.issuer);
   }
-
-  /** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
-  #session(key: string): void {
-    if (key === '') return;
-    let bytes = this.#sessions.get(key);
-    if (bytes === undefined) {
-      bytes = bytesOf(`,"session":${JSON.stringify(key)}`);
-      if (this.#sessions.size >= maxSessions) this.#sessions.clear();
-      this.#sessions.set(key, bytes);
-    }
-    this.#batch.bytes(bytes);
-  }
 }
+
+/** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
+const spellSession = (key: string): Uint8Array => bytesOf(key === '' ? '' : `,"session":${JSON.stringify(key)}`);
 
 /** Where the date stands in the time of a line, and where its last digits. */
 const timeAt = ',"time":"'.length;
