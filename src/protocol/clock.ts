@@ -4,9 +4,12 @@
 
 type Hrtime = () => readonly [seconds: number, nanoseconds: number];
 
-const msOf = (time: ReturnType<Hrtime>): number => time[0] * 1e3 + time[1] / 1e6;
+let read: (() => number) | undefined;
 
-export const monotonicMs: () => number = findClock();
+export function monotonicMs(): number {
+  read ??= findClock();
+  return read();
+}
 
 function findClock(): () => number {
   const { process } = globalThis as { readonly process?: { readonly hrtime?: Hrtime } };
@@ -16,3 +19,5 @@ function findClock(): () => number {
   const offsetMs = performance.now() - msOf(since);
   return () => msOf(hrtime()) + offsetMs;
 }
+
+const msOf = (time: ReturnType<Hrtime>): number => time[0] * 1e3 + time[1] / 1e6;
