@@ -56,3 +56,12 @@ test('a bucket that lost its place to others and comes back shares the new one w
   expect(store.take([bucket('a', 2, 1_000_000)], 0)).toBe(0);
   expect(store.take([kept], 0)).toBeGreaterThan(0);
 });
+
+test('a bucket gives its token also when another of the same request makes room', () => {
+  const store = createMemoryBuckets(10);
+  const busy = bucket('busy', 2, 1_000_000);
+  expect(store.take([busy], 0)).toBe(0);
+  for (let n = 0; n < 9; n++) store.take([bucket(`soon full ${n}`, 2, 1)], 0);
+  expect(store.take([busy, bucket('new')], 1_000)).toBe(0);
+  expect(store.take([busy], 1_000)).toBeGreaterThan(0);
+});

@@ -83,15 +83,16 @@ export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): Buc
       for (let index = 0; index < buckets.length; index++) {
         const bucket = buckets[index] as Bucket;
         const { intervalMs, burst } = bucket;
-        const backlogMs = (fullAt[find(bucket, nowMs)] as number) - nowMs - (burst - 1) * intervalMs;
+        const at = find(bucket, nowMs);
+        const backlogMs = (fullAt[at] as number) - nowMs - (burst - 1) * intervalMs;
         if (backlogMs > waitMs) waitMs = backlogMs;
       }
       if (waitMs > rounding) return Math.ceil(waitMs);
       for (let index = 0; index < buckets.length; index++) {
-        const { intervalMs, place } = buckets[index] as Bucket;
-        const at = (place as number) - epoch;
-        // One that lost its place to another of this very request is as good as full.
-        if (at >= 0) fullAt[at] = Math.max(fullAt[at] as number, nowMs) + intervalMs;
+        const bucket = buckets[index] as Bucket;
+        // Found again: another of this very request may have made room.
+        const at = find(bucket, nowMs);
+        fullAt[at] = Math.max(fullAt[at] as number, nowMs) + bucket.intervalMs;
       }
       return 0;
     },
