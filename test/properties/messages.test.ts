@@ -91,6 +91,17 @@ function metaOf(value: unknown): object {
   return isRecord(meta) ? meta : {};
 }
 
+/** Whether it asks for something that has a name, be it meant as a request or hit upon by chance. */
+function isAsked(item: unknown): item is Record<string, unknown> {
+  return isRecord(item) && methods.includes(item['method'] as never);
+}
+
+/** What asks gets an id by its place; what does not never bears such an id, not even by chance. */
+function named(item: unknown, place: number): unknown {
+  if (isAsked(item)) return { ...item, id: `r${place}` };
+  return isRecord(item) && /^r\d+$/.test(String(item['id'])) ? { ...item, id: `not-${String(item['id'])}` } : item;
+}
+
 interface Played {
   readonly answers: Map<unknown, number>;
   readonly findings: string[];
@@ -145,22 +156,24 @@ async function playAll(revision: string, messages: readonly unknown[]): Promise<
   return { answers, findings };
 }
 
+test('a response is never answered, whatever its id and its result', async () => {
+  for (const result of [false, null, [], {}]) {
+    const { answers } = await playAll('2026-07-28', [{ jsonrpc: '2.0', id: 'r0', result }]);
+    expect(answers.size).toBe(0);
+  }
+});
+
 for (const revision of revisions) {
   test(`${revision}: every request is answered exactly once, whatever surrounds it`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof({ arbitrary: request, weight: 3 }, { arbitrary: junk, weight: 1 }), { maxLength: 12 }),
         async (items) => {
-          const messages = items.map((each, i) =>
-            isRecord(each) && methods.includes(each['method'] as never) ? { ...each, id: `r${i}` } : each,
-          );
-          const { answers, findings } = await playAll(revision, messages);
+          const { answers, findings } = await playAll(revision, items.map(named));
           expect(findings).toEqual([]);
-          for (const message of messages) {
-            const id = isRecord(message) ? message['id'] : undefined;
-            if (typeof id === 'string' && /^r\d+$/.test(id))
-              expect(answers.get(id), `answers to ${JSON.stringify(message)}`).toBe(1);
-          }
+          items.forEach((item, i) => {
+            if (isAsked(item)) expect(answers.get(`r${i}`), `answers to ${JSON.stringify(item)}`).toBe(1);
+          });
         },
       ),
       { numRuns: 150 },
