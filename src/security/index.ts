@@ -72,6 +72,7 @@ export {
 export {
   type Bucket,
   type BucketStore,
+  type Buckets,
   type CallLimit,
   type ConcurrencyOptions,
   type ConcurrencyRule,

@@ -121,7 +121,7 @@ test('made-up tool names share one bucket', async () => {
 test('a bucket store of several machines may take its time', async () => {
   const { server } = bench();
   const answers = [0, 700];
-  const store = { take: async () => answers.shift() ?? 0 };
+  const store = { find: () => ({ take: async () => answers.shift() ?? 0 }) };
   server.around(rateLimit([{ per: 'global', requests: 1, windowMs: 1 }], { store }));
   const client = await Conversation.open(server);
   expect((await client.call('count')).result).toBeDefined();

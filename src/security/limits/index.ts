@@ -1,6 +1,6 @@
 // The door of the limits. Other rooms import from here and nowhere deeper.
 
-export { type Bucket, type BucketStore, createMemoryBuckets } from './bucket.ts';
+export { type Bucket, type BucketStore, type Buckets, createMemoryBuckets } from './bucket.ts';
 export { type CallLimit, limitCalls } from './call-limits.ts';
 export { type ConcurrencyOptions, type ConcurrencyRule, limitConcurrency } from './concurrency.ts';
 export { type LoadShedding, type SheddingOptions, shedLoad } from './load-shedding.ts';

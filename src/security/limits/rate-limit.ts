@@ -4,7 +4,7 @@
 import { gate } from '../../engine/layers.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import { type Bucket, type BucketStore, createMemoryBuckets } from './bucket.ts';
+import { type Bucket, type BucketStore, type Buckets, createMemoryBuckets } from './bucket.ts';
 import { compileKey, compileTarget, isExempt, type KnownName, type LimitTarget } from './scope.ts';
 
 /** So many requests in so much time. */
@@ -23,8 +23,10 @@ export interface RateLimitOptions {
   readonly now?: () => number;
 }
 
-/** The buckets a request takes from. */
-type BucketsOf = (request: RequestInfo) => readonly Bucket[];
+/** The buckets a request takes from; undefined where no rule covers it. */
+type BucketsOf = (request: RequestInfo) => Buckets | undefined;
+/** The same as they are described. */
+type Describe = (request: RequestInfo) => readonly Bucket[];
 
 /**
  * Limits how often requests come. A request must pass every rule that covers it; one that is refused costs nothing.
@@ -34,7 +36,7 @@ type BucketsOf = (request: RequestInfo) => readonly Bucket[];
  */
 export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions = {}): Middleware {
   const { store = createMemoryBuckets(), isKnown = () => true, now } = options;
-  const bucketsOf = compileRules(rules, isKnown);
+  const bucketsOf = compileRules(rules, store, isKnown);
   // Held here: an import is looked up anew at every call, in memory that nothing else has touched since the last one.
   const isFree = isExempt;
   const refuse = (waitMs: number): void => {
@@ -43,28 +45,23 @@ export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions 
   return gate((request) => {
     if (isFree(request)) return;
     const buckets = bucketsOf(request);
-    if (buckets.length === 0) return;
-    const waitMs = store.take(buckets, now === undefined ? request.startedAtMs : now());
+    if (buckets === undefined) return;
+    const waitMs = buckets.take(now === undefined ? request.startedAtMs : now());
     return typeof waitMs === 'number' ? refuse(waitMs) : waitMs.then(refuse);
   });
 }
 
 /** Callers come again and again: buckets that depend on nothing else are put together once for each of them. */
-function compileRules(rules: readonly RateRule[], isKnown: KnownName): BucketsOf {
-  const compiled = rules.map((rule, index) => ({ rule, find: compileRule(rule, index, isKnown) }));
-  const gather =
-    (finders: readonly BucketsOf[]): BucketsOf =>
-    (request) =>
-      finders.flatMap((find) => find(request));
-  const ofCaller = compiled.filter(({ rule }) => isAboutCaller(rule)).map(({ find }) => find);
-  const ofRequest = compiled.filter(({ rule }) => !isAboutCaller(rule)).map(({ find }) => find);
-  const known = remember(gather(ofCaller));
-  if (ofRequest.length === 0) return known;
-  const others = gather(ofRequest);
-  return (request) => [...known(request), ...others(request)];
+function compileRules(rules: readonly RateRule[], store: BucketStore, isKnown: KnownName): BucketsOf {
+  const finders = rules.map((rule, index) => compileRule(rule, index, isKnown));
+  const find: BucketsOf = (request) => {
+    const buckets = finders.flatMap((describe) => describe(request));
+    return buckets.length === 0 ? undefined : store.find(buckets);
+  };
+  return rules.every(isAboutCaller) ? remember(find) : find;
 }
 
-function compileRule(rule: RateRule, index: number, isKnown: KnownName): BucketsOf {
+function compileRule(rule: RateRule, index: number, isKnown: KnownName): Describe {
   const { requests, windowMs, burst = requests } = rule;
   if (!(requests > 0 && windowMs > 0 && burst >= 1)) {
     throw new RangeError('A rate limit needs requests and windowMs above 0 and a burst of at least 1');
@@ -86,22 +83,28 @@ const isAboutCaller = ({ per, tools, methods }: RateRule): boolean =>
 /** Addresses whose buckets are remembered; stops a botnet from filling memory. */
 const maxRemembered = 10_000;
 
-function remember(make: BucketsOf): BucketsOf {
-  const named = new WeakMap<object, readonly Bucket[]>();
-  const nameless = new Map<string, readonly Bucket[]>();
-  // Whoever calls often mostly comes right after himself.
-  let last: { readonly caller: object | string; readonly buckets: readonly Bucket[] } | undefined;
-  return (request) => {
-    const { peer } = request;
-    const caller = peer.principal ?? peer.address ?? peer.transport;
-    if (last?.caller === caller) return last.buckets;
+function remember(find: BucketsOf): BucketsOf {
+  const named = new WeakMap<object, Buckets | undefined>();
+  const nameless = new Map<string, Buckets | undefined>();
+  const look = (caller: object | string, request: RequestInfo): Buckets | undefined => {
     const known = typeof caller === 'string' ? nameless.get(caller) : named.get(caller);
-    const buckets = known ?? make(request);
+    const buckets = known ?? find(request);
     if (known === undefined && typeof caller === 'string') {
       if (nameless.size >= maxRemembered) nameless.clear();
       nameless.set(caller, buckets);
     } else if (known === undefined) named.set(caller as object, buckets);
-    last = { caller, buckets };
     return buckets;
+  };
+  // Whoever calls often mostly comes right after himself.
+  let last: object | string | undefined;
+  let lastBuckets: Buckets | undefined;
+  return (request) => {
+    const { peer } = request;
+    const caller = peer.principal ?? peer.address ?? peer.transport;
+    if (last !== caller) {
+      lastBuckets = look(caller, request);
+      last = caller;
+    }
+    return lastBuckets;
   };
 }
