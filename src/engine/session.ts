@@ -4,6 +4,7 @@
 import type { SaveState, SessionFacts, SessionInUse, SessionState } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel, Root } from '../protocol/model.ts';
 import type { Revision } from '../protocol/revisions/index.ts';
+import { newSessionKey } from '../protocol/session-key.ts';
 import type { SessionView } from './context.ts';
 
 /** What is known of a session when it begins; its key may be left open. */
@@ -38,7 +39,7 @@ export class Session implements SessionView, SessionInUse {
 
   /** Made when first asked for, where nobody gave one. */
   get key(): string {
-    return (this.#key ??= crypto.randomUUID());
+    return (this.#key ??= newSessionKey());
   }
 
   get facts(): SessionFacts {

@@ -4,6 +4,7 @@
 import type { SessionFacts } from '../../protocol/exchange.ts';
 import type { Capabilities, Implementation, Json } from '../../protocol/model.ts';
 import type { ExpiringStore, Sealer } from '../../protocol/ports.ts';
+import { newSessionKey } from '../../protocol/session-key.ts';
 import type { HttpLimits } from './limits.ts';
 import { whenReady } from './ready.ts';
 
@@ -96,7 +97,7 @@ export class SessionIds {
 
   /** Makes an id for a session that has yet to be initialized. */
   reserve(context: string): KnownSession | Promise<KnownSession> {
-    const key = crypto.randomUUID();
+    const key = newSessionKey();
     const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
     return whenReady(
       this.#seal(key, expiresAtMs, reserved, context),
