@@ -1,10 +1,11 @@
 // Calls that have ended and wait to be spelled, some at a time: for a single one the processor would have to fetch the
 // code for it every time. Of each only what its line needs is kept, in places that are used again and again: an object
-// for each would have left the processor's caches by the time it is read.
+// for each would have left the processor's caches by the time it is read. Every call comes by here, so it touches as
+// little memory as possible: one place, and nothing to find it by but the one before.
 
 import type { Ended } from '../../engine/ports.ts';
 import { refusalOf } from '../refusals.ts';
-import type { Head } from './heads.ts';
+import { type Head, Heads } from './heads.ts';
 
 /** How a call ended that did not end well. */
 export interface Trouble {
@@ -17,67 +18,96 @@ export interface Trouble {
 /** As many are kept at most … */
 export const maxKept = 64;
 /** … and so many where they are large: copying them around would cost more than to spell few at a time. */
-export const fewKept = 4;
+const fewKept = 4;
 
-/** What one call takes: its end and its length; its head, session, arguments and trouble. */
-const numbersEach = 2;
-const valuesEach = 4;
+/** What is kept of one call. */
+export interface KeptCall {
+  readonly head: Head;
+  /** The name of the session, where it has one. */
+  readonly session: string | undefined;
+  readonly args: unknown;
+  readonly trouble: Trouble | undefined;
+  readonly endedAtMs: number;
+  readonly durationMs: number;
+}
+
+class Place implements KeptCall {
+  head!: Head;
+  session: string | undefined;
+  args: unknown;
+  trouble: Trouble | undefined;
+  endedAtMs = Number.NaN;
+  durationMs = Number.NaN;
+  /** Where the call after this one goes; the last place has none. */
+  readonly next: Place | undefined;
+
+  constructor(next: Place | undefined) {
+    this.next = next;
+  }
+}
 
 export class KeptCalls {
   #count = 0;
-  readonly #numbers = new Float64Array(maxKept * numbersEach);
-  readonly #values: unknown[] = Array.from({ length: maxKept * valuesEach }, () => undefined);
+  /** How many are spelled together: few where they are large, more and more where they are not. */
+  #enough = fewKept;
+  readonly #first = makePlaces(maxKept);
+  #free: Place | undefined = this.#first;
+  readonly #hasArgs: boolean;
+  readonly #heads = new Heads();
+
+  constructor(hasArgs: boolean) {
+    this.#hasArgs = hasArgs;
+  }
 
   get count(): number {
     return this.#count;
   }
 
-  add({ request, outcome, code, durationMs, endedAtMs }: Ended, head: Head, args: unknown): void {
-    const at = this.#count++;
-    const numbers = this.#numbers;
-    const values = this.#values;
-    numbers[at * numbersEach] = endedAtMs;
-    numbers[at * numbersEach + 1] = durationMs;
+  get isEnough(): boolean {
+    return this.#count >= this.#enough;
+  }
+
+  /** False: there is no place left. */
+  add({ request, outcome, code, durationMs, endedAtMs }: Ended): boolean {
+    const place = this.#free;
+    if (place === undefined) return false;
+    const head = this.#heads.of(request);
     // Mostly the same as the last time; to store what is there costs more than to look.
-    if (values[at * valuesEach] !== head) values[at * valuesEach] = head;
-    values[at * valuesEach + 1] = request.session;
-    values[at * valuesEach + 2] = args;
-    values[at * valuesEach + 3] = outcome === 'ok' ? undefined : troubleOf(request, outcome, code);
+    if (place.head !== head) place.head = head;
+    place.session = request.session?.key;
+    if (this.#hasArgs) place.args = request.params['arguments'];
+    if (outcome !== 'ok') place.trouble = troubleOf(request, outcome, code);
+    place.endedAtMs = endedAtMs;
+    place.durationMs = durationMs;
+    this.#free = place.next;
+    this.#count++;
+    return true;
   }
 
-  endedAtMs(at: number): number {
-    return this.#numbers[at * numbersEach] as number;
-  }
-
-  durationMs(at: number): number {
-    return this.#numbers[at * numbersEach + 1] as number;
-  }
-
-  head(at: number): Head {
-    return this.#values[at * valuesEach] as Head;
-  }
-
-  session(at: number): Ended['request']['session'] {
-    return this.#values[at * valuesEach + 1] as Ended['request']['session'];
-  }
-
-  args(at: number): unknown {
-    return this.#values[at * valuesEach + 2];
-  }
-
-  trouble(at: number): Trouble | undefined {
-    return this.#values[at * valuesEach + 3] as Trouble | undefined;
-  }
-
-  clear(): void {
+  /** Hands all of them over, those that come meanwhile included, and forgets them; answers how many they were. */
+  take(spell: (call: KeptCall) => void): number {
+    for (let place: Place | undefined = this.#first; place !== this.#free; place = place?.next) spell(place as Place);
     // What clients sent must not be held by a place that nobody takes for hours.
-    const values = this.#values;
-    for (let at = 0; at < this.#count; at++) {
-      values[at * valuesEach + 1] = undefined;
-      values[at * valuesEach + 2] = undefined;
+    for (let place: Place | undefined = this.#first; place !== this.#free; place = place?.next) {
+      (place as Place).args = undefined;
+      (place as Place).trouble = undefined;
     }
+    const count = this.#count;
+    this.#free = this.#first;
     this.#count = 0;
+    return count;
   }
+
+  /** Fits how many are kept to what the last ones were like. */
+  fit(wereLarge: boolean): void {
+    this.#enough = wereLarge ? fewKept : Math.min(this.#enough * 2, maxKept);
+  }
+}
+
+function makePlaces(count: number): Place {
+  let first = new Place(undefined);
+  for (let made = 1; made < count; made++) first = new Place(first);
+  return first;
 }
 
 function troubleOf(request: Ended['request'], outcome: Ended['outcome'], code: number | undefined): Trouble {

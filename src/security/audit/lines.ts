@@ -1,15 +1,15 @@
 // From what happened to the fields of a line. Written by hand rather than by JSON.stringify of an object: a line is made
 // for every call, and most of its parts are the same as in the line before.
 
-import type { Ended, Refused, RequestInfo } from '../../engine/ports.ts';
+import type { Ended, Refused } from '../../engine/ports.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
 import type { Spelling } from './arguments.ts';
 import { type Batch, bytesOf } from './batch.ts';
 import { closeRecord, point, zero } from './codes.ts';
 import type { AuditRecord } from './contract.ts';
-import { type Head, Heads } from './heads.ts';
-import { KeptCalls, type Trouble } from './kept-calls.ts';
+import type { Head } from './heads.ts';
+import type { KeptCall, Trouble } from './kept-calls.ts';
 import { WallClock } from './wall-clock.ts';
 
 /** Methods that are an event by themselves; of the others the line names the method. */
@@ -35,10 +35,6 @@ const uneventful: ReadonlySet<string> = new Set([
 export const isEventful = ({ request: { method }, outcome }: Ended): boolean =>
   method === 'tools/call' || outcome === 'refused' || !uneventful.has(method);
 
-/** Where a session carries how it is written: it comes with every call of its own, and takes it along when it goes. */
-const written = Symbol('written');
-type WrittenSession = NonNullable<RequestInfo['session']> & { [written]?: Uint8Array };
-
 const pieces = {
   ok: bytesOf(',"outcome":"ok","ms":'),
   name: bytesOf(',"name":'),
@@ -46,6 +42,7 @@ const pieces = {
   principal: bytesOf(',"principal":'),
   issuer: bytesOf(',"issuer":'),
   address: bytesOf(',"address":'),
+  session: bytesOf(',"session":'),
   event: bytesOf(',"event":'),
   outcome: bytesOf(',"outcome":'),
   details: bytesOf(',"details":'),
@@ -57,8 +54,6 @@ const pieces = {
 export class LineWriter {
   readonly #spelling: Spelling;
   readonly #batch: Batch;
-  readonly #heads = new Heads();
-  readonly #kept = new KeptCalls();
   readonly #clock = new WallClock();
   /** Of the line at hand, on the monotonic clock. */
   #momentMs = 0;
@@ -76,35 +71,14 @@ export class LineWriter {
     this.#clock.adjust();
   }
 
-  /** Keeps the end of a request until there are more; answers how many there are. */
-  keep(ended: Ended): number {
-    const { request } = ended;
-    const args = this.#spelling.hasArgs ? request.params['arguments'] : undefined;
-    this.#kept.add(ended, this.#heads.of(request), args);
-    return this.#kept.count;
-  }
-
-  get kept(): number {
-    return this.#kept.count;
-  }
-
-  forgetKept(): void {
-    this.#kept.clear();
-  }
-
-  /** One of those that are kept. */
-  readonly call = (at: number): void => {
+  readonly call = ({ head, session, args, trouble, endedAtMs, durationMs }: KeptCall): void => {
     const batch = this.#batch;
-    const kept = this.#kept;
-    const head = kept.head(at);
-    const session: WrittenSession | undefined = kept.session(at);
-    const trouble = kept.trouble(at);
-    this.#head(head, kept.endedAtMs(at));
-    if (session !== undefined) batch.bytes((session[written] ??= spellSession(session.key)));
-    this.#spelling.args(batch, head.name, kept.args(at));
+    this.#head(head, endedAtMs);
+    this.#session(session);
+    this.#spelling.args(batch, head.name, args);
     if (trouble === undefined) batch.bytes(pieces.ok);
     else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
-    this.#ms(kept.durationMs(at));
+    this.#ms(durationMs);
     if (trouble !== undefined) this.#trouble(trouble);
   };
 
@@ -128,7 +102,7 @@ export class LineWriter {
     this.#timeOf(monotonicMs());
     this.#text(pieces.event, event);
     this.#who(ctx?.principal);
-    if (ctx?.session !== undefined) batch.bytes(spellSession(ctx.session.key));
+    this.#session(ctx?.session?.key);
     if (outcome !== undefined) this.#text(pieces.outcome, outcome);
     if (durationMs !== undefined) {
       batch.ascii(',"ms":');
@@ -232,15 +206,20 @@ export class LineWriter {
     if (address !== undefined) this.#text(pieces.address, address);
   }
 
+  /** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
+  #session(key: string | undefined): void {
+    if (key === undefined || key === '') return;
+    const batch = this.#batch;
+    batch.bytes(pieces.session);
+    if (!batch.quoted(key)) batch.bytes(this.#spelling.text(key));
+  }
+
   #who(principal: Principal | undefined): void {
     if (principal === undefined) return;
     this.#text(pieces.principal, principal.id);
     if (principal.issuer !== undefined) this.#text(pieces.issuer, principal.issuer);
   }
 }
-
-/** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
-const spellSession = (key: string): Uint8Array => bytesOf(key === '' ? '' : `,"session":${JSON.stringify(key)}`);
 
 /** Where the date stands in the time of a line, and where its last digits. */
 const timeAt = ',"time":"'.length;

@@ -10,7 +10,7 @@ import { Chain } from './chain.ts';
 import type { AuditHead, AuditRecord, SyncPolicy } from './contract.ts';
 import { beginsGroup } from './entry.ts';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
-import { fewKept, maxKept } from './kept-calls.ts';
+import { type KeptCall, KeptCalls } from './kept-calls.ts';
 import { LineWriter } from './lines.ts';
 
 export interface WriterOptions {
@@ -41,6 +41,11 @@ interface Waiting {
 }
 
 export class AuditWriter {
+  readonly #kept: KeptCalls;
+  /** Lines that were spelled, and how many of them are written and safe. */
+  #spelled = 0;
+  #written = 0;
+  #synced = 0;
   readonly #options: WriterOptions;
   readonly #lines: LineWriter;
   readonly #logger: Logger;
@@ -48,14 +53,9 @@ export class AuditWriter {
   #file: FileHandle;
   #fileBytes: number;
   readonly #spelling: Spelling;
-  /** How many calls are kept until they are spelled: few where they are large, more and more where they are not. */
-  #spelledTogether = fewKept;
   readonly #batch = new Batch();
   /** Taken from the batch and not on the disk yet. */
   #unwritten: TakenBatch | undefined;
-  #recorded = 0;
-  #written = 0;
-  #synced = 0;
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -69,6 +69,7 @@ export class AuditWriter {
   #failing = false;
 
   constructor(options: WriterOptions, spelling: Spelling, head: AuditHead, file: FileHandle, fileBytes: number) {
+    this.#kept = new KeptCalls(spelling.hasArgs);
     this.#options = options;
     this.#spelling = spelling;
     this.#lines = new LineWriter(spelling, this.#batch);
@@ -89,18 +90,23 @@ export class AuditWriter {
     return this.#recorded - this.#written;
   }
 
+  get #recorded(): number {
+    return this.#spelled + this.#kept.count;
+  }
+
   get path(): string {
     return currentFile(this.#options.directory, this.#options.name);
   }
 
   /** The end of a request. */
   call(ended: Ended): void {
-    if (this.#busy) return this.#callLater(ended);
-    this.#recorded++;
-    if (this.#lines.keep(ended) >= this.#spelledTogether) this.#spell();
-    this.#timer ??= setTimeout(this.#tick, collectMs);
+    const kept = this.#kept;
+    if (!kept.add(ended)) return this.#callLater(ended);
+    if (kept.count === 1) this.#timer ??= setTimeout(this.#tick, collectMs);
+    if (kept.isEnough) this.#spell();
   }
 
+  /** Where spelling itself makes for more calls than there are places. */
   #callLater(ended: Ended): void {
     queueMicrotask(() => this.call(ended));
   }
@@ -117,21 +123,21 @@ export class AuditWriter {
 
   #add<T>(spell: (what: T) => void, what: T, asFirst = false): void {
     if (this.#busy) return queueMicrotask(() => this.#add(spell, what, asFirst));
-    this.#recorded++;
     this.#spell();
     if (asFirst) this.#chain.close();
     this.#line(spell, what);
+    this.#spelled++;
     this.#timer ??= setTimeout(this.#tick, collectMs);
   }
 
   /** Spells the calls that have ended, also while the disk fails: arguments are not kept, however long it takes. */
   #spell(): void {
-    const lines = this.#lines;
-    if (lines.kept === 0 || this.#busy) return;
-    for (let at = 0; at < lines.kept; at++) this.#line(lines.call, at);
-    lines.forgetKept();
-    this.#spelledTogether = this.#spelling.wasBulky() ? fewKept : Math.min(this.#spelledTogether * 2, maxKept);
+    if (this.#kept.count === 0 || this.#busy) return;
+    this.#spelled += this.#kept.take(this.#call);
+    this.#kept.fit(this.#spelling.wasBulky());
   }
+
+  readonly #call = (call: KeptCall): void => this.#line(this.#lines.call, call);
 
   #closeGroup(): void {
     this.#spell();
