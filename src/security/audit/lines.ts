@@ -71,6 +71,7 @@ export class LineWriter {
     this.#clock.adjust();
   }
 
+  /** A call that has ended. */
   readonly call = ({ head, session, args, trouble, endedAtMs, durationMs }: KeptCall): void => {
     const batch = this.#batch;
     this.#head(head, endedAtMs);
