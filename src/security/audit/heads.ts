@@ -7,6 +7,8 @@ export interface Head extends Pick<Peer, 'principal' | 'transport' | 'address'> 
   readonly method: string;
   /** Of the tool, prompt or resource; empty where there is none. */
   readonly name: string;
+  /** Whether a name of a session follows. */
+  readonly inSession: boolean;
   /** As it is written, after a time; whoever writes it first leaves it here. */
   bytes?: Uint8Array;
   /** The time that stands there. */
@@ -18,8 +20,13 @@ const maxHeads = 500;
 const maxKeptName = 256;
 
 export class Heads {
+  readonly #inSession: boolean;
   readonly #known = new Map<string, Head>();
   #last: Head | undefined;
+
+  constructor(inSession: boolean) {
+    this.#inSession = inSession;
+  }
 
   of(request: RequestInfo): Head {
     const { name = '' } = request;
@@ -33,7 +40,7 @@ export class Heads {
 
   #make({ method, peer }: RequestInfo, name: string): Head {
     const { principal, transport, address } = peer;
-    const head = { method, name, principal, transport, address };
+    const head = { method, name, inSession: this.#inSession, principal, transport, address };
     if (this.#known.size >= maxHeads) this.#known.clear();
     if (name.length <= maxKeptName) this.#known.set(name, head);
     return head;

@@ -23,8 +23,8 @@ const fewKept = 4;
 /** What is kept of one call. */
 export interface KeptCall {
   readonly head: Head;
-  /** The name of the session, where it has one. */
-  readonly session: string | undefined;
+  /** The name of the session; empty where there is none. */
+  readonly session: string;
   readonly args: unknown;
   readonly trouble: Trouble | undefined;
   readonly endedAtMs: number;
@@ -33,7 +33,7 @@ export interface KeptCall {
 
 class Place implements KeptCall {
   head!: Head;
-  session: string | undefined;
+  session = '';
   args: unknown;
   trouble: Trouble | undefined;
   endedAtMs = Number.NaN;
@@ -53,7 +53,8 @@ export class KeptCalls {
   readonly #first = makePlaces(maxKept);
   #free: Place | undefined = this.#first;
   readonly #hasArgs: boolean;
-  readonly #heads = new Heads();
+  readonly #inSessions = new Heads(true);
+  readonly #alone = new Heads(false);
 
   constructor(hasArgs: boolean) {
     this.#hasArgs = hasArgs;
@@ -71,10 +72,11 @@ export class KeptCalls {
   add({ request, outcome, code, durationMs, endedAtMs }: Ended): boolean {
     const place = this.#free;
     if (place === undefined) return false;
-    const head = this.#heads.of(request);
+    const key = request.session?.key ?? '';
+    const head = (key === '' ? this.#alone : this.#inSessions).of(request);
     // Mostly the same as the last time; to store what is there costs more than to look.
     if (place.head !== head) place.head = head;
-    place.session = request.session?.key;
+    place.session = key;
     if (this.#hasArgs) place.args = request.params['arguments'];
     if (outcome !== 'ok') place.trouble = troubleOf(request, outcome, code);
     place.endedAtMs = endedAtMs;

@@ -75,7 +75,7 @@ export class LineWriter {
   readonly call = ({ head, session, args, trouble, endedAtMs, durationMs }: KeptCall): void => {
     const batch = this.#batch;
     this.#head(head, endedAtMs);
-    this.#session(session);
+    if (head.inSession) this.#sessionName(session);
     this.#spelling.args(batch, head.name, args);
     if (trouble === undefined) batch.bytes(pieces.ok);
     else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
@@ -103,7 +103,11 @@ export class LineWriter {
     this.#timeOf(monotonicMs());
     this.#text(pieces.event, event);
     this.#who(ctx?.principal);
-    this.#session(ctx?.session?.key);
+    const { key = '' } = ctx?.session ?? {};
+    if (key !== '') {
+      batch.bytes(pieces.session);
+      this.#sessionName(key);
+    }
     if (outcome !== undefined) this.#text(pieces.outcome, outcome);
     if (durationMs !== undefined) {
       batch.ascii(',"ms":');
@@ -187,6 +191,7 @@ export class LineWriter {
     this.#who(principal);
     this.#where(head);
     if (name !== '') this.#text(pieces.name, name);
+    if (head.inSession) batch.bytes(pieces.session);
     const bytes = Uint8Array.from(batch.from(begin));
     batch.cut(begin);
     return bytes;
@@ -208,11 +213,8 @@ export class LineWriter {
   }
 
   /** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
-  #session(key: string | undefined): void {
-    if (key === undefined || key === '') return;
-    const batch = this.#batch;
-    batch.bytes(pieces.session);
-    if (!batch.quoted(key)) batch.bytes(this.#spelling.text(key));
+  #sessionName(key: string): void {
+    if (!this.#batch.quoted(key)) this.#batch.bytes(this.#spelling.text(key));
   }
 
   #who(principal: Principal | undefined): void {
