@@ -1,6 +1,7 @@
 // Tokens only this server can open: AES-256-GCM by the web's crypto. Without a configured key one is made at start,
 // so tokens end with the process; replicas share a key.
 
+import { fromBase64Url, toBase64Url } from '../protocol/base64url.ts';
 import type { Json } from '../protocol/model.ts';
 import type { Sealer, SealKey } from './ports.ts';
 import { checkSealKey } from './seal-key.ts';
@@ -52,20 +53,6 @@ export async function keyBytes(key: SealKey): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(
     await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`mooring seal key\u0000${key}`)),
   );
-}
-
-export function toBase64Url(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-}
-
-/** Strict: other alphabets, padding and stray bits are refused, so a token has exactly one spelling. */
-export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  const bytes = Uint8Array.from(binary, (each) => each.charCodeAt(0));
-  return toBase64Url(bytes) === text ? bytes : undefined;
 }
 
 /** SHA-256 of a text, base64url. */

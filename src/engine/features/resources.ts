@@ -1,5 +1,6 @@
 // resources/list, resources/templates/list and resources/read.
 
+import { toBase64Url } from '../../protocol/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
@@ -11,7 +12,6 @@ import type { ReadReturn } from '../definitions.ts';
 import type { Feature } from '../feature.ts';
 import type { Row } from '../lists.ts';
 import { isThenable } from '../run-call.ts';
-import { toBase64Url } from '../sealer.ts';
 
 export const listResources: Feature<string> = {
   pace: 'work',

@@ -16,7 +16,7 @@ export interface Trouble {
 }
 
 /** As many are kept at most … */
-export const maxKept = 64;
+const maxKept = 64;
 /** … and so many where they are large: copying them around would cost more than to spell few at a time. */
 const fewKept = 4;
 
