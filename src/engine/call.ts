@@ -154,9 +154,10 @@ export class Call implements RequestInfo {
     if (this.settled) return;
     this.settled = true;
     this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
+    this.#tell(outcome, undefined);
     if (typeof result === 'string') this.outlet.end(resultText(this.id, result));
     else this.#endKept(result);
-    this.#over(outcome, undefined);
+    this.onSettled?.(outcome, undefined);
   }
 
   #endKept(result: KeptText): void {
@@ -171,8 +172,10 @@ export class Call implements RequestInfo {
     const text = this.#spell(error);
     this.settled = true;
     this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
+    const code = error.code ?? revision.codeOf(error.kind);
+    this.#tell('refused', code);
     this.outlet.end(text, revision.statusOf(error), error.http?.headers);
-    this.#over('refused', error.code ?? revision.codeOf(error.kind));
+    this.onSettled?.('refused', code);
   }
 
   /** An error whose data JSON can not carry is still answered. */
@@ -190,13 +193,16 @@ export class Call implements RequestInfo {
     if (this.settled) return;
     this.settled = true;
     this.abort(reason);
+    this.#tell('cancelled', undefined);
     this.outlet.end(undefined);
-    this.#over('cancelled', undefined);
+    this.onSettled?.('cancelled');
   }
 
-  /** Tells whoever waits for the end of this call, then whoever watches. */
-  #over(outcome: Ended['outcome'], code: number | undefined): void {
-    this.onSettled?.(outcome, code);
+  /**
+   * Tells whoever watches that the call is over. Before the answer leaves: whatever goes out is known by then, and sending
+   * takes longer than all the rest of a small call, after which nothing of it would be at hand in the processor's caches.
+   */
+  #tell(outcome: Ended['outcome'], code: number | undefined): void {
     if (this.startedAt < 0) return;
     const endedAtMs = monotonicMs();
     const ended: Ended = { request: this, outcome, code, durationMs: endedAtMs - this.startedAt, endedAtMs };

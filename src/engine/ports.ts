@@ -67,6 +67,7 @@ export interface Observer {
   received?(message: unknown, peer: Peer): void;
   sent?(text: string, peer: Peer): void;
   started?(request: RequestInfo): void;
+  /** Told before the answer leaves. */
   ended?(ended: Ended): void;
   refused?(refused: Refused): void;
   connected?(peer: Peer): void;

@@ -135,6 +135,25 @@ test('observers see messages and calls on every path', async () => {
   expect(texts.some((each) => each.includes('"later"'))).toBe(true);
 });
 
+test('observers know that a call is over before its answer leaves', async () => {
+  const server = createServer({ name: 'tap', version: '1' });
+  const seen: string[] = [];
+  server.tool('ok', { run: () => 'ok' });
+  server.tool('later', { run: async () => 'later' });
+  server.tool('stuck', { run: () => new Promise(() => {}) });
+  const conversation = await Conversation.open(server);
+  server.observe({
+    ended: ({ request, outcome }) => seen.push(`${request.name} ${outcome}`),
+    sent: (text) => seen.push(text.includes('"error"') ? 'error' : 'result'),
+  });
+  await conversation.call('ok');
+  await conversation.call('later');
+  await conversation.call('nobody');
+  void conversation.call('stuck');
+  conversation.channel.close();
+  expect(seen).toEqual(['ok ok', 'result', 'later ok', 'result', 'nobody refused', 'error', 'stuck cancelled']);
+});
+
 test('an observer that comes late sees what an open connection says from then on, and one that left sees nothing', async () => {
   const server = createServer({ name: 'tap', version: '1' });
   server.tool('ok', { run: () => 'ok' });
