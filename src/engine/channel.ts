@@ -2,7 +2,7 @@
 // open in either direction. What a method does is in features/; how it is spelled is in protocol/revisions/.
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
-import type { Inbound, Outlet, Peer, ReadHeader, SessionChannel } from '../protocol/exchange.ts';
+import type { Inbound, Outlet, Peer, SessionChannel } from '../protocol/exchange.ts';
 import {
   isRequestId,
   type JsonRpcNotification,
@@ -95,10 +95,10 @@ export class EngineChannel implements SessionChannel, Listener {
   receive(value: unknown, inbound?: Inbound): void {
     const outlet = this.#back(inbound);
     for (const watch of this.core.watchers.received) watch(value, this.peer);
-    this.#take(value, outlet, inbound?.header);
+    this.#take(value, outlet, inbound);
   }
 
-  #take(value: unknown, outlet: Outlet, header: ReadHeader | undefined): void {
+  #take(value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {
     const message = value as JsonRpcRequest;
     // The commonest message by far, told at a glance; everything else is sorted with care.
     if (
@@ -110,9 +110,9 @@ export class EngineChannel implements SessionChannel, Listener {
       (message.params === undefined ||
         (typeof message.params === 'object' && message.params !== null && !Array.isArray(message.params)))
     ) {
-      this.#request(message, outlet, header);
+      this.#request(message, outlet, inbound);
     } else if (Array.isArray(value)) this.#batch(value, outlet);
-    else this.#other(value, outlet, header);
+    else this.#other(value, outlet, inbound);
   }
 
   refuse(error: Error, id?: RequestId, inbound?: Inbound): void {
@@ -133,11 +133,12 @@ export class EngineChannel implements SessionChannel, Listener {
     for (const watch of this.core.watchers.refused) watch({ message, peer: this.peer, error, code });
   }
 
-  #other(value: unknown, outlet: Outlet, header: ReadHeader | undefined): void {
+  #other(value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {
+    const header = inbound?.header;
     const sorted = sortMessage(value);
     switch (sorted.kind) {
       case 'request':
-        return this.#request(sorted.message, outlet, header);
+        return this.#request(sorted.message, outlet, inbound);
       case 'notification': {
         const flaw = header && this.core.vocabulary.contradiction(sorted.message, header);
         if (flaw) return this.#refuse(this.core.vocabulary.newest, undefined, flaw, value, outlet);
@@ -155,8 +156,9 @@ export class EngineChannel implements SessionChannel, Listener {
     }
   }
 
-  #request(message: JsonRpcRequest, outlet: Outlet, header: ReadHeader | undefined): void {
+  #request(message: JsonRpcRequest, outlet: Outlet, inbound: Inbound | undefined): void {
     const { core } = this;
+    const header = inbound?.header;
     const verdict = core.vocabulary.classify(message, header);
     if (verdict instanceof WireError) {
       return this.#refuse(core.vocabulary.newest, message.id, verdict, message, outlet);
@@ -179,7 +181,7 @@ export class EngineChannel implements SessionChannel, Listener {
     const call = new Call(this, revision, session, method, message, outlet, header);
     if (feature.pace === 'work' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
       this.#enqueue(call, feature);
-    else runCall(call, feature);
+    else runCall(call, feature, inbound?.atMs);
   }
 
   #feature(

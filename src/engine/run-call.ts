@@ -7,9 +7,10 @@ import { AskError } from './asks/index.ts';
 import type { Call } from './call.ts';
 import { type Feature, stillOpen } from './feature.ts';
 
-export function runCall(call: Call, feature: Feature): void {
+/** `atMs`: the moment at hand, where somebody has looked already. */
+export function runCall(call: Call, feature: Feature, atMs?: number): void {
   const { core } = call;
-  if (core.watchers.ended.length > 0) call.startedAt = monotonicMs();
+  if (core.watchers.ended.length > 0) call.startedAt = atMs ?? monotonicMs();
   const { started } = core.watchers;
   for (let index = 0; index < started.length; index++) started[index]?.(call);
   let result: unknown;

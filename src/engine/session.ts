@@ -39,7 +39,11 @@ export class Session implements SessionView, SessionInUse {
 
   /** Made when first asked for, where nobody gave one. */
   get key(): string {
-    return (this.#key ??= newSessionKey());
+    return this.#key ?? this.#makeKey();
+  }
+
+  #makeKey(): string {
+    return (this.#key = newSessionKey());
   }
 
   get facts(): SessionFacts {

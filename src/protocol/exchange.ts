@@ -57,6 +57,8 @@ export interface Inbound {
   readonly header?: ReadHeader;
   /** Who this very message speaks for, where one channel hears several: a session whose client renewed its token. */
   readonly peer?: Peer;
+  /** When it came, on the monotonic clock, where the transport has looked. */
+  readonly atMs?: number;
 }
 
 /** One connection as the engine sees it: a pipe, a socket, an HTTP session in use, or a single POST. */

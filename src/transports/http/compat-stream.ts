@@ -51,7 +51,7 @@ export class CompatStream {
   }
 
   #find(exchange: HttpExchange, principal: Principal | undefined, id: string): void | Promise<void> {
-    return whenReady(this.#sessions.find(id, principal), (known) => {
+    return whenReady(this.#sessions.find(id, principal, exchange), (known) => {
       if (known === undefined) return this.#refusals.unknownSession(exchange);
       return whenReady(this.#take(known, exchange, principal), (live) => {
         if (live === undefined) this.#refusals.unknownSession(exchange);

@@ -33,6 +33,8 @@ export interface ByteSink {
 
 /** A request with its one answer: `respond` or `openStream`, whichever is called first; later calls do nothing. */
 export interface HttpExchange extends HttpRequest {
+  /** When it came, or rather when that was first asked: on the monotonic clock, which is looked at once. */
+  readonly atMs: number;
   /** Sent with whatever the answer is: CORS, a request id. */
   extraHeaders: HeaderList | undefined;
   /** Told once which status the answer has. */

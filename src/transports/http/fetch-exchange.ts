@@ -1,5 +1,6 @@
 // Requests and answers as the web has them: for runtimes whose servers are functions from Request to Response.
 
+import { monotonicMs } from '../../protocol/clock.ts';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 
 const encoder = new TextEncoder();
@@ -10,6 +11,7 @@ export class FetchExchange implements HttpExchange {
   readonly path: string;
   readonly query: string;
   readonly address: string | undefined;
+  readonly atMs = monotonicMs();
   extraHeaders: HeaderList | undefined = undefined;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** Resolves with the one answer. */

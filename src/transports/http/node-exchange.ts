@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { monotonicMs } from '../../protocol/clock.ts';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { NodeRequest } from './node-request.ts';
@@ -23,6 +24,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** The client waits for our consent before it sends the body. */
   #asksFirst: boolean;
   #answered = false;
+  #atMs = -1;
   readonly #server: ServerState;
 
   constructor(request: IncomingMessage, response: ServerResponse, server: ServerState, asksFirst: boolean) {
@@ -30,6 +32,10 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     this.#response = response;
     this.#server = server;
     this.#asksFirst = asksFirst;
+  }
+
+  get atMs(): number {
+    return this.#atMs < 0 ? (this.#atMs = monotonicMs()) : this.#atMs;
   }
 
   readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {

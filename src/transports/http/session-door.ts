@@ -24,7 +24,7 @@ export class SessionDoor {
 
   /** Goes on in the session with that id, if it is one of this principal's. */
   enter(exchange: HttpExchange, principal: Principal | undefined, id: string, next: Next): void {
-    const found = this.#sessions.find(id, principal);
+    const found = this.#sessions.find(id, principal, exchange);
     if (found instanceof Promise) {
       return this.settle(
         exchange,

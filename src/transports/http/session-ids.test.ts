@@ -42,10 +42,20 @@ test('an id is bound to its principal, also when it is remembered', () => {
 test('an id expires, also when it is remembered', () => {
   const { ids } = make();
   const id = ids.mint(facts, '') as string;
-  vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs - 1);
-  expect(ids.open(id, '')).toBeDefined();
+  const lifeMs = defaultHttpLimits.sessionTtlMs;
+  vi.advanceTimersByTime(lifeMs - 1);
+  expect(ids.open(id, '', lifeMs - 1)).toBeDefined();
   vi.advanceTimersByTime(1);
-  expect(ids.open(id, '')).toBeUndefined();
+  expect(ids.open(id, '', lifeMs)).toBeUndefined();
+  expect(ids.open(id, '', lifeMs)).toBeUndefined();
+});
+
+test('an id expires by the time of day, also when the other clock stood still meanwhile', () => {
+  const { ids } = make();
+  const id = ids.mint(facts, '') as string;
+  expect(ids.open(id, '', 5)).toBeDefined();
+  vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs);
+  expect(ids.open(id, '', 1_005)).toBeUndefined();
 });
 
 test('a revoked id stays revoked until it would have expired', () => {

@@ -1,6 +1,7 @@
 // Session ids as sealed tokens: what `initialize` settled travels with the client, so an idle session needs no memory
 // and every process with the key can serve it. An id is no credential: it is bound to the principal it was made for.
 
+import { monotonicMs } from '../../protocol/clock.ts';
 import type { SessionFacts } from '../../protocol/exchange.ts';
 import type { Capabilities, Implementation, Json } from '../../protocol/model.ts';
 import type { ExpiringStore, Sealer } from '../../protocol/ports.ts';
@@ -24,6 +25,8 @@ export class KnownSession {
   /** Where the store has its revocation and its state: spelled once for those in frequent use. */
   #revokedKey: string | undefined = undefined;
   #stateKey: string | undefined = undefined;
+  /** It is not over before this moment on the monotonic clock. */
+  #soundUntilMs = Number.NEGATIVE_INFINITY;
   readonly id: string;
 
   constructor(id: string, key: string, expiresAtMs: number, settled: Settled | undefined, context: string) {
@@ -36,6 +39,17 @@ export class KnownSession {
 
   get facts(): SessionFacts | undefined {
     return this.settled && { key: this.key, ...this.settled };
+  }
+
+  /**
+   * Whether its time is over. Said by the time of day, since the clock that only goes forward stands still while the
+   * machine sleeps; but asked for that only so often.
+   */
+  isOver(nowMs: number): boolean {
+    if (nowMs < this.#soundUntilMs) return false;
+    const leftMs = this.expiresAtMs - Date.now();
+    this.#soundUntilMs = nowMs + Math.min(leftMs, soundMs);
+    return leftMs <= 0;
   }
 
   get revokedKey(): string {
@@ -66,6 +80,8 @@ const reserved = 'reserved';
 
 /** How many opened ids are remembered: opening one costs a tenth of a call, remembering it 300 bytes. */
 const maxRemembered = 16_384;
+/** For how long nobody looks whether the time of a session is over. */
+const soundMs = 1_000;
 /** How many kinds of client are. */
 const maxSettled = 256;
 
@@ -116,19 +132,23 @@ export class SessionIds {
   }
 
   /** Undefined for whatever is not a live session of this principal: forged, expired, revoked, somebody else's. */
-  open(id: string, context: string): KnownSession | undefined | Promise<KnownSession | undefined> {
+  open(
+    id: string,
+    context: string,
+    nowMs: number = monotonicMs(),
+  ): KnownSession | undefined | Promise<KnownSession | undefined> {
     if (id.length > this.#limits.maxSessionIdLength) return undefined;
     const remembered = this.#remembered.get(id);
     if (remembered !== undefined) {
       // Whoever asks must be the one it was made for, each time.
-      return remembered.context === context ? this.#unrevoked(remembered) : undefined;
+      return remembered.context === context ? this.#unrevoked(remembered, nowMs) : undefined;
     }
     return whenReady(this.#sealer.open(purpose, id, context), (opened) => {
       if (typeof opened !== 'string') return undefined;
       return whenReady(this.#read(id, opened, context), (session) => {
         // One that is not settled will be; remembering it would hide that.
         if (session?.settled !== undefined) this.#remembered.add(session);
-        return session && this.#unrevoked(session);
+        return session && this.#unrevoked(session, nowMs);
       });
     });
   }
@@ -160,8 +180,8 @@ export class SessionIds {
     return settled;
   }
 
-  #unrevoked(session: KnownSession): KnownSession | undefined | Promise<KnownSession | undefined> {
-    if (session.expiresAtMs <= Date.now()) return undefined;
+  #unrevoked(session: KnownSession, nowMs: number): KnownSession | undefined | Promise<KnownSession | undefined> {
+    if (session.isOver(nowMs)) return undefined;
     const mark = this.#store.get(session.revokedKey);
     if (mark instanceof Promise) return mark.then((found) => (found === undefined ? session : undefined));
     return mark === undefined ? session : undefined;

@@ -5,7 +5,7 @@ import type { Peer, SessionFacts, SessionHost, SessionState } from '../../protoc
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import { type Principal, principalKey } from '../../protocol/principal.ts';
-import type { HttpRequest } from './exchange.ts';
+import type { HttpExchange, HttpRequest } from './exchange.ts';
 import { type Ground, LiveSession, LiveSessions } from './live-session.ts';
 import { whenReady } from './ready.ts';
 import type { KnownSession, SessionIds } from './session-ids.ts';
@@ -43,8 +43,9 @@ export class Sessions {
     return ['Mcp-Session-Id', id, ...this.#aliases.flatMap((alias) => [alias, id])];
   }
 
-  find(id: string, principal: Principal | undefined): ReturnType<SessionIds['open']> {
-    return this.ids.open(id, principalKey(principal));
+  /** The session that a request means by an id. */
+  find(id: string, principal: Principal | undefined, { atMs }: HttpExchange): ReturnType<SessionIds['open']> {
+    return this.ids.open(id, principalKey(principal), atMs);
   }
 
   /** Takes a session up. Undefined: its revision is not served any more. */

@@ -129,7 +129,7 @@ export class Streamable {
     if (id === undefined) return this.#openNew(exchange, principal, accepts, message);
     this.#door.settle(
       exchange,
-      whenReady(this.#sessions.find(id, principal), (known) => {
+      whenReady(this.#sessions.find(id, principal, exchange), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
         if (known.settled === undefined) return this.#openReserved(exchange, principal, accepts, message, known, id);
         return this.#door.enterKnown(exchange, principal, known, (live) =>
@@ -216,7 +216,7 @@ export class Streamable {
     const outlet = new SessionOutlet(live, exchange, accepts, message);
     live.exchangeBegun();
     // The session knows who opened it; this very request may come from elsewhere, and its token may have other scopes.
-    live.channel.receive(message, { outlet, peer: new HttpPeer(exchange, principal) });
+    live.channel.receive(message, { outlet, peer: new HttpPeer(exchange, principal), atMs: exchange.atMs });
     if (outlet.ended) return;
     live.rest();
     exchange.onGone(() => outlet.lost());
@@ -233,7 +233,7 @@ export class Streamable {
     if (id === undefined) return this.#refusals.sessionRequired(exchange);
     this.#door.settle(
       exchange,
-      whenReady(this.#sessions.find(id, principal), (known) => {
+      whenReady(this.#sessions.find(id, principal, exchange), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
         if (!this.#door.speaks(exchange)) return;
         return whenReady(this.#sessions.end(known), () => exchange.respond(200, []));
