@@ -37,3 +37,46 @@ test('public names are what they are in the sources, beside whatever short ones 
     expect(found.filter((name) => name.length > 2).sort()).toEqual(names.sort());
   }
 }, 60_000);
+
+type Plugin = { transform(code: string, id: string): { code: string } };
+const { plainNames }: { plainNames(covers: () => boolean): Plugin } = await import(
+  join(root, 'scripts/plain-names.mjs')
+);
+const makePlain = (code: string): string => plainNames(() => true).transform(code, 'sample.ts').code;
+
+test('private names made plain are those of their own class', () => {
+  const code = `class Outer {
+    #kept: number = 1; // …
+    #both = '#kept';
+    inner() {
+      const outer = this;
+      return new (class {
+        #both = 2;
+        get #sum(): number { return outer.#kept + this.#both; }
+        sum() { return this.#sum; }
+      })();
+    }
+    both() { return this.#both; }
+  }`;
+  const plain = makePlain(code);
+  expect(plain.replaceAll("'#kept'", '')).not.toContain('#');
+  const { outer, inner } = new Function(
+    `${plain.replaceAll(': number', '')}; const outer = new Outer(); return { outer, inner: outer.inner() }`,
+  )() as { outer: { both(): unknown }; inner: { sum(): unknown } };
+  expect([outer.both(), inner.sum()]).toEqual(['#kept', 3]);
+});
+
+test('private names stay where plain ones would mean something else', () => {
+  expect(() => makePlain('class A extends B { #a = 1 }')).toThrow('extends');
+  expect(() => makePlain('class A { #a = 1; static is(it: object) { return #a in it } }')).toThrow('asked');
+  expect(() => makePlain('class A { #a = ')).toThrow('sample.ts');
+});
+
+test('guards have plain names, what people hold has not', () => {
+  const chunks = readdirSync(join(dist, 'chunks')).map((file) => readFileSync(join(dist, 'chunks', file), 'utf8'));
+  const isPrivate = /[.\s]#[a-z]/i;
+  const guards = chunks.find((text) => /\bKeptCalls = class\b|\bclass KeptCalls\b/.test(text));
+  expect(guards).toBeDefined();
+  expect(isPrivate.test(guards as string)).toBe(false);
+  expect(isPrivate.test(readFileSync(join(dist, 'index.js'), 'utf8'))).toBe(true);
+});
