@@ -103,12 +103,18 @@ export class AuditWriter {
     const kept = this.#kept;
     if (!kept.add(ended)) return this.#callLater(ended);
     if (kept.count === 1) this.#timer ??= setTimeout(this.#tick, collectMs);
-    if (kept.isEnough) this.#spell();
+    // Not now: the answer of this call is about to leave, and a long one should not have to be fetched again.
+    if (kept.isEnough) queueMicrotask(this.#spellKept);
   }
 
-  /** Where spelling itself makes for more calls than there are places. */
+  readonly #spellKept = (): void => this.#spell();
+
+  /** Where more calls come in one turn than there are places. */
   #callLater(ended: Ended): void {
-    queueMicrotask(() => this.call(ended));
+    queueMicrotask(() => {
+      this.#spell();
+      this.call(ended);
+    });
   }
 
   /** A message that was turned away before it became a request. */
