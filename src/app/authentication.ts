@@ -83,6 +83,9 @@ function resourceOf({ publicUrl, host, port, path }: HttpSettings): string {
     const url = new URL(publicUrl);
     return url.pathname === '/' ? new URL(path, url).href : url.href;
   }
+  if (host === '0.0.0.0' || host === '::') {
+    throw new Mistake(`Tokens are made for an address, and ${host} is none that clients could use: give --public-url`);
+  }
   if (port === 0) throw new Mistake('Tokens are made for an address: give --public-url, or a --port other than 0');
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }

@@ -87,6 +87,13 @@ test('strangers are refused unless somebody says who may come in', async () => {
   expect(stderr).toContain('--unsafe-no-auth');
 });
 
+test('tokens for an address that nobody can use are refused at the start', async () => {
+  const flags = ['--http', '--host', '0.0.0.0', '--auth-issuer', 'https://id.example'];
+  const { code, stderr } = await home.run(['serve', 'everything', ...flags]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('0.0.0.0 is none that clients could use: give --public-url');
+});
+
 test('a port that is taken is told in a sentence, and the process ends', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
