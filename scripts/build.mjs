@@ -80,8 +80,8 @@ function isStart(id) {
   return Object.entries(rooms).some(([room, files]) => new RegExp(`^/src/${room}/(${files})\\.ts$`).test(path));
 }
 
-/** Guards run in every call, and no object of these leads anywhere from what people get to hold. */
-const isGuard = (id) => /^\/src\/security\/(audit|limits)\/[\w-]+\.ts$/.test(id.slice(root.length));
+/** Guards run in every call, and nothing that people get to hold leads to what these keep. */
+const isGuard = (id) => /^\/src\/(security\/(audit|limits)\/[\w-]+|engine\/layers)\.ts$/.test(id.slice(root.length));
 
 /** The character as it may stand in a string, a template or a regular expression: nothing else of ours has such. */
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -479,6 +479,19 @@ test('a torn last line is sealed off by the next writer, at whatever byte it was
   }
 });
 
+test('a torn line is touched only together with the line that explains it', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory);
+  await log.close();
+  const torn = Buffer.concat([readFileSync(log.path), Buffer.from('{"seq":3,"ti')]);
+  writeFileSync(log.path, torn);
+  const opening = openAuditLog({ directory });
+  // It knows by now how the log ends; were it killed here, the next one would find the same.
+  expect(readFileSync(log.path)).toEqual(torn);
+  await (await opening).close();
+  expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, sealed: 1 });
+});
+
 test('a sealed piece that is changed afterwards breaks the chain', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);

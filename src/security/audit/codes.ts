@@ -1,5 +1,6 @@
 // The characters that lines are made of, by their codes.
 
+export const lineBreak = 0x0a;
 export const quote = 0x22;
 export const comma = 0x2c;
 export const point = 0x2e;

@@ -68,6 +68,11 @@ export class KeptCalls {
     return this.#count >= this.#enough;
   }
 
+  /** The last ones were, and the next ones may be. */
+  get areLarge(): boolean {
+    return this.#enough === fewKept;
+  }
+
   /** False: there is no place left. */
   add({ request, outcome, code, durationMs, endedAtMs }: Ended): boolean {
     const place = this.#free;

@@ -23,11 +23,13 @@ export async function openLog(options: WriterOptions, spelling: Spelling): Promi
   const claim = claimLog(options.directory, options.name);
   try {
     const own = { ...options, name: claim.name };
-    const { head, sealed } = findHead(own.directory, own.name);
     const path = currentFile(own.directory, own.name);
+    const { head, sealed, isOpen } = findHead(own.directory, own.name);
     const file = await open(path, 'a', 0o600);
     const { size } = await file.stat();
     const writer = new AuditWriter(own, spelling, head, file, size);
+    // Written together with what follows: whoever is killed in between would leave a line that nobody explains.
+    if (isOpen) writer.endLine();
     if (sealed !== undefined) writer.record({ event: 'recovered', details: sealed });
     writer.record({ event: 'open', details: { format: 3, pid: process.pid } });
     try {
@@ -55,17 +57,24 @@ function prepareDirectory(directory: string, logger: Logger | undefined): void {
   if ((mode & 0o020) !== 0) logger?.warn('the group of its folder can replace the audit log', { directory });
 }
 
-/** Where the chain ends, and what must be said about it. */
-function findHead(
-  directory: string,
-  name: string,
-): { readonly head: AuditHead; readonly sealed: Readonly<Record<string, unknown>> | undefined } {
+/** Where the chain ends. */
+interface FoundHead {
+  readonly head: AuditHead;
+  /** What must be said about it. */
+  readonly sealed: Readonly<Record<string, unknown>> | undefined;
+  /** The last line of the current file has no end. */
+  readonly isOpen: boolean;
+}
+
+function findHead(directory: string, name: string): FoundHead {
   let head = origin;
-  let sealed: Readonly<Record<string, unknown>> | undefined;
+  let sealed: FoundHead['sealed'];
+  let isOpen = false;
   // Newest first: the newest may be empty, if its writer was killed right after it began.
   for (const path of logFiles(directory, name).reverse()) {
     const { lines, torn } = readEnd(path, (found) => lastGroup(found).length < found.length);
-    if (torn.length > 0) appendFileSync(path, '\n');
+    if (torn.length > 0 && path === currentFile(directory, name)) isOpen = true;
+    else if (torn.length > 0) appendFileSync(path, '\n');
     // A line that lacks nothing but its end is a line.
     const whole = parseEntry(torn.toString('utf8')) !== undefined;
     if (torn.length > 0 && !whole) sealed = { torn: torn.length, sha256: hashBytes(torn) };
@@ -78,7 +87,7 @@ function findHead(
     else sealed = { ...sealed, unreadable: true };
     break;
   }
-  return { head, sealed };
+  return { head, sealed, isOpen };
 }
 
 /** The last group, as far as it arrived: back to the line that says what it follows. */

@@ -7,6 +7,7 @@ import { type Logger, silentLogger } from '../../protocol/log.ts';
 import type { Spelling } from './arguments.ts';
 import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
+import { lineBreak } from './codes.ts';
 import type { AuditHead, AuditRecord, SyncPolicy } from './contract.ts';
 import { beginsGroup } from './entry.ts';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
@@ -98,13 +99,20 @@ export class AuditWriter {
     return currentFile(this.#options.directory, this.#options.name);
   }
 
+  /** Ends a line that its writer did not. */
+  endLine(): void {
+    this.#batch.byte(lineBreak);
+  }
+
   /** The end of a request. */
   call(ended: Ended): void {
     const kept = this.#kept;
     if (!kept.add(ended)) return this.#callLater(ended);
     if (kept.count === 1) this.#timer ??= setTimeout(this.#tick, collectMs);
-    // Not now: the answer of this call is about to leave, and a long one should not have to be fetched again.
-    if (kept.isEnough) queueMicrotask(this.#spellKept);
+    if (!kept.isEnough) return;
+    // The answer of this call is about to leave; a long one should not have to be fetched from memory again by then.
+    if (kept.areLarge) queueMicrotask(this.#spellKept);
+    else this.#spell();
   }
 
   readonly #spellKept = (): void => this.#spell();
