@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { CallerBudget, callerKey } from './caller-budget.ts';
+
+test('a caller that holds its share is full, others are not', () => {
+  const budget = new CallerBudget(10, 4);
+  budget.charge('a', 4);
+  expect(budget.isFull('a')).toBe(true);
+  expect(budget.isFull('b')).toBe(false);
+  budget.release('a', 1);
+  expect(budget.isFull('a')).toBe(false);
+});
+
+test('everyone is full when the total is held', () => {
+  const budget = new CallerBudget(10, 8);
+  budget.charge('a', 6);
+  budget.charge('b', 4);
+  expect(budget.isFull('c')).toBe(true);
+  expect(budget.isFull('c', 1)).toBe(false);
+});
+
+test('an item larger than the share passes when its caller holds nothing', () => {
+  const budget = new CallerBudget(10, 4);
+  expect(budget.isFull('a')).toBe(false);
+  budget.charge('a', 9);
+  expect(budget.isFull('a')).toBe(true);
+  budget.release('a', 9);
+  expect(budget.held).toBe(0);
+  expect(budget.heldBy('a')).toBe(0);
+});
+
+test('a principal is one caller from any address, and never the same as an address', () => {
+  const principal = { id: '10.0.0.1' };
+  expect(callerKey({ principal, address: '10.0.0.1' })).toBe(callerKey({ principal, address: '10.0.0.2' }));
+  expect(callerKey({ principal })).not.toBe(callerKey({ address: '10.0.0.1' }));
+});
