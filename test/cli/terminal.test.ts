@@ -1,5 +1,7 @@
-// What a person at a terminal sees: colours, progress, questions, pictures.
+// What a person at a terminal sees: colours, progress, input requests, saved files.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { useHome, useServer } from './program.ts';
 import { hasTerminal, Terminal } from './terminal.ts';
@@ -98,13 +100,14 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(left.screen).toContain('the person at the terminal went away');
   });
 
-  test.each([
-    ['kitty', { TERM: 'xterm-kitty' }, '\u001b_Gf=100,a=T,'],
-    ['foot', { TERM: 'foot' }, '\u001bP0;1;0q"1;1;'],
-    ['iTerm2', { TERM_PROGRAM: 'iTerm.app' }, '\u001b]1337;File=inline=1;'],
-  ])('%s shows pictures', async (_name, env, sequence) => {
-    const terminal = new Terminal(home, ['call', url(), 'test_image_content'], env as Record<string, string>);
+  test('an image is saved, and its path is printed', async () => {
+    const folder = join(home.path, 'saved');
+    const terminal = new Terminal(home, ['call', url(), 'test_image_content', '--save', folder], {
+      TERM: 'xterm-kitty',
+    });
     expect(await terminal.exited).toBe(0);
-    expect(terminal.output).toContain(sequence);
+    expect(terminal.screen).toContain(`image/png, 69 bytes  → ${join(folder, '1.png')}`);
+    expect(terminal.output).not.toContain('\u001b_G');
+    expect(readFileSync(join(folder, '1.png')).subarray(1, 4).toString()).toBe('PNG');
   });
 });

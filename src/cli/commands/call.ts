@@ -4,8 +4,8 @@ import { Mistake } from '../../app/mistake.ts';
 import { ClientError } from '../../client/index.ts';
 import { readArguments, readJsonArguments } from '../client/arguments.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
-import { Files } from '../client/images.ts';
 import { questionHandlers } from '../client/questions.ts';
+import { SavedFiles } from '../client/saved-files.ts';
 import { showToolResult } from '../client/show-content.ts';
 import type { Schema } from '../client/types.ts';
 import { openOutput } from '../ui/output.ts';
@@ -22,7 +22,7 @@ Arguments:
                       name.inner=value reaches into an object; repeatable
   --args JSON         all of them at once; @FILE reads a file, - reads stdin
   --answer name=value answers a field of the server's questions instead of asking you; repeatable
-  --save DIR          where pictures and other files go (default: a new temporary folder)
+  --save DIR          folder for images and other files (default: a new temporary folder)
   --no-check          call it even when arguments it requires are missing
 
 ${targetHelp}
@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
       })
       .finally(() => bar.close());
     if (values.json === true) out.json(result);
-    else await showToolResult(result, out, new Files(values.save));
+    else showToolResult(result, out, new SavedFiles(values.save));
     if (result.isError !== true) return 0;
     if (values.json !== true) out.note('mooring: the tool reports an error\n');
     return 1;

@@ -2,7 +2,7 @@
 
 import { Mistake } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
-import { Files } from '../client/images.ts';
+import { SavedFiles } from '../client/saved-files.ts';
 import { showContent } from '../client/show-content.ts';
 import { openOutput } from '../ui/output.ts';
 import { readArgs } from '../usage.ts';
@@ -13,7 +13,7 @@ Prints the messages a prompt comes to.
 
 Options:
   --arg name=value   an argument; repeatable
-  --save DIR         where pictures go that this terminal can not show (default: a new temporary folder)
+  --save DIR         folder for images and other files (default: a new temporary folder)
 
 ${targetHelp}
 ${connectionHelp}`;
@@ -40,10 +40,10 @@ export async function run(args: readonly string[]): Promise<number> {
       out.json(result);
       return 0;
     }
-    const files = new Files(values.save);
+    const files = new SavedFiles(values.save);
     for (const [i, { role, content }] of result.messages.entries()) {
       out.write(`${i === 0 ? '' : '\n'}${out.style.faint(`${role}:`)}\n`);
-      await showContent([content], out, files);
+      showContent([content], out, files);
     }
     return 0;
   });

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { Mistake } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
-import { Files, sizeWords } from '../client/images.ts';
+import { formatBytes, SavedFiles } from '../client/saved-files.ts';
 import { showResource } from '../client/show-content.ts';
 import type { ResourceContents } from '../client/types.ts';
 import { openOutput } from '../ui/output.ts';
@@ -15,7 +15,7 @@ Prints what a resource holds. In a pipe, and with -o, bytes come out as they are
 
 Options:
   -o, --output FILE  write it there
-  --save DIR         where pictures go that this terminal can not show (default: a new temporary folder)
+  --save DIR         folder for images and other files (default: a new temporary folder)
 
 ${targetHelp}
 ${connectionHelp}`;
@@ -43,13 +43,13 @@ export async function run(args: readonly string[]): Promise<number> {
     if (values.output !== undefined) {
       const bytes = Buffer.concat(result.contents.map(bytesOf));
       writeFileSync(values.output, bytes);
-      out.note(`${sizeWords(bytes.length)} written to ${values.output}\n`);
+      out.note(`${formatBytes(bytes.length)} written to ${values.output}\n`);
       return 0;
     }
-    const files = new Files(values.save);
+    const files = new SavedFiles(values.save);
     for (const contents of result.contents) {
       if (out.width === undefined) process.stdout.write(bytesOf(contents));
-      else await showResource(contents, out, files);
+      else showResource(contents, out, files);
     }
     return 0;
   });

@@ -3,7 +3,7 @@
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
-import { sizeWords } from '../client/images.ts';
+import { formatBytes } from '../client/saved-files.ts';
 import { openOutput } from '../ui/output.ts';
 import { type Column, table } from '../ui/table.ts';
 import { readArgs } from '../usage.ts';
@@ -47,7 +47,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const rows: Row[] = [
       ...resources.map((each) => ({
         uri: lineForTerminal(each.uri, 500),
-        type: [each.mimeType, each.size === undefined ? undefined : sizeWords(each.size)].filter(Boolean).join(', '),
+        type: [each.mimeType, each.size === undefined ? undefined : formatBytes(each.size)].filter(Boolean).join(', '),
         about: about(each),
       })),
       ...resourceTemplates.map((each) => ({

@@ -3,7 +3,7 @@
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, describe, targetHelp, withServer } from '../client/connection.ts';
-import { Files } from '../client/images.ts';
+import { SavedFiles } from '../client/saved-files.ts';
 import { showResource } from '../client/show-content.ts';
 import { openOutput } from '../ui/output.ts';
 import { readArgs } from '../usage.ts';
@@ -40,10 +40,10 @@ export async function run(args: readonly string[]): Promise<number> {
       throw new Mistake('This server announces no changes of its lists; name a resource');
     const filter = uris.length > 0 ? { uris } : Object.fromEntries(kinds.map((kind) => [kind, true]));
     const changes = await client.watch(filter, { signal });
-    const files = new Files(undefined);
+    const files = new SavedFiles(undefined);
     const show = async (uri: string): Promise<void> => {
       const { contents } = await client.readResource(uri, { signal, cache: 'refresh' });
-      for (const each of contents) await showResource(each, out, files);
+      for (const each of contents) showResource(each, out, files);
     };
     out.note(`${describe(client)}\nwaiting for changes of ${uris.length > 0 ? uris.join(', ') : kinds.join(', ')}\n`);
     if (values.read === true) for (const uri of uris) await show(uri);
