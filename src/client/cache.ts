@@ -1,12 +1,6 @@
 // Answers that servers declared fresh for a while (`ttlMs`, `cacheScope`), and when they are thrown away. Knows keys and
 // clocks, nothing of what is kept.
 
-/** For how long and for whom an answer may be kept. */
-export interface Freshness {
-  readonly ttlMs: number;
-  readonly cacheScope: 'public' | 'private';
-}
-
 interface Entry {
   readonly value: unknown;
   readonly expiresAt: number;

@@ -4,7 +4,6 @@
 
 import type { WireError } from '../protocol/errors.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
-import type { Json, Meta, RequestId } from '../protocol/model.ts';
 import type { Context } from './context.ts';
 
 export type { EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
@@ -89,21 +88,4 @@ export interface Pack<Host> {
   install(server: Host): void | Promise<void>;
   /** Lets go of what the pack holds; packs are closed in reverse order. */
   close?(): void | Promise<void>;
-}
-
-/**
- * Where a call whose outcome is detached from its request will be kept (tasks). Nothing implements it yet; the shape
- * is settled so that stores and features can meet here.
- */
-export interface TaskRecord {
-  readonly id: string;
-  readonly principal: string;
-  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-  readonly statusMessage?: string;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly ttlMs: number | null;
-  readonly outcome?: { readonly result?: Json; readonly error?: Json };
-  readonly requestId?: RequestId;
-  readonly _meta?: Meta;
 }

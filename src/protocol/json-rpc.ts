@@ -29,8 +29,6 @@ export interface JsonRpcErrorObject {
   readonly data?: unknown;
 }
 
-export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
-
 /** Parameters as they arrive: an object whose members nobody has looked at yet. */
 export type Params = { readonly [key: string]: unknown };
 
