@@ -14,10 +14,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { bundledLicenses } from './licenses.mjs';
 import { plainNames } from './plain-names.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'no-types': { type: 'boolean' } } });
@@ -41,6 +42,14 @@ const entries = {
 };
 
 const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+
+/**
+ * Packages that are dependencies stay imports. Small ones that only rare code needs are devDependencies and become part
+ * of the chunk that uses them: an installation has fewer packages, and the lock file of this repository decides their
+ * version.
+ */
+const isExternal = (id) =>
+  !/^[./]/.test(id) && !Object.keys(manifest.devDependencies).some((name) => id === name || id.startsWith(`${name}/`));
 
 /**
  * What every server loads is one file: a start pays for each file it opens, so what belongs together stays together.
@@ -99,11 +108,11 @@ try {
     // The core stands in index.js itself, beside short names by which our other files reach its insides: a door of its
     // own before it would cost every start a millisecond.
     preserveEntrySignatures: 'allow-extension',
-    external: (id) => !/^[./]/.test(id),
+    external: (id) => !isAbsolute(id) && isExternal(id),
     plugins: [plainNames(isGuard)],
     transform: { target: 'node20', define: { __VERSION__: JSON.stringify(manifest.version) } },
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: fresh,
     format: 'esm',
     // Short names, whole lines: Node shows the line an uncaught error was thrown on, which must not be the whole file.
@@ -130,6 +139,7 @@ try {
     if (inescapable.test(text)) throw new Error(`${file}: a character behind a backslash or in raw text must be ASCII`);
     writeFileSync(path, text.replace(/[^\0-\x7f]/g, escaped));
   }
+  writeFileSync(resolve(fresh, 'third-party-licenses.txt'), bundledLicenses(root, output));
   // The schemas of the files people write, for their editors.
   for (const [file, command] of Object.entries({ mooring: 'config', policy: 'policy' })) {
     const schema = execFileSync(process.execPath, [resolve(fresh, 'cli.js'), command, 'schema']);

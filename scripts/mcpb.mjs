@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { bundledLicenses } from './licenses.mjs';
 import { zip } from './zip.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string' } } });
@@ -75,6 +76,7 @@ const { output } = await bundle.generate({
 
 const files = { 'manifest.json': `${JSON.stringify(manifest, null, 2)}\n` };
 for (const name of ['README.md', 'LICENSE']) files[name] = readFileSync(join(root, name));
+files['third-party-licenses.txt'] = bundledLicenses(root, output);
 files['server/package.json'] = '{ "type": "module" }\n';
 for (const chunk of output) files[`server/${chunk.fileName}`] = chunk.type === 'chunk' ? chunk.code : chunk.source;
 

@@ -80,3 +80,9 @@ test('guards have plain names, what people hold has not', () => {
   expect(isPrivate.test(guards as string)).toBe(false);
   expect(isPrivate.test(readFileSync(join(dist, 'index.js'), 'utf8'))).toBe(true);
 });
+
+test('code of bundled packages comes with its licence', () => {
+  expect(readFileSync(join(dist, 'third-party-licenses.txt'), 'utf8')).toMatch(
+    /^entities \S+ \(BSD-2-Clause\)\n\nCopyright/m,
+  );
+});

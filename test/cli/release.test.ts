@@ -63,6 +63,11 @@ test('its manifest has what the format wants', () => {
   expect(files.has(manifest.server.entry_point)).toBe(true);
 });
 
+test('it names the licences of the packages inside', () => {
+  const text = String(files.get('third-party-licenses.txt'));
+  for (const name of ['ajv', 'entities', 'jose', 'ws', 'yaml']) expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+});
+
 test('it runs as a client would start it, with folders and without, and needs nothing else', () => {
   const folder = join(work, 'installed');
   for (const [name, data] of files) {

@@ -1,7 +1,10 @@
 // A small tokenizer for markup that others wrote: result pages, Atom feeds, D-Bus introspection. One pass, no RegExp
 // over the whole text, never throws. It names tags and attributes and decodes references; trees are the caller's wish.
 
-import { decodeReferences } from './references.ts';
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
+
+/** Text with its character references (`&amp;`, `&#8212;`, `&eacute;`) decoded as HTML does; a superset of XML's. */
+export const decodeText = (text: string): string => decodeHTML(text);
 
 /** One piece of a document. Names of tags and attributes are in lower case. */
 export type Token =
@@ -31,7 +34,7 @@ export function* tokenize(source: string, dialect: 'html' | 'xml' = 'html'): Gen
     const open = source.indexOf('<', at);
     if (open > at || open === -1) {
       const text = source.slice(at, open === -1 ? source.length : open);
-      yield { kind: 'text', text: decodeReferences(text) };
+      yield { kind: 'text', text: decodeText(text) };
       if (open === -1) return;
     }
     at = open + 1;
@@ -127,11 +130,11 @@ function readAttribute(source: string, from: number): { name: string; value: str
   if (quote === '"' || quote === "'") {
     const end = source.indexOf(quote, at + 1);
     const value = source.slice(at + 1, end === -1 ? source.length : end);
-    return { name, value: decodeReferences(value), end: end === -1 ? source.length : end + 1 };
+    return { name, value: decodeHTMLAttribute(value), end: end === -1 ? source.length : end + 1 };
   }
   const start = at;
   while (at < source.length && !isSpace(source[at] as string) && source[at] !== '>') at++;
-  return { name, value: decodeReferences(source.slice(start, at)), end: at };
+  return { name, value: decodeHTMLAttribute(source.slice(start, at)), end: at };
 }
 
 /** The place of `</name`, in any case; the end of the document when it never comes. */

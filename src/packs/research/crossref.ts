@@ -1,6 +1,6 @@
 // Crossref: the registry of DOIs of publishers. JSON; a contact address in the request puts it into the polite pool.
 
-import { decodeReferences } from '../remote/references.ts';
+import { decodeText } from '../remote/markup.ts';
 import { serviceErrors } from '../remote/service-error.ts';
 import { normaliseDoi, type Paper } from './paper.ts';
 import {
@@ -62,7 +62,7 @@ function toPaper(work: Readonly<Record<string, unknown>>): Paper | undefined {
 }
 
 /** Titles and abstracts are fragments of JATS, a dialect of XML. */
-const plain = (text: string): string => decodeReferences(stripTags(text));
+const plain = (text: string): string => decodeText(stripTags(text));
 const plainOrNothing = (text: string | undefined): string | undefined => (text === undefined ? undefined : plain(text));
 
 function nameOf({ given, family, name }: Readonly<Record<string, unknown>>): string | undefined {
