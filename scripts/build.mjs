@@ -19,7 +19,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 import { bundledLicenses } from './licenses.mjs';
-import { plainNames } from './plain-names.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'no-types': { type: 'boolean' } } });
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -89,9 +88,6 @@ function isStart(id) {
   return Object.entries(rooms).some(([room, files]) => new RegExp(`^/src/${room}/(${files})\\.ts$`).test(path));
 }
 
-/** Guards run in every call, and nothing that people get to hold leads to what these keep. */
-const isGuard = (id) => /^\/src\/(security\/(audit|limits)\/[\w-]+|engine\/layers)\.ts$/.test(id.slice(root.length));
-
 /** The character as it may stand in a string, a template or a regular expression: nothing else of ours has such. */
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 /** Where such an escape would say something else. */
@@ -109,7 +105,6 @@ try {
     // own before it would cost every start a millisecond.
     preserveEntrySignatures: 'allow-extension',
     external: (id) => !isAbsolute(id) && isExternal(id),
-    plugins: [plainNames(isGuard)],
     transform: { target: 'node20', define: { __VERSION__: JSON.stringify(manifest.version) } },
   });
   const { output } = await bundle.write({
@@ -123,6 +118,7 @@ try {
       codegen: { removeWhitespace: false },
     },
     comments: false,
+    sourcemap: true,
     chunkFileNames: 'chunks/[name]-[hash].js',
     codeSplitting: {
       groups: [
@@ -132,7 +128,8 @@ try {
       ],
     },
   });
-  // Text of one byte per character is read and compiled faster, and a single dash would make it two.
+  // Text of one byte per character is read and compiled faster, and a single dash would make it two. Lines stay where
+  // they are, so that source maps stay right but for columns behind such a character.
   for (const file of readdirSync(fresh, { recursive: true }).filter((name) => name.endsWith('.js'))) {
     const path = resolve(fresh, file);
     const text = readFileSync(path, 'utf8');

@@ -38,47 +38,33 @@ test('public names are what they are in the sources, beside whatever short ones 
   }
 }, 60_000);
 
-type Plugin = { transform(code: string, id: string): { code: string } };
-const { plainNames }: { plainNames(covers: () => boolean): Plugin } = await import(
-  join(root, 'scripts/plain-names.mjs')
-);
-const makePlain = (code: string): string => plainNames(() => true).transform(code, 'sample.ts').code;
-
-test('private names made plain are those of their own class', () => {
-  const code = `class Outer {
-    #kept: number = 1; // …
-    #both = '#kept';
-    inner() {
-      const outer = this;
-      return new (class {
-        #both = 2;
-        get #sum(): number { return outer.#kept + this.#both; }
-        sum() { return this.#sum; }
-      })();
-    }
-    both() { return this.#both; }
-  }`;
-  const plain = makePlain(code);
-  expect(plain.replaceAll("'#kept'", '')).not.toContain('#');
-  const { outer, inner } = new Function(
-    `${plain.replaceAll(': number', '')}; const outer = new Outer(); return { outer, inner: outer.inner() }`,
-  )() as { outer: { both(): unknown }; inner: { sum(): unknown } };
-  expect([outer.both(), inner.sum()]).toEqual(['#kept', 3]);
+test('every source can be found by the source maps', () => {
+  const maps = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js.map'));
+  const mapped = new Set<string>();
+  for (const map of maps) {
+    expect(readFileSync(join(dist, map.slice(0, -4)), 'utf8'), map).toContain('//# sourceMappingURL=');
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(dist, map), 'utf8'));
+    expect(sourcesContent, map).toHaveLength(sources.length);
+    for (const source of sources) mapped.add(source.replace(/^(\.\.\/)+/, ''));
+  }
+  const written = [
+    'src/engine/server.ts',
+    'src/client/client.ts',
+    'src/security/redact.ts',
+    'src/packs/meta/search.ts',
+  ];
+  expect(written.filter((source) => !mapped.has(source))).toEqual([]);
 });
 
-test('private names stay where plain ones would mean something else', () => {
-  expect(() => makePlain('class A extends B { #a = 1 }')).toThrow('extends');
-  expect(() => makePlain('class A { #a = 1; static is(it: object) { return #a in it } }')).toThrow('asked');
-  expect(() => makePlain('class A { #a = ')).toThrow('sample.ts');
-});
-
-test('guards have plain names, what people hold has not', () => {
-  const chunks = readdirSync(join(dist, 'chunks')).map((file) => readFileSync(join(dist, 'chunks', file), 'utf8'));
-  const isPrivate = /[.\s]#[a-z]/i;
-  const guards = chunks.find((text) => /\bKeptCalls = class\b|\bclass KeptCalls\b/.test(text));
-  expect(guards).toBeDefined();
-  expect(isPrivate.test(guards as string)).toBe(false);
-  expect(isPrivate.test(readFileSync(join(dist, 'index.js'), 'utf8'))).toBe(true);
+test('a stack names the line of the source', () => {
+  const script = `import { createServer } from ${JSON.stringify(pathToFileURL(join(dist, 'index.js')).href)};
+    try { createServer({ name: 'a', version: '1' }).tool('', {}) } catch (error) { process.stdout.write(error.stack) }`;
+  const args = ['--enable-source-maps', '--input-type=module', '-e', script];
+  const stack = execFileSync(process.execPath, args, { encoding: 'utf8' });
+  const [, file = '', line] = /\((?:file:\/\/)?(\S*src\/engine\/catalog\.ts):(\d+):\d+\)/.exec(stack) ?? [stack];
+  expect(readFileSync(join(root, 'src/engine/catalog.ts'), 'utf8').split('\n')[Number(line) - 1], file).toContain(
+    'throw',
+  );
 });
 
 test('code of bundled packages comes with its licence', () => {
