@@ -14,7 +14,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { isBuiltin } from 'node:module';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
@@ -47,8 +48,9 @@ const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
  * of the chunk that uses them: an installation has fewer packages, and the lock file of this repository decides their
  * version.
  */
-const isExternal = (id) =>
-  !/^[./]/.test(id) && !Object.keys(manifest.devDependencies).some((name) => id === name || id.startsWith(`${name}/`));
+const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest;
+const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+const isExternal = (id) => isBuiltin(id) || installed.some((name) => id === name || id.startsWith(`${name}/`));
 
 /**
  * What every server loads is one file: a start pays for each file it opens, so what belongs together stays together.
@@ -104,7 +106,7 @@ try {
     // The core stands in index.js itself, beside short names by which our other files reach its insides: a door of its
     // own before it would cost every start a millisecond.
     preserveEntrySignatures: 'allow-extension',
-    external: (id) => !isAbsolute(id) && isExternal(id),
+    external: isExternal,
     transform: { target: 'node20', define: { __VERSION__: JSON.stringify(manifest.version) } },
   });
   const { output } = await bundle.write({

@@ -26,7 +26,17 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
 const webOnly = ['protocol', 'schema', 'engine'];
 
 /** Heavy libraries, each imported in exactly one file. */
-const singleHomes = ['ajv', 'ws', 'jose', 'oauth4webapi', 'yaml', 'redis', '@photostructure/sqlite'];
+const singleHomes = [
+  'ajv',
+  'ws',
+  'jose',
+  'oauth4webapi',
+  'yaml',
+  'redis',
+  '@photostructure/sqlite',
+  'entities',
+  'toml-eslint-parser',
+];
 
 interface Import {
   readonly from: string;

@@ -117,7 +117,7 @@ test('a link is followed and stays a link, the mode of the file stays', async ()
 test.each([
   ['cursor', '.cursor/mcp.json', '{ "mcpServers": { oops } }', /:1:\d+: .*Mend the file first; nothing was changed/],
   ['cursor', '.cursor/mcp.json', '{ "mcpServers": [] }', /mcpServers is not an object, so it is not touched/],
-  ['codex', '.codex/config.toml', 'a = \n', /config\.toml:1:\d+: .*nothing was changed/],
+  ['codex', '.codex/config.toml', 'a = b\n', /config\.toml:1:\d+: .*nothing was changed/],
   ['codex', '.codex/config.toml', '[mcp_servers]\nmooring = { command = "x" }\n', /not written as a table of its own/],
 ])('%s: a file that can not be understood is not touched', async (client, file, text, reason) => {
   put(file, text);

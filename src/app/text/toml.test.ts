@@ -45,6 +45,31 @@ test('the statements of a file are found with their paths', () => {
   ]);
 });
 
+test('arrays of tables may repeat the tables below them', () => {
+  const text = `[[hooks]]
+name = "a" # first
+[hooks.env]
+A = "1"
+[[hooks]]
+name = "b"
+[hooks.env]
+[[hooks.steps]]
+[hooks.steps.run]
+[[hooks.steps]]
+[hooks.steps.run]
+`;
+  expect(parseToml(text).filter(({ kind }) => kind === 'table')).toHaveLength(4);
+  const added = setTable(text, ['mcp_servers', 'mooring'], server);
+  expect(added).toBe(`${text}\n${block}`);
+  expect(removeTable(added, ['mcp_servers', 'mooring'])).toBe(text);
+});
+
+test('CRLF, a byte order mark and a missing last line feed stay as they are', () => {
+  const text = '\ufeff# top\r\n[a] # why\r\nb = 1 # note';
+  expect(setTable(text, ['m', 'x'], { c: 'd' })).toBe(`${text}\r\n\r\n[m.x]\r\nc = "d"\r\n`);
+  expect(removeTable(`${text}\r\n[m.x]\r\nc = 1`, ['m', 'x'])).toBe(`${text}\r\n`);
+});
+
 test.each([
   'a = ',
   'a = b',
@@ -57,6 +82,8 @@ test.each([
   "a = '''x",
   'a = 2026-13',
   '{"a": 1}',
+  'a = 1\na = 2\n',
+  '[a]\nb = 1\n[a.b]\n',
 ])('%j is no TOML', (text) => {
   expect(() => parseToml(text)).toThrow(TomlError);
 });
