@@ -1,0 +1,206 @@
+// What the compiler infers where a user registers something on a server. Never run: `npm run check` compiles it, and an
+// inference that changes is an error here.
+
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { expectTypeOf } from 'vitest';
+import { z } from 'zod';
+import {
+  type Content,
+  type Context,
+  createServer,
+  type ElicitResult,
+  elicit,
+  inputRequired,
+  type Middleware,
+  type Observer,
+  type Pack,
+  type Principal,
+  type Registration,
+  type Root,
+  roots,
+  type SamplingResult,
+  type Server,
+  type StdioServer,
+  sample,
+  serveStdio,
+  type ToolResult,
+  toFetch,
+} from '../../src/index.ts';
+
+export function toolArguments(server: Server): void {
+  server.tool('zod', {
+    input: z.object({ city: z.string(), days: z.number().optional(), unit: z.enum(['C', 'F']).default('C') }),
+    run: (args, ctx) => {
+      expectTypeOf(args).toEqualTypeOf<{ city: string; days?: number | undefined; unit: 'C' | 'F' }>();
+      expectTypeOf(ctx).toEqualTypeOf<Context>();
+    },
+  });
+  server.tool('transformed', {
+    input: z.object({ at: z.string().transform((text) => new Date(text)) }),
+    run: (args) => {
+      expectTypeOf(args).toEqualTypeOf<{ at: Date }>();
+    },
+  });
+  server.tool('arktype', {
+    input: type({ city: 'string', 'days?': 'number' }),
+    run: (args) => {
+      expectTypeOf(args).toEqualTypeOf<{ city: string; days?: number }>();
+    },
+  });
+  server.tool('valibot', {
+    input: toStandardJsonSchema(v.object({ city: v.string() })),
+    run: ({ city }) => {
+      expectTypeOf(city).toEqualTypeOf<string>();
+    },
+  });
+  server.tool('json-schema', {
+    input: {
+      type: 'object',
+      properties: {
+        operation: { type: 'string', enum: ['add', 'subtract'] },
+        a: { type: 'number' },
+        tags: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['operation', 'a'],
+    },
+    run: (args) => {
+      expectTypeOf(args).toEqualTypeOf<{ operation: 'add' | 'subtract'; a: number; tags?: string[] }>();
+    },
+  });
+  server.tool('no-input', {
+    run: (args) => {
+      expectTypeOf(args).toEqualTypeOf<unknown>();
+      return 'text';
+    },
+  });
+  // @ts-expect-error: `celcius` is no property of the arguments
+  server.tool('misspelled', { input: z.object({ celsius: z.number() }), run: ({ celcius }) => celcius });
+  // @ts-expect-error: a tool needs a handler
+  server.tool('no-handler', { input: z.object({}) });
+  // @ts-expect-error: a schema is neither a class nor a text
+  server.tool('no-schema', { input: String, run: () => '' });
+}
+
+export function toolResults(server: Server): void {
+  const output = z.object({ celsius: z.number() });
+  server.tool('value', { output, run: () => ({ celsius: 21 }) });
+  server.tool('promise', { output, run: async () => ({ celsius: 21 }) });
+  const failed: ToolResult = { content: [{ type: 'text', text: 'no' }], isError: true };
+  server.tool('failure', { output, run: () => failed });
+  server.tool('input-required', {
+    output,
+    run: () => inputRequired({ sure: elicit('Sure?', z.object({ sure: z.boolean() })) }),
+  });
+  server.tool('json-schema', {
+    output: { type: 'object', properties: { celsius: { type: 'number' } }, required: ['celsius'] },
+    run: () => ({ celsius: 21 }),
+  });
+  // @ts-expect-error: the output schema wants a number
+  server.tool('wrong-type', { output, run: () => ({ celsius: '21' }) });
+  // @ts-expect-error: the output schema wants `celsius`
+  server.tool('missing', { output, run: async () => ({}) });
+
+  const blocks: Content[] = [{ type: 'text', text: 'a' }];
+  server.tool('content', { run: () => blocks });
+  expectTypeOf(server.tool('registered', { run: () => undefined })).toEqualTypeOf<Registration>();
+}
+
+export async function context(ctx: Context): Promise<void> {
+  expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>();
+  expectTypeOf(ctx.principal).toEqualTypeOf<Principal | undefined>();
+  expectTypeOf(ctx.revision).toEqualTypeOf<string>();
+  expectTypeOf(ctx.session?.values).toEqualTypeOf<Map<string, unknown> | undefined>();
+  expectTypeOf(ctx.requestId).toEqualTypeOf<string | number>();
+  expectTypeOf(ctx.progress(1, 2, 'half')).toEqualTypeOf<Promise<void>>();
+
+  const form = await ctx.elicit('Who?', z.object({ name: z.string() }));
+  if (form.action === 'accept') expectTypeOf(form.content).toEqualTypeOf<{ name: string }>();
+  else expectTypeOf(form.content).toEqualTypeOf<undefined>();
+  const plain = await ctx.elicit('Who?', {
+    type: 'object',
+    properties: { age: { type: 'integer' } },
+    required: ['age'],
+  });
+  if (plain.action === 'accept') expectTypeOf(plain.content).toEqualTypeOf<{ age: number }>();
+
+  expectTypeOf(await ctx.elicitUrl('Visit', 'https://example.org')).toEqualTypeOf<ElicitResult>();
+  expectTypeOf(await ctx.sample({ messages: [], maxTokens: 10 })).toEqualTypeOf<SamplingResult>();
+  expectTypeOf(await ctx.roots()).toEqualTypeOf<readonly Root[]>();
+  expectTypeOf(await ctx.step('id', () => 7)).toEqualTypeOf<number>();
+  expectTypeOf(await ctx.step('id', async () => ({ id: 'a' }))).toEqualTypeOf<{ id: string }>();
+  expectTypeOf(ctx.can('sampling')).toEqualTypeOf<boolean>();
+  // @ts-expect-error: no such ability
+  ctx.can('telepathy');
+  // @ts-expect-error: a level of RFC 5424
+  ctx.log('loud', 'text');
+}
+
+export async function severalInputRequests(ctx: Context): Promise<void> {
+  const requests = {
+    name: elicit('Name?', z.object({ name: z.string() })),
+    folders: roots(),
+    model: sample({ messages: [], maxTokens: 10 }, { optional: true }),
+  };
+  const all = await ctx.askAll(requests);
+  if (all.name.action === 'accept') expectTypeOf(all.name.content).toEqualTypeOf<{ name: string }>();
+  expectTypeOf(all.folders).toEqualTypeOf<readonly Root[]>();
+  expectTypeOf(all.model).toEqualTypeOf<SamplingResult | undefined>();
+  expectTypeOf(await ctx.answersTo(requests)).toEqualTypeOf<typeof all | undefined>();
+  expectTypeOf(await ctx.ask('folders', roots())).toEqualTypeOf<readonly Root[]>();
+}
+
+export function resourcesAndTemplates(server: Server): void {
+  server.resource('note://all', { name: 'All', read: (ctx) => ctx.revision });
+  server.resource('note://bytes', { name: 'Bytes', read: async () => new Uint8Array() });
+  // @ts-expect-error: a number is no content
+  server.resource('note://number', { name: 'Number', read: () => 7 });
+  // @ts-expect-error: a resource has a name
+  server.resource('note://nameless', { read: () => '' });
+
+  server.resourceTemplate('note://{owner}/{id}', {
+    name: 'Note',
+    complete: { owner: (value) => [value] },
+    read: (variables, _ctx, uri) => {
+      expectTypeOf(variables).toEqualTypeOf<Readonly<Record<'owner' | 'id', string>>>();
+      expectTypeOf(uri).toEqualTypeOf<string>();
+      return variables.id;
+    },
+  });
+  server.resourceTemplate('file:///{+path}', { name: 'File', read: ({ path }) => path });
+  // @ts-expect-error: the template has no such variable
+  server.resourceTemplate('note://{id}', { name: 'Note', read: ({ name }) => name });
+  // @ts-expect-error: the template has no such variable
+  server.resourceTemplate('note://{id}', { name: 'Note', read: () => '', complete: { name: () => [] } });
+}
+
+export function prompts(server: Server): void {
+  server.prompt('greeting', {
+    args: { name: { required: true }, style: { complete: () => ['formal'] } },
+    get: ({ name, style }) => {
+      expectTypeOf(name).toEqualTypeOf<string>();
+      expectTypeOf(style).toEqualTypeOf<string | undefined>();
+      return [{ role: 'user', content: { type: 'text', text: name } }];
+    },
+  });
+  server.prompt('no-arguments', { get: () => 'text' });
+  // @ts-expect-error: the prompt has no such argument
+  server.prompt('misspelled', { args: { name: { required: true } }, get: ({ nmae }) => nmae });
+  // @ts-expect-error: `robot` is no role
+  server.prompt('role', { get: () => ({ role: 'robot', content: { type: 'text', text: '' } }) });
+}
+
+export function servers(): void {
+  const server = createServer({ name: 'a', version: '1' });
+  // @ts-expect-error: a server has a version
+  createServer({ name: 'a' });
+  const middleware: Middleware = (request, next) => (request.method === 'ping' ? {} : next());
+  const observer: Observer = { ended: ({ durationMs }) => expectTypeOf(durationMs).toEqualTypeOf<number>() };
+  const pack: Pack<Server> = { name: 'p', install: (target) => void target.tool('t', { run: () => '' }) };
+  expectTypeOf(server.around(middleware)).toEqualTypeOf<Server>();
+  expectTypeOf(server.observe(observer)).toEqualTypeOf<() => void>();
+  expectTypeOf(server.use(pack)).resolves.toEqualTypeOf<void>();
+  expectTypeOf(toFetch(server)).toExtend<(request: Request) => Promise<Response>>();
+  expectTypeOf(serveStdio(server)).resolves.toEqualTypeOf<StdioServer>();
+}
