@@ -59,16 +59,43 @@ test('there is something to compile', () => {
   expect(pages().flatMap(snippets).length).toBeGreaterThan(4);
 });
 
-test('every page stands in the index, and the guides in the README', () => {
-  const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
+test('every page is in the README of its folder, or of the nearest folder above that has one', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  for (const page of pages().filter((each) => !each.endsWith('README.md'))) {
-    expect(index, page).toContain(`](${relative('docs', page)})`);
+  for (const page of pages().filter((each) => each !== 'README.md' && each !== 'docs/README.md')) {
+    let folder = dirname(page.replace(/\/README\.md$/, ''));
+    while (!existsSync(join(root, folder, 'README.md'))) folder = dirname(folder);
+    const index = join(folder, 'README.md');
+    const link = relative(dirname(index), page).replaceAll('\\', '/');
+    expect(readFileSync(join(root, index), 'utf8'), `${page} in ${index}`).toContain(`](${link})`);
     if (page.startsWith('docs/guide/')) expect(readme, page).toContain(`](${page})`);
   }
 });
 
-test.each([...pages(), 'CONTRIBUTING.md', 'CHANGELOG.md'])('the links of %s lead somewhere', (page) => {
+test('every file that the page about the architecture names exists', () => {
+  const text = readFileSync(join(root, 'docs/contributing/architecture.md'), 'utf8');
+  const named = [...text.matchAll(/`([\w./-]+(?:\/|\.(?:ts|mjs|json)))`/g)].map((match) => match[1] as string);
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+  // Names without a folder are neighbours of a file that was named with its folder.
+  const exists = (name: string): boolean =>
+    existsSync(join(root, name)) ||
+    existsSync(join(root, 'src', name)) ||
+    sources.some((each) => each.endsWith(`/${name}`));
+  expect(named.length).toBeGreaterThan(80);
+  expect(named.filter((name) => !exists(name) && name !== 'limits.test.ts')).toEqual([]);
+});
+
+test('the API reference is current; `npm run docs:api` writes it', () => {
+  const fresh = join(root, '.tmp/api');
+  execFileSync(process.execPath, [join(root, 'scripts/api-docs.mjs'), '--outdir', fresh]);
+  const folder = join(root, 'docs/reference/api');
+  expect(readdirSync(fresh).sort()).toEqual(readdirSync(folder).sort());
+  for (const file of readdirSync(fresh)) {
+    expect(readFileSync(join(fresh, file), 'utf8') === readFileSync(join(folder, file), 'utf8'), file).toBe(true);
+  }
+  rmSync(fresh, { recursive: true });
+});
+
+test.each([...pages(), 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'])('the links of %s lead somewhere', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   for (const [, path = '', anchor] of text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)) {
     const target = path === '' ? join(root, page) : join(root, dirname(page), path);
@@ -77,12 +104,16 @@ test.each([...pages(), 'CONTRIBUTING.md', 'CHANGELOG.md'])('the links of %s lead
   }
 });
 
-/** Headings as a web page names them. */
+/** Headings as a web page names them; those that repeat are counted. */
 function anchors(text: string): string[] {
-  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
+  const seen = new Map<string, number>();
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => {
+    const name = title
       .toLowerCase()
       .replaceAll(/[^\w\s-]/g, '')
-      .replaceAll(/\s/g, '-'),
-  );
+      .replaceAll(/\s/g, '-');
+    const count = seen.get(name) ?? 0;
+    seen.set(name, count + 1);
+    return count === 0 ? name : `${name}-${count}`;
+  });
 }
