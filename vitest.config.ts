@@ -11,5 +11,12 @@ export default defineConfig({
     reporters: ['default', './test/support/summary-reporter.ts'],
     // Helper scripts of tests that are bundled or spawned, and the suite's own output, are not tests.
     exclude: ['**/node_modules/**', '**/dist/**', '.tmp/**'],
+    // What runs in processes of their own (the program, servers of tests) runs the build and is not counted.
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['src/**/*.test.ts', 'src/**/testing/**', 'src/**/fixtures/**'],
+      reporter: ['text-summary', 'html'],
+    },
   },
 });
