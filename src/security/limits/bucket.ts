@@ -1,7 +1,7 @@
-// Token buckets, each kept as one number: the moment at which it will be full again. The port is small enough for a
-// store that several machines share; the one here keeps its buckets in memory.
+// Token buckets, each stored as one number: the time at which it will be full again. The interface is small enough for
+// a store that several machines share; the implementation here stores its buckets in memory.
 
-/** One bucket and what it is asked for. */
+/** One bucket and its rate. */
 export interface Bucket {
   readonly key: string;
   /** How long one token takes to come back. */
@@ -10,138 +10,88 @@ export interface Bucket {
   readonly burst: number;
 }
 
-/** Some buckets that are asked together, again and again. */
+/** Buckets that a caller's requests take from together. */
 export interface Buckets {
   /**
-   * Takes one token of every bucket, or none at all. Answers 0 when all had one, otherwise how long to wait until all
+   * Takes one token of every bucket, or none at all. Returns 0 when all had one, otherwise how long to wait until all
    * will, in ms.
    */
   take(nowMs: number): number | Promise<number>;
 }
 
-/** Keeps buckets. */
+/** Stores buckets. */
 export interface BucketStore {
-  /** Nothing is taken yet, and no bucket is opened before something is. */
+  /** Takes nothing yet; a bucket is created by the first `take`. */
   find(buckets: readonly Bucket[]): Buckets;
 }
 
-/** Times are fractions of a millisecond; what is left of them after adding and subtracting is no reason to wait. */
+/** Times are fractions of a millisecond; a rounding error of adding and subtracting them is no reason to wait. */
 const rounding = 1e-3;
 
-/** How many buckets are kept at most; stops callers with ever new names from filling memory. */
+/** How many buckets are stored at most; stops callers with ever new names from filling memory. */
 const defaultMaxBuckets = 100_000;
 
 /** Buckets in this process. */
 export function createMemoryBuckets(maxBuckets: number = defaultMaxBuckets): BucketStore {
-  const shelf = new Shelf(maxBuckets);
-  return { find: (buckets) => new PlacedBuckets(shelf, buckets) };
+  const memory = new MemoryBuckets(maxBuckets);
+  return { find: (buckets) => ({ take: (nowMs) => memory.take(buckets, nowMs) }) };
 }
 
-/** Where buckets stand, side by side: a call that looks at several finds them in one place. */
-class Shelf {
-  /** When the bucket in each place will be full again. */
-  readonly fullAt: number[] = [];
-  /** Counts how often places were taken away; whoever remembers one looks for it again then. */
-  epoch = 0;
+class MemoryBuckets {
   readonly #max: number;
-  readonly #places = new Map<string, number>();
-  readonly #free: number[] = [];
+  /** When each bucket will be full again. A bucket that is missing is full. */
+  readonly #fullAtMs = new Map<string, number>();
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** Makes sure that each of these can be opened without another of them losing its place. */
-  reserve(buckets: readonly Bucket[], nowMs: number): void {
-    if (this.#places.size + buckets.length <= this.#max) return;
-    const missing = buckets.filter(({ key }) => !this.#places.has(key)).length;
-    if (this.#places.size + missing > this.#max) this.#makeRoom(buckets.length, nowMs);
-  }
-
-  placeOf(key: string): number {
-    return this.#places.get(key) ?? this.#open(key);
-  }
-
-  #open(key: string): number {
-    const place = this.#free.pop() ?? this.fullAt.length;
-    this.fullAt[place] = longAgo;
-    this.#places.set(key, place);
-    return place;
-  }
-
-  /**
-   * A full bucket is as good as none. When too few are full, those go that will be so soonest, a tenth at once: looking
-   * at all of them for every stranger would be a gift to whoever sends strangers.
-   */
-  #makeRoom(count: number, nowMs: number): void {
-    this.epoch++;
-    this.#closeUpTo(nowMs, Number.POSITIVE_INFINITY);
-    const mostLeft = this.#max - Math.max(count, Math.ceil(this.#max / 10));
-    while (this.#places.size > Math.max(mostLeft, 0)) {
-      let soonest = Number.POSITIVE_INFINITY;
-      let latest = Number.NEGATIVE_INFINITY;
-      for (const place of this.#places.values()) {
-        const fullAt = this.fullAt[place] as number;
-        soonest = Math.min(soonest, fullAt);
-        latest = Math.max(latest, fullAt);
-      }
-      this.#closeUpTo((soonest + latest) / 2, this.#places.size - mostLeft);
-    }
-  }
-
-  /** Closes buckets that will be full by then, so many at most. */
-  #closeUpTo(fullAtMs: number, most: number): void {
-    let left = most;
-    for (const [key, place] of this.#places) {
-      if ((this.fullAt[place] as number) > fullAtMs) continue;
-      if (left-- <= 0) return;
-      this.#places.delete(key);
-      this.#free.push(place);
-    }
-  }
-}
-
-/** A fraction, so that places hold fractions from the first on. */
-const longAgo = -0.5;
-
-/** Buckets with the places where they were found. */
-class PlacedBuckets implements Buckets {
-  readonly #shelf: Shelf;
-  readonly #buckets: readonly Bucket[];
-  #epoch = -1;
-  /** Of each bucket its place, how long a token takes, and how long all but one of them do: side by side as well. */
-  readonly #terms: number[] = [];
-
-  constructor(shelf: Shelf, buckets: readonly Bucket[]) {
-    this.#shelf = shelf;
-    this.#buckets = buckets;
-  }
-
-  take(nowMs: number): number {
-    const shelf = this.#shelf;
-    if (this.#epoch !== shelf.epoch) this.#place(nowMs);
-    const { fullAt } = shelf;
-    const terms = this.#terms;
+  take(buckets: readonly Bucket[], nowMs: number): number {
     let waitMs = 0;
-    for (let at = 0; at < terms.length; at += 3) {
-      const backlogMs = (fullAt[terms[at] as number] as number) - nowMs - (terms[at + 2] as number);
-      if (backlogMs > waitMs) waitMs = backlogMs;
+    for (const { key, intervalMs, burst } of buckets) {
+      const emptyForMs = (this.#fullAtMs.get(key) ?? nowMs) - nowMs - (burst - 1) * intervalMs;
+      waitMs = Math.max(waitMs, emptyForMs);
     }
     if (waitMs > rounding) return Math.ceil(waitMs);
-    for (let at = 0; at < terms.length; at += 3) {
-      const place = terms[at] as number;
-      fullAt[place] = Math.max(fullAt[place] as number, nowMs) + (terms[at + 1] as number);
+    this.#reserve(buckets, nowMs);
+    for (const { key, intervalMs } of buckets) {
+      this.#fullAtMs.set(key, Math.max(this.#fullAtMs.get(key) ?? nowMs, nowMs) + intervalMs);
     }
     return 0;
   }
 
-  #place(nowMs: number): void {
-    const shelf = this.#shelf;
-    shelf.reserve(this.#buckets, nowMs);
-    this.#epoch = shelf.epoch;
-    this.#terms.length = 0;
-    for (const { key, intervalMs, burst } of this.#buckets) {
-      this.#terms.push(shelf.placeOf(key), intervalMs, (burst - 1) * intervalMs);
+  /** Makes room for those of these buckets that are not stored yet. */
+  #reserve(buckets: readonly Bucket[], nowMs: number): void {
+    if (this.#fullAtMs.size + buckets.length <= this.#max) return;
+    const missing = buckets.filter(({ key }) => !this.#fullAtMs.has(key)).length;
+    if (this.#fullAtMs.size + missing > this.#max) this.#makeRoom(buckets.length, nowMs);
+  }
+
+  /**
+   * Deletes full buckets: a missing one counts as full. When too few are full, those that will be so soonest are deleted
+   * too, a tenth of all at once: a scan of all of them for every new caller would help an attacker who invents callers.
+   */
+  #makeRoom(count: number, nowMs: number): void {
+    this.#deleteUpTo(nowMs, Number.POSITIVE_INFINITY);
+    const target = Math.max(0, this.#max - Math.max(count, Math.ceil(this.#max / 10)));
+    while (this.#fullAtMs.size > target) {
+      let soonest = Number.POSITIVE_INFINITY;
+      let latest = Number.NEGATIVE_INFINITY;
+      for (const fullAtMs of this.#fullAtMs.values()) {
+        soonest = Math.min(soonest, fullAtMs);
+        latest = Math.max(latest, fullAtMs);
+      }
+      this.#deleteUpTo((soonest + latest) / 2, this.#fullAtMs.size - target);
+    }
+  }
+
+  /** Deletes buckets that will be full by then, so many at most. */
+  #deleteUpTo(byMs: number, most: number): void {
+    let left = most;
+    for (const [key, fullAtMs] of this.#fullAtMs) {
+      if (fullAtMs > byMs) continue;
+      if (left-- <= 0) return;
+      this.#fullAtMs.delete(key);
     }
   }
 }

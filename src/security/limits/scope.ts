@@ -23,7 +23,7 @@ export interface LimitTarget {
  * Notifications and cancels are never limited.
  */
 export const isExempt = ({ method }: RequestInfo): boolean =>
-  method !== 'tools/call' && (method === 'initialize' || method === 'ping' || method === 'server/discover');
+  method === 'initialize' || method === 'ping' || method === 'server/discover';
 
 /** Says whether a target speaks of a request. */
 export function compileTarget(target: Omit<LimitTarget, 'per'>): (request: RequestInfo) => boolean {
