@@ -169,7 +169,7 @@ const profiles = [
 
 const guards = {
   mooring: 'mooring, nothing',
-  rate: 'mooring, rate limit',
+  rate: 'mooring, policy',
   audit: 'mooring, audit log',
   'rate-audit': 'mooring, both',
 };

@@ -1,17 +1,17 @@
-// What guards cost: calls over HTTP to a server with a rate limit and an audit log, next to one without.
+// What guards cost: calls over HTTP to a server with a policy file and an audit log, next to one without.
 import { HttpClient } from '../lib/http-client.mjs';
 
-/** How often the two servers take turns: what disturbs one slice seldom disturbs its neighbour as well. */
+/** How often the two servers take turns: what disturbs one turn seldom disturbs the next one as well. */
 const turns = 12;
 
 /** @type {import('../lib/suite.mjs').Suite} */
 export const guard = {
   id: 'guard',
   title: 'Guards',
-  note: `Server CPU per answer over HTTP at 64 connections (16 for echo), writing of the audit log included; every server shares
-its process with one that has no guards, and the two take turns, each as the second in every other one, and each is made
-and spoken to first in every other process. The first row is what such a pair differs by when both are alike: no figure is
-better than that. The tiny call does nothing at all, so every microsecond of a guard shows.`,
+  note: `Server CPU per answer over HTTP at 64 connections (16 for echo), writing of the audit log included. The policy is a
+file with one rule and two rate limits. Every server shares its process with one that has no guards. The two take turns,
+each is the second in every other turn, and each is created and called first in every other process. The first row is
+the difference between two equal servers: no figure is more precise than that.`,
   transport: 'guard',
   rounds: 6,
   columns: [
@@ -24,7 +24,7 @@ better than that. The tiny call does nothing at all, so every microsecond of a g
   ],
 
   async measure(contestant, era, { ms, warmMs }, round) {
-    // Of two equal servers the one that is made and spoken to first is quicker by about half a percent.
+    // Of two equal servers the one that is created and called first is faster by about half a percent.
     const order = round % 2 === 0 ? /** @type {const} */ ([1, 0]) : both;
     const env = { ...contestant.env, BENCH_GUARDED_FIRST: String(order[0] === 1) };
     const client = await HttpClient.open({ ...contestant, env }, era);
@@ -40,7 +40,7 @@ better than that. The tiny call does nothing at all, so every microsecond of a g
       const inTurn = async (call, connections, forMs, turn) => {
         /** @type {Awaited<ReturnType<typeof client.load>>[]} */
         const found = [];
-        // Whoever comes second finds the machine warmer, so that each comes second in every other turn.
+        // The second one finds the machine warmer, so each is the second in every other turn.
         for (const which of turn % 2 === 0 ? order : order.toReversed()) {
           client.turnTo(which);
           found[which] = await client.load(call, { connections, ms: forMs, sessions: sessions[which] });

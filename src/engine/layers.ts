@@ -1,5 +1,5 @@
-// A request on its way to its feature, through the middleware: outermost first, each calls `next` at most once and may
-// answer without it.
+// The middleware of a server, around the feature that handles a request: the first added is the outermost. Each calls
+// `next` at most once, and may return a result of its own instead.
 
 import type { Call } from './call.ts';
 import type { Feature } from './feature.ts';
@@ -7,58 +7,39 @@ import type { Gate, Middleware } from './ports.ts';
 
 /** Everything a request passes before its feature. */
 export class Layers {
-  /** The gates outside of all other layers, as one: most servers have nothing else. */
-  #gate: Gate | undefined;
-  readonly #others: Middleware[] = [];
+  readonly #all: Middleware[] = [];
+  readonly #composed = compose(this.#all);
 
-  /** Adds a layer inside those there are. */
-  add(layer: Middleware): void {
-    if (layer.gate === undefined || this.#others.length > 0) this.#others.push(layer);
-    else this.#gate = this.#gate === undefined ? layer.gate : inTurn(this.#gate, layer.gate);
+  /** Adds middleware inside of all that was added before. */
+  add(middleware: Middleware): void {
+    this.#all.push(middleware);
   }
 
-  /** Runs a feature with all layers around it. */
+  /** Runs a feature with all middleware around it. */
   run(call: Call, feature: Feature): unknown {
-    const gate = this.#gate;
-    const held = gate === undefined ? undefined : gate(call);
-    if (held !== undefined) return held.then(() => this.#pass(call, feature, 0));
-    return this.#others.length === 0 ? feature.run(call) : this.#pass(call, feature, 0);
+    return this.#all.length === 0 ? feature.run(call) : this.#composed(call, () => feature.run(call));
   }
+}
 
-  /** The layers from one on, then the feature. */
-  #pass(call: Call, feature: Feature, from: number): unknown {
-    const layers = this.#others;
-    for (let at = from; at < layers.length; at++) {
-      const layer = layers[at] as Middleware;
-      if (layer.gate === undefined) return this.#wrap(layer, call, feature, at + 1);
-      const held = layer.gate(call);
-      if (held !== undefined) return held.then(() => this.#pass(call, feature, at + 1));
-    }
-    return feature.run(call);
-  }
-
-  #wrap(layer: Middleware, call: Call, feature: Feature, rest: number): unknown {
+/** Several middleware as one; the first is the outermost. What is added to the list later takes part too. */
+export function compose(all: readonly Middleware[]): Middleware {
+  const runFrom = (index: number, request: Parameters<Middleware>[0], next: () => unknown): unknown => {
+    const middleware = all[index];
+    if (middleware === undefined) return next();
     let called = false;
-    return layer(call, () => {
+    return middleware(request, () => {
       if (called) throw new Error('next() was called twice by the same middleware');
       called = true;
-      return this.#pass(call, feature, rest);
+      return runFrom(index + 1, request, next);
     });
-  }
-}
-
-function inTurn(outer: Gate, inner: Gate): Gate {
-  return (request) => {
-    const held = outer(request);
-    return held === undefined ? inner(request) : held.then(() => inner(request));
   };
+  return (request, next) => runFrom(0, request, next);
 }
 
-/** Middleware that is nothing but a gate. */
+/** Middleware that only checks a request before it runs. */
 export function gate(check: Gate): Middleware {
-  const layer: Middleware = (request, next) => {
-    const held = check(request);
-    return held === undefined ? next() : held.then(next);
+  return (request, next) => {
+    const waiting = check(request);
+    return waiting === undefined ? next() : waiting.then(next);
   };
-  return Object.assign(layer, { gate: check });
 }

@@ -33,13 +33,8 @@ export interface RequestInfo {
 /** Lets a request pass, or throws what it is to be answered. A promise holds it up. */
 export type Gate = (request: RequestInfo) => void | Promise<void>;
 
-/** Wraps a request. */
-export interface Middleware {
-  /** Returns what `next` returned, something of the same kind, or throws. */
-  (request: RequestInfo, next: () => unknown): unknown;
-  /** The same as a gate, for middleware that does nothing once a request has passed: quicker than calling `next`. */
-  readonly gate?: Gate;
-}
+/** Wraps a request. Returns what `next` returned, something of the same kind, or throws. */
+export type Middleware = (request: RequestInfo, next: () => unknown) => unknown;
 
 /** How a request ended, as observers see it. */
 export interface Ended {

@@ -1,5 +1,6 @@
 // Puts a policy on a server: what it hides is hidden, what it limits is limited. Nothing here can be reached by a tool.
 
+import { compose } from '../../engine/layers.ts';
 import type { Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
@@ -91,15 +92,7 @@ function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions)
   if ((policy.source.arguments ?? []).length > 0) layers.push(checkArguments(policy));
   if (policy.calls.length > 0) layers.push(limitCalls(policy.calls));
   for (const rule of policy.concurrency) layers.push(limitConcurrency(rule, { isKnown }));
-  return { run: nest(layers), close: () => shedding?.close() };
-}
-
-/** Several layers as one. */
-function nest(layers: readonly Middleware[]): Middleware {
-  return layers.reduceRight<Middleware>(
-    (inner, outer) => (request, next) => outer(request, () => inner(request, next)),
-    (_request, next) => next(),
-  );
+  return { run: compose(layers), close: () => shedding?.close() };
 }
 
 /** A refused argument is a result: the model reads why and can try something that is allowed. */
