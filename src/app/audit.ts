@@ -12,7 +12,7 @@ export {
   formatEntry,
   queryAudit,
   tailAudit,
-  type Verdict,
+  type Verification,
   verifyAudit,
 } from '../security/audit/index.ts';
 

@@ -134,6 +134,15 @@ export const wireErrors = {
       data: { retryAfterMs },
       http: { status: 503, headers: retryAfter(retryAfterMs) },
     }),
+  /** A call that must be recorded and cannot be is not run. */
+  auditUnavailable: (retryAfterMs: number) =>
+    new WireError('overloaded', 'Audit log unavailable: the request was not run; try again later', {
+      data: { retryAfterMs },
+      http: { status: 503, headers: retryAfter(retryAfterMs) },
+    }),
+  /** The disk failed while the call ran. Its result stays here: what a client is told must be in the log. */
+  unrecorded: (cause: unknown) =>
+    new WireError('internal', 'Audit log unavailable: the request was run, but it could not be recorded', { cause }),
   /** `challenge`: the value of `WWW-Authenticate`, where a better token would help. */
   forbidden: (why: string, challenge?: string, data?: unknown) =>
     new WireError('forbidden', `Forbidden: ${why}`, {

@@ -9,6 +9,8 @@ export {
   type AuditLog,
   type AuditOptions,
   type AuditRecord,
+  type AuditStatus,
+  type FailureMode,
   type FieldRule,
   formatEntry,
   openAuditLog,
@@ -16,7 +18,7 @@ export {
   type SyncPolicy,
   type TailOptions,
   tailAudit,
-  type Verdict as AuditVerdict,
+  type Verification as AuditVerification,
   verifyAudit,
 } from './audit/index.ts';
 // Who somebody is: hooks for `serveHttp({ authenticate })`.

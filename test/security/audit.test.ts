@@ -335,7 +335,7 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
   expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 23, head: log.head });
 });
 
-test('a caller whose name can not be spelled costs one line, and nobody else anything', async () => {
+test('a caller whose name cannot be encoded costs one line, and other callers nothing', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   const server = audited(log);
@@ -345,7 +345,7 @@ test('a caller whose name can not be spelled costs one line, and nobody else any
   await fine.call('echo', { n: 2 });
   await log.flush();
   const lines = await entries(directory);
-  expect(lines.filter(({ event }) => event === 'unspelled').length).toBeGreaterThan(0);
+  expect(lines.filter(({ event }) => event === 'unencodable').length).toBeGreaterThan(0);
   expect(lines.filter(({ event }) => event === 'call').map((line) => line.arguments)).toEqual([{ n: 2 }]);
   expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: lines.length });
 });

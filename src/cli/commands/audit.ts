@@ -9,7 +9,7 @@ import {
   formatEntry,
   queryAudit,
   tailAudit,
-  type Verdict,
+  type Verification,
   verifyAudit,
 } from '../../app/audit.ts';
 import { Mistake } from '../../app/mistake.ts';
@@ -112,20 +112,27 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 async function verify(place: AuditPlace, json: boolean, out: Output): Promise<number> {
-  const verdicts = await verifyAudit(place.directory, place.name);
-  if (verdicts.length === 0) throw new Mistake(`There is no audit log ${place.file}`);
-  if (json) out.json(verdicts);
-  else for (const verdict of verdicts) out.write(sentence(verdict, out));
-  return verdicts.every(({ ok }) => ok) ? 0 : 1;
+  const logs = await verifyAudit(place.directory, place.name);
+  if (logs.length === 0) throw new Mistake(`There is no audit log ${place.file}`);
+  if (json) out.json(logs);
+  else for (const log of logs) out.write(sentence(log, out));
+  return logs.every(({ ok }) => ok) ? 0 : 1;
 }
 
-function sentence({ name, ok, lines, from, head, sealed, unfinished, broken }: Verdict, { style }: Output): string {
+function sentence(log: Verification, { style }: Output): string {
+  const { name, ok, lines, from, head, sealed, unfinished, missing, broken } = log;
   if (!ok && broken !== undefined) {
     return `${style.bad('✗')} ${name}: broken at ${broken.file}:${broken.line}: ${broken.why}\n  the ${lines} lines before it hold\n`;
   }
   const remarks = [
-    from > 1 ? `begins at number ${from}: older files were deleted` : '',
-    sealed > 0 ? `${sealed} torn ${sealed === 1 ? 'line' : 'lines'} of killed writers, sealed off` : '',
+    from > 1 && missing[0]?.from !== 1 ? `begins at number ${from}: older files were deleted` : '',
+    ...missing.map(
+      (gap) =>
+        `lines ${gap.from} to ${gap.to} are not here: their file was ${gap.why} while the log was being written (noticed ${gap.time})`,
+    ),
+    sealed > 0
+      ? `${sealed} torn ${sealed === 1 ? 'line' : 'lines'} of killed processes, each explained by the next`
+      : '',
     unfinished ? 'the last line has no end yet' : '',
   ].filter(Boolean);
   const tail = remarks.length === 0 ? '' : `\n  ${remarks.join('\n  ')}`;

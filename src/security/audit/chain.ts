@@ -1,29 +1,30 @@
-// The chain: every line carries its number, and the first of every group of lines the hash of the group before, so that
-// a line that is changed, added, moved or taken out breaks the chain at that place. A group is the lines that were spelled
-// before its hash was taken: the next line that has a `prev` begins another. What lines say is not known here.
+// The hash chain: every line has a number, and the first line of every group has the hash of the group before it, so that
+// a line that is changed, added, moved or taken out breaks the chain at that place. A group is the lines that were added
+// before its hash was taken; the next line with a `prev` begins another. What lines say is not known here.
 
 import { createHash, hash } from 'node:crypto';
-import { type Batch, bytesOf } from './batch.ts';
+import type { Batch } from './batch.ts';
 import type { AuditHead } from './contract.ts';
 
 /** What the first group of all has instead of a predecessor. */
 export const origin: AuditHead = { seq: 0, hash: '' };
 
-/** The hash of a group, lines with the breaks between them and none behind; that of a single line is its own. */
+/** The hash of a group: its lines with the line breaks between them, without the last one. */
 export const hashGroup = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
 /** The hash of bytes that never became a line. */
 export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-const numbered = bytesOf('{"seq":');
-const lineEnd = bytesOf('}\n');
+/** A group has at most so many lines and about so many bytes: whoever continues a log reads its last group again. */
+const maxGroupLines = 256;
+const maxGroupBytes = 256 * 1024;
 
 /** Adds lines to a chain. */
 export class Chain {
   readonly #batch: Batch;
   #seq: number;
   #head: AuditHead;
-  /** Where the group at hand begins, and how many lines it has. */
+  /** Where the open group begins in the batch, and how many lines it has. */
   #begin = 0;
   #lines = 0;
 
@@ -38,32 +39,26 @@ export class Chain {
     return this.#head;
   }
 
-  /** Lines of the group at hand. */
-  get lines(): number {
-    return this.#lines;
+  /** The number of the last line. */
+  get seq(): number {
+    return this.#seq;
   }
 
-  get bytes(): number {
-    return this.#batch.end - this.#begin;
-  }
-
-  /** Begins the next line; the fields of a JSON object follow, each with its comma before it. */
-  begin(): void {
+  /** Adds a line with these fields, as the inside of a JSON object. */
+  add(fields: string): void {
     const batch = this.#batch;
-    if (this.#lines++ === 0) this.#begin = batch.end;
-    batch.bytes(numbered);
-    batch.digits(++this.#seq);
+    if (this.#lines === 0) {
+      this.#begin = batch.bytes;
+      batch.addLine(`{"seq":${++this.#seq},${fields},"prev":"${this.#head.hash}"}`);
+    } else {
+      batch.addLine(`{"seq":${++this.#seq},${fields}}`);
+    }
+    this.#lines++;
+    if (this.#lines >= maxGroupLines || batch.bytes - this.#begin >= maxGroupBytes) this.closeGroup();
   }
 
-  end(): void {
-    const batch = this.#batch;
-    if (this.#lines === 1) batch.ascii(`,"prev":"${this.#head.hash}"`);
-    batch.bytes(lineEnd);
-    batch.endLine();
-  }
-
-  /** Ends a group: what comes from here on follows it. */
-  close(): void {
+  /** Ends the open group. Call it before the batch is taken: a group is hashed where it stands. */
+  closeGroup(): void {
     if (this.#lines === 0) return;
     const bytes = this.#batch.from(this.#begin);
     this.#head = { seq: this.#seq, hash: hashGroup(bytes.subarray(0, -1)) };

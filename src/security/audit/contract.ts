@@ -9,12 +9,19 @@ import type { Sandbox } from '../sandbox/contract.ts';
 
 /** When lines are forced to the disk itself. */
 export type SyncPolicy =
-  /** Before the answer of the call leaves: what a client was told is in the log, whatever happens then. */
+  /** Before the response is sent: what a client was told is in the log, whatever happens then. */
   | 'always'
   /** Written within a tenth of a second, forced to the disk every second: a crash loses the last moment. */
   | 'interval'
   /** Written within a tenth of a second; the system decides the rest. */
   | 'never';
+
+/** What happens to calls while lines cannot be written, for instance because the disk is full. */
+export type FailureMode =
+  /** They are rejected before they run. */
+  | 'closed'
+  /** They run without being recorded; health, metrics and the server log say so. */
+  | 'open';
 
 /** Arguments of some tools that are never written, whatever they hold. */
 export interface FieldRule {
@@ -31,10 +38,29 @@ export interface AuditOptions {
   readonly name?: string;
   /** Default `interval`. */
   readonly sync?: SyncPolicy;
+  /** Default `closed`. When the log is opened it must be writable in both modes. */
+  readonly failureMode?: FailureMode;
   /** Beyond it a new file begins. Default 64 MiB. */
   readonly maxFileBytes?: number;
-  /** Finished files that are kept; older ones are deleted. Default: all. */
+  /**
+   * All files of the log together; the oldest are deleted, and the log says so. Stops callers from filling the disk with
+   * lines. Default 1 GiB, at least 2 `maxFileBytes`.
+   */
+  readonly maxTotalBytes?: number;
+  /** Finished files that are kept, within `maxTotalBytes`. Default: all. */
   readonly maxFiles?: number;
+  /** Beyond it the arguments of a line are truncated. Stops a caller from writing documents to the log. Default 32 KiB. */
+  readonly maxLineBytes?: number;
+  /**
+   * Lines that wait for the disk: from half of it on calls fail as `failureMode` says, beyond it lines are dropped and
+   * counted. Stops callers from filling memory while the disk is slow or full. Default 16 MiB.
+   */
+  readonly maxQueuedBytes?: number;
+  /**
+   * With less room on the disk calls fail as `failureMode` says: what is left is for the lines of calls that run already.
+   * Default 1 MiB.
+   */
+  readonly minFreeBytes?: number;
   /** How arguments are written: without secrets (default), as a digest, or not at all. */
   readonly arguments?: 'redacted' | 'digest' | 'none';
   /** In addition to clipboard texts, which are never written. */
@@ -42,8 +68,6 @@ export interface AuditOptions {
   /** More names and shapes of secrets. */
   readonly secretKeys?: readonly string[];
   readonly secretPatterns?: readonly RegExp[];
-  /** Lines that may wait for a disk that does not keep up; beyond it calls are refused until it does. Default 100,000. */
-  readonly maxQueuedLines?: number;
   readonly logger?: Logger;
 }
 
@@ -63,11 +87,25 @@ export interface AuditHead {
   readonly hash: string;
 }
 
+/** Whether lines can be written. */
+export interface AuditStatus {
+  /** Why they cannot; undefined while they can. */
+  readonly failure: string | undefined;
+  readonly failureMode: FailureMode;
+  /** Bytes of lines that wait to be written. */
+  readonly queuedBytes: number;
+  /** Calls that were rejected because they could not be recorded, since the log was opened. */
+  readonly rejectedCalls: number;
+  /** Lines that were dropped because too many waited, since the log was opened. */
+  readonly droppedLines: number;
+}
+
 /** An open log: a pack, whose last line is written when its server closes. */
 export interface AuditLog extends Pack<Server> {
   /** The file lines go to. */
   readonly path: string;
   readonly head: AuditHead;
+  readonly status: AuditStatus;
   /** Records every call, refusal and read of a server from here on; `server.use` calls it. */
   install(server: Server): void;
   /** Records whom an authenticator turns away. */

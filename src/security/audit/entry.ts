@@ -4,7 +4,10 @@
 export interface AuditEntry {
   readonly seq: number;
   readonly time: string;
-  /** `call`, `read`, `prompt`, `request`, `refusal`, `auth`, `spawn`, or one about the log itself. */
+  /**
+   * `call`, `read`, `prompt`, `request`, `refusal`, `auth`, `spawn`, or one about the log itself: `open`, `close`,
+   * `recovered`, `reopened`, `deleted`, `rejected`, `dropped`, `suppressed`, `unencodable`.
+   */
   readonly event: string;
   readonly principal?: string;
   readonly issuer?: string;

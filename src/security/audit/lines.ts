@@ -1,26 +1,21 @@
-// From what happened to the fields of a line. Written by hand rather than by JSON.stringify of an object: a line is made
-// for every call, and most of its parts are the same as in the line before.
+// From what happened to the fields of a line, as the inside of a JSON object. Number, hash and end of a line: chain.ts.
 
 import type { Ended, Refused } from '../../engine/ports.ts';
-import { monotonicMs } from '../../protocol/clock.ts';
 import type { Peer, Principal } from '../../protocol/exchange.ts';
-import type { Spelling } from './arguments.ts';
-import { type Batch, bytesOf } from './batch.ts';
-import { closeRecord, point, zero } from './codes.ts';
+import type { Logger } from '../../protocol/log.ts';
+import { refusalOf } from '../refusals.ts';
 import type { AuditRecord } from './contract.ts';
-import type { Head } from './heads.ts';
-import type { KeptCall, Trouble } from './kept-calls.ts';
-import { WallClock } from './wall-clock.ts';
+import { toAscii, type ValueEncoder } from './values.ts';
 
-/** Methods that are an event by themselves; of the others the line names the method. */
+/** Methods that are an event by themselves; for the others the line names the method. */
 const events: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'call'],
   ['resources/read', 'read'],
   ['prompts/get', 'prompt'],
 ]);
 
-/** Requests that say nothing about anybody's doings, as long as they are not refused. */
-const uneventful: ReadonlySet<string> = new Set([
+/** Requests that have no line unless they are refused: they only ask what there is. */
+const unrecorded: ReadonlySet<string> = new Set([
   'ping',
   'server/discover',
   'tools/list',
@@ -31,203 +26,139 @@ const uneventful: ReadonlySet<string> = new Set([
   'completion/complete',
 ]);
 
-/** Whether the end of a request is worth a line. */
-export const isEventful = ({ request: { method }, outcome }: Ended): boolean =>
-  method === 'tools/call' || outcome === 'refused' || !uneventful.has(method);
+/** Whether a request of this method has a line when all goes well. */
+export const isRecorded = (method: string): boolean => !unrecorded.has(method);
 
-const pieces = {
-  ok: bytesOf(',"outcome":"ok","ms":'),
-  name: bytesOf(',"name":'),
-  method: bytesOf(',"method":'),
-  principal: bytesOf(',"principal":'),
-  issuer: bytesOf(',"issuer":'),
-  address: bytesOf(',"address":'),
-  session: bytesOf(',"session":'),
-  event: bytesOf(',"event":'),
-  outcome: bytesOf(',"outcome":'),
-  details: bytesOf(',"details":'),
-  why: bytesOf(',"details":{"why":'),
-  unspelled: bytesOf(',"event":"unspelled"'),
-};
+/** Room for the number and the hash that the chain adds to a line. */
+const chainBytes = 128;
 
-/** Spells the fields of lines, each with its comma before it. */
-export class LineWriter {
-  readonly #spelling: Spelling;
-  readonly #batch: Batch;
-  readonly #clock = new WallClock();
-  /** Of the line at hand, on the monotonic clock. */
-  #momentMs = 0;
-  #second = -1;
-  #atMs = -1;
-  readonly #time = bytesOf(',"time":"0000-00-00T00:00:00.000Z"');
+/** Encodes the fields of lines. */
+export class LineEncoder {
+  readonly #values: ValueEncoder;
+  readonly #maxBytes: number;
+  readonly #logger: Logger;
+  /** The last time that was encoded: formatting a date takes longer than the rest of a line. */
+  #timeMs = Number.NaN;
+  #time = '';
 
-  constructor(spelling: Spelling, batch: Batch) {
-    this.#spelling = spelling;
-    this.#batch = batch;
+  constructor(values: ValueEncoder, maxBytes: number, logger: Logger) {
+    this.#values = values;
+    this.#maxBytes = maxBytes;
+    this.#logger = logger;
   }
 
-  /** Called before every few lines. */
-  begin(): void {
-    this.#clock.adjust();
+  /** The end of a request. */
+  call(ended: Ended): string {
+    try {
+      return this.#call(ended);
+    } catch (error) {
+      return this.#unencodable(error);
+    }
   }
 
-  /** A call that has ended. */
-  readonly call = ({ head, session, args, trouble, endedAtMs, durationMs }: KeptCall): void => {
-    const batch = this.#batch;
-    this.#head(head, endedAtMs);
-    if (head.inSession) this.#sessionName(session);
-    this.#spelling.args(batch, head.name, args);
-    if (trouble === undefined) batch.bytes(pieces.ok);
-    else batch.ascii(`,"outcome":"${trouble.outcome}","ms":`);
-    this.#ms(durationMs);
-    if (trouble !== undefined) this.#trouble(trouble);
-  };
+  /** A message that was rejected before it became a request. */
+  refusal(refused: Refused): string {
+    try {
+      return this.#refusal(refused);
+    } catch (error) {
+      return this.#unencodable(error);
+    }
+  }
 
-  /** A message that was turned away before it became a request. */
-  readonly refusal = ({ message, peer, error, code }: Refused): void => {
+  /** Something that is not a request. */
+  record(record: AuditRecord): string {
+    try {
+      return this.#record(record);
+    } catch (error) {
+      return this.#unencodable(error);
+    }
+  }
+
+  #call({ request, outcome, code, durationMs }: Ended): string {
+    const { method, name, peer, session } = request;
+    const event = events.get(method);
+    const begin =
+      this.#begin(event ?? 'request') +
+      (event === undefined ? this.#text('method', method) : '') +
+      this.#principal(peer.principal) +
+      this.#peer(peer) +
+      this.#text('name', name) +
+      this.#session(session?.key);
+    const why = outcome === 'failed' ? refusalOf(request) : undefined;
+    const end =
+      `,"outcome":"${why === undefined ? outcome : 'refused'}","ms":${roundMs(durationMs)}` +
+      (code === undefined ? '' : `,"code":${code}`) +
+      this.#why(why);
+    const args = this.#values.arguments(name ?? '', request.params['arguments'], this.#roomBeside(begin, end));
+    return args === undefined ? begin + end : `${begin},"arguments":${args}${end}`;
+  }
+
+  #refusal({ message, peer, error, code }: Refused): string {
     const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
     const name = params?.name;
-    this.#timeOf(monotonicMs());
-    this.#batch.ascii(',"event":"refusal"');
-    this.#who(peer.principal);
-    this.#where(peer);
-    if (typeof method === 'string') this.#text(pieces.method, method);
-    if (typeof name === 'string') this.#text(pieces.name, name);
-    this.#batch.ascii(`,"outcome":"refused","code":${code}`);
-    this.#why(error.message);
-  };
+    return (
+      this.#begin('refusal') +
+      this.#principal(peer.principal) +
+      this.#peer(peer) +
+      this.#text('method', typeof method === 'string' ? method : undefined) +
+      this.#text('name', typeof name === 'string' ? name : undefined) +
+      `,"outcome":"refused","code":${code}` +
+      this.#why(error.message)
+    );
+  }
 
-  /** Something that is no request. */
-  readonly record = ({ event, ctx, details, outcome, durationMs }: AuditRecord): void => {
-    const batch = this.#batch;
-    this.#timeOf(monotonicMs());
-    this.#text(pieces.event, event);
-    this.#who(ctx?.principal);
-    const { key = '' } = ctx?.session ?? {};
-    if (key !== '') {
-      batch.bytes(pieces.session);
-      this.#sessionName(key);
+  #record({ event, ctx, details, outcome, durationMs }: AuditRecord): string {
+    const fields =
+      this.#begin(event) +
+      this.#principal(ctx?.principal) +
+      this.#session(ctx?.session?.key) +
+      this.#text('outcome', outcome) +
+      (durationMs === undefined ? '' : `,"ms":${roundMs(durationMs)}`);
+    if (details === undefined) return fields;
+    return `${fields},"details":${this.#values.value(details, this.#roomBeside(fields))}`;
+  }
+
+  /** In place of a line that cannot be encoded: something happened, and when. */
+  #unencodable(error: unknown): string {
+    this.#logger.error('a line of the audit log cannot be encoded', { error });
+    return this.#begin('unencodable');
+  }
+
+  /** How much is left of a line for arguments or details. */
+  #roomBeside(begin: string, end = ''): number {
+    return this.#maxBytes - chainBytes - begin.length - end.length;
+  }
+
+  #begin(event: string): string {
+    const nowMs = Date.now();
+    if (nowMs !== this.#timeMs) {
+      this.#timeMs = nowMs;
+      this.#time = new Date(nowMs).toISOString();
     }
-    if (outcome !== undefined) this.#text(pieces.outcome, outcome);
-    if (durationMs !== undefined) {
-      batch.ascii(',"ms":');
-      this.#ms(durationMs);
-    }
-    if (details !== undefined) {
-      batch.bytes(pieces.details);
-      this.#spelling.value(batch, details);
-    }
-  };
-
-  /** In place of a line that could not be spelled: it still has its moment. */
-  readonly unspelled = (): void => {
-    this.#timeOf(this.#momentMs);
-    this.#batch.bytes(pieces.unspelled);
-  };
-
-  /** Spelling a date takes longer than the rest of a line, so it is done once per second and finished once per ms. */
-  #timeOf(momentMs: number): void {
-    this.#momentMs = momentMs;
-    this.#batch.bytes(this.#spellTime(this.#clock.at(momentMs)));
+    return `"time":"${this.#time}","event":${this.#values.text(event)}`;
   }
 
-  #spellTime(atMs: number): Uint8Array {
-    if (atMs !== this.#atMs) {
-      const time = this.#time;
-      const second = Math.floor(atMs / 1000);
-      if (second !== this.#second) {
-        this.#second = second;
-        time.set(bytesOf(new Date(second * 1000).toISOString().slice(0, 20)), timeAt);
-      }
-      this.#atMs = atMs;
-      const ms = atMs - second * 1000;
-      time[msAt] = zero + ((ms / 100) | 0);
-      time[msAt + 1] = zero + (((ms / 10) | 0) % 10);
-      time[msAt + 2] = zero + (ms % 10);
-    }
-    return this.#time;
+  #text(field: string, text: string | undefined): string {
+    return text === undefined || text === '' ? '' : `,"${field}":${this.#values.text(text)}`;
   }
 
-  /** Three decimals, none for a whole number. */
-  #ms(durationMs: number): void {
-    const batch = this.#batch;
-    if (!(durationMs >= 0 && durationMs < maxPreciseMs)) return batch.ascii(roundMs(durationMs));
-    const us = (durationMs * 1000 + 0.5) | 0;
-    const ms = (us / 1000) | 0;
-    const rest = us - ms * 1000;
-    batch.digits(ms);
-    if (rest === 0) return;
-    batch.byte(point);
-    if (rest < 100) batch.byte(zero);
-    if (rest < 10) batch.byte(zero);
-    batch.digits(rest);
+  #why(why: string | undefined): string {
+    return why === undefined ? '' : `,"details":{"why":${this.#values.text(why)}}`;
   }
 
-  #trouble({ code, why }: Trouble): void {
-    if (code !== undefined) this.#batch.ascii(`,"code":${code}`);
-    if (why !== undefined) this.#why(why);
+  #peer({ transport, address }: Peer): string {
+    return this.#text('transport', transport) + this.#text('address', address);
   }
 
-  /** What lines of one caller and tool begin with. The time is a part of it: one piece is put down sooner than two. */
-  #head(head: Head, momentMs: number): void {
-    this.#momentMs = momentMs;
-    const atMs = this.#clock.at(momentMs);
-    head.bytes ??= this.#spellHead(head);
-    if (head.atMs !== atMs) {
-      head.atMs = atMs;
-      head.bytes.set(this.#spellTime(atMs));
-    }
-    this.#batch.bytes(head.bytes);
+  /** A random name, not a credential: the id that clients send is sealed and is in no log. */
+  #session(key: string | undefined): string {
+    return key === undefined || key === '' ? '' : `,"session":${toAscii(key)}`;
   }
 
-  #spellHead(head: Head): Uint8Array {
-    const batch = this.#batch;
-    const { method, name, principal } = head;
-    const begin = batch.end;
-    batch.bytes(this.#time);
-    const event = events.get(method);
-    batch.ascii(`,"event":"${event ?? 'request'}"`);
-    if (event === undefined) this.#text(pieces.method, method);
-    this.#who(principal);
-    this.#where(head);
-    if (name !== '') this.#text(pieces.name, name);
-    if (head.inSession) batch.bytes(pieces.session);
-    const bytes = Uint8Array.from(batch.from(begin));
-    batch.cut(begin);
-    return bytes;
-  }
-
-  #text(field: Uint8Array, text: string): void {
-    this.#batch.bytes(field);
-    this.#batch.bytes(this.#spelling.text(text));
-  }
-
-  #why(why: string): void {
-    this.#text(pieces.why, why);
-    this.#batch.byte(closeRecord);
-  }
-
-  #where({ transport, address }: Pick<Peer, 'transport' | 'address'>): void {
-    this.#batch.ascii(`,"transport":"${transport}"`);
-    if (address !== undefined) this.#text(pieces.address, address);
-  }
-
-  /** A random name, no credential: what clients send as session id is sealed and stays out of every log. */
-  #sessionName(key: string): void {
-    if (!this.#batch.quoted(key)) this.#batch.bytes(this.#spelling.text(key));
-  }
-
-  #who(principal: Principal | undefined): void {
-    if (principal === undefined) return;
-    this.#text(pieces.principal, principal.id);
-    if (principal.issuer !== undefined) this.#text(pieces.issuer, principal.issuer);
+  #principal(principal: Principal | undefined): string {
+    if (principal === undefined) return '';
+    return this.#text('principal', principal.id) + this.#text('issuer', principal.issuer);
   }
 }
 
-/** Where the date stands in the time of a line, and where its last digits. */
-const timeAt = ',"time":"'.length;
-const msAt = timeAt + 20;
-
-/** Half an hour. Up to here µs are whole numbers of the kind that is quick to divide. */
-const maxPreciseMs = 30 * 60_000;
-const roundMs = (durationMs: number): string => (durationMs > 0 ? JSON.stringify(Math.round(durationMs)) : '0');
+const roundMs = (durationMs: number): number => (durationMs > 0 ? Math.round(durationMs * 1000) / 1000 : 0);

@@ -11,6 +11,8 @@ const maxWriters = 256;
 export interface Claim {
   /** What its file names begin with. */
   readonly name: string;
+  /** Takes the lock again where somebody removed it; throws when another process has it now. */
+  confirm(): void;
   release(): void;
 }
 
@@ -26,6 +28,11 @@ export function claimLog(directory: string, name: string): Claim {
     held.add(lock);
     return {
       name: own,
+      confirm() {
+        if (read(lock) !== ownContent() && !take(directory, lock)) {
+          throw new Error(`another process writes to the audit log ${own} in ${directory} now`);
+        }
+      },
       release() {
         held.delete(lock);
         rmSync(lock, { force: true });
@@ -37,7 +44,7 @@ export function claimLog(directory: string, name: string): Claim {
 
 function take(directory: string, lock: string): boolean {
   const draft = join(directory, `.lock-${process.pid}-${Math.random().toString(36).slice(2)}`);
-  writeFileSync(draft, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), { mode: 0o600 });
+  writeFileSync(draft, ownContent(), { mode: 0o600 });
   try {
     // Unlike creating a file and then writing to it, a link appears with its content, or fails.
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -49,6 +56,8 @@ function take(directory: string, lock: string): boolean {
     rmSync(draft, { force: true });
   }
 }
+
+const ownContent = (): string => JSON.stringify({ pid: process.pid, started: startOf(process.pid) });
 
 function link(from: string, to: string): boolean {
   try {

@@ -1,76 +1,50 @@
-// The audit log of a server: an observer of every call, refusal and read, with doors for authentication and for starts
-// of programs. What a line says: lines.ts; how it gets to the disk: writer.ts.
+// The audit log of a server: observes every call, refusal and read, and records refused authentications and starts of
+// programs. What a line says: lines.ts; how it gets to the disk: writer.ts.
 
-import { gate } from '../../engine/layers.ts';
 import type { Ended, Middleware, RequestInfo } from '../../engine/ports.ts';
-import { isThenable } from '../../engine/run-call.ts';
 import type { Server } from '../../engine/server.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
+import { silentLogger } from '../../protocol/log.ts';
 import { type Authenticate, isDenied, type Verdict } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
-import { createSpelling } from './arguments.ts';
-import type { AuditHead, AuditLog, AuditOptions, AuditRecord } from './contract.ts';
-import { isEventful } from './lines.ts';
+import type { AuditHead, AuditLog, AuditOptions, AuditRecord, AuditStatus } from './contract.ts';
+import { EventLimit } from './event-limit.ts';
+import { isRecorded, LineEncoder } from './lines.ts';
 import { openLog } from './open.ts';
 import { auditSandbox } from './spawns.ts';
-import { Valve } from './valve.ts';
+import { createValueEncoder } from './values.ts';
+import type { AuditWriter } from './writer.ts';
 
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+/** The fields that are never truncated fit in it. */
+const minLineBytes = 16 * kibibyte;
+
+/** What a rejected client is told to wait; the disk is looked at as often. */
 const retryMs = 1_000;
 
 /**
- * Opens an audit log and takes up its chain.
+ * Opens an audit log and continues its chain.
  *
  * @example
  * await server.use(await openAuditLog({ directory: '/var/log/mooring' }));
  */
 export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
-  const { directory, name = 'audit', sync = 'interval', maxFileBytes = 64 * 1024 * 1024, logger } = options;
-  const { maxFiles = Number.POSITIVE_INFINITY, maxQueuedLines = 100_000 } = options;
-  const spelling = createSpelling(options);
-  const { writer, claim } = await openLog({ directory, name, sync, maxFileBytes, maxFiles, logger }, spelling);
+  const { name = 'audit', sync = 'interval', failureMode = 'closed', maxFiles = Number.POSITIVE_INFINITY } = options;
+  const { maxLineBytes = 32 * kibibyte, maxQueuedBytes = 16 * mebibyte, minFreeBytes = mebibyte } = options;
+  const maxTotalBytes = options.maxTotalBytes ?? Math.max(1024 * mebibyte, 2 * (options.maxFileBytes ?? 0));
+  const maxFileBytes = options.maxFileBytes ?? Math.min(64 * mebibyte, maxTotalBytes / 4);
+  if (maxLineBytes < minLineBytes) throw new RangeError(`maxLineBytes must be at least ${minLineBytes}`);
+  if (maxTotalBytes < 2 * maxFileBytes) throw new RangeError('maxTotalBytes must be at least twice maxFileBytes');
+  const { directory, logger } = options;
+  const lines = new LineEncoder(createValueEncoder(options), maxLineBytes, logger ?? silentLogger);
+  const files = { directory, name, maxFileBytes, maxTotalBytes, maxFiles };
+  const { writer, claim } = await openLog({ ...files, sync, failureMode, maxQueuedBytes, minFreeBytes, logger }, lines);
   let closing: Promise<void> | undefined;
 
   const record = (entry: AuditRecord): void => writer.record(entry);
-
-  // Garbage and wrong tokens cost their sender nothing; they must not be able to fill the disk.
-  const valve = new Valve((event, count) => record({ event: 'suppressed', details: { event, count } }));
-
-  /** Requests that have their line already, and what it says. */
-  const told = new WeakMap<RequestInfo, Ended['outcome']>();
-
-  /** No line, no call: a log that does not keep up closes the door rather than an eye. */
-  const guard = gate((request) => {
-    if (writer.queued > maxQueuedLines && !isExempt(request)) throw wireErrors.overloaded(retryMs);
-  });
-
-  /** Lets an answer go only when its line is on the disk. */
-  const hold: Middleware = (request, next) => {
-    const startedAt = monotonicMs();
-    const settle = async (outcome: Ended['outcome'], failure?: unknown): Promise<void> => {
-      const endedAtMs = monotonicMs();
-      const ended = { request, outcome, durationMs: endedAtMs - startedAt, endedAtMs };
-      if (!isEventful(ended)) return;
-      const code = failure instanceof WireError ? failure.code : undefined;
-      writer.call(code === undefined ? ended : { ...ended, code });
-      told.set(request, outcome);
-      await writer.flush();
-    };
-    const answered = async (result: unknown): Promise<unknown> => {
-      await settle((result as { isError?: unknown } | undefined)?.isError === true ? 'failed' : 'ok');
-      return result;
-    };
-    const refused = async (error: unknown): Promise<never> => {
-      await settle('refused', error);
-      throw error;
-    };
-    try {
-      const result = next();
-      return isThenable(result) ? result.then(answered, refused) : answered(result);
-    } catch (error) {
-      return refused(error);
-    }
-  };
+  const limit = new EventLimit((event, count) => record({ event: 'suppressed', details: { event, count } }));
 
   return {
     name: 'audit',
@@ -80,22 +54,20 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
     get head(): AuditHead {
       return writer.head;
     },
+    get status(): AuditStatus {
+      const { failure, queuedBytes, rejectedCalls, droppedLines } = writer;
+      return { failure, failureMode, queuedBytes, rejectedCalls, droppedLines };
+    },
     record,
     flush: () => writer.flush(),
 
     install(server: Server): void {
-      server.around(guard);
-      if (sync === 'always') server.around(hold);
-      const tell = (ended: Ended): void => {
-        if (isEventful(ended)) writer.call(ended);
-      };
-      const tellOnce = (ended: Ended): void => {
-        if (told.get(ended.request) !== ended.outcome) tell(ended);
-      };
+      const calls = new CallRecorder(writer, lines, failureMode === 'closed');
+      server.around(sync === 'always' ? calls.recordBeforeResponse : calls.admit);
       server.observe({
-        ended: sync === 'always' ? tellOnce : tell,
+        ended: (ended) => calls.record(ended),
         refused: (refused) => {
-          if (valve.admits('refusal')) writer.refusal(refused);
+          if (limit.admits('refusal')) writer.add(lines.refusal(refused));
         },
       });
     },
@@ -103,7 +75,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
     authentication(authenticate: Authenticate): Authenticate {
       return (request) => {
         const tell = (verdict: Verdict): Verdict => {
-          if ((verdict === undefined || isDenied(verdict)) && valve.admits('auth')) {
+          if ((verdict === undefined || isDenied(verdict)) && limit.admits('auth')) {
             const { method, path, address } = request;
             const { status = 401, message } = verdict ?? {};
             record({ event: 'auth', outcome: 'refused', details: { status, method, path, address, why: message } });
@@ -119,7 +91,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
 
     close(): Promise<void> {
       closing ??= (async () => {
-        valve.close();
+        limit.close();
         record({ event: 'close' });
         await writer.close();
         claim.release();
@@ -127,4 +99,79 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
       return closing;
     },
   };
+}
+
+/** Records calls, and rejects those that could not be recorded. */
+class CallRecorder {
+  readonly #writer: AuditWriter;
+  readonly #lines: LineEncoder;
+  readonly #failsClosed: boolean;
+  /** Requests that have their line already, or get none, with the outcome that is settled. */
+  readonly #settled = new WeakMap<RequestInfo, Ended['outcome']>();
+
+  constructor(writer: AuditWriter, lines: LineEncoder, failsClosed: boolean) {
+    this.#writer = writer;
+    this.#lines = lines;
+    this.#failsClosed = failsClosed;
+  }
+
+  record(ended: Ended): void {
+    const { request, outcome } = ended;
+    if (outcome !== 'refused' && !isRecorded(request.method)) return;
+    if (this.#settled.get(request) !== outcome) this.#writer.add(this.#lines.call(ended));
+  }
+
+  /** Middleware: rejects a call before it runs while lines cannot be written. */
+  readonly admit: Middleware = (request, next) => {
+    if (this.#writer.failure !== undefined && this.#mustRecord(request)) this.#reject(request);
+    return next();
+  };
+
+  /** Middleware for `sync: 'always'`: looks at the disk before a call runs, and holds its response until it is recorded. */
+  readonly recordBeforeResponse: Middleware = async (request, next) => {
+    const mustRecord = this.#mustRecord(request);
+    if (mustRecord) {
+      if (this.#writer.failure === undefined) await this.#writer.check();
+      if (this.#writer.failure !== undefined) this.#reject(request);
+    }
+    let result: unknown;
+    try {
+      result = await next();
+    } catch (error) {
+      // The client gets an error either way; that it is not recorded yet changes nothing.
+      await this.#recordNow(request, 'refused', error).catch(() => undefined);
+      throw error;
+    }
+    if (!isRecorded(request.method)) return result;
+    const isError = (result as { isError?: unknown } | undefined)?.isError === true;
+    try {
+      await this.#recordNow(request, isError ? 'failed' : 'ok');
+    } catch (cause) {
+      if (!mustRecord) return result;
+      this.#settled.set(request, 'refused');
+      throw wireErrors.unrecorded(cause);
+    }
+    return result;
+  };
+
+  /** Greetings and pings must get through whatever happens. */
+  #mustRecord(request: RequestInfo): boolean {
+    return this.#failsClosed && isRecorded(request.method) && !isExempt(request);
+  }
+
+  async #recordNow(request: RequestInfo, outcome: Ended['outcome'], failure?: unknown): Promise<void> {
+    const endedAtMs = monotonicMs();
+    const code = failure instanceof WireError ? failure.code : undefined;
+    const ended = { request, outcome, durationMs: endedAtMs - request.startedAtMs, endedAtMs };
+    this.#writer.add(this.#lines.call(code === undefined ? ended : { ...ended, code }));
+    this.#settled.set(request, outcome);
+    await this.#writer.flush(true);
+  }
+
+  /** The rejection has no line either; it is counted. */
+  #reject(request: RequestInfo): never {
+    this.#writer.countRejected();
+    this.#settled.set(request, 'refused');
+    throw wireErrors.auditUnavailable(retryMs);
+  }
 }

@@ -2,13 +2,13 @@
 // its last line. Nothing is ever cut away: the torn piece stays, and the next line says what it is.
 
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { Logger } from '../../protocol/log.ts';
-import type { Spelling } from './arguments.ts';
 import { hashBytes, hashGroup, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
+import { type FileOptions, LogFile } from './file.ts';
 import { currentFile, logFiles, readEnd } from './files.ts';
+import type { LineEncoder } from './lines.ts';
 import { type Claim, claimLog } from './lock.ts';
 import { AuditWriter, type WriterOptions } from './writer.ts';
 
@@ -18,18 +18,17 @@ export interface OpenedLog {
   readonly claim: Claim;
 }
 
-export async function openLog(options: WriterOptions, spelling: Spelling): Promise<OpenedLog> {
+export interface OpenOptions extends FileOptions, Omit<WriterOptions, 'confirmClaim'> {}
+
+export async function openLog(options: OpenOptions, lines: LineEncoder): Promise<OpenedLog> {
   prepareDirectory(options.directory, options.logger);
   const claim = claimLog(options.directory, options.name);
   try {
-    const own = { ...options, name: claim.name };
-    const path = currentFile(own.directory, own.name);
+    const own = { ...options, name: claim.name, confirmClaim: claim.confirm };
     const { head, sealed, isOpen } = findHead(own.directory, own.name);
-    const file = await open(path, 'a', 0o600);
-    const { size } = await file.stat();
-    const writer = new AuditWriter(own, spelling, head, file, size);
-    // Written together with what follows: whoever is killed in between would leave a line that nobody explains.
-    if (isOpen) writer.endLine();
+    const writer = new AuditWriter(own, lines, head, await LogFile.open(own));
+    // Written together with what follows: a process killed in between would leave a line that nothing explains.
+    if (isOpen) writer.endTornLine();
     if (sealed !== undefined) writer.record({ event: 'recovered', details: sealed });
     writer.record({ event: 'open', details: { format: 3, pid: process.pid } });
     try {

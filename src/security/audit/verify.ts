@@ -17,8 +17,19 @@ export interface Break {
   readonly why: string;
 }
 
+/** Lines that are not here, and the line that says why. */
+export interface MissingLines {
+  /** The numbers of the first and the last of them. */
+  readonly from: number;
+  readonly to: number;
+  /** What somebody did to the file they were in. */
+  readonly why: string;
+  /** When it was noticed. */
+  readonly time: string;
+}
+
 /** What was found in one log. */
-export interface Verdict {
+export interface Verification {
   readonly name: string;
   readonly ok: boolean;
   /** How many there are; where the chain is broken, how many before it are known to be as they were. */
@@ -27,21 +38,23 @@ export interface Verdict {
   readonly from: number;
   /** The last line that holds; compare it with one kept elsewhere to know that nothing was cut off. */
   readonly head: AuditHead;
-  /** Pieces that killed writers left, each sealed off by the line after it. */
+  /** Torn lines of killed processes, each explained by the line after it. */
   readonly sealed: number;
-  /** The last line has no end yet: somebody writes, or was killed and nobody has opened the log since. */
+  /** The last line has no end yet: a process writes it, or was killed and the log was not opened since. */
   readonly unfinished: boolean;
+  /** Lines in files that were moved, removed or truncated while the log was being written. The log itself says so. */
+  readonly missing: readonly MissingLines[];
   readonly broken?: Break;
 }
 
 /** Checks every log of that name in a directory; empty when there is none. */
-export async function verifyAudit(directory: string, name = 'audit'): Promise<Verdict[]> {
-  const verdicts: Verdict[] = [];
-  for (const each of logNames(directory, name)) verdicts.push(await verifyLog(directory, each));
-  return verdicts;
+export async function verifyAudit(directory: string, name = 'audit'): Promise<Verification[]> {
+  const verifications: Verification[] = [];
+  for (const each of logNames(directory, name)) verifications.push(await verifyLog(directory, each));
+  return verifications;
 }
 
-async function verifyLog(directory: string, name: string): Promise<Verdict> {
+async function verifyLog(directory: string, name: string): Promise<Verification> {
   const links = new Links();
   let sealed = 0;
   let unfinished = false;
@@ -65,9 +78,11 @@ async function verifyLog(directory: string, name: string): Promise<Verdict> {
     if (broken !== undefined) break;
   }
   if (broken === undefined && torn !== undefined) broken = breakAt(torn, 'it is not a line of this log');
-  const { from } = links;
-  if (broken !== undefined) return { name, ok: false, ...links.held, from, sealed, unfinished, broken };
-  return { name, ok: true, ...links.end(), from, sealed, unfinished };
+  // The first thing that is wrong is the one to name.
+  broken = links.unexplained ?? broken;
+  const { from, missing } = links;
+  if (broken !== undefined) return { name, ok: false, ...links.held, from, sealed, unfinished, missing, broken };
+  return { name, ok: true, ...links.end(), from, sealed, unfinished, missing };
 }
 
 /** Lines that follow the same group. */
@@ -79,46 +94,100 @@ interface Group {
 }
 
 /** How far a chain goes. */
-type Reach = Pick<Verdict, 'lines' | 'head'>;
+type Reach = Pick<Verification, 'lines' | 'head'>;
 
-/** Follows a chain, group by group. A group is known to be whole once the next one says what it was. */
+/** Numbers that are missing between two lines, until a line explains it. */
+interface Gap {
+  readonly from: number;
+  /** The number of the line after it. */
+  readonly next: number;
+  readonly broken: Break;
+}
+
+/** Follows a chain, group by group. A group is known to be unchanged once the next one has its hash. */
 class Links {
   /** The number of the first line. */
   from = 0;
-  /** What is known to be as it was written. */
-  held: Reach = { lines: 0, head: origin };
+  readonly missing: MissingLines[] = [];
+  #held: Reach = { lines: 0, head: origin };
   #lines = 0;
   #seq = 0;
   #group: Group | undefined;
+  #gap: Gap | undefined;
+  /** What was known to be unchanged before the gap. */
+  #heldBeforeGap: Reach | undefined;
 
-  /** Takes the next line; answers where the chain is broken, if it is. */
-  add({ seq, prev, event }: AuditEntry, placed: PlacedLine): Break | undefined {
+  /** What is known to be as it was written. */
+  get held(): Reach {
+    return this.#heldBeforeGap ?? this.#held;
+  }
+
+  /** A gap that no line has explained. */
+  get unexplained(): Break | undefined {
+    return this.#gap?.broken;
+  }
+
+  /** Takes the next line; returns where the chain is broken, if it is. */
+  add(entry: AuditEntry, placed: PlacedLine): Break | undefined {
+    const { seq, prev, event } = entry;
     const group = this.#group;
     if (group === undefined) {
       this.from = seq;
       if (seq === 1 && prev !== origin.hash) return breakAt(placed, 'the first line has a predecessor');
     } else if (seq !== this.#seq + 1) {
-      return breakAt(placed, `it has number ${seq} where ${this.#seq + 1} was due`);
+      const broken = breakAt(placed, `it has number ${seq} where ${this.#seq + 1} was due`);
+      // A file may be missing, but not lines of a file: what follows must be the beginning of a group and of a file.
+      const mayBeMissing = seq > this.#seq && prev !== undefined && placed.number === 1 && this.#gap === undefined;
+      if (!mayBeMissing) return broken;
+      this.#beginAgain({ from: this.#seq + 1, next: seq, broken });
     }
-    if (prev === undefined || prev === group?.prev) {
-      if (group === undefined) return breakAt(placed, 'the lines before it, which it belongs to, were taken out');
-      if (beginsGroup(event)) return breakAt(placed, 'its link to the lines before it was changed');
-      group.hash.update('\n').update(placed.bytes);
-      group.last = placed;
-    } else {
-      const reach = this.end();
-      if (group !== undefined && prev !== reach.head.hash) return changed(group, placed);
-      this.held = reach;
-      this.#group = { first: placed, last: placed, prev, hash: createHash('sha256').update(placed.bytes) };
-    }
+    const broken = this.#link(prev, event, placed);
+    if (broken !== undefined) return broken;
+    if (event === 'reopened') this.#explain(entry);
     this.#lines++;
     this.#seq = seq;
     return undefined;
   }
 
+  #link(prev: string | undefined, event: string, placed: PlacedLine): Break | undefined {
+    const group = this.#group;
+    if (prev === undefined || prev === group?.prev) {
+      if (group === undefined) return breakAt(placed, 'the lines before it, which it belongs to, were taken out');
+      if (beginsGroup(event)) return breakAt(placed, 'its link to the lines before it was changed');
+      group.hash.update('\n').update(placed.bytes);
+      group.last = placed;
+      return undefined;
+    }
+    const reach = this.end();
+    if (group !== undefined && prev !== reach.head.hash) return changed(group, placed);
+    this.#held = reach;
+    this.#group = { first: placed, last: placed, prev, hash: createHash('sha256').update(placed.bytes) };
+    return undefined;
+  }
+
+  #beginAgain(gap: Gap): void {
+    this.#held = this.end();
+    this.#heldBeforeGap = this.#held;
+    this.#gap = gap;
+    this.#group = undefined;
+  }
+
+  /** A line says that the file was gone when the one with number `firstSeq` was written. */
+  #explain({ time, details }: AuditEntry): void {
+    const first = details?.['firstSeq'];
+    const why = String(details?.['why']);
+    if (this.#gap !== undefined && first === this.#gap.next) {
+      this.missing.push({ from: this.#gap.from, to: this.#gap.next - 1, why, time });
+      this.#gap = undefined;
+      this.#heldBeforeGap = undefined;
+    } else if (first === this.from && first > 1) {
+      this.missing.push({ from: 1, to: first - 1, why, time });
+    }
+  }
+
   /** How far the chain goes, the last group included. */
   end(): Reach {
-    if (this.#group === undefined) return { lines: 0, head: origin };
+    if (this.#group === undefined) return this.#held;
     return { lines: this.#lines, head: { seq: this.#seq, hash: this.#group.hash.copy().digest('hex') } };
   }
 }
@@ -130,7 +199,7 @@ function changed({ first, last }: Group, next: PlacedLine): Break {
   return { ...breakAt(first, why), ...(first.file === last.file ? { to: last.number } : {}) };
 }
 
-/** Whether a line says of the piece before it that this was found and left there. */
+/** Whether a line explains the torn line before it. */
 function seals({ event, details }: AuditEntry, { bytes }: PlacedLine): boolean {
   return event === 'recovered' && details?.['torn'] === bytes.length && details['sha256'] === hashBytes(bytes);
 }

@@ -1,10 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSpelling } from './arguments.ts';
+import { silentLogger } from '../../protocol/log.ts';
 import { hashGroup, origin } from './chain.ts';
+import { LogFile } from './file.ts';
+import { LineEncoder } from './lines.ts';
+import { createValueEncoder } from './values.ts';
 import { AuditWriter } from './writer.ts';
 
 /** A file on a disk that fails when told to, in the middle of a write too. */
@@ -25,8 +28,9 @@ class FaultyFile {
     }
     return { bytesWritten: taken.length };
   }
-  async stat(): Promise<{ size: number }> {
-    return { size: this.bytes.length };
+  async stat(): Promise<object> {
+    const { ino, dev, nlink } = statSync(join(directory, 'audit.jsonl'));
+    return { ino, dev, nlink, size: this.bytes.length };
   }
   async datasync(): Promise<void> {
     this.syncs++;
@@ -37,22 +41,25 @@ class FaultyFile {
 let directory = '';
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'mooring-writer-'));
+  writeFileSync(join(directory, 'audit.jsonl'), '');
 });
 afterEach(() => {
   vi.useRealTimers();
   rmSync(directory, { recursive: true, force: true });
 });
 
-function writerOn(file: FaultyFile, sync: 'always' | 'interval' | 'never' = 'always'): AuditWriter {
-  const options = {
-    directory,
-    name: 'audit',
-    sync,
-    maxFileBytes: Number.POSITIVE_INFINITY,
-    maxFiles: 9,
-    logger: undefined,
-  };
-  return new AuditWriter(options, createSpelling({}), origin, file as unknown as FileHandle, 0);
+function writerOn(
+  handle: FaultyFile,
+  sync: 'always' | 'interval' | 'never' = 'always',
+  maxQueuedBytes = 16 * 1024 * 1024,
+  logger = silentLogger,
+): AuditWriter {
+  const infinite = Number.POSITIVE_INFINITY;
+  const limits = { maxFileBytes: infinite, maxTotalBytes: infinite, maxFiles: infinite };
+  const file = new LogFile({ directory, name: 'audit', ...limits }, handle as unknown as FileHandle, 0);
+  const lines = new LineEncoder(createValueEncoder({}), 32 * 1024, silentLogger);
+  const options = { sync, failureMode: 'closed', maxQueuedBytes, minFreeBytes: 0, logger } as const;
+  return new AuditWriter({ ...options, confirmClaim: () => {} }, lines, origin, file);
 }
 
 const mark = (n: number) => ({ event: 'mark', details: { n } });
@@ -86,7 +93,7 @@ test.each([
     const writer = writerOn(file);
     for (let n = 0; n < 3; n++) writer.record(mark(n));
     await expect(writer.flush(true)).rejects.toThrow('no space left');
-    expect(writer.queued).toBe(3);
+    expect(writer.failure).toContain('no space left');
     writer.record(mark(3));
     file.room = Number.POSITIVE_INFINITY;
     await writer.close();
@@ -94,7 +101,7 @@ test.each([
   }
 });
 
-test('an answer that waits is let go once the disk takes lines again', async () => {
+test('a flush waits until the disk takes lines again', async () => {
   vi.useFakeTimers();
   const file = Object.assign(new FaultyFile(), { room: 0 });
   const writer = writerOn(file);
@@ -133,7 +140,7 @@ test('lines of one moment are written together', async () => {
   await writer.close();
 });
 
-test('lines spelled together follow the same group; each flush, and a line that covers all before it, begins another', async () => {
+test('lines collected together are a group; each flush, and a line that covers all before it, begins another', async () => {
   const file = new FaultyFile();
   const writer = writerOn(file);
   for (let n = 0; n < 3; n++) writer.record(mark(n));
@@ -150,24 +157,22 @@ test('lines spelled together follow the same group; each flush, and a line that 
   expect(writer.head.hash).toBe(hashGroup(file.bytes.subarray(file.bytes.lastIndexOf(0x0a, -2) + 1, -1)));
 });
 
-test('what is written may want a line of its own, and gets the next one', async () => {
+test('a value that adds a line while it is encoded gets the line before its own', async () => {
   const file = new FaultyFile();
   const writer = writerOn(file);
   const nosy = {
     get n() {
-      writer.record(mark(1));
+      writer.record(mark(0));
       void writer.flush();
-      expect(writer.head).toEqual(origin);
-      return 0;
+      return 1;
     },
   };
   writer.record({ event: 'mark', details: nosy });
-  await Promise.resolve();
   await writer.close();
   expectChain(file.bytes, 2);
 });
 
-test('what can not be spelled still has its line, and says so', async () => {
+test('what cannot be encoded still has its line, and says so', async () => {
   const file = new FaultyFile();
   const writer = writerOn(file);
   writer.record(mark(0));
@@ -175,10 +180,10 @@ test('what can not be spelled still has its line, and says so', async () => {
   writer.record(mark(2));
   await writer.close();
   const lines = file.bytes.toString('utf8').trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['mark', 'unspelled', 'mark']);
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['mark', 'unencodable', 'mark']);
 });
 
-test('buffers that take turns do not mix what is written with what comes meanwhile', async () => {
+test('lines added while others are being written follow them', async () => {
   const file = new FaultyFile();
   const writer = writerOn(file, 'never');
   let n = 0;
@@ -189,4 +194,47 @@ test('buffers that take turns do not mix what is written with what comes meanwhi
   }
   await writer.close();
   expectChain(file.bytes, n);
+});
+
+test('while the disk is full, the bytes that wait are bounded, and what was dropped is recorded afterwards', async () => {
+  const messages: string[] = [];
+  const note = (message: string): void => void messages.push(message);
+  const file = Object.assign(new FaultyFile(), { room: 0 });
+  const writer = writerOn(file, 'interval', 20_000, { ...silentLogger, error: note, notice: note });
+  for (let n = 0; n < 1_000; n++) writer.record(mark(n));
+  expect(writer.queuedBytes).toBeLessThanOrEqual(20_000);
+  expect(writer.failure).toBe('the disk does not keep up');
+  await writer.check();
+  expect(writer.failure).toContain('no space left');
+  for (let n = 0; n < 1_000; n++) writer.record(mark(n));
+  expect(writer.queuedBytes).toBeLessThanOrEqual(20_000);
+  const dropped = writer.droppedLines;
+  expect(dropped).toBeGreaterThan(1_500);
+
+  file.room = Number.POSITIVE_INFINITY;
+  await writer.check();
+  expect(writer.failure).toBeUndefined();
+  await writer.close();
+  const lines = file.bytes.toString('utf8').trimEnd().split('\n');
+  expect(lines).toHaveLength(2_000 - dropped + 1);
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'dropped', details: { lines: dropped } });
+  expect(messages).toEqual([
+    'the audit log cannot be written; calls are rejected until it can',
+    'the audit log can be written again',
+  ]);
+});
+
+test('with too little room on the disk what is there is written, and no more should come', async () => {
+  const file = new FaultyFile();
+  const writer = writerOn(file);
+  const free = vi.spyOn(LogFile.prototype, 'freeBytes').mockResolvedValue(-1);
+  writer.record(mark(0));
+  await writer.flush();
+  await writer.check();
+  expect(writer.failure).toBe('the disk has less than 0 bytes left');
+  expectChain(file.bytes, 1);
+  free.mockRestore();
+  await writer.check();
+  expect(writer.failure).toBeUndefined();
+  await writer.close();
 });

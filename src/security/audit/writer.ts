@@ -1,317 +1,314 @@
-// Writes what happens as lines: spelled at once, chained some at a time, collected as bytes for some milliseconds, and
-// written together. A disk that fails is tried again; what was written in part is continued, never repeated.
+// Writes lines: chained and collected as bytes for some milliseconds, then written together. A disk that fails is tried
+// again every second; what was written in part is continued, never repeated. What lines say: lines.ts.
 
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import type { Ended, Refused } from '../../engine/ports.ts';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
-import type { Spelling } from './arguments.ts';
 import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
-import { lineBreak } from './codes.ts';
-import type { AuditHead, AuditRecord, SyncPolicy } from './contract.ts';
+import type { AuditHead, AuditRecord, FailureMode, SyncPolicy } from './contract.ts';
 import { beginsGroup } from './entry.ts';
-import { currentFile, finishedFile, finishedNumbers } from './files.ts';
-import { type KeptCall, KeptCalls } from './kept-calls.ts';
-import { LineWriter } from './lines.ts';
+import type { LogFile } from './file.ts';
+import type { LineEncoder } from './lines.ts';
 
 export interface WriterOptions {
-  readonly directory: string;
-  readonly name: string;
   readonly sync: SyncPolicy;
-  readonly maxFileBytes: number;
-  readonly maxFiles: number;
+  readonly failureMode: FailureMode;
+  readonly maxQueuedBytes: number;
+  readonly minFreeBytes: number;
   readonly logger: Logger | undefined;
+  /** Makes sure that no other process writes to this log; throws otherwise. */
+  readonly confirmClaim: () => void;
 }
 
 /** How long lines are collected before they are written. */
 const collectMs = 100;
-const syncEveryMs = 1_000;
-/** A group ends when it has so many lines, or so much: whoever takes up the chain reads all of the last one. */
-const maxGroupLines = 256;
-const maxGroupBytes = 256 * 1024;
+/** How often the disk is looked at: whether it takes lines again, whether the file is still there, how full it is. */
+const checkEveryMs = 1_000;
 /** So much is written without collecting any longer. */
 const largeBatchBytes = 1024 * 1024;
-const retryMs = 500;
+/** How long `close` waits for a disk that does not take the last lines. */
+const maxCloseMs = 2_000;
 
-/** Somebody who waits until so many lines are safe. */
+/** Someone who waits until lines are safe. */
 interface Waiting {
+  /** How many lines. */
   readonly until: number;
   readonly done: () => void;
-  /** Told of the first failure, by those who do not want to wait for better times. */
+  /** Called at the first failure by those who do not wait for the disk to recover. */
   readonly failed: ((error: unknown) => void) | undefined;
 }
 
 export class AuditWriter {
-  readonly #kept: KeptCalls;
-  /** Lines that were spelled, and how many of them are written and safe. */
-  #spelled = 0;
+  readonly #options: WriterOptions;
+  readonly #lines: LineEncoder;
+  readonly #logger: Logger;
+  readonly #file: LogFile;
+  readonly #batch = new Batch();
+  readonly #chain: Chain;
+  /** How many lines were added, how many of them are written, and how many of these are safe. */
+  #added = 0;
   #written = 0;
   #synced = 0;
-  readonly #options: WriterOptions;
-  readonly #lines: LineWriter;
-  readonly #logger: Logger;
-  readonly #chain: Chain;
-  #file: FileHandle;
-  #fileBytes: number;
-  readonly #spelling: Spelling;
-  readonly #batch = new Batch();
-  /** Taken from the batch and not on the disk yet. */
+  /** Lines and calls that have no line because the log could not be written: in all, and since that was last recorded. */
+  #dropped = { total: 0, unreported: 0 };
+  #rejected = { total: 0, unreported: 0 };
+  /** Taken from the batch and not completely written; `#offset` is how much of it is. */
   #unwritten: TakenBatch | undefined;
+  #offset = 0;
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #retry: NodeJS.Timeout | undefined;
-  #syncTimer: NodeJS.Timeout | undefined;
-  /** A line is being spelled; should it have code of its own that wants something here, that comes later. */
-  #busy = false;
+  readonly #checkTimer: NodeJS.Timeout;
+  #isClosed = false;
   #running = false;
-  /** Done when what is running now is. */
-  #turn: Promise<void> = Promise.resolve();
-  #urgent = false;
-  #failing = false;
+  /** Done when the run at hand is. */
+  #run: Promise<void> = Promise.resolve();
+  #syncWanted = false;
+  /** Why the last run failed, or why there should be no more calls. */
+  #error: string | undefined;
+  #reported: string | undefined;
 
-  constructor(options: WriterOptions, spelling: Spelling, head: AuditHead, file: FileHandle, fileBytes: number) {
-    this.#kept = new KeptCalls(spelling.hasArgs);
+  constructor(options: WriterOptions, lines: LineEncoder, head: AuditHead, file: LogFile) {
     this.#options = options;
-    this.#spelling = spelling;
-    this.#lines = new LineWriter(spelling, this.#batch);
+    this.#lines = lines;
     this.#logger = options.logger ?? silentLogger;
-    this.#chain = new Chain(head, this.#batch);
     this.#file = file;
-    this.#fileBytes = fileBytes;
-    if (options.sync === 'interval') this.#syncTimer = setInterval(() => this.#syncSoon(), syncEveryMs).unref();
+    this.#chain = new Chain(head, this.#batch);
+    this.#checkTimer = setInterval(this.#check, checkEveryMs).unref();
   }
 
   get head(): AuditHead {
-    if (!this.#busy) this.#closeGroup();
+    this.#chain.closeGroup();
     return this.#chain.head;
   }
 
-  /** Lines recorded and not written yet. */
-  get queued(): number {
-    return this.#recorded - this.#written;
-  }
-
-  get #recorded(): number {
-    return this.#spelled + this.#kept.count;
-  }
-
   get path(): string {
-    return currentFile(this.#options.directory, this.#options.name);
+    return this.#file.path;
   }
 
-  /** Ends a line that its writer did not. */
-  endLine(): void {
-    this.#batch.byte(lineBreak);
+  get queuedBytes(): number {
+    return this.#batch.bytes + (this.#unwritten?.bytes.length ?? 0);
   }
 
-  /** The end of a request. */
-  call(ended: Ended): void {
-    const kept = this.#kept;
-    if (!kept.add(ended)) return this.#callLater(ended);
-    if (kept.count === 1) this.#timer ??= setTimeout(this.#tick, collectMs);
-    if (!kept.isEnough) return;
-    // The answer of this call is about to leave; a long one should not have to be fetched from memory again by then.
-    if (kept.areLarge) queueMicrotask(this.#spellKept);
-    else this.#spell();
+  get droppedLines(): number {
+    return this.#dropped.total;
   }
 
-  readonly #spellKept = (): void => this.#spell();
-
-  /** Where more calls come in one turn than there are places. */
-  #callLater(ended: Ended): void {
-    queueMicrotask(() => {
-      this.#spell();
-      this.call(ended);
-    });
+  get rejectedCalls(): number {
+    return this.#rejected.total;
   }
-
-  /** A message that was turned away before it became a request. */
-  refusal(refused: Refused): void {
-    this.#add(this.#lines.refusal, refused);
-  }
-
-  /** Something that is no request. */
-  record(record: AuditRecord): void {
-    this.#add(this.#lines.record, record, beginsGroup(record.event));
-  }
-
-  #add<T>(spell: (what: T) => void, what: T, asFirst = false): void {
-    if (this.#busy) return queueMicrotask(() => this.#add(spell, what, asFirst));
-    this.#spell();
-    if (asFirst) this.#chain.close();
-    this.#line(spell, what);
-    this.#spelled++;
-    this.#timer ??= setTimeout(this.#tick, collectMs);
-  }
-
-  /** Spells the calls that have ended, also while the disk fails: arguments are not kept, however long it takes. */
-  #spell(): void {
-    if (this.#kept.count === 0 || this.#busy) return;
-    this.#spelled += this.#kept.take(this.#call);
-    this.#kept.fit(this.#spelling.wasBulky());
-  }
-
-  readonly #call = (call: KeptCall): void => this.#line(this.#lines.call, call);
-
-  #closeGroup(): void {
-    this.#spell();
-    this.#chain.close();
-  }
-
-  #line<T>(spell: (what: T) => void, what: T): void {
-    const chain = this.#chain;
-    if (chain.lines === 0) this.#lines.begin();
-    chain.begin();
-    this.#spellFields(spell, what);
-    chain.end();
-    if (chain.lines >= maxGroupLines || chain.bytes >= maxGroupBytes) chain.close();
-  }
-
-  #spellFields<T>(spell: (what: T) => void, what: T): void {
-    const begin = this.#batch.end;
-    this.#busy = true;
-    try {
-      spell(what);
-    } catch (error) {
-      this.#logger.error('a line of the audit log could not be spelled', { error });
-      this.#batch.cut(begin);
-      this.#lines.unspelled();
-    }
-    this.#busy = false;
-  }
-
-  readonly #tick = (): void => {
-    this.#timer = undefined;
-    this.#spell();
-    if (!this.#running && !this.#failing) this.#begin();
-  };
 
   /**
-   * Resolves when everything recorded so far is written and, unless the policy is never to, on the disk. While the disk
-   * fails it waits; `impatient` rejects instead.
+   * Why lines cannot be written at the moment; undefined while they can. Half of the queue is left to the lines of calls
+   * that run already.
+   */
+  get failure(): string | undefined {
+    if (this.#error !== undefined) return this.#error;
+    return this.queuedBytes > this.#options.maxQueuedBytes / 2 ? 'the disk does not keep up' : undefined;
+  }
+
+  /** Ends a line that the last writer did not. */
+  endTornLine(): void {
+    this.#batch.addText('\n');
+  }
+
+  /** Adds a line about something that is not a request. */
+  record(record: AuditRecord): void {
+    if (beginsGroup(record.event)) this.#chain.closeGroup();
+    this.add(this.#lines.record(record));
+  }
+
+  /** Adds a line with these fields. It is dropped, and counted, when too many bytes wait already. */
+  add(fields: string): void {
+    if (this.#isClosed) return;
+    if (this.queuedBytes + fields.length > this.#options.maxQueuedBytes) return count(this.#dropped);
+    this.#chain.add(fields);
+    this.#added++;
+    this.#timer ??= setTimeout(this.#write, collectMs);
+  }
+
+  /** Counts a call that was rejected because it could not be recorded. */
+  countRejected(): void {
+    count(this.#rejected);
+  }
+
+  /** Looks at the disk now. Resolves when `failure` is up to date. */
+  check(): Promise<void> {
+    return this.#start();
+  }
+
+  /**
+   * Resolves when everything added so far is written and, unless the policy is never to, forced to the disk. While the
+   * disk fails it waits; `impatient` rejects instead.
    */
   flush(impatient = false): Promise<void> {
-    const until = this.#recorded;
-    if (this.#settled(until)) return Promise.resolve();
+    const until = this.#added;
+    if (this.#isSafe(until)) return Promise.resolve();
     return new Promise((done, reject) => {
       this.#waiting.push({ until, done, failed: impatient ? reject : undefined });
-      this.#urgent = true;
-      if (!this.#running && !this.#failing) this.#begin();
+      this.#syncWanted = true;
+      void this.#start();
     });
   }
 
   async close(): Promise<void> {
-    // A disk that is still full must not keep the process from ending.
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, 2_000);
+      timer = setTimeout(resolve, maxCloseMs);
     });
-    const flushed = this.flush();
-    // One more try now, whenever the next one would have been.
-    if (this.#failing) this.#begin();
-    await Promise.race([flushed, patience]);
+    await Promise.race([this.flush(), patience]);
     clearTimeout(timer);
     await this.abandon();
   }
 
-  /** Lets go of the file as it is. */
+  /** Closes the file without writing what is left. */
   async abandon(): Promise<void> {
-    clearInterval(this.#syncTimer);
-    await this.#turn;
+    this.#isClosed = true;
+    clearInterval(this.#checkTimer);
     clearTimeout(this.#timer);
-    clearTimeout(this.#retry);
+    await this.#run;
     await this.#file.close().catch(() => undefined); // Nothing is lost that was not lost before.
   }
 
-  #settled(until: number): boolean {
-    return (this.#options.sync === 'never' ? this.#written : this.#synced) >= until;
+  #isSafe(lines: number): boolean {
+    return (this.#options.sync === 'never' ? this.#written : this.#synced) >= lines;
   }
 
-  #syncSoon(): void {
-    if (this.#synced === this.#recorded || this.#failing) return;
-    this.#urgent = true;
-    if (!this.#running) this.#begin();
-  }
+  readonly #write = (): void => {
+    this.#timer = undefined;
+    // A failing disk is tried again by the other timer.
+    if (this.#error === undefined) void this.#start();
+  };
 
-  #begin(): void {
-    if (this.#running || this.#busy) return;
-    clearTimeout(this.#retry);
-    this.#running = true;
-    this.#turn = this.#work().then(
-      () => this.#rest(false),
-      (error: unknown) => {
-        if (!this.#failing) this.#logger.error('the audit log cannot be written', { path: this.path, error });
-        for (const { failed } of this.#waiting) failed?.(error);
-        this.#waiting = this.#waiting.filter(({ failed }) => failed === undefined);
-        this.#rest(true);
-      },
-    );
-  }
+  readonly #check = (): void => {
+    if (this.#options.sync === 'interval' && this.#synced < this.#added) this.#syncWanted = true;
+    void this.#start();
+    this.#report();
+  };
 
-  #rest(failed: boolean): void {
-    if (this.#failing && !failed) this.#logger.notice('the audit log is written again', { path: this.path });
-    this.#failing = failed;
-    this.#running = false;
-    if (failed) this.#retry = setTimeout(() => this.#begin(), retryMs).unref();
-    else if (this.#batch.lines > 0) this.#timer ??= setTimeout(this.#tick, collectMs);
-  }
-
-  async #work(): Promise<void> {
-    do {
-      this.#closeGroup();
-      if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
-      await this.#write();
-      if (this.#options.sync === 'always' || (this.#urgent && this.#options.sync !== 'never')) await this.#sync();
-      this.#wake();
-      if (this.#fileBytes >= this.#options.maxFileBytes) await this.#rotate();
-    } while (this.#waiting.length > 0 || this.#batch.end >= largeBatchBytes);
-    this.#urgent = false;
-  }
-
-  async #write(): Promise<void> {
-    while (this.#unwritten !== undefined) {
-      const { bytes } = this.#unwritten;
-      try {
-        this.#arrived((await this.#file.write(bytes)).bytesWritten);
-      } catch (error) {
-        // Only the file knows how much of it arrived.
-        this.#arrived(Math.min(Math.max(0, (await this.#file.stat()).size - this.#fileBytes), bytes.length));
-        throw error;
-      }
+  #start(): Promise<void> {
+    if (!this.#running && !this.#isClosed) {
+      this.#running = true;
+      this.#run = this.#writeAll().then(
+        (obstacle) => this.#succeeded(obstacle),
+        (error: unknown) => this.#failed(error),
+      );
     }
+    return this.#run;
   }
 
-  #arrived(count: number): void {
-    const { bytes, lines } = this.#unwritten as TakenBatch;
-    this.#fileBytes += count;
-    this.#unwritten = count === bytes.length ? undefined : { bytes: bytes.subarray(count), lines };
-    if (this.#unwritten === undefined) this.#written += lines;
+  #succeeded(obstacle: string | undefined): void {
+    this.#running = false;
+    this.#error = obstacle;
+    this.#report();
+    if (obstacle === undefined) this.#recordGaps();
+    if (this.#waiting.length > 0) void this.#start();
+    else if (this.#batch.lines > 0) this.#timer ??= setTimeout(this.#write, collectMs);
+  }
+
+  #failed(error: unknown): void {
+    this.#running = false;
+    this.#error = error instanceof Error ? error.message : String(error);
+    this.#report();
+    for (const { failed } of this.#waiting) failed?.(error);
+    this.#waiting = this.#waiting.filter(({ failed }) => failed === undefined);
+  }
+
+  /** Writes what there is. Returns why no more should come, though all of it is written. */
+  async #writeAll(): Promise<string | undefined> {
+    do {
+      await this.#followFile();
+      this.#chain.closeGroup();
+      if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
+      await this.#writeBatch();
+      if (this.#options.sync === 'always' || (this.#syncWanted && this.#options.sync !== 'never')) await this.#sync();
+      this.#wake();
+      if (this.#file.isFull) await this.#rotate();
+    } while (this.#waiting.length > 0 || this.#batch.bytes >= largeBatchBytes);
+    this.#syncWanted = false;
+    const { minFreeBytes } = this.#options;
+    return (await this.#file.freeBytes()) < minFreeBytes
+      ? `the disk has less than ${minFreeBytes} bytes left`
+      : undefined;
+  }
+
+  async #writeBatch(): Promise<void> {
+    if (this.#unwritten === undefined) return;
+    const { bytes, lines } = this.#unwritten;
+    const appended = await this.#file.append(bytes.subarray(this.#offset));
+    this.#offset += appended.bytes;
+    if (this.#offset < bytes.length) throw appended.error;
+    this.#written += lines;
+    this.#unwritten = undefined;
+    this.#offset = 0;
   }
 
   async #sync(): Promise<void> {
+    if (this.#synced === this.#written) return;
     const upTo = this.#written;
-    await this.#file.datasync();
+    await this.#file.sync();
     this.#synced = upTo;
   }
 
   #wake(): void {
-    const ready = this.#waiting.filter(({ until }) => this.#settled(until));
+    const ready = this.#waiting.filter(({ until }) => this.#isSafe(until));
     if (ready.length === 0) return;
-    this.#waiting = this.#waiting.filter(({ until }) => !this.#settled(until));
+    this.#waiting = this.#waiting.filter(({ until }) => !this.#isSafe(until));
     for (const { done } of ready) done();
   }
 
-  /** Begins a new file; the chain goes on in it. */
   async #rotate(): Promise<void> {
-    const { directory, name, maxFiles } = this.#options;
-    await this.#file.datasync();
-    const numbers = finishedNumbers(directory, name);
-    await rename(this.path, finishedFile(directory, name, (numbers.at(-1) ?? 0) + 1));
-    const finished = this.#file;
-    this.#file = await open(this.path, 'a', 0o600);
-    this.#fileBytes = 0;
-    await finished.close();
-    const surplus = Math.max(0, numbers.length + 1 - maxFiles);
-    for (const number of numbers.slice(0, surplus)) await rm(finishedFile(directory, name, number), { force: true });
+    const files = await this.#file.rotate();
+    if (files.length === 0) return;
+    this.#logger.notice('old files of the audit log were deleted', { files });
+    this.record({ event: 'deleted', details: { files } });
   }
+
+  /** When somebody else moved, removed or truncated the file, goes on in a new one, and says so in the log. */
+  async #followFile(): Promise<void> {
+    const what = await this.#file.displacement();
+    if (what === undefined) return;
+    this.#options.confirmClaim();
+    await this.#file.reopen();
+    // A batch of which the old file has a part is written again: the new file begins with the beginning of a group.
+    this.#offset = 0;
+    const firstSeq = this.#chain.seq - (this.#added - this.#written) + 1;
+    this.#logger.warn(`the audit log was ${what} while it was being written; it goes on in a new file`, {
+      path: this.path,
+    });
+    this.record({ event: 'reopened', details: { why: what, firstSeq } });
+  }
+
+  /** Once lines can be written again: how many are missing, and how many calls were rejected. */
+  #recordGaps(): void {
+    const [lines, calls] = [this.#dropped.unreported, this.#rejected.unreported];
+    this.#dropped.unreported = 0;
+    this.#rejected.unreported = 0;
+    if (calls > 0) this.record({ event: 'rejected', details: { calls, why: 'the audit log could not be written' } });
+    if (lines > 0) this.record({ event: 'dropped', details: { lines, why: 'the audit log could not be written' } });
+  }
+
+  /** Logs when writing begins to fail, and when it works again. */
+  #report(): void {
+    const { failure, path } = this;
+    if ((failure === undefined) === (this.#reported === undefined)) return;
+    this.#reported = failure;
+    if (failure === undefined) {
+      const fields = { path, rejectedCalls: this.#rejected.unreported, droppedLines: this.#dropped.unreported };
+      this.#logger.notice('the audit log can be written again', fields);
+    } else {
+      this.#logger.error(`the audit log cannot be written; ${consequences[this.#options.failureMode]}`, {
+        path,
+        error: failure,
+      });
+    }
+  }
+}
+
+const consequences: Readonly<Record<FailureMode, string>> = {
+  closed: 'calls are rejected until it can',
+  open: 'calls are run without being recorded (audit.failureMode is "open")',
+};
+
+function count(counter: { total: number; unreported: number }): void {
+  counter.total++;
+  counter.unreported++;
 }

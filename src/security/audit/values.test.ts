@@ -1,18 +1,14 @@
 import { expect, test } from 'vitest';
-import { createSpelling, type Spelling } from './arguments.ts';
-import { Batch } from './batch.ts';
+import { createValueEncoder } from './values.ts';
 
-const spelling = createSpelling({});
-const textOf = (value: unknown, by: Spelling = spelling): string => {
-  const batch = new Batch();
-  by.value(batch, value);
-  return batch.from(0).toString('latin1');
-};
-const spell = (value: unknown): unknown => JSON.parse(textOf(value));
+const encoder = createValueEncoder({});
+const plenty = 1_000_000;
+const textOf = (value: unknown, by = encoder): string => by.value(value, plenty);
+const written = (value: unknown): unknown => JSON.parse(textOf(value));
 
 test('plain values are written as they are', () => {
   const value = { a: 1, b: [true, null, 2.5], c: { d: 'text' } };
-  expect(spell(value)).toEqual(value);
+  expect(written(value)).toEqual(value);
 });
 
 test.each([
@@ -36,7 +32,7 @@ test.each([
   [{ a: {}, b: [[], {}] }, '{"a":{},"b":[[],{}]}'],
   [{ gr\u00f6\u00dfe: 1 }, '{"gr\\u00f6\\u00dfe":1}'],
   [undefined, 'null'],
-])('%j is spelled in ASCII', (value, text) => {
+])('%j is encoded in ASCII', (value, text) => {
   expect(textOf(value)).toBe(text);
 });
 
@@ -50,23 +46,23 @@ test('what was shown of one value says nothing about the next', () => {
     { key0: { [`k${'x'.repeat(80)}`]: 1 } },
   ];
   for (const value of [...values, ...values.toReversed()]) {
-    expect(spell(value)).toEqual(value);
+    expect(written(value)).toEqual(value);
     expect(textOf({ password: 'hunter2', a: { token: 'hunter2' } })).not.toContain('hunter2');
   }
 });
 
 test('what its keys do not tell is copied with care', () => {
-  expect(spell({ at: new Date(0), of: new Map([['token', 'x']]) })).toEqual({
+  expect(written({ at: new Date(0), of: new Map([['token', 'x']]) })).toEqual({
     at: '1970-01-01T00:00:00.000Z',
     of: { token: '[redacted]' },
   });
-  expect(spell(JSON.parse('{"constructor": 1, "__proto__": {"password": "x"}}'))).toEqual(
+  expect(written(JSON.parse('{"constructor": 1, "__proto__": {"password": "x"}}'))).toEqual(
     JSON.parse('{"constructor": 1, "__proto__": {"password": "[redacted]"}}'),
   );
 });
 
 test('of long texts the beginning is kept, and how long they were', () => {
-  expect(spell({ text: 'word '.repeat(50_000) })).toEqual({
+  expect(written({ text: 'word '.repeat(50_000) })).toEqual({
     text: expect.stringMatching(/^(word ){51}\.\.\. \[250000 characters\]$/),
   });
 });
@@ -75,7 +71,7 @@ test('a secret at the place of the cut is not shown in part', () => {
   const token = `ghp_${'a1B2'.repeat(9)}`;
   for (let at = 215; at < 275; at++) {
     const text = `${'.'.repeat(at - 1)} ${token} ${'tail '.repeat(500)}`;
-    expect(JSON.stringify(spell({ text })), `at ${at}`).not.toContain('ghp_');
+    expect(JSON.stringify(written({ text })), `at ${at}`).not.toContain('ghp_');
   }
 });
 
@@ -88,20 +84,36 @@ test('many values are cut, deep ones too, and nothing is written twice as long a
 });
 
 test('names are short and without secrets', () => {
-  expect(spelling.text('x'.repeat(10_000)).length).toBeLessThan(600);
-  expect(Buffer.from(spelling.text(`tool ghp_${'a1B2'.repeat(9)}`)).toString()).not.toContain('ghp_');
+  expect(encoder.text('x'.repeat(10_000)).length).toBeLessThan(600);
+  expect(Buffer.from(encoder.text(`tool ghp_${'a1B2'.repeat(9)}`)).toString()).not.toContain('ghp_');
 });
 
 test.each(['name', 'Name', 'key', 'Key', 'header', 'Header'])(
   'a value is hidden by the %s that stands beside it, here as everywhere',
   (key) => {
-    const written = textOf({ [key]: 'Authorization', value: 'hunter2' });
-    expect(written).toContain('Authorization');
-    expect(written).not.toContain('hunter2');
+    const text = textOf({ [key]: 'Authorization', value: 'hunter2' });
+    expect(text).toContain('Authorization');
+    expect(text).not.toContain('hunter2');
   },
 );
 
 test('shapes of secrets that somebody added are found in short texts as well', () => {
-  const own = createSpelling({ secretPatterns: [/\b\d{4}\b/] });
+  const own = createValueEncoder({ secretPatterns: [/\b\d{4}\b/] });
   expect(textOf({ door: '4711', room: 'x' }, own)).toBe('{"door":"[redacted]","room":"x"}');
+});
+
+test.each([100, 150, 1_000, 5_000])('JSON of more than %d characters is truncated with a marker', (maxChars) => {
+  const value = Array.from({ length: 190 }, (_, n) => ({ [`"key ${n}`]: 'grüße "\\" '.repeat(5) }));
+  const whole = textOf(value);
+  expect(whole.length).toBeGreaterThan(5_000);
+  const text = encoder.value(value, maxChars);
+  expect(text.length).toBeLessThanOrEqual(maxChars);
+  expect(text).toMatch(/^[ -~]*$/);
+  const begin = JSON.parse(text).replace(`... [truncated: ${whole.length} bytes]`, '');
+  expect(begin.length).toBeLessThan(maxChars);
+  expect(whole.startsWith(begin)).toBe(true);
+});
+
+test('where there is no room at all, the marker says that there was a value', () => {
+  expect(JSON.parse(encoder.value({ text: 'x'.repeat(200) }, 0))).toBe('... [truncated: 211 bytes]');
 });

@@ -1,0 +1,128 @@
+// How values from outside are encoded: as JSON in ASCII, without secrets, never with what a clipboard holds, and never
+// longer than a line may be.
+
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../../schema/index.ts';
+import { compileGlobs, type Glob } from '../glob.ts';
+import { createRedactor } from '../redact.ts';
+import type { AuditOptions, FieldRule } from './contract.ts';
+
+/** Enough to understand a call, too little to copy a document. */
+const maxTextChars = 256;
+/** How far beyond the cut secrets are looked for: all of a long text would cost more than the call did. */
+const lookAheadChars = 128;
+const maxValues = 200;
+const maxDepth = 8;
+
+/** Whatever a clipboard tool is called, its arguments may be a password that somebody just copied. */
+const clipboardRules: readonly FieldRule[] = [{ tools: ['*clipboard*', '*Clipboard*', '*clip_*'], hide: ['*'] }];
+
+/** Encodes values for the log. */
+export interface ValueEncoder {
+  /** The arguments of a tool; undefined when they are not to be written. */
+  arguments(tool: string, args: unknown, maxChars: number): string | undefined;
+  /** Any other value. */
+  value(value: unknown, maxChars: number): string;
+  /** A short text from outside. */
+  text(text: string): string;
+}
+
+export function createValueEncoder(
+  options: Pick<AuditOptions, 'arguments' | 'fields' | 'secretKeys' | 'secretPatterns'>,
+): ValueEncoder {
+  const redactor = createRedactor({
+    keys: options.secretKeys ?? [],
+    patterns: options.secretPatterns ?? [],
+    maxTextChars,
+    lookAheadChars,
+    ellipsis: '...',
+    maxValues,
+    maxDepth,
+  });
+  const hiddenOf = compileFields([...clipboardRules, ...(options.fields ?? [])]);
+  const mode = options.arguments ?? 'redacted';
+  const texts = new Map<string, string>();
+
+  const encode = (value: unknown, maxChars: number): string => truncate(toAscii(redactor.redact(value)), maxChars);
+
+  return {
+    arguments(tool, args, maxChars) {
+      if (mode === 'none' || args === undefined) return undefined;
+      if (mode === 'digest') return `"sha256:${hash('sha256', canonicalJson(args), 'hex')}"`;
+      const hidden = hiddenOf(tool);
+      return encode(hidden === undefined ? args : hideFields(args, hidden), maxChars);
+    },
+    value: encode,
+    text(text) {
+      let encoded = texts.get(text);
+      if (encoded === undefined) {
+        encoded = toAscii(redactor.redactText(text));
+        // The same few names come again and again; names that a caller invents must not fill memory.
+        if (text.length <= maxCachedChars) {
+          if (texts.size >= maxCached) texts.clear();
+          texts.set(text, encoded);
+        }
+      }
+      return encoded;
+    },
+  };
+}
+
+const maxCached = 1000;
+const maxCachedChars = 128;
+
+/** What is not a printable character of ASCII. */
+const notAscii = /[^ -~]/g;
+
+/**
+ * JSON with everything beyond ASCII escaped: in the file itself no letter passes for another, none changes the direction
+ * of writing, and none is a command for a terminal.
+ */
+export function toAscii(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'null';
+  return json.replace(notAscii, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** JSON that is too long becomes a text with its beginning and a marker. */
+function truncate(json: string, maxChars: number): string {
+  if (json.length <= maxChars) return json;
+  // In a text, quotes and backslashes take two characters.
+  const begin = json.slice(0, Math.max(0, Math.floor(maxChars / 2) - marker(json).length));
+  return JSON.stringify(`${begin}${marker(json)}`);
+}
+
+const marker = ({ length }: string): string => `... [truncated: ${length} bytes]`;
+
+function compileFields(rules: readonly FieldRule[]): (tool: string) => ReadonlySet<string> | undefined {
+  const compiled: readonly (readonly [Glob, readonly string[]])[] = rules.map(({ tools, hide }) => [
+    compileGlobs(tools),
+    hide,
+  ]);
+  const known = new Map<string, ReadonlySet<string> | undefined>();
+  return (tool) => {
+    if (known.has(tool)) return known.get(tool);
+    const names = compiled.flatMap(([fits, hide]) => (fits(tool) ? hide : []));
+    const hidden = names.length === 0 ? undefined : new Set(names);
+    if (tool.length <= maxCachedChars && known.size < maxCached) known.set(tool, hidden);
+    return hidden;
+  };
+}
+
+/** A copy in which hidden fields only say how much they held. */
+function hideFields(value: unknown, hidden: ReadonlySet<string>, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || depth >= maxDepth) return depth >= maxDepth ? '[too deep]' : value;
+  if (Array.isArray(value)) return value.slice(0, maxValues).map((item) => hideFields(item, hidden, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, maxValues)
+      .map(([key, item]) => [
+        key,
+        hidden.has('*') || hidden.has(key) ? sizeOf(item) : hideFields(item, hidden, depth + 1),
+      ]),
+  );
+}
+
+function sizeOf(value: unknown): string {
+  if (typeof value === 'string') return `[${value.length} characters]`;
+  return Array.isArray(value) ? `[${value.length} items]` : `[${value === null ? 'null' : typeof value}]`;
+}
