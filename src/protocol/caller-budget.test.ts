@@ -33,3 +33,12 @@ test('a principal is one caller from any address, and never the same as an addre
   expect(callerKey({ principal, address: '10.0.0.1' })).toBe(callerKey({ principal, address: '10.0.0.2' }));
   expect(callerKey({ principal })).not.toBe(callerKey({ address: '10.0.0.1' }));
 });
+
+test('the addresses of one IPv6 network are one caller, and so are both forms of an IPv4 address', () => {
+  const keyOf = (address: string): string => callerKey({ address });
+  expect(keyOf('2001:db8:1:2::1')).toBe(keyOf('2001:db8:1:2:ffff:0:0:9'));
+  expect(keyOf('2001:db8:1:2::1')).not.toBe(keyOf('2001:db8:1:3::1'));
+  expect(keyOf('2001:db8::1')).toBe(keyOf('2001:db8:0:0:1::'));
+  expect(keyOf('::ffff:192.0.2.1')).toBe(keyOf('192.0.2.1'));
+  expect(keyOf('192.0.2.1')).not.toBe(keyOf('192.0.2.2'));
+});

@@ -4,9 +4,22 @@
 import type { Peer } from './exchange.ts';
 import { principalKey } from './principal.ts';
 
-/** Who shares one allowance: the principal, or the address where there is none. */
+/** Who shares one allowance: the principal, or the network of the address where there is none. */
 export function callerKey({ principal, address }: Pick<Peer, 'principal' | 'address'>): string {
-  return principal === undefined ? `address ${address ?? ''}` : `principal ${principalKey(principal)}`;
+  return principal === undefined ? `address ${networkOf(address ?? '')}` : `principal ${principalKey(principal)}`;
+}
+
+/**
+ * Everyone with IPv6 has at least 2^64 addresses, so a /64 counts as one. An IPv4 address that a dual-stack socket reports
+ * as `::ffff:192.0.2.1` is the same as `192.0.2.1`.
+ */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1);
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':');
+  if (tail !== undefined) while (groups.length < 8 - tail.split(':').length) groups.push('0');
+  return groups.slice(0, 4).join(':');
 }
 
 /**

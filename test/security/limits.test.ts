@@ -243,3 +243,19 @@ test('when too much is in flight new work is refused until something ends', asyn
   expect((await client.call('count')).result).toBeDefined();
   shedding.close();
 });
+
+test('slow calls of one caller do not take the place of the others', async () => {
+  const { server, finish } = bench();
+  const shedding = shedLoad({ maxInFlight: 4, maxInFlightPerCaller: 2, maxLagMs: Number.POSITIVE_INFINITY });
+  server.around(shedding.middleware);
+  const slow = await Conversation.open(server, undefined, {}, alice);
+  const other = await Conversation.open(server, undefined, {}, bob);
+  const first = slow.call('wait');
+  slow.call('wait');
+  expect((await slow.call('count')).error?.message).toContain('overloaded');
+  expect((await other.call('count')).result).toBeDefined();
+  finish();
+  await first;
+  expect((await slow.call('count')).result).toBeDefined();
+  shedding.close();
+});

@@ -25,7 +25,7 @@ export const orchestratorProfile: Profile = {
       ...lasting,
     });
     await limitRate(server, settings, [
-      { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },
+      { per: 'principal', requests: 600, windowMs: 60_000, burst: 200 },
       { per: 'principal', tools: ['start_worker'], requests: 30, windowMs: 60_000, burst: 10 },
     ]);
     const { allowedCommands: programs, roots } = settings;

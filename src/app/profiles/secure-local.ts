@@ -28,8 +28,8 @@ export const secureLocalProfile: Profile = {
       ...lasting,
     });
     await limitRate(server, settings, [
-      { per: 'session', requests: 120, windowMs: 60_000, burst: 60 },
-      { per: 'session', tools: ['web_search'], requests: 30, windowMs: 60_000 },
+      { per: 'principal', requests: 120, windowMs: 60_000, burst: 60 },
+      { per: 'principal', tools: ['web_search'], requests: 30, windowMs: 60_000 },
     ]);
     // The document shows the text of a result and the fields of a tool: the note goes below, the hints are left out.
     await server.use(

@@ -27,7 +27,7 @@ export const systemProfile: Profile = {
       ...lasting,
     });
     await limitRate(server, settings, [
-      { per: 'session', requests: 600, windowMs: 60_000, burst: 200 },
+      { per: 'principal', requests: 600, windowMs: 60_000, burst: 200 },
       { per: 'principal', tools: ['execute_command', 'ask_model'], requests: 60, windowMs: 60_000, burst: 20 },
     ]);
     server.around(limitConcurrency({ per: 'principal', tools: ['execute_command'], max: 4, queue: 16 }));

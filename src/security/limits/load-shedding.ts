@@ -1,17 +1,23 @@
-// Load shedding: when the process falls behind, new work is refused at once so that what runs can finish and pings,
+// Load shedding: when the process falls behind, new work is rejected at once so that what runs can finish and pings,
 // cancels and health probes are still answered. Measures how late the event loop is and counts what is in flight.
 
-import type { Middleware } from '../../engine/ports.ts';
+import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { isThenable } from '../../engine/run-call.ts';
+import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isExempt } from './scope.ts';
 
 export interface SheddingOptions {
-  /** How late the event loop may be before new work is refused. Default 250. */
+  /** How late the event loop may be before new work is rejected. Default 250. */
   readonly maxLagMs?: number;
-  /** Requests of all clients in flight before new work is refused. Default 10,000. */
+  /** Requests of all callers in flight before new work is rejected. Default 10,000. */
   readonly maxInFlight?: number;
-  /** What refused clients are told to wait. Default 1000. */
+  /**
+   * How many of them one caller may have in flight: slow calls of one caller must not take the place of everyone else's.
+   * Default: half of `maxInFlight`, but at least 100.
+   */
+  readonly maxInFlightPerCaller?: number;
+  /** What rejected clients are told to wait. Default 1000. */
   readonly retryAfterMs?: number;
   readonly now?: () => number;
 }
@@ -30,9 +36,10 @@ const tickMs = 50;
 /** Begins to watch the load. */
 export function shedLoad(options: SheddingOptions = {}): LoadShedding {
   const { maxLagMs = 250, maxInFlight = 10_000, retryAfterMs = 1_000, now = () => performance.now() } = options;
+  const { maxInFlightPerCaller = Math.max(Math.ceil(maxInFlight / 2), 100) } = options;
+  const inFlight = new CallerBudget(maxInFlight, maxInFlightPerCaller);
   let lastTick = now();
   let measured = 0;
-  let inFlight = 0;
   const timer = setInterval(() => {
     const at = now();
     measured = Math.max(0, at - lastTick - tickMs);
@@ -42,22 +49,25 @@ export function shedLoad(options: SheddingOptions = {}): LoadShedding {
 
   // In the middle of a long turn the clock has not ticked yet: its silence counts as well.
   const lag = (): number => Math.max(measured, now() - lastTick - tickMs);
-  const done = (): void => {
-    inFlight--;
+  const isFull = ({ peer }: RequestInfo): boolean => {
+    if (inFlight.held >= maxInFlight) return true;
+    // No caller can hold its share before that much is held in all.
+    return inFlight.held >= maxInFlightPerCaller && inFlight.isFull(callerKey(peer));
   };
 
   return {
     middleware(request, next) {
       if (isExempt(request)) return next();
-      if (inFlight >= maxInFlight || lag() > maxLagMs) throw wireErrors.overloaded(retryAfterMs);
+      if (isFull(request) || lag() > maxLagMs) throw wireErrors.overloaded(retryAfterMs);
       const result = next();
       if (!isThenable(result)) return result;
-      inFlight++;
-      request.onEnd(done);
+      const caller = callerKey(request.peer);
+      inFlight.charge(caller);
+      request.onEnd(() => inFlight.release(caller));
       return result;
     },
     get load() {
-      return { lagMs: Math.max(0, lag()), inFlight };
+      return { lagMs: Math.max(0, lag()), inFlight: inFlight.held };
     },
     close: () => clearInterval(timer),
   };

@@ -74,9 +74,7 @@ const none: readonly Bucket[] = [];
 
 /** Whether a rule asks for nothing but who calls. */
 const isAboutCaller = ({ per, tools, methods }: RateRule): boolean =>
-  tools === undefined &&
-  methods === undefined &&
-  [per].flat().every((each) => each === 'principal' || each === 'global');
+  tools === undefined && methods === undefined && ![per].flat().includes('tool');
 
 /** Addresses whose buckets are remembered; stops a botnet from filling memory. */
 const maxRemembered = 10_000;

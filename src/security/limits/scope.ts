@@ -1,11 +1,15 @@
-// For whom a limit counts: the parts of a request that become the key of a bucket or a queue. Whoever has no name is
-// counted by where he comes from.
+// Which requests a limit covers, and which of them it counts together: the parts of a request that become the key of a
+// bucket or a queue.
 
 import type { RequestInfo } from '../../engine/ports.ts';
-import { principalKey } from '../../protocol/principal.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { compileGlobs, type Glob } from '../glob.ts';
 
-/** Whom a limit counts apart: each caller, each session, each tool; `global` counts all together. */
+/**
+ * What a limit counts separately: each caller (the principal, or the address where there is none) or each tool; `global`
+ * counts all together. `session` means the same as `principal`: a caller can open any number of sessions, so a limit for
+ * each of them would limit nothing.
+ */
 export type LimitScope = 'principal' | 'session' | 'tool' | 'global';
 
 /** Which requests a limit speaks of. */
@@ -44,43 +48,18 @@ export function compileKey(
   isKnown: KnownName,
 ): (request: RequestInfo) => string {
   const scopes = typeof per === 'string' ? [per] : per;
-  const parts = scopes.filter((scope) => scope !== 'global').map((scope) => keyParts[scope]);
+  const parts = [...new Set(scopes.filter((scope) => scope !== 'global').map((scope) => keyParts[scope]))];
   const [only] = parts;
   if (only === undefined) return () => '';
   if (parts.length === 1) return (request) => only(request, isKnown);
   return (request) => parts.map((part) => part(request, isKnown)).join('\u0001');
 }
 
+const byCaller = ({ peer }: RequestInfo): string => callerKey(peer);
+
 const keyParts: Readonly<Record<Exclude<LimitScope, 'global'>, (request: RequestInfo, isKnown: KnownName) => string>> =
   {
-    principal: (request) => callerOf(request),
-    session: (request) => sessionOf(request),
+    principal: byCaller,
+    session: byCaller,
     tool: ({ method, name = '' }, isKnown) => (method === 'tools/call' ? (isKnown(name) ? name : '?') : method),
   };
-
-/** Whoever a request acts for; without a name, the place it comes from. */
-export function callerOf({ peer }: RequestInfo): string {
-  return peer.principal === undefined ? `@${networkOf(peer.address ?? peer.transport)}` : principalKey(peer.principal);
-}
-
-/** A household has 2^64 addresses of the sixth version: they count as one. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':');
-  if (tail !== undefined) while (groups.length < 8 - tail.split(':').length) groups.push('0');
-  return groups.slice(0, 4).join(':');
-}
-
-const pipes = new WeakMap<object, string>();
-let pipeCount = 0;
-
-/** The session; for a pipe without one the pipe itself; for a request that stands alone its caller. */
-function sessionOf(request: RequestInfo): string {
-  const key = request.session?.key;
-  if (key !== undefined && key !== '') return key;
-  if (request.peer.transport === 'http' || request.peer.transport === 'sse') return callerOf(request);
-  let pipe = pipes.get(request.peer);
-  if (pipe === undefined) pipes.set(request.peer, (pipe = `pipe ${++pipeCount}`));
-  return pipe;
-}
