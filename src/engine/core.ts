@@ -3,6 +3,7 @@
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
+import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import { Vocabulary } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
@@ -51,6 +52,8 @@ export class Core {
   readonly layers = new Layers();
   readonly watchers: Watchers;
   readonly deadlines: Deadlines<Call>;
+  /** Single-use states that were used and have not expired. */
+  readonly usedStates: MarkBudget;
   #idPrefix: string | undefined;
   readonly #options: CoreOptions;
   #capabilities: Capabilities | undefined;
@@ -69,6 +72,8 @@ export class Core {
     this.vocabulary = new Vocabulary(options.identity, options.rules);
     this.catalog = new Catalog((kind) => this.#changed(kind));
     this.lists = new ListCache(this);
+    const { maxUsedStates, maxUsedStatesPerCaller, journalTtlMs } = options.limits;
+    this.usedStates = new MarkBudget(maxUsedStates, maxUsedStatesPerCaller, journalTtlMs);
     this.deadlines = new Deadlines((call) => this.#expire(call));
   }
 

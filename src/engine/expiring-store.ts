@@ -1,43 +1,211 @@
-// The in-memory ExpiringStore: bounded by count, swept when touched. Ends with the process.
+// The in-memory ExpiringStore. Marks (`add`) stay until they expire; values (`set`) are bounded by count and bytes, and
+// the oldest give way. Ends with the process.
 
+import { CautiousClock } from '../protocol/clock.ts';
+import { wireErrors } from '../protocol/errors.ts';
 import type { Json } from '../protocol/model.ts';
 import type { ExpiringStore } from './ports.ts';
 
-/** `maxEntries` stops a client from filling memory with marks; the oldest give way first. */
-export function createMemoryStore(maxEntries = 100_000, now: () => number = Date.now): ExpiringStore {
-  const entries = new Map<string, { readonly value: Json; readonly until: number }>();
+export interface MemoryStoreLimits {
+  /** Values of all owners; stops clients from filling memory with small ones. */
+  readonly maxValues: number;
+  /** About how many bytes they take together; stops large ones. */
+  readonly maxValueBytes: number;
+  /** How many bytes the values of one owner take: its own oldest give way, not those of others. */
+  readonly maxValueBytesPerOwner: number;
+  /** Marks. They are never dropped early, so one more is rejected; whoever adds marks has a lower limit for each caller. */
+  readonly maxMarks: number;
+}
 
-  function live(key: string): Json | undefined {
-    const entry = entries.get(key);
-    if (entry === undefined) return undefined;
-    if (entry.until > now()) return entry.value;
-    entries.delete(key);
-    return undefined;
-  }
+const defaults: MemoryStoreLimits = {
+  maxValues: 100_000,
+  maxValueBytes: 64 * 1024 * 1024,
+  maxValueBytesPerOwner: 16 * 1024 * 1024,
+  maxMarks: 2_000_000,
+};
 
-  function put(key: string, value: Json, ttlMs: number): void {
-    entries.delete(key);
-    if (entries.size >= maxEntries) makeRoom();
-    entries.set(key, { value, until: now() + ttlMs });
-  }
+/** How many entries each write looks at to find expired ones: a pass over all of them at once would block for long. */
+const sweptPerWrite = 4;
 
-  function makeRoom(): void {
-    const time = now();
-    for (const [key, { until }] of entries) if (until <= time) entries.delete(key);
-    for (const key of entries.keys()) {
-      if (entries.size < maxEntries) break;
-      entries.delete(key);
-    }
-  }
+/** What a client is told to wait when there is no room for a mark. */
+const retryAfterMs = 60_000;
 
+export function createMemoryStore(
+  limits: Partial<MemoryStoreLimits> = {},
+  now: () => number = Date.now,
+  expiredBy: () => number = cautious(now),
+): ExpiringStore {
+  const marks = new Marks({ ...defaults, ...limits }, expiredBy);
+  const values = new Values({ ...defaults, ...limits }, expiredBy);
   return {
-    get: live,
-    set: put,
+    get(key) {
+      const mark = marks.get(key);
+      return mark === undefined ? values.get(key) : mark;
+    },
+    set(key, value, ttlMs, owner = '') {
+      values.set(key, { value, until: now() + ttlMs, owner, bytes: key.length + sizeOf(value) });
+    },
     add(key, value, ttlMs) {
-      if (live(key) !== undefined) return false;
-      put(key, value, ttlMs);
+      if (marks.get(key) !== undefined || values.get(key) !== undefined) return false;
+      marks.add(key, value, now() + ttlMs);
       return true;
     },
-    delete: (key) => void entries.delete(key),
+    delete(key) {
+      marks.delete(key);
+      values.delete(key);
+    },
   };
+}
+
+function cautious(now: () => number): () => number {
+  const clock = new CautiousClock(now);
+  return () => clock.now();
+}
+
+/** A mark that only says that it is there is kept as the time it expires: there may be a million of them. */
+type Mark = number | { readonly value: Json; readonly until: number };
+
+class Marks {
+  readonly #limits: MemoryStoreLimits;
+  readonly #now: () => number;
+  readonly #marks = new Map<string, Mark>();
+  #sweep = this.#marks.entries();
+
+  constructor(limits: MemoryStoreLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  get(key: string): Json | undefined {
+    const mark = this.#marks.get(key);
+    if (mark === undefined || untilOf(mark) <= this.#now()) return undefined;
+    return typeof mark === 'number' ? true : mark.value;
+  }
+
+  add(key: string, value: Json, until: number): void {
+    this.#sweepSome();
+    if (this.#marks.size >= this.#limits.maxMarks) throw wireErrors.overloaded(retryAfterMs);
+    this.#marks.set(key, value === true ? until : { value, until });
+  }
+
+  delete(key: string): void {
+    this.#marks.delete(key);
+  }
+
+  #sweepSome(): void {
+    const now = this.#now();
+    for (let n = 0; n < sweptPerWrite; n++) {
+      const next = this.#sweep.next();
+      if (next.done === true) {
+        this.#sweep = this.#marks.entries();
+        return;
+      }
+      const [key, mark] = next.value;
+      if (untilOf(mark) <= now) this.#marks.delete(key);
+    }
+  }
+}
+
+const untilOf = (mark: Mark): number => (typeof mark === 'number' ? mark : mark.until);
+
+interface Value {
+  readonly value: Json;
+  readonly until: number;
+  readonly owner: string;
+  readonly bytes: number;
+}
+
+/** Keys of one owner, oldest first. */
+interface Share {
+  bytes: number;
+  readonly keys: Set<string>;
+}
+
+class Values {
+  readonly #limits: MemoryStoreLimits;
+  readonly #now: () => number;
+  readonly #values = new Map<string, Value>();
+  readonly #shares = new Map<string, Share>();
+  #bytes = 0;
+  #sweep = this.#values.entries();
+
+  constructor(limits: MemoryStoreLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  get(key: string): Json | undefined {
+    const found = this.#values.get(key);
+    return found === undefined || found.until <= this.#now() ? undefined : found.value;
+  }
+
+  set(key: string, value: Value): void {
+    const { maxValues, maxValueBytes, maxValueBytesPerOwner } = this.#limits;
+    if (value.bytes > maxValueBytesPerOwner) throw wireErrors.tooLarge(maxValueBytesPerOwner);
+    this.delete(key);
+    this.#sweepSome();
+    const share = this.#shares.get(value.owner);
+    while (share !== undefined && share.bytes > 0 && share.bytes + value.bytes > maxValueBytesPerOwner) {
+      this.#dropOldest(share);
+    }
+    while (this.#values.size >= maxValues || this.#bytes + value.bytes > maxValueBytes) {
+      this.#dropOldest(this.#largestShare());
+    }
+    this.#insert(key, value);
+  }
+
+  #insert(key: string, value: Value): void {
+    let share = this.#shares.get(value.owner);
+    if (share === undefined) this.#shares.set(value.owner, (share = { bytes: 0, keys: new Set() }));
+    share.keys.add(key);
+    share.bytes += value.bytes;
+    this.#bytes += value.bytes;
+    this.#values.set(key, value);
+  }
+
+  delete(key: string): void {
+    const found = this.#values.get(key);
+    if (found === undefined) return;
+    this.#values.delete(key);
+    this.#bytes -= found.bytes;
+    const share = this.#shares.get(found.owner) as Share;
+    share.bytes -= found.bytes;
+    share.keys.delete(key);
+    if (share.keys.size === 0) this.#shares.delete(found.owner);
+  }
+
+  #dropOldest({ keys }: Share): void {
+    const [oldest] = keys;
+    if (oldest !== undefined) this.delete(oldest);
+  }
+
+  #largestShare(): Share {
+    let largest: Share | undefined;
+    for (const share of this.#shares.values()) {
+      if (largest === undefined || share.bytes > largest.bytes) largest = share;
+    }
+    return largest as Share;
+  }
+
+  #sweepSome(): void {
+    const now = this.#now();
+    for (let n = 0; n < sweptPerWrite; n++) {
+      const next = this.#sweep.next();
+      if (next.done === true) {
+        this.#sweep = this.#values.entries();
+        return;
+      }
+      if (next.value[1].until <= now) this.delete(next.value[0]);
+    }
+  }
+}
+
+/** About how many bytes a value takes in memory. */
+function sizeOf(value: Json): number {
+  if (typeof value === 'string') return 16 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let bytes = 16;
+  if (Array.isArray(value)) for (const each of value) bytes += sizeOf(each as Json);
+  else for (const [name, each] of Object.entries(value)) bytes += 16 + name.length + sizeOf(each as Json);
+  return bytes;
 }

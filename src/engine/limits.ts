@@ -15,6 +15,10 @@ export interface Limits extends MessageLimits {
   readonly journalTtlMs: number;
   /** A larger journal stays in the store and only a handle travels; stops ever-growing requests. */
   readonly maxJournalBytes: number;
+  /** Single-use states that were used and have not expired: each is remembered until then, so beyond it calls wait. */
+  readonly maxUsedStates: number;
+  /** How many of them one caller may have; stops one caller from taking the room of all. */
+  readonly maxUsedStatesPerCaller: number;
   /** How long a client may think about a question; stops handlers from waiting for ever. */
   readonly askTimeoutMs: number;
 }
@@ -27,5 +31,7 @@ export const defaultLimits: Limits = {
   maxWatched: 10_000,
   journalTtlMs: 10 * 60_000,
   maxJournalBytes: 64 * 1024,
+  maxUsedStates: 400_000,
+  maxUsedStatesPerCaller: 100_000,
   askTimeoutMs: 10 * 60_000,
 };

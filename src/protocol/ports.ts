@@ -16,11 +16,19 @@ export interface Sealer {
   open(purpose: string, token: string, context?: string): Json | undefined | Promise<Json | undefined>;
 }
 
-/** A small keyed store with expiry: revocations, what sessions asked for, single-use marks, journals too large to travel. */
+/**
+ * A small keyed store with expiry. Marks (`add`) say that something is over for good: a revoked session, a used token.
+ * Values (`set`) can be lost without harm: what sessions subscribed to, journals too large to travel.
+ */
 export interface ExpiringStore {
   get(key: string): Json | undefined | Promise<Json | undefined>;
-  set(key: string, value: Json, ttlMs: number): void | Promise<void>;
-  /** Sets and returns true only if the key was absent; the one atomic operation replicas need. */
+  /** `owner`: the caller it is kept for (see `callerKey`), so that a bounded store can take the room from the right one. */
+  set(key: string, value: Json, ttlMs: number, owner?: string): void | Promise<void>;
+  /**
+   * Sets and returns true only if the key was absent; the one atomic operation replicas need. Once it has returned true
+   * the entry must not be dropped before its time, whatever else is stored and however the clock jumps. A store without
+   * room throws.
+   */
   add(key: string, value: Json, ttlMs: number): boolean | Promise<boolean>;
   delete(key: string): void | Promise<void>;
 }

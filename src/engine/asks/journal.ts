@@ -1,6 +1,7 @@
 // What a chain of rounds has learned so far: answers and finished steps. It travels with the client, sealed and bound
 // to who asked for what; a journal too large to travel stays here and a handle travels instead.
 
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
@@ -16,10 +17,12 @@ export interface Journal {
   readonly steps: Map<string, Json>;
   /** Identifies the state this journal came from, for single use. */
   readonly nonce: string | undefined;
+  /** When that state expires. */
+  readonly until: number;
 }
 
 export function emptyJournal(): Journal {
-  return { answers: new Map(), steps: new Map(), nonce: undefined };
+  return { answers: new Map(), steps: new Map(), nonce: undefined, until: 0 };
 }
 
 interface Sealed {
@@ -54,6 +57,7 @@ export async function openJournal(call: Call, state: unknown): Promise<Journal |
     answers: new Map(Object.entries((answers ?? {}) as Record<string, { kind: string; value: Json }>)),
     steps: new Map(Object.entries((steps ?? {}) as Record<string, Json>)),
     nonce: opened.nonce,
+    until: opened.until,
   };
 }
 
@@ -70,13 +74,20 @@ export async function sealJournal(call: Call, journal: Journal): Promise<string>
   const head = { until: Date.now() + limits.journalTtlMs, nonce: crypto.randomUUID() };
   let sealed: Sealed = { ...head, ...content };
   if (JSON.stringify(content).length > limits.maxJournalBytes) {
-    await store.set(`journal ${head.nonce}`, content, limits.journalTtlMs);
+    await store.set(`journal ${head.nonce}`, content, limits.journalTtlMs, callerKey(call.peer));
     sealed = { ...head, kept: head.nonce };
   }
   return sealer.seal(purpose, sealed as unknown as Json, await bindingOf(call));
 }
 
-/** Marks a state as used; false when it was used before. */
-export async function useOnce(call: Call, nonce: string): Promise<boolean> {
-  return call.core.store.add(`used ${nonce}`, true, call.core.limits.journalTtlMs);
+/** Marks a state as used; false when it was used before. Nothing may run when there is no room for the mark. */
+export async function useOnce(call: Call, nonce: string, until: number): Promise<boolean> {
+  const { store, limits, usedStates } = call.core;
+  const caller = callerKey(call.peer);
+  if (usedStates.isFull(caller)) throw wireErrors.overloaded(usedStates.waitMs(caller));
+  // The state may have been sealed by a clock that was ahead: the mark must outlive it all the same.
+  const ttlMs = Math.max(limits.journalTtlMs, until - Date.now());
+  const added = await store.add(`used ${nonce}`, true, ttlMs);
+  if (added) usedStates.charge(caller, ttlMs);
+  return added;
 }

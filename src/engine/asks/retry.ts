@@ -61,8 +61,9 @@ export class RetryAsker implements Asker {
   }
 
   async #claimState(): Promise<WireError | undefined> {
-    if (this.#journal.nonce !== undefined) {
-      return (await useOnce(this.#call, this.#journal.nonce)) ? undefined : wireErrors.badState('it was used before');
+    const { nonce, until } = this.#journal;
+    if (nonce !== undefined) {
+      return (await useOnce(this.#call, nonce, until)) ? undefined : wireErrors.badState('it was used before');
     }
     // Every round hands out a state, so answers without one can not be told from answers sent twice.
     return RetryAsker.continues(this.#call) ? wireErrors.badState('it is missing') : undefined;

@@ -1,6 +1,7 @@
 // `ExpiringStore` in the data folder: revoked sessions stay revoked and single-use marks stay used when the server
 // starts again, and processes that share the folder share them.
 
+import { CautiousClock } from '../../protocol/clock.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import type { Database } from './database.ts';
@@ -8,17 +9,20 @@ import type { Database } from './database.ts';
 export class SqliteExpiringStore implements ExpiringStore {
   readonly #db: Database;
   readonly #now: () => number;
+  /** Marks must not be lost to a clock that jumps forward for a while. */
+  readonly #clock: CautiousClock;
 
   constructor(db: Database, now: () => number = Date.now) {
     this.#db = db;
     this.#now = now;
+    this.#clock = new CautiousClock(now);
   }
 
   get(key: string): Json | undefined | Promise<Json | undefined> {
     return this.#db.read(() => {
       const row = this.#db
         .statement('select value from expiring where key = ? and expires > ?')
-        .get(JSON.stringify(key), this.#now());
+        .get(JSON.stringify(key), this.#clock.now());
       return row === undefined ? undefined : (JSON.parse(row['value'] as string) as Json);
     });
   }
@@ -52,6 +56,6 @@ export class SqliteExpiringStore implements ExpiringStore {
 
   /** What has expired goes with the next write, so the table holds little more than what is alive. */
   #sweep(): void {
-    this.#db.statement('delete from expiring where expires <= ?').run(this.#now());
+    this.#db.statement('delete from expiring where expires <= ?').run(this.#clock.now());
   }
 }

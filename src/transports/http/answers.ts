@@ -94,6 +94,14 @@ export class Refusals {
     this.refuse(exchange, 503, wireErrors.transport(`Service Unavailable: ${why}`), ['Retry-After', '1']);
   }
 
+  /** There is no room to remember more ended sessions of this caller. */
+  tooManyEnded(exchange: HttpExchange, waitMs: number | undefined, effect: string): void {
+    const why = 'too many ended sessions of this client have to be remembered until they would have expired';
+    const seconds = Math.max(1, Math.ceil((waitMs ?? 0) / 1000));
+    const error = wireErrors.transport(`Service Unavailable: ${effect}: ${why}`);
+    this.refuse(exchange, 503, error, ['Retry-After', String(seconds)]);
+  }
+
   failed(exchange: HttpExchange): void {
     this.refuse(exchange, 500, wireErrors.internal());
   }

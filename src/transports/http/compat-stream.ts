@@ -43,9 +43,12 @@ export class CompatStream {
 
   /** Without a session one is made up, to be initialized later under the id it announces. */
   #reserve(exchange: HttpExchange, principal: Principal | undefined): void | Promise<void> {
+    const peer = new HttpPeer(exchange, principal);
+    const waitMs = this.#sessions.ids.waitMs(peer);
+    if (waitMs !== undefined) return this.#refusals.tooManyEnded(exchange, waitMs, 'no new session can be opened');
     return whenReady(this.#sessions.ids.reserve(principalKey(principal)), (known) => {
       const live = new LiveSession(this.#sessions.live, known);
-      live.channel = this.#host.connect(new HttpPeer(exchange, principal), undefined, known.key);
+      live.channel = this.#host.connect(peer, undefined, known.key);
       this.#attach(exchange, live);
     });
   }

@@ -27,6 +27,13 @@ export interface HttpLimits {
   readonly heartbeatMs: number;
   /** How long a session id is good; it can not be renewed, the client initializes again. */
   readonly sessionTtlMs: number;
+  /**
+   * Sessions that were ended and would not have expired yet: their ids are remembered until then. An ended session must
+   * not come back because many others were ended, so beyond this `initialize` gets 503 instead.
+   */
+  readonly maxRevokedSessions: number;
+  /** How many of them one caller may have; stops one caller from taking the room of all. */
+  readonly maxRevokedSessionsPerCaller: number;
   /** Proxies cut headers at 4 to 8 KiB: what makes an id longer than this goes to the store instead. */
   readonly maxSessionIdLength: number;
   /** Sessions kept in memory for what they hold (subscriptions, values of handlers); the longest unused give way. */
@@ -51,6 +58,8 @@ export const defaultHttpLimits: HttpLimits = {
   keepAliveTimeoutMs: 60_000,
   heartbeatMs: 15_000,
   sessionTtlMs: 7 * 24 * 60 * 60_000,
+  maxRevokedSessions: 1_000_000,
+  maxRevokedSessionsPerCaller: 250_000,
   maxSessionIdLength: 2048,
   maxHeldSessions: 10_000,
   heldSessionMs: 30 * 60_000,

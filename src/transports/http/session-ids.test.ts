@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createMemoryStore } from '../../engine/expiring-store.ts';
 import { createNodeSealer } from '../node-sealer.ts';
 import { defaultHttpLimits } from './limits.ts';
-import { type KnownSession, SessionIds } from './session-ids.ts';
+import { KnownSession, SessionIds } from './session-ids.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -17,6 +17,8 @@ const facts = {
   clientInfo: { name: 'client', version: '1' },
   capabilities: { roots: {} },
 };
+
+const anonymous = { principal: undefined, address: '127.0.0.1' };
 
 function make(key = 'a key for this test', store = createMemoryStore()) {
   return { ids: new SessionIds(createNodeSealer(key), store, defaultHttpLimits), store };
@@ -61,11 +63,22 @@ test('an id expires by the time of day, also when the other clock stood still me
 test('a revoked id stays revoked until it would have expired', () => {
   const { ids, store } = make();
   const id = ids.mint(facts, '') as string;
-  ids.revoke(ids.open(id, '') as KnownSession);
+  expect(ids.revoke(ids.open(id, '') as KnownSession, anonymous)).toBe(true);
   expect(ids.open(id, '')).toBeUndefined();
   expect(make(undefined, store).ids.open(id, '')).toBeUndefined();
   vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs - 1);
   expect(ids.open(id, '')).toBeUndefined();
+});
+
+test('an ended session does not come back after 120,000 others were ended', () => {
+  const { ids } = make();
+  const first = ids.mint(facts, '') as string;
+  expect(ids.revoke(ids.open(first, '') as KnownSession, anonymous)).toBe(true);
+  for (let n = 0; n < 120_000; n++) {
+    const session = new KnownSession('', `k${n}`, Date.now() + defaultHttpLimits.sessionTtlMs, undefined, '');
+    expect(ids.revoke(session, anonymous)).toBe(true);
+  }
+  expect(ids.open(first, '')).toBeUndefined();
 });
 
 test('facts too large to travel stay in the store, and die with it', () => {
@@ -81,7 +94,7 @@ test('an id handed out before the handshake has no facts until they are settled'
   const { ids } = make();
   const reserved = ids.reserve('ada') as KnownSession;
   expect((ids.open(reserved.id, 'ada') as KnownSession).facts).toBeUndefined();
-  ids.settle({ ...facts, key: reserved.key }, reserved.expiresAtMs);
+  ids.settle({ ...facts, key: reserved.key }, reserved.expiresAtMs, 'ada');
   expect((ids.open(reserved.id, 'ada') as KnownSession).facts).toEqual({ ...facts, key: reserved.key });
 });
 

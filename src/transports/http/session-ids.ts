@@ -1,8 +1,10 @@
 // Session ids as sealed tokens: what `initialize` settled travels with the client, so an idle session needs no memory
 // and every process with the key can serve it. An id is no credential: it is bound to the principal it was made for.
 
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
-import type { SessionFacts } from '../../protocol/exchange.ts';
+import type { Peer, SessionFacts } from '../../protocol/exchange.ts';
+import { MarkBudget } from '../../protocol/mark-budget.ts';
 import type { Capabilities, Implementation, Json } from '../../protocol/model.ts';
 import type { ExpiringStore, Sealer } from '../../protocol/ports.ts';
 import { newSessionKey } from '../../protocol/session-key.ts';
@@ -91,11 +93,24 @@ export class SessionIds {
   readonly #limits: HttpLimits;
   readonly #remembered = new Generations(maxRemembered);
   readonly #settled = new Map<string, Settled>();
+  /** What callers made us remember of ended sessions. */
+  readonly #revoked: MarkBudget;
 
   constructor(sealer: Sealer, store: ExpiringStore, limits: HttpLimits) {
     this.#sealer = sealer;
     this.#store = store;
     this.#limits = limits;
+    const { maxRevokedSessions, maxRevokedSessionsPerCaller, sessionTtlMs } = limits;
+    this.#revoked = new MarkBudget(maxRevokedSessions, maxRevokedSessionsPerCaller, sessionTtlMs);
+  }
+
+  /**
+   * How long a caller has to wait before it may open a session, because of those it, or everyone together, has ended.
+   * Undefined: it may open one now.
+   */
+  waitMs(peer: Pick<Peer, 'principal' | 'address'>): number | undefined {
+    const caller = callerKey(peer);
+    return this.#revoked.isFull(caller) ? this.#revoked.waitMs(caller) : undefined;
   }
 
   /** Makes the id of a session that `initialize` has settled. */
@@ -107,7 +122,7 @@ export class SessionIds {
     const packed = JSON.stringify([revision, name, version, capabilities] satisfies Packed);
     return whenReady(this.#seal(key, expiresAtMs, packed, context), (id) => {
       if (id.length <= this.#limits.maxSessionIdLength) return id;
-      return whenReady(this.settle(facts, expiresAtMs), () => this.#seal(key, expiresAtMs, kept, context));
+      return whenReady(this.settle(facts, expiresAtMs, context), () => this.#seal(key, expiresAtMs, kept, context));
     });
   }
 
@@ -122,8 +137,8 @@ export class SessionIds {
   }
 
   /** Keeps the facts of a session whose id does not carry them. */
-  settle({ key, ...settled }: SessionFacts, expiresAtMs: number): void | Promise<void> {
-    return this.#store.set(`facts ${key}`, settled as unknown as Json, expiresAtMs - Date.now());
+  settle({ key, ...settled }: SessionFacts, expiresAtMs: number, context: string): void | Promise<void> {
+    return this.#store.set(`facts ${key}`, settled as unknown as Json, expiresAtMs - Date.now(), context);
   }
 
   /** What is sealed is one text, so that equal facts are recognized without being read again. */
@@ -187,12 +202,20 @@ export class SessionIds {
     return mark === undefined ? session : undefined;
   }
 
-  /** Ends a session for good. The id is dead for every replica once this has returned. */
-  revoke({ key, expiresAtMs, revokedKey, stateKey }: KnownSession): void | Promise<void> {
+  /**
+   * Ends a session for good: the id is dead for every replica once this has returned true. False: there is no room to
+   * remember that it ended, so it has not. Sessions that are open when no more may be opened can still be ended, as many
+   * again as its caller may have ended.
+   */
+  revoke(session: KnownSession, peer: Pick<Peer, 'principal' | 'address'>): boolean | Promise<boolean> {
+    const caller = callerKey(peer);
+    if (this.#revoked.isFull(caller, this.#limits.maxRevokedSessionsPerCaller)) return false;
+    const { key, expiresAtMs, revokedKey, stateKey } = session;
     const ttlMs = expiresAtMs - Date.now();
-    return whenReady(this.#store.set(revokedKey, true, ttlMs), () =>
-      whenReady(this.#store.delete(`facts ${key}`), () => this.#store.delete(stateKey)),
-    );
+    return whenReady(this.#store.add(revokedKey, true, ttlMs), (added) => {
+      if (added) this.#revoked.charge(caller, ttlMs);
+      return whenReady(this.#store.delete(`facts ${key}`), () => whenReady(this.#store.delete(stateKey), () => true));
+    });
   }
 }
 

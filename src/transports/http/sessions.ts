@@ -90,26 +90,33 @@ export class Sessions {
   }
 
   #save(live: LiveSession, state: SessionState): void {
-    const { stateKey, expiresAtMs } = live.known;
+    const { stateKey, expiresAtMs, context } = live.known;
     const isInitial = Object.keys(state).length === 0;
     live.state = isInitial ? undefined : state;
-    const saved = isInitial
-      ? this.#store.delete(stateKey)
-      : this.#store.set(stateKey, state as unknown as Json, expiresAtMs - Date.now());
+    const failed = (error: unknown): void =>
+      this.#host.logger?.error('the state of a session could not be saved', { error });
+    let saved: void | Promise<void>;
+    try {
+      saved = isInitial
+        ? this.#store.delete(stateKey)
+        : this.#store.set(stateKey, state as unknown as Json, expiresAtMs - Date.now(), context);
+    } catch (error) {
+      return failed(error);
+    }
     if (!(saved instanceof Promise)) return;
     // Until the store has it, this process is the only one that knows: the session stays in memory.
     live.saveBegun();
-    saved
-      .catch((error: unknown) => this.#host.logger?.error('the state of a session could not be saved', { error }))
-      .finally(() => live.saveEnded());
+    saved.catch(failed).finally(() => live.saveEnded());
   }
 
-  /** Ends a session for good; its id is dead once this has returned. */
-  end(known: KnownSession): void | Promise<void> {
-    return whenReady(this.ids.revoke(known), () => {
+  /** Ends a session for good; its id is dead once this has returned true. False: it could not be ended. */
+  end(known: KnownSession, peer: Peer): boolean | Promise<boolean> {
+    return whenReady(this.ids.revoke(known, peer), (revoked) => {
+      if (!revoked) return false;
       const live = this.live.get(known.key);
       if (live !== undefined) this.live.drop(live);
       this.live.ground.log?.forget(known.key);
+      return true;
     });
   }
 }

@@ -140,7 +140,10 @@ export class Streamable {
   }
 
   #openNew(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
-    const channel = this.#host.connect(new HttpPeer(exchange, principal));
+    const peer = new HttpPeer(exchange, principal);
+    const waitMs = this.#hasSessions ? this.#sessions.ids.waitMs(peer) : undefined;
+    if (waitMs !== undefined) return this.#refusals.tooManyEnded(exchange, waitMs, 'no new session can be opened');
+    const channel = this.#host.connect(peer);
     this.#receiveOpening(channel, exchange, accepts, message, () => {
       const facts = channel.session?.facts;
       if (facts === undefined || !this.#hasSessions) return undefined;
@@ -162,7 +165,7 @@ export class Streamable {
       const facts = channel.session?.facts;
       if (facts === undefined) return undefined;
       if (live !== undefined) this.#sessions.settle(live, new HttpPeer(exchange, principal), facts);
-      return whenReady(this.#sessions.ids.settle(facts, known.expiresAtMs), () => id);
+      return whenReady(this.#sessions.ids.settle(facts, known.expiresAtMs, known.context), () => id);
     });
   }
 
@@ -236,7 +239,11 @@ export class Streamable {
       whenReady(this.#sessions.find(id, principal, exchange), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
         if (!this.#door.speaks(exchange)) return;
-        return whenReady(this.#sessions.end(known), () => exchange.respond(200, []));
+        const peer = new HttpPeer(exchange, principal);
+        return whenReady(this.#sessions.end(known, peer), (ended) => {
+          if (ended) exchange.respond(200, []);
+          else this.#refusals.tooManyEnded(exchange, this.#sessions.ids.waitMs(peer), 'the session was not ended');
+        });
       }),
     );
   }
