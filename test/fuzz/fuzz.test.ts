@@ -6,9 +6,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { makeFrame, openFrames } from './frames.ts';
 import { createRandom, makeBytes, makeMessage, pick, type Random } from './generator.ts';
+import { type ProfileName, profileNames, revisionsOf } from './profiles.ts';
 import { makeRequest } from './requests.ts';
-import { openSession, openSse } from './sessions.ts';
+import { openEvents, openReply, openSession, openSse } from './sessions.ts';
 import { type Case, openHttp, openStdio, openWebSocket, type Target, type TargetName } from './targets.ts';
 
 const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (process.env['CI'] === 'true' ? '120' : '24');
@@ -18,36 +20,49 @@ const seconds = isEndless ? 60 : Number(asked);
 if (!(seconds > 0)) throw new RangeError(`MOORING_FUZZ_SECONDS is a number or "endless", not ${asked}`);
 const seed = Number(process.env['MOORING_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
 const corpus = join(import.meta.dirname, 'corpus');
-const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
 interface KeptCase {
   readonly transport: TargetName;
+  /** Absent in cases kept before there were several. */
+  readonly profile?: ProfileName;
   readonly revision: string;
   readonly why: string;
   readonly frames: readonly string[];
 }
 
-const transports: Readonly<Record<TargetName, { readonly share: number; open(revision: string): Promise<Target> }>> = {
-  stdio: { share: 0.25, open: openStdio },
-  websocket: { share: 0.15, open: openWebSocket },
+interface Transport {
+  /** Part of the time. */
+  readonly share: number;
+  /** Where only some profiles have it. */
+  readonly profiles?: readonly ProfileName[];
+  open(revision: string, profile: ProfileName): Promise<Target>;
+}
+
+const transports: Readonly<Record<TargetName, Transport>> = {
+  stdio: { share: 0.2, open: openStdio },
+  websocket: { share: 0.1, open: openWebSocket },
+  frames: { share: 0.1, open: openFrames },
   http: { share: 0.2, open: openHttp },
-  session: { share: 0.25, open: openSession },
+  session: { share: 0.15, open: openSession },
   sse: { share: 0.15, open: openSse },
+  reply: { share: 0.05, profiles: ['system'], open: openReply },
+  events: { share: 0.05, profiles: ['reference'], open: openEvents },
 };
 
 function makeCase(random: Random, name: TargetName, serial: number): Case {
   return Array.from({ length: 1 + Math.floor(random() * 6) }, (_, n) => {
     const id = random() < 0.5 ? `f${serial}-${n}` : serial * 100 + n;
     const bytes = makeBytes(random, makeMessage(random, id));
+    if (name === 'frames') return makeFrame(random, bytes);
     return name === 'http' ? makeRequest(random, bytes) : bytes;
   });
 }
 
-function keep(transport: TargetName, revision: string, frames: Case, why: string): string {
+function keep({ frames, ...where }: Omit<KeptCase, 'frames'> & { readonly frames: Case }): string {
   mkdirSync(corpus, { recursive: true });
-  const kept: KeptCase = { transport, revision, why, frames: frames.map((frame) => frame.toString('base64')) };
+  const kept: KeptCase = { ...where, frames: frames.map((frame) => frame.toString('base64')) };
   const text = `${JSON.stringify(kept, undefined, 2)}\n`;
-  const path = join(corpus, `${transport}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.json`);
+  const path = join(corpus, `${where.transport}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.json`);
   writeFileSync(path, text);
   return path;
 }
@@ -60,8 +75,8 @@ describe.skipIf(kept.length === 0)('cases that failed once', () => {
   test.each(kept)(
     '%s is answered as it should be',
     { timeout: 60_000 },
-    async (_name, { transport, revision, frames }) => {
-      const target = await transports[transport].open(revision);
+    async (_name, { transport, profile = 'everything', revision, frames }) => {
+      const target = await transports[transport].open(revision, profile);
       try {
         expect(
           await target.run(
@@ -78,18 +93,22 @@ describe.skipIf(kept.length === 0)('cases that failed once', () => {
 
 /** Sends cases over one transport for its share of the time; the result is how many. */
 async function torment(name: TargetName, random: Random): Promise<number> {
-  const { share, open } = transports[name];
+  const { share, profiles = profileNames, open } = transports[name];
   const end = Date.now() + seconds * share * 1000;
   let serial = 1;
   while (Date.now() < end) {
     // A fresh process now and then, so that one case can not hide what another has broken.
-    const revision = pick(random, revisions);
-    const target = await open(revision);
+    // Half of the time the profile with most to it, the others by chance.
+    const profile = profiles.includes('everything') && random() < 0.5 ? 'everything' : pick(random, profiles);
+    const revision = pick(random, revisionsOf(profile));
+    const target = await open(revision, profile);
     try {
       for (const until = serial + 400; serial < until && Date.now() < end; serial++) {
         const frames = makeCase(random, name, serial);
         const why = await target.run(frames, serial);
-        if (why !== undefined) throw new Error(`${why}\nkept as ${keep(name, revision, frames, why)}; seed ${seed}`);
+        if (why === undefined) continue;
+        const kept = keep({ transport: name, profile, revision, why, frames });
+        throw new Error(`${why}\n${profile}, kept as ${kept}; seed ${seed}`);
       }
     } finally {
       await target.close();

@@ -87,11 +87,14 @@ const nasty: readonly unknown[] = [
   ...['', ' ', '\u0000', '\ud800', '\uffff', '💥', 'x'.repeat(5000), '../../etc/passwd', '%00', '{{}}', ...names],
   ...['2026-07-28', '2024-11-05', '9999-99-99'],
   ...[[], [[]], {}, { a: {} }, [null], { length: -1 }, { toJSON: 1 }, Array(200).fill(0)],
+  ...[{ toString: 1 }, { toString: null, valueOf: 2 }, { [Symbol.toPrimitive.toString()]: 1 }, ['__proto__']],
   JSON.parse('{"__proto__":{"then":1},"then":1}'),
 ];
 
 /** One message as text, with an id nobody else has. */
 export function makeMessage(random: Random, id: string | number): string {
+  // Not a message at all, but JSON.
+  if (random() < 0.03) return JSON.stringify(pick(random, nasty));
   const kind = random();
   const alone = random() < 0.5;
   let message: Record<string, unknown>;

@@ -4,7 +4,18 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { Answers, expectAnswers } from './oracle.ts';
-import { converse, hello, idOf, patienceMs, startHttp, type Target, Watch } from './targets.ts';
+import type { ProfileName } from './profiles.ts';
+import {
+  converse,
+  hello,
+  idOf,
+  initialized,
+  patienceMs,
+  startHttp,
+  type Target,
+  type TargetName,
+  Watch,
+} from './targets.ts';
 
 interface Reply {
   readonly status: number;
@@ -57,24 +68,34 @@ function headersFor(body: Buffer, session: Record<string, string>): Record<strin
   }
 }
 
-export async function openSession(revision: string): Promise<Target> {
-  const { server, port } = await startHttp();
-  const url = `http://127.0.0.1:${port}/mcp`;
-  const { session } = await post(url, Buffer.from(hello(revision)), {});
-  if (session === undefined) throw new Error(`no session for ${revision}`);
-  const known = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
+/** Messages that are answered where they were posted. */
+async function openPosts(
+  name: TargetName,
+  revision: string,
+  profile: ProfileName,
+  path: string,
+  open: (url: string) => Promise<Record<string, string>>,
+): Promise<Target> {
+  const { server, port } = await startHttp(profile);
+  const origin = `http://127.0.0.1:${port}`;
+  const url = `${origin}${path}`;
+  const opened = await open(origin);
+  const { session } = await post(url, Buffer.from(hello(revision)), opened);
+  if (session === undefined && name !== 'reply') throw new Error(`no session for ${revision}`);
+  const known = { 'MCP-Protocol-Version': revision, ...(session === undefined ? {} : { 'Mcp-Session-Id': session }) };
+  await post(url, Buffer.from(initialized), known);
 
   const exchange = async (body: Buffer): Promise<string | undefined> => {
     const answers = new Answers(expectAnswers([body]));
     const reply = await post(url, body, headersFor(body, known)).catch(String);
-    if (typeof reply === 'string') return server.dead ?? `it hangs: ${reply}`;
+    if (typeof reply === 'string') return (await server.deadNow()) ?? `it hangs: ${reply}`;
     for (const message of messagesIn(reply)) answers.take(message);
     if (answers.flaw !== undefined) return answers.flaw;
     if (reply.status >= 500) return `status ${reply.status}: ${reply.text.slice(0, 500)}`;
     return answers.missing.length === 0 ? undefined : `status ${reply.status}, no answer to ${answers.missing}`;
   };
   return {
-    name: 'session',
+    name,
     async run(frames) {
       for (const frame of frames) {
         const why = (await exchange(frame)) ?? server.dead;
@@ -86,15 +107,50 @@ export async function openSession(revision: string): Promise<Target> {
   };
 }
 
-export async function openSse(revision: string): Promise<Target> {
-  const { server, port } = await startHttp();
+/** A session of Streamable HTTP. */
+export const openSession = (revision: string, profile: ProfileName): Promise<Target> =>
+  openPosts('session', revision, profile, '/mcp', async () => ({}));
+
+/** Requests without a session, answered in the body. */
+export const openReply = (revision: string): Promise<Target> =>
+  openPosts('reply', revision, 'system', '/message', async () => ({}));
+
+/** A session whose event stream opens before `initialize`. */
+export const openEvents = (revision: string): Promise<Target> =>
+  openPosts('events', revision, 'reference', '/mcp', async (origin) => {
+    const stream = await openStream(`${origin}/mcp/sse`);
+    const id = await new Promise<string>((resolve, reject) => {
+      readLines(stream, (line) => {
+        const given = /^data:.*"session_id":"([^"]+)"/.exec(line)?.[1];
+        if (given !== undefined) resolve(given);
+      });
+      stream.on('close', () => reject(new Error('the event stream ended before it named its session')));
+    });
+    return { 'Mcp-Session-Id': id };
+  });
+
+function openStream(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    httpRequest(url, { headers: { Accept: 'text/event-stream' } }, resolve)
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** The lines of a stream. One that breaks is found by its close and by the exit of the program. */
+function readLines(stream: IncomingMessage, take: (line: string) => void): void {
+  stream.on('error', () => {});
+  createInterface({ input: stream })
+    .on('line', take)
+    .on('error', () => {});
+}
+
+export async function openSse(revision: string, profile: ProfileName): Promise<Target> {
+  const { server, port } = await startHttp(profile);
   const watch = new Watch();
   server.child.on('exit', () => watch.stir());
   const origin = `http://127.0.0.1:${port}`;
-  const stream = await new Promise<IncomingMessage>((resolve, reject) => {
-    const headers = { Accept: 'text/event-stream' };
-    httpRequest(`${origin}/sse`, { headers }, resolve).on('error', reject).end();
-  });
+  const stream = await openStream(`${origin}/sse`);
   let endpoint: string | undefined;
   let closed: string | undefined;
   const state = {
@@ -103,7 +159,7 @@ export async function openSse(revision: string): Promise<Target> {
     watch,
     dead: () => server.dead ?? closed,
   };
-  createInterface({ input: stream }).on('line', (line) => {
+  readLines(stream, (line) => {
     if (!line.startsWith('data:')) return;
     const text = line.slice(5).trim();
     const id = idOf(text);
@@ -112,8 +168,8 @@ export async function openSse(revision: string): Promise<Target> {
     else state.answers?.take(text);
     watch.stir();
   });
-  stream.on('close', () => {
-    closed = 'the stream was closed';
+  stream.on('close', async () => {
+    closed ??= (await server.deadNow()) ?? 'the stream was closed';
     watch.stir();
   });
   await watch.until(() => endpoint !== undefined || state.dead() !== undefined);
@@ -122,7 +178,7 @@ export async function openSse(revision: string): Promise<Target> {
   const send = (bytes: Buffer): void => {
     sending = sending.then(async () => {
       const reply = await post(`${origin}${endpoint}`, bytes, {}).catch(String);
-      if (typeof reply === 'string') closed ??= `a post is not answered: ${reply}`;
+      if (typeof reply === 'string') closed ??= (await server.deadNow()) ?? `a post is not answered: ${reply}`;
       // What never became a message is answered where it came from.
       else if (reply.status >= 400) for (const message of messagesIn(reply)) state.answers?.take(message);
       watch.stir();
@@ -130,6 +186,7 @@ export async function openSse(revision: string): Promise<Target> {
   };
   send(Buffer.from(hello(revision)));
   await watch.until(() => state.pinged === 'hello' || state.dead() !== undefined);
+  send(Buffer.from(initialized));
   return {
     name: 'sse',
     run: (frames, serial) => converse(frames, serial, frames, send, state),

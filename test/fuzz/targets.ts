@@ -2,12 +2,14 @@
 // all that is due, and says what was wrong.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import { Answers, expectAnswers } from './oracle.ts';
+import { makeHome, type ProfileName } from './profiles.ts';
 import { hostMark } from './requests.ts';
 
 const program = join(resolve(import.meta.dirname, '../..'), 'dist/cli.js');
@@ -18,8 +20,12 @@ export const patienceMs = 15_000;
 /** What a case consists of, whatever carries it. */
 export type Case = readonly Buffer[];
 
-/** Every way in. `http` is raw requests with headers that are nearly right, `session` messages within good ones. */
-export type TargetName = 'stdio' | 'websocket' | 'http' | 'session' | 'sse';
+/**
+ * Every way in. `http` is raw requests with headers that are nearly right, `session` messages within good ones, `frames`
+ * raw frames of a WebSocket, `reply` a path that answers in the body (profile system), `events` a session that begins
+ * with its event stream (profile reference).
+ */
+export type TargetName = 'stdio' | 'websocket' | 'frames' | 'http' | 'session' | 'sse' | 'reply' | 'events';
 
 export interface Target {
   readonly name: TargetName;
@@ -38,13 +44,19 @@ export const hello = (protocolVersion: string): string =>
     params: { protocolVersion, capabilities: {}, clientInfo: { name: 'fuzz', version: '1' } },
   });
 
+export const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+
 export class Program {
   readonly child: ChildProcessWithoutNullStreams;
+  readonly #home: ReturnType<typeof makeHome>;
   log = '';
 
-  constructor(...args: string[]) {
+  constructor(profile: ProfileName, ...args: string[]) {
     if (!existsSync(program)) throw new Error('dist/cli.js is missing: run "npm run build" first');
-    this.child = spawn(process.execPath, [program, 'serve', 'everything', '--log-level', 'info', ...args]);
+    this.#home = makeHome(profile);
+    const words = ['serve', profile, '--log-level', 'info', ...this.#home.args, ...args];
+    const env = { PATH: process.env['PATH'], HOME: this.#home.path, LANG: 'C.UTF-8' };
+    this.child = spawn(process.execPath, [program, ...words], { env, cwd: this.#home.path });
     this.child.stderr.on('data', (chunk) => {
       this.log = (this.log + chunk).slice(-20_000);
     });
@@ -58,10 +70,21 @@ export class Program {
       : `it exited with ${exitCode ?? signalCode}: ${this.log.slice(-2000)}`;
   }
 
+  /** The same for one whose connection has just broken: its exit is told a moment later. */
+  async deadNow(): Promise<string | undefined> {
+    if (this.dead === undefined) {
+      await Promise.race([once(this.child, 'exit'), new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    }
+    return this.dead;
+  }
+
   async close(): Promise<void> {
-    if (this.dead !== undefined) return;
-    this.child.kill('SIGKILL');
-    await new Promise((resolve) => this.child.once('exit', resolve));
+    if (this.dead === undefined) {
+      const gone = new Promise((resolve) => this.child.once('exit', resolve));
+      this.child.kill('SIGKILL');
+      await gone;
+    }
+    this.#home.remove();
   }
 }
 
@@ -119,8 +142,8 @@ export const idOf = (text: string): unknown => {
   }
 };
 
-export async function openStdio(revision: string): Promise<Target> {
-  const server = new Program();
+export async function openStdio(revision: string, profile: ProfileName): Promise<Target> {
+  const server = new Program(profile);
   const watch = new Watch();
   const port = {
     answers: undefined as Answers | undefined,
@@ -139,7 +162,8 @@ export async function openStdio(revision: string): Promise<Target> {
     server.child.stdin.write(Buffer.concat([bytes, Buffer.from('\n')]));
   };
   write(Buffer.from(hello(revision)));
-  await watch.until(() => port.pinged === 'hello');
+  await watch.until(() => port.pinged === 'hello' || server.dead !== undefined);
+  write(Buffer.from(initialized));
   return {
     name: 'stdio',
     run: (frames, serial) => converse(frames, serial, frames.flatMap(splitLines), write, port),
@@ -158,8 +182,11 @@ function splitLines(frame: Buffer): Buffer[] {
   return [...lines, frame.subarray(from)];
 }
 
-export async function startHttp(): Promise<{ readonly server: Program; readonly port: number }> {
-  const server = new Program('--http', '--port', '0');
+export async function startHttp(
+  profile: ProfileName,
+  ...args: string[]
+): Promise<{ readonly server: Program; readonly port: number }> {
+  const server = new Program(profile, '--http', '--port', '0', '--metrics', '/metrics', ...args);
   const watch = new Watch();
   server.child.stderr.on('data', () => watch.stir());
   server.child.on('exit', () => watch.stir());
@@ -170,8 +197,8 @@ export async function startHttp(): Promise<{ readonly server: Program; readonly 
   return { server, port };
 }
 
-export async function openWebSocket(revision: string): Promise<Target> {
-  const { server, port } = await startHttp();
+export async function openWebSocket(revision: string, profile: ProfileName): Promise<Target> {
+  const { server, port } = await startHttp(profile);
   const watch = new Watch();
   server.child.on('exit', () => watch.stir());
   return {
@@ -201,6 +228,7 @@ export async function openWebSocket(revision: string): Promise<Target> {
       await new Promise((resolve) => socket.once('open', resolve));
       socket.send(hello(revision));
       await watch.until(() => state.pinged === 'hello' || state.dead() !== undefined);
+      socket.send(initialized);
       const texts = frames.filter((frame) => isText(frame));
       const why = await converse(texts, serial, texts, (bytes) => socket.send(bytes.toString('utf8')), state);
       socket.terminate();
@@ -219,14 +247,16 @@ const isText = (bytes: Buffer): boolean => {
   }
 };
 
-export async function openHttp(): Promise<Target> {
-  const { server, port } = await startHttp();
-  const probe = async (): Promise<string | undefined> => {
-    const response = await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(patienceMs) }).catch(
-      String,
-    );
-    return typeof response === 'string' || !response.ok ? `it hangs: ${String(response)}` : undefined;
-  };
+/** Undefined when the server answers; what is wrong otherwise. */
+export async function probe(port: number): Promise<string | undefined> {
+  const response = await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(patienceMs) }).catch(
+    String,
+  );
+  return typeof response === 'string' || !response.ok ? `it hangs: ${String(response)}` : undefined;
+}
+
+export async function openHttp(_revision: string, profile: ProfileName): Promise<Target> {
+  const { server, port } = await startHttp(profile);
   return {
     name: 'http',
     async run(frames, serial) {
@@ -236,7 +266,7 @@ export async function openHttp(): Promise<Target> {
         if (why !== undefined) return why;
         if (server.dead !== undefined) return server.dead;
       }
-      return serial % 25 === 0 ? ((await probe()) ?? server.dead) : server.dead;
+      return serial % 25 === 0 ? ((await probe(port)) ?? server.dead) : server.dead;
     },
     close: () => server.close(),
   };
