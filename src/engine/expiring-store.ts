@@ -36,7 +36,7 @@ export function createMemoryStore(
   expiredBy: () => number = cautious(now),
 ): ExpiringStore {
   const marks = new Marks({ ...defaults, ...limits }, expiredBy);
-  const values = new Values({ ...defaults, ...limits }, expiredBy);
+  const values = new Values({ ...defaults, ...limits }, now);
   return {
     get(key) {
       const mark = marks.get(key);

@@ -17,17 +17,17 @@ const believedAfterMs = 7 * 24 * 60 * 60_000;
 export class CautiousClock {
   readonly #wall: () => number;
   readonly #monotonic: () => number;
-  #lastWallMs: number;
-  #lastMs: number;
+  /** What both clocks showed when the wall clock was last believed. */
+  #lastWallMs = Number.NaN;
+  #lastMs = Number.NaN;
   #aheadSinceMs: number | undefined;
 
   constructor(wall: () => number = Date.now, monotonic: () => number = monotonicMs) {
     this.#wall = wall;
     this.#monotonic = monotonic;
-    this.#lastWallMs = wall();
-    this.#lastMs = monotonic();
   }
 
+  /** The first reading is believed; before it no clock is looked at, since that would load a module at the start. */
   now(): number {
     const wallMs = this.#wall();
     const ms = this.#monotonic();

@@ -16,6 +16,7 @@ export class SqliteExpiringStore implements ExpiringStore {
     this.#db = db;
     this.#now = now;
     this.#clock = new CautiousClock(now);
+    this.#clock.now(); // From here on a jump is noticed.
   }
 
   get(key: string): Json | undefined | Promise<Json | undefined> {
