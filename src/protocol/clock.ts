@@ -1,4 +1,4 @@
-// Time that never runs backwards, in ms.
+// Clocks in ms: one that never runs backwards, and the time of day for deciding what may be forgotten.
 
 /** The time of the monotonic clock. Faked with the other timers in tests. */
 export const monotonicMs = (): number => performance.now();
