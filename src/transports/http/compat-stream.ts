@@ -4,9 +4,10 @@
 import type { Outlet, Principal, SessionHost } from '../../protocol/exchange.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import type { Refusals } from './answers.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import { EventStream, eventStreamHeaders, eventText } from './event-stream.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
-import { type Ground, LiveSession } from './live-session.ts';
+import { LiveSession } from './live-session.ts';
 import { acceptsOf, acceptsStream } from './media.ts';
 import { whenReady } from './ready.ts';
 import type { KnownSession } from './session-ids.ts';
@@ -16,13 +17,13 @@ const progressStart = '{"jsonrpc":"2.0","method":"notifications/progress"';
 
 export class CompatStream {
   readonly #host: SessionHost;
-  readonly #ground: Ground;
+  readonly #state: EndpointState;
   readonly #sessions: Sessions;
   readonly #refusals: Refusals;
 
-  constructor(host: SessionHost, ground: Ground, sessions: Sessions, refusals: Refusals) {
+  constructor(host: SessionHost, state: EndpointState, sessions: Sessions, refusals: Refusals) {
     this.#host = host;
-    this.#ground = ground;
+    this.#state = state;
     this.#sessions = sessions;
     this.#refusals = refusals;
   }
@@ -31,7 +32,7 @@ export class CompatStream {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#refusals.notAcceptable(exchange, 'text/event-stream');
     }
-    const { beat, limits } = this.#ground;
+    const { beat, limits } = this.#state;
     if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
     const id = this.#sessions.idOf(exchange);
     const opened = id === undefined ? this.#reserve(exchange, principal) : this.#find(exchange, principal, id);
@@ -73,7 +74,7 @@ export class CompatStream {
   }
 
   #attach(exchange: HttpExchange, live: LiveSession): void {
-    const stream = new EventStream(exchange.openStream(eventStreamHeaders), this.#ground.beat, live.expiresAtMs);
+    const stream = new EventStream(exchange.openStream(eventStreamHeaders), this.#state.beat, live.expiresAtMs);
     const aside: Outlet = {
       duplex: false,
       push: (text) =>

@@ -8,11 +8,11 @@ import type { Sealer } from '../../protocol/ports.ts';
 import type { Access, AccessRefusal } from './access.ts';
 import { Refusals } from './answers.ts';
 import { CompatStream } from './compat-stream.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import { createEventLog } from './event-log.ts';
 import { Heartbeat } from './event-stream.ts';
 import type { HeaderList, HttpExchange, HttpRequest } from './exchange.ts';
 import { type HttpLimits, settleLimits } from './limits.ts';
-import type { Ground } from './live-session.ts';
 import { HttpMetrics } from './metrics.ts';
 import type { Authenticate, Denied, EndpointOptions } from './options.ts';
 import { addExtraRoute, addHealth, addMetrics } from './pages.ts';
@@ -47,7 +47,7 @@ export class Endpoint {
   readonly limits: HttpLimits;
   readonly logger: Logger;
   readonly refusals: Refusals;
-  readonly ground: Ground;
+  readonly state: EndpointState;
   readonly sessions: Sessions;
   readonly streamable: Streamable;
   readonly #access: Access;
@@ -68,7 +68,7 @@ export class Endpoint {
     this.refusals = new Refusals(host, options.compat?.sessionHeaders !== undefined);
     this.#access = access;
     const log = options.eventLog === false ? undefined : (options.eventLog ?? createEventLog());
-    this.ground = {
+    this.state = {
       limits: this.limits,
       beat: new Heartbeat(this.limits.heartbeatMs, this.limits.maxQueuedBytes),
       log,
@@ -76,8 +76,8 @@ export class Endpoint {
     };
     const store = options.store ?? host.store;
     const ids = new SessionIds(sealer, store, this.limits);
-    this.sessions = new Sessions(host, ids, store, this.ground, options.compat?.sessionHeaders ?? []);
-    this.streamable = new Streamable(host, this.ground, this.sessions, this.refusals, options.sessions ?? 'required');
+    this.sessions = new Sessions(host, ids, store, this.state, options.compat?.sessionHeaders ?? []);
+    this.streamable = new Streamable(host, this.state, this.sessions, this.refusals, options.sessions ?? 'required');
     this.onDrain((graceMs) => this.streamable.drain(graceMs));
     this.addRoute(options.path ?? '/mcp', {
       methods: {
@@ -90,7 +90,7 @@ export class Endpoint {
     const { healthPath = '/health', metricsPath, routes = [] } = options;
     if (healthPath !== false) addHealth(this, healthPath);
     if (metricsPath !== undefined) {
-      this.metrics = new HttpMetrics(host, this.ground, this.sessions.live);
+      this.metrics = new HttpMetrics(host, this.state, this.sessions.live);
       addMetrics(this, metricsPath, this.metrics);
     }
     for (const route of routes) addExtraRoute(this, route);
@@ -100,14 +100,14 @@ export class Endpoint {
 
   /** The transport of two endpoints, and what profiles of unofficial servers ask for. */
   #addOlder(): void {
-    const { host, ground, sessions, refusals, options } = this;
+    const { host, state, sessions, refusals, options } = this;
     const { eventsPath, replyPath } = options.compat ?? {};
     const posts = new Map<string, Serve>();
     const reply: Serve = (exchange, principal) => this.streamable.post(exchange, principal, 'json');
     if (replyPath !== undefined) posts.set(replyPath, reply);
     if (options.sse !== false && host.handshakeVersions.length > 0) {
       const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
-      const two = new TwoEndpoint(host, ground, refusals, messagePath);
+      const two = new TwoEndpoint(host, state, refusals, messagePath);
       this.onDrain((graceMs) => two.drain(graceMs));
       this.addRoute(path, { methods: { GET: (exchange, principal) => two.open(exchange, principal) }, allow: 'GET' });
       // One path may serve both: only a message for a stream says which one.
@@ -118,7 +118,7 @@ export class Endpoint {
     }
     for (const [path, serve] of posts) this.addRoute(path, { methods: { POST: serve }, allow: 'POST' });
     if (eventsPath === undefined) return;
-    const stream = new CompatStream(host, ground, sessions, refusals);
+    const stream = new CompatStream(host, state, sessions, refusals);
     this.addRoute(eventsPath, {
       methods: { GET: (exchange, principal) => stream.open(exchange, principal) },
       allow: 'GET',
@@ -232,8 +232,8 @@ export class Endpoint {
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     await Promise.all(this.#drains.map((drain) => drain(graceMs)));
-    this.ground.beat.endAll();
-    this.ground.beat.stop();
+    this.state.beat.endAll();
+    this.state.beat.stop();
     this.sessions.live.stop();
     this.metrics?.close();
   }

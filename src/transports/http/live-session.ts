@@ -3,22 +3,13 @@
 
 import type { Outlet, Peer, SessionChannel } from '../../protocol/exchange.ts';
 import type { EventLog } from '../../protocol/ports.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import type { Heartbeat } from './event-stream.ts';
-import type { HttpLimits } from './limits.ts';
 import type { Resumable } from './resumable-stream.ts';
 import type { KnownSession } from './session-ids.ts';
 import { StandingStream } from './standing-stream.ts';
 
 const nobody: Peer = { transport: 'http' };
-
-/** What sessions share with the endpoint they belong to. */
-export interface Ground {
-  readonly limits: HttpLimits;
-  readonly beat: Heartbeat;
-  readonly log: EventLog | undefined;
-  /** Exchanges of the whole endpoint that wait for their answer. */
-  inFlight: number;
-}
 
 export class LiveSession {
   readonly known: KnownSession;
@@ -52,19 +43,19 @@ export class LiveSession {
   }
 
   get log(): EventLog | undefined {
-    return this.#table.ground.log;
+    return this.#table.endpoint.log;
   }
   get beat(): Heartbeat {
-    return this.#table.ground.beat;
+    return this.#table.endpoint.beat;
   }
   get mayStream(): boolean {
-    return this.beat.size < this.#table.ground.limits.maxStreams;
+    return this.beat.size < this.#table.endpoint.limits.maxStreams;
   }
   get posts(): Map<string, Resumable> {
     return (this.#posts ??= new Map());
   }
   get standing(): StandingStream {
-    return (this.#standing ??= new StandingStream(this.key, this.log, this.#table.ground.limits.maxMissedChanges));
+    return (this.#standing ??= new StandingStream(this.key, this.log, this.#table.endpoint.limits.maxMissedChanges));
   }
 
   pushAside(text: string): boolean {
@@ -74,12 +65,12 @@ export class LiveSession {
   /** A message is about to be handed to the channel. */
   exchangeBegun(): void {
     this.#exchanges++;
-    this.#table.ground.inFlight++;
+    this.#table.endpoint.inFlight++;
   }
 
   exchangeEnded(): void {
     this.#exchanges--;
-    this.#table.ground.inFlight--;
+    this.#table.endpoint.inFlight--;
     this.rest();
   }
 
@@ -170,13 +161,13 @@ class Resting {
 }
 
 export class LiveSessions {
-  readonly ground: Ground;
+  readonly endpoint: EndpointState;
   readonly #live = new Map<string, LiveSession>();
   readonly #resting = new Resting();
   #sweeper: ReturnType<typeof setInterval> | undefined;
 
-  constructor(ground: Ground) {
-    this.ground = ground;
+  constructor(endpoint: EndpointState) {
+    this.endpoint = endpoint;
   }
 
   get size(): number {
@@ -231,7 +222,7 @@ export class LiveSessions {
 
   /** Those that only wait give way, the longest unused first; those in use do not. */
   #makeRoom(): void {
-    let excess = this.#live.size - this.ground.limits.maxHeldSessions;
+    let excess = this.#live.size - this.endpoint.limits.maxHeldSessions;
     if (excess <= 0) return;
     for (const live of this.#live.values()) {
       if (live.active) continue;
@@ -250,7 +241,7 @@ export class LiveSessions {
     const now = Date.now();
     for (const live of this.#live.values()) {
       if (live.active) continue;
-      const patienceMs = live.channel.session?.holding === true ? this.ground.limits.heldSessionMs : lingerMs;
+      const patienceMs = live.channel.session?.holding === true ? this.endpoint.limits.heldSessionMs : lingerMs;
       if (live.usedAtMs + patienceMs <= now || live.expiresAtMs <= now) this.drop(live);
     }
   }

@@ -1,8 +1,9 @@
 // Figures for Prometheus, in its text format: what was asked, how it ended, what is open. Counts only when enabled.
 
 import type { CallEnd, SessionHost } from '../../protocol/exchange.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange } from './exchange.ts';
-import type { Ground, LiveSessions } from './live-session.ts';
+import type { LiveSessions } from './live-session.ts';
 
 const bucketsMs = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000] as const;
 
@@ -37,7 +38,7 @@ export class HttpMetrics {
   readonly #calls = new Map<string, number>();
   readonly #durations = new Map<string, Histogram>();
   readonly #responses = new Map<number, number>();
-  readonly #ground: Ground;
+  readonly #state: EndpointState;
   readonly #live: LiveSessions;
   readonly #startedAt = Date.now();
   readonly #stop: () => void;
@@ -45,8 +46,8 @@ export class HttpMetrics {
   connections: () => number = () => 0;
   webSockets: () => number = () => 0;
 
-  constructor(host: SessionHost, ground: Ground, live: LiveSessions) {
-    this.#ground = ground;
+  constructor(host: SessionHost, state: EndpointState, live: LiveSessions) {
+    this.#state = state;
     this.#live = live;
     this.#stop = host.observe({ ended: (end) => this.#ended(end) });
   }
@@ -91,8 +92,8 @@ export class HttpMetrics {
     for (const [status, count] of this.#responses)
       lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
     gauge('mooring_http_connections', 'Open connections.', this.connections());
-    gauge('mooring_http_in_flight', 'Requests that wait for their answer.', this.#ground.inFlight);
-    gauge('mooring_http_streams', 'Open event streams.', this.#ground.beat.size);
+    gauge('mooring_http_in_flight', 'Requests that wait for their answer.', this.#state.inFlight);
+    gauge('mooring_http_streams', 'Open event streams.', this.#state.beat.size);
     gauge('mooring_websockets', 'Open WebSockets.', this.webSockets());
     gauge(
       'mooring_sessions_in_memory',
@@ -100,7 +101,7 @@ export class HttpMetrics {
       this.#live.size,
     );
     head('mooring_http_dropped_streams_total', 'counter', 'Streams cut off because their reader fell behind.');
-    lines.push(`mooring_http_dropped_streams_total ${this.#ground.beat.dropped}`);
+    lines.push(`mooring_http_dropped_streams_total ${this.#state.beat.dropped}`);
     gauge('mooring_uptime_seconds', 'Time since the start.', (Date.now() - this.#startedAt) / 1000);
     return `${lines.join('\n')}\n`;
   }

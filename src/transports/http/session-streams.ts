@@ -3,22 +3,23 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Refusals } from './answers.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import { EventStream, eventStreamHeaders } from './event-stream.ts';
 import type { HttpExchange } from './exchange.ts';
-import type { Ground, LiveSession } from './live-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { acceptsOf, acceptsStream } from './media.ts';
 import { type Place, parseEventId, replay } from './resumable-stream.ts';
 import type { SessionDoor } from './session-door.ts';
 import type { Sessions } from './sessions.ts';
 
 export class SessionStreams {
-  readonly #ground: Ground;
+  readonly #state: EndpointState;
   readonly #sessions: Sessions;
   readonly #door: SessionDoor;
   readonly #refusals: Refusals;
 
-  constructor(ground: Ground, sessions: Sessions, door: SessionDoor, refusals: Refusals) {
-    this.#ground = ground;
+  constructor(state: EndpointState, sessions: Sessions, door: SessionDoor, refusals: Refusals) {
+    this.#state = state;
     this.#sessions = sessions;
     this.#door = door;
     this.#refusals = refusals;
@@ -32,7 +33,7 @@ export class SessionStreams {
     if (id === undefined) return this.#refusals.sessionRequired(exchange);
     this.#door.enter(exchange, principal, id, (live) => {
       if (!live.mayStream) return this.#refusals.busy(exchange, 'too many streams are open');
-      const last = this.#ground.log && exchange.get('last-event-id');
+      const last = this.#state.log && exchange.get('last-event-id');
       const place = last === undefined ? undefined : parseEventId(last);
       if (place?.kind === 'post') return this.#resume(live, exchange, principal, place);
       return this.#stand(live, exchange, principal, place);
@@ -41,7 +42,7 @@ export class SessionStreams {
 
   #connect(live: LiveSession, exchange: HttpExchange, principal: Principal | undefined): EventStream {
     const expiresAtMs = Math.min(live.expiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
-    const connection = new EventStream(exchange.openStream(eventStreamHeaders), this.#ground.beat, expiresAtMs);
+    const connection = new EventStream(exchange.openStream(eventStreamHeaders), this.#state.beat, expiresAtMs);
     // Proxies and clients wait for the first bytes.
     connection.write(':\n\n');
     return connection;
@@ -71,7 +72,7 @@ export class SessionStreams {
     principal: Principal | undefined,
     place: Place,
   ): Promise<void> {
-    const { log } = this.#ground;
+    const { log } = this.#state;
     if (log === undefined || (await log.after(live.key, place.stream, place.sequence)) === undefined) {
       const error = wireErrors.transport(
         'Bad Request: this Last-Event-ID is not known any more; send the request again',

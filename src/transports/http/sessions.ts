@@ -5,8 +5,9 @@ import type { Peer, SessionFacts, SessionHost, SessionState } from '../../protoc
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import { type Principal, principalKey } from '../../protocol/principal.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange, HttpRequest } from './exchange.ts';
-import { type Ground, LiveSession, LiveSessions } from './live-session.ts';
+import { LiveSession, LiveSessions } from './live-session.ts';
 import { whenReady } from './ready.ts';
 import type { KnownSession, SessionIds } from './session-ids.ts';
 
@@ -19,12 +20,18 @@ export class Sessions {
   /** Sessions being taken up, while the store is asked for their state. */
   readonly #entering = new Map<string, Promise<LiveSession | undefined>>();
 
-  constructor(host: SessionHost, ids: SessionIds, store: ExpiringStore, ground: Ground, aliases: readonly string[]) {
+  constructor(
+    host: SessionHost,
+    ids: SessionIds,
+    store: ExpiringStore,
+    state: EndpointState,
+    aliases: readonly string[],
+  ) {
     this.#host = host;
     this.#store = store;
     this.#aliases = aliases;
     this.ids = ids;
-    this.live = new LiveSessions(ground);
+    this.live = new LiveSessions(state);
   }
 
   /** The id a request brings, under its own name or an alias. */
@@ -115,7 +122,7 @@ export class Sessions {
       if (!revoked) return false;
       const live = this.live.get(known.key);
       if (live !== undefined) this.live.drop(live);
-      this.live.ground.log?.forget(known.key);
+      this.live.endpoint.log?.forget(known.key);
       return true;
     });
   }

@@ -8,8 +8,9 @@ import { methods } from '../../protocol/methods.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { AloneOutlet } from './alone-outlet.ts';
 import { answer, type Refusals } from './answers.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import { type BodyRefusal, type HttpExchange, HttpPeer } from './exchange.ts';
-import type { Ground, LiveSession } from './live-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { type Accepts, acceptsOf, isJson } from './media.ts';
 import { whenReady } from './ready.ts';
 import { SessionDoor } from './session-door.ts';
@@ -22,7 +23,7 @@ export type SessionMode = 'required' | 'optional' | 'off';
 
 export class Streamable {
   readonly #host: SessionHost;
-  readonly #ground: Ground;
+  readonly #state: EndpointState;
   readonly #sessions: Sessions;
   readonly #refusals: Refusals;
   readonly #mode: SessionMode;
@@ -31,14 +32,14 @@ export class Streamable {
   /** Channels of requests that stand alone and are not answered yet. */
   readonly #alone = new Set<SessionChannel>();
 
-  constructor(host: SessionHost, ground: Ground, sessions: Sessions, refusals: Refusals, mode: SessionMode) {
+  constructor(host: SessionHost, state: EndpointState, sessions: Sessions, refusals: Refusals, mode: SessionMode) {
     this.#host = host;
-    this.#ground = ground;
+    this.#state = state;
     this.#sessions = sessions;
     this.#refusals = refusals;
     this.#mode = mode;
     this.#door = new SessionDoor(host, sessions, refusals);
-    this.#streams = new SessionStreams(ground, sessions, this.#door, refusals);
+    this.#streams = new SessionStreams(state, sessions, this.#door, refusals);
   }
 
   /** What `Allow` says. */
@@ -52,7 +53,7 @@ export class Streamable {
 
   /** `replyIn`: the kind of answer where the route leaves no choice. */
   post(exchange: HttpExchange, principal: Principal | undefined, replyIn?: Accepts): void {
-    const { limits } = this.#ground;
+    const { limits } = this.#state;
     const encoding = exchange.get('content-encoding');
     if (!isJson(exchange.get('content-type')) || (encoding !== undefined && encoding !== 'identity')) {
       return this.#refusals.notJson(exchange);
@@ -61,7 +62,7 @@ export class Streamable {
     if (accepts === 'none') {
       return this.#refusals.notAcceptable(exchange, 'both application/json and text/event-stream');
     }
-    if (this.#ground.inFlight >= limits.maxInFlight) {
+    if (this.#state.inFlight >= limits.maxInFlight) {
       return this.#refusals.busy(exchange, `more than ${limits.maxInFlight} requests are in flight`);
     }
     exchange.readBody(limits.maxBodyBytes, (body) => {
@@ -75,7 +76,7 @@ export class Streamable {
   }
 
   #unread(exchange: HttpExchange, { refused }: BodyRefusal): void {
-    if (refused === 'too-large') this.#refusals.tooLarge(exchange, this.#ground.limits.maxBodyBytes);
+    if (refused === 'too-large') this.#refusals.tooLarge(exchange, this.#state.limits.maxBodyBytes);
     else this.#refusals.refuse(exchange, 400, wireErrors.parse('the body is not UTF-8'));
   }
 
@@ -103,16 +104,16 @@ export class Streamable {
     message: unknown,
     header: ReadHeader | undefined,
   ): void {
-    const { beat, limits } = this.#ground;
+    const { beat, limits } = this.#state;
     const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const room = beat.size < limits.maxStreams;
     const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room, principal?.expiresAtMs);
     channel.receive(message, header === undefined ? { outlet } : { outlet, header });
     if (outlet.ended) return;
-    this.#ground.inFlight++;
+    this.#state.inFlight++;
     this.#alone.add(channel);
     outlet.onEnd = () => {
-      this.#ground.inFlight--;
+      this.#state.inFlight--;
       this.#alone.delete(channel);
     };
     outlet.onExpired = () => void channel.drain(0);

@@ -7,9 +7,9 @@ import { isRequestId, type JsonRpcRequest, parseMessage } from '../../protocol/j
 import { metaKeys } from '../../protocol/meta.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import type { Refusals } from './answers.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import { EventStream, eventStreamHeaders, eventText } from './event-stream.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
-import type { Ground } from './live-session.ts';
 import { acceptsOf, acceptsStream, isJson } from './media.ts';
 
 interface Connection {
@@ -20,14 +20,14 @@ interface Connection {
 
 export class TwoEndpoint {
   readonly #host: SessionHost;
-  readonly #ground: Ground;
+  readonly #state: EndpointState;
   readonly #refusals: Refusals;
   readonly #messagePath: string;
   readonly #connections = new Map<string, Connection>();
 
-  constructor(host: SessionHost, ground: Ground, refusals: Refusals, messagePath: string) {
+  constructor(host: SessionHost, state: EndpointState, refusals: Refusals, messagePath: string) {
     this.#host = host;
-    this.#ground = ground;
+    this.#state = state;
     this.#refusals = refusals;
     this.#messagePath = messagePath;
   }
@@ -37,7 +37,7 @@ export class TwoEndpoint {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#refusals.notAcceptable(exchange, 'text/event-stream');
     }
-    const { beat, limits } = this.#ground;
+    const { beat, limits } = this.#state;
     if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
     const id = crypto.randomUUID();
     const stream = new EventStream(exchange.openStream(eventStreamHeaders), beat, principal?.expiresAtMs);
@@ -68,7 +68,7 @@ export class TwoEndpoint {
     if (!isJson(exchange.get('content-type')) || exchange.get('content-encoding') !== undefined) {
       return this.#refusals.notJson(exchange);
     }
-    const { maxBodyBytes } = this.#ground.limits;
+    const { maxBodyBytes } = this.#state.limits;
     exchange.readBody(maxBodyBytes, (body) => {
       if (typeof body === 'string') return this.#receive(exchange, connection, body);
       if (body.refused === 'too-large') return this.#refusals.tooLarge(exchange, maxBodyBytes);

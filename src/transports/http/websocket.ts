@@ -39,7 +39,7 @@ export class WebSockets {
   upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     const request = new NodeRequest(incoming);
-    const { host, ground, limits, draining } = this.#endpoint;
+    const { host, state, limits, draining } = this.#endpoint;
     const refuse = (status: number, message: string, ...headers: string[]): void => {
       const text = host.refusal(wireErrors.transport(message), (name) => request.get(name));
       refuseUpgrade(socket, status, text, headers);
@@ -49,7 +49,7 @@ export class WebSockets {
         if (request.path !== this.#path) return refuse(404, 'Not Found: there is no WebSocket at this path');
         if (request.get('upgrade')?.toLowerCase() !== 'websocket') return refuse(400, 'Bad Request: only WebSocket');
         if (draining) return refuse(503, 'Service Unavailable: the server is shutting down');
-        if (ground.beat.size + this.#open.size >= limits.maxStreams) {
+        if (state.beat.size + this.#open.size >= limits.maxStreams) {
           return refuse(503, 'Service Unavailable: too many streams are open', 'Retry-After', '1');
         }
         return this.#accept(incoming, socket, head, request, admission.principal);
