@@ -315,10 +315,18 @@ export class EngineChannel implements SessionChannel, Listener {
     if (this.inFlight.size === 0) this.#idle?.();
   }
 
-  async drain(graceMs: number): Promise<void> {
+  fail(id: RequestId, error: Error): void {
+    const call = this.#inFlight?.get(id);
+    if (call === undefined) return;
+    call.fail(error instanceof WireError ? error : wireErrors.internal(error));
+    call.abort(error.message);
+  }
+
+  async drain(graceMs: number, error?: Error): Promise<void> {
     this.draining = true;
     this.#requests?.failAll(new AskError('no-return-path', 'The connection is closing'));
-    for (const call of [...this.inFlight.values()]) call.onDrain?.();
+    // Subscriptions end well with the server; what ends for another reason is told that reason.
+    if (error === undefined) for (const call of [...this.inFlight.values()]) call.onDrain?.();
     if (this.inFlight.size > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, graceMs);
@@ -328,10 +336,7 @@ export class EngineChannel implements SessionChannel, Listener {
         };
       });
     }
-    for (const call of [...this.inFlight.values()]) {
-      call.fail(new WireError('internal', 'The server is shutting down'));
-      call.abort('the server is shutting down');
-    }
+    for (const id of [...this.inFlight.keys()]) this.fail(id, error ?? wireErrors.closing());
     this.close();
   }
 

@@ -102,6 +102,12 @@ export const wireErrors = {
       data: { elicitations: elicitations.map((each) => ({ mode: 'url', ...each })) },
     }),
   internal: (cause?: unknown) => new WireError('internal', 'Internal error', { cause }),
+  closing: () => new WireError('internal', 'The server is shutting down'),
+  /** For what was admitted with a token that is not valid any more; `why`: expired, or revoked. */
+  tokenEnded: (why: 'expired' | 'revoked') =>
+    new WireError('forbidden', `Unauthorized: the access token ${tokenEnds[why]}; authenticate again`, {
+      http: { status: 401, headers: ['WWW-Authenticate', 'Bearer error="invalid_token"'] },
+    }),
   missingCapability: (required: Record<string, unknown>) =>
     new WireError(
       'missingCapability',
@@ -150,6 +156,8 @@ export const wireErrors = {
       http: { status: 403, ...(challenge === undefined ? {} : { headers: ['WWW-Authenticate', challenge] }) },
     }),
 } as const;
+
+const tokenEnds = { expired: 'has expired', revoked: 'was revoked' } as const;
 
 /** The header counts whole seconds. */
 const retryAfter = (ms: number): readonly string[] => ['Retry-After', String(Math.max(1, Math.ceil(ms / 1000)))];

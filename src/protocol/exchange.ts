@@ -3,7 +3,7 @@
 import type { MessageLimits } from './json-rpc.ts';
 import type { KeptText } from './kept-text.ts';
 import type { Logger } from './log.ts';
-import type { Capabilities, Implementation, LogLevel } from './model.ts';
+import type { Capabilities, Implementation, LogLevel, RequestId } from './model.ts';
 import type { ExpiringStore, Sealer, SealKey } from './ports.ts';
 import type { Principal } from './principal.ts';
 
@@ -71,8 +71,11 @@ export interface Channel {
   refuse(error: Error, id?: string | number, inbound?: Inbound): void;
   /** Requests of either side still open. */
   readonly busy: boolean;
-  /** No more input will come: waits for open calls up to `graceMs`, then aborts the rest and ends subscriptions. */
-  drain(graceMs: number): Promise<void>;
+  /**
+   * No more input will come: waits for open calls up to `graceMs`, then aborts the rest and ends subscriptions. `error`:
+   * why, if not because the server is shutting down; subscriptions are answered with it too.
+   */
+  drain(graceMs: number, error?: Error): Promise<void>;
   /** The peer is gone: aborts everything at once, sends nothing. */
   close(): void;
 }
@@ -127,6 +130,8 @@ export interface SessionChannel extends Channel {
   follow(outlet: Outlet | undefined): void;
   /** Fails questions that wait for an answer on an outlet which is not duplex any more. */
   release(): void;
+  /** Ends one call that is under way with an error. Does nothing if there is no such call. */
+  fail(id: RequestId, error: Error): void;
 }
 
 /** How a message is to be served where connections are no sessions. */

@@ -1,7 +1,7 @@
 // The door to HTTP: types, and functions that load the rest when they are first used, so that a server on a pipe does
 // not pay for it.
 
-import type { SessionHost } from '../protocol/exchange.ts';
+import type { Principal, SessionHost } from '../protocol/exchange.ts';
 import type { FetchHandler, FetchInfo } from './http/fetch.ts';
 import type { EndpointOptions, HttpOptions } from './http/options.ts';
 import type { HttpServer } from './http/serve.ts';
@@ -61,6 +61,10 @@ export function toFetch(host: SessionHost, options: EndpointOptions = {}): Fetch
       // One that never came to be has nothing to close.
       const open = await made?.catch(() => undefined);
       await open?.close(graceMs);
+    },
+    revoke: async (match: (principal: Principal) => boolean) => {
+      const open = await made?.catch(() => undefined);
+      await open?.revoke(match);
     },
   });
 }

@@ -1,9 +1,10 @@
 // The way back of a POST that stands alone: JSON, or a stream from the first interim message on. Nothing is resumed
 // here; when the client goes, the request goes with it.
 
+import type { WireError } from '../../protocol/errors.ts';
 import type { Outlet } from '../../protocol/exchange.ts';
 import { answer } from './answers.ts';
-import { EventStream, eventStreamHeaders, type Heartbeat } from './event-stream.ts';
+import { type EventStream, type Heartbeat, openEventStream } from './event-stream.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { Accepts } from './media.ts';
 
@@ -17,11 +18,10 @@ export class AloneOutlet implements Outlet {
   /** Whether interim messages may turn the answer into a stream. */
   readonly #mayStream: boolean;
   readonly full: boolean;
-  readonly #expiresAtMs: number | undefined;
   ended = false;
   onEnd: (() => void) | undefined;
-  /** What to do when the stream outlives what it was opened with. */
-  onExpired: (() => void) | undefined;
+  /** Ends the call with that error, because its stream has to end. */
+  onEnding: ((error: WireError) => void) | undefined;
 
   /** `streams`: the client takes a stream; `room`: so does the server. */
   constructor(
@@ -31,7 +31,6 @@ export class AloneOutlet implements Outlet {
     message: unknown,
     streams: boolean,
     room: boolean,
-    expiresAtMs: number | undefined,
   ) {
     this.#exchange = exchange;
     this.#beat = beat;
@@ -39,7 +38,6 @@ export class AloneOutlet implements Outlet {
     this.#message = message;
     this.#mayStream = streams && room;
     this.full = streams && !room;
-    this.#expiresAtMs = expiresAtMs;
   }
 
   /** What stands alone is asked by retry, and a lone POST of an older revision has no second way. */
@@ -52,8 +50,8 @@ export class AloneOutlet implements Outlet {
     if (this.#stream === undefined) {
       if (!this.#mayStream) return false;
       this.#message = undefined;
-      this.#stream = new EventStream(this.#exchange.openStream(eventStreamHeaders), this.#beat, this.#expiresAtMs);
-      this.#stream.onExpired = () => this.onExpired?.();
+      this.#stream = openEventStream(this.#exchange, this.#beat);
+      this.#stream.onEnding = (error) => this.onEnding?.(error);
     }
     return this.#stream.send(text);
   }

@@ -2,6 +2,8 @@
 
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { SessionHost } from '../../protocol/exchange.ts';
+import { isRequestId } from '../../protocol/json-rpc.ts';
+import type { RequestId } from '../../protocol/model.ts';
 import { eventStreamHeaders, eventText } from './event-stream.ts';
 import type { HeaderList, HttpExchange } from './exchange.ts';
 import type { Accepts } from './media.ts';
@@ -14,6 +16,13 @@ export function expectsAnswer(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(expectsAnswer);
   const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
   return id !== undefined && method !== undefined;
+}
+
+/** The ids of the requests in a message, or in a batch of them. */
+export function requestIds(message: unknown): RequestId[] {
+  if (Array.isArray(message)) return message.flatMap(requestIds);
+  const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
+  return method !== undefined && isRequestId(id) ? [id] : [];
 }
 
 /** Answers a POST that has not become a stream. */

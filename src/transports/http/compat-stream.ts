@@ -1,11 +1,11 @@
 // A stream of events as an unofficial server once had them: `connection` first, then `notification` and `progress`.
 // It belongs to a session and may open before `initialize`. Only profiles that ask for it have it.
 
-import type { Outlet, Principal, SessionHost } from '../../protocol/exchange.ts';
+import type { Outlet, SessionHost } from '../../protocol/exchange.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import type { Refusals } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
-import { EventStream, eventStreamHeaders, eventText } from './event-stream.ts';
+import { eventText, openEventStream } from './event-stream.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
 import { LiveSession } from './live-session.ts';
 import { acceptsOf, acceptsStream } from './media.ts';
@@ -28,14 +28,14 @@ export class CompatStream {
     this.#refusals = refusals;
   }
 
-  open(exchange: HttpExchange, principal: Principal | undefined): void {
+  open(exchange: HttpExchange): void {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#refusals.notAcceptable(exchange, 'text/event-stream');
     }
     const { beat, limits } = this.#state;
     if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
     const id = this.#sessions.idOf(exchange);
-    const opened = id === undefined ? this.#reserve(exchange, principal) : this.#find(exchange, principal, id);
+    const opened = id === undefined ? this.#reserve(exchange) : this.#find(exchange, id);
     Promise.resolve(opened).catch((error: unknown) => {
       this.#host.logger?.error('a stream could not be opened', { path: exchange.path, error });
       this.#refusals.failed(exchange);
@@ -43,29 +43,29 @@ export class CompatStream {
   }
 
   /** Without a session one is made up, to be initialized later under the id it announces. */
-  #reserve(exchange: HttpExchange, principal: Principal | undefined): void | Promise<void> {
-    const peer = new HttpPeer(exchange, principal);
+  #reserve(exchange: HttpExchange): void | Promise<void> {
+    const peer = new HttpPeer(exchange);
     const waitMs = this.#sessions.ids.waitMs(peer);
     if (waitMs !== undefined) return this.#refusals.tooManyEnded(exchange, waitMs, 'no new session can be opened');
-    return whenReady(this.#sessions.ids.reserve(principalKey(principal)), (known) => {
+    return whenReady(this.#sessions.ids.reserve(principalKey(exchange.principal)), (known) => {
       const live = new LiveSession(this.#sessions.live, known);
       live.channel = this.#host.connect(peer, undefined, known.key);
       this.#attach(exchange, live);
     });
   }
 
-  #find(exchange: HttpExchange, principal: Principal | undefined, id: string): void | Promise<void> {
-    return whenReady(this.#sessions.find(id, principal, exchange), (known) => {
+  #find(exchange: HttpExchange, id: string): void | Promise<void> {
+    return whenReady(this.#sessions.find(id, exchange), (known) => {
       if (known === undefined) return this.#refusals.unknownSession(exchange);
-      return whenReady(this.#take(known, exchange, principal), (live) => {
+      return whenReady(this.#take(known, exchange), (live) => {
         if (live === undefined) this.#refusals.unknownSession(exchange);
         else this.#attach(exchange, live);
       });
     });
   }
 
-  #take(known: KnownSession, exchange: HttpExchange, principal: Principal | undefined): ReturnType<Sessions['enter']> {
-    const peer = new HttpPeer(exchange, principal);
+  #take(known: KnownSession, exchange: HttpExchange): ReturnType<Sessions['enter']> {
+    const peer = new HttpPeer(exchange);
     const live = this.#sessions.live.get(known.key);
     if (live !== undefined || known.settled !== undefined) return live ?? this.#sessions.enter(known, peer);
     const reserved = new LiveSession(this.#sessions.live, known);
@@ -74,19 +74,23 @@ export class CompatStream {
   }
 
   #attach(exchange: HttpExchange, live: LiveSession): void {
-    const stream = new EventStream(exchange.openStream(eventStreamHeaders), this.#state.beat, live.expiresAtMs);
+    const stream = openEventStream(exchange, this.#state.beat, live.expiresAtMs);
     const aside: Outlet = {
       duplex: false,
       push: (text) =>
         stream.write(eventText(text, undefined, text.startsWith(progressStart) ? 'progress' : 'notification')),
       end() {},
     };
-    exchange.onGone(() => {
-      stream.gone();
+    const detach = (): void => {
       if (live.aside !== aside) return;
       live.aside = undefined;
       live.channel.follow(undefined);
       live.rest();
+    };
+    stream.onEnding = detach;
+    exchange.onGone(() => {
+      stream.gone();
+      detach();
     });
     stream.write(eventText(JSON.stringify({ type: 'connected', session_id: live.known.id }), undefined, 'connection'));
     for (const text of live.takeMissed()) aside.push(text);

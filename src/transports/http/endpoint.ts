@@ -1,7 +1,7 @@
 // Everything one server answers over HTTP: who is let in, which path goes where. Works on exchanges, whatever brought
 // the bytes; the transports behind the paths are streamable.ts and two-endpoint.ts.
 
-import { wireErrors } from '../../protocol/errors.ts';
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
 import type { Sealer } from '../../protocol/ports.ts';
@@ -21,7 +21,10 @@ import { Sessions } from './sessions.ts';
 import { Streamable } from './streamable.ts';
 import { TwoEndpoint } from './two-endpoint.ts';
 
-type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void;
+/** Ends what those principals have open, and tells them why. */
+type Revocation = (match: (principal: Principal) => boolean, error: WireError) => void;
+
+type Serve = (exchange: HttpExchange) => void;
 
 /** What stands at a path. */
 export interface Route {
@@ -54,6 +57,7 @@ export class Endpoint {
   readonly #routes = new Map<string, Route>();
   /** Ended one after another when the server closes. */
   readonly #drains: ((graceMs: number) => Promise<void>)[] = [];
+  readonly #revocations: Revocation[] = [];
   #draining = false;
   readonly metrics: HttpMetrics | undefined;
   readonly #idPrefix = `${crypto.randomUUID().slice(0, 8)}-`;
@@ -79,11 +83,12 @@ export class Endpoint {
     this.sessions = new Sessions(host, ids, store, this.state, options.compat?.sessionHeaders ?? []);
     this.streamable = new Streamable(host, this.state, this.sessions, this.refusals, options.sessions ?? 'required');
     this.onDrain((graceMs) => this.streamable.drain(graceMs));
+    this.onRevoke((match, error) => this.streamable.revoke(match, error));
     this.addRoute(options.path ?? '/mcp', {
       methods: {
-        POST: (exchange, principal) => this.streamable.post(exchange, principal),
-        GET: (exchange, principal) => this.streamable.get(exchange, principal),
-        DELETE: (exchange, principal) => this.streamable.delete(exchange, principal),
+        POST: (exchange) => this.streamable.post(exchange),
+        GET: (exchange) => this.streamable.get(exchange),
+        DELETE: (exchange) => this.streamable.delete(exchange),
       },
       allow: this.streamable.allow,
     });
@@ -103,24 +108,24 @@ export class Endpoint {
     const { host, state, sessions, refusals, options } = this;
     const { eventsPath, replyPath } = options.compat ?? {};
     const posts = new Map<string, Serve>();
-    const reply: Serve = (exchange, principal) => this.streamable.post(exchange, principal, 'json');
+    const reply: Serve = (exchange) => this.streamable.post(exchange, 'json');
     if (replyPath !== undefined) posts.set(replyPath, reply);
     if (options.sse !== false && host.handshakeVersions.length > 0) {
       const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
       const two = new TwoEndpoint(host, state, refusals, messagePath);
       this.onDrain((graceMs) => two.drain(graceMs));
-      this.addRoute(path, { methods: { GET: (exchange, principal) => two.open(exchange, principal) }, allow: 'GET' });
+      this.addRoute(path, { methods: { GET: (exchange) => two.open(exchange) }, allow: 'GET' });
       // One path may serve both: only a message for a stream says which one.
       const other = posts.get(messagePath);
-      posts.set(messagePath, (exchange, principal) =>
-        other === undefined || exchange.query !== '' ? two.post(exchange, principal) : other(exchange, principal),
+      posts.set(messagePath, (exchange) =>
+        other === undefined || exchange.query !== '' ? two.post(exchange) : other(exchange),
       );
     }
     for (const [path, serve] of posts) this.addRoute(path, { methods: { POST: serve }, allow: 'POST' });
     if (eventsPath === undefined) return;
     const stream = new CompatStream(host, state, sessions, refusals);
     this.addRoute(eventsPath, {
-      methods: { GET: (exchange, principal) => stream.open(exchange, principal) },
+      methods: { GET: (exchange) => stream.open(exchange) },
       allow: 'GET',
     });
   }
@@ -136,6 +141,18 @@ export class Endpoint {
 
   onDrain(drain: (graceMs: number) => Promise<void>): void {
     this.#drains.push(drain);
+  }
+
+  onRevoke(revocation: Revocation): void {
+    this.#revocations.push(revocation);
+  }
+
+  /** Ends every stream, connection and call that was opened by a principal for which `match` is true. */
+  revoke(match: (principal: Principal) => boolean): void {
+    const error = wireErrors.tokenEnded('revoked');
+    // Calls first: one that streams is answered on its stream.
+    for (const revocation of this.#revocations) revocation(match, error);
+    this.state.beat.endEarly(match, error);
   }
 
   handle(exchange: HttpExchange): void {
@@ -155,10 +172,11 @@ export class Endpoint {
     if (this.#draining && route.whileClosing !== true) {
       return this.refusals.busy(exchange, 'the server is shutting down');
     }
-    if (route.public === true || this.options.authenticate === undefined) return serve(exchange, undefined);
+    if (route.public === true || this.options.authenticate === undefined) return serve(exchange);
     this.#identify(exchange, (admission) => {
-      if (admission.ok) serve(exchange, admission.principal);
-      else this.#refuse(exchange, admission);
+      if (!admission.ok) return this.#refuse(exchange, admission);
+      exchange.principal = admission.principal;
+      serve(exchange);
     });
   }
 

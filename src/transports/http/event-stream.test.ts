@@ -31,7 +31,8 @@ afterEach(() => {
 function open(maxQueuedBytes = 1000, expiresAtMs?: number) {
   const sink = new FakeSink();
   const beat = new Heartbeat(1000, maxQueuedBytes);
-  return { sink, beat, stream: new EventStream(sink, beat, expiresAtMs) };
+  const principal = expiresAtMs === undefined ? undefined : { id: 'ada', expiresAtMs };
+  return { sink, beat, stream: new EventStream(sink, beat, principal) };
 }
 
 test('an event is one block, whatever it carries', () => {
@@ -101,12 +102,13 @@ test('a reader who takes nothing for several beats is cut off, one who takes lit
   expect([deaf.sink.state, slow.sink.state]).toEqual(['destroyed', 'open']);
 });
 
-test('a stream ends when what it was opened with expires, after its last words', () => {
-  const { sink, stream } = open(1000, Date.now() + 1500);
-  stream.onExpired = () => stream.send('"last words"');
-  vi.advanceTimersByTime(1000);
+test.each([1, 500, 1000, 2500])('a stream whose token expires in %i ms ends then, and says why', (ms) => {
+  const { sink, stream } = open(1000, Date.now() + ms);
+  stream.onEnding = ({ message }) => stream.send(JSON.stringify(message));
+  vi.advanceTimersByTime(ms - 1);
   expect(sink.state).toBe('open');
-  vi.advanceTimersByTime(1000);
+  vi.advanceTimersByTime(1);
   expect(sink.state).toBe('ended');
-  expect(sink.written).toContain('last words');
+  const reason = 'Unauthorized: the access token has expired; authenticate again';
+  expect(sink.written.endsWith(`${eventText(`"${reason}"`)}: ${reason}\n\n`)).toBe(true);
 });

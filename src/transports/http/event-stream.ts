@@ -1,7 +1,9 @@
 // Server-sent events: one connection that carries them, and the beat that keeps idle ones alive. Knows nothing of
 // sessions; what can be resumed is resumable-stream.ts.
 
-import type { ByteSink, HeaderList } from './exchange.ts';
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import type { Principal } from '../../protocol/principal.ts';
+import type { ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 
 export const eventStreamHeaders: HeaderList = [
   'Content-Type',
@@ -15,6 +17,11 @@ export const eventStreamHeaders: HeaderList = [
 /** One event as text. JSON has no raw line breaks, so a message is always one `data` line. */
 export function eventText(text: string, id?: string, type = 'message'): string {
   return id === undefined ? `event: ${type}\ndata: ${text}\n\n` : `event: ${type}\nid: ${id}\ndata: ${text}\n\n`;
+}
+
+/** Answers a request with an event stream, which ends with its session or its access token. */
+export function openEventStream(exchange: HttpExchange, beat: Heartbeat, sessionExpiresAtMs?: number): EventStream {
+  return new EventStream(exchange.openStream(eventStreamHeaders), beat, exchange.principal, sessionExpiresAtMs);
 }
 
 /** How much more than the limit may be written in one turn, before anybody could have read it. */
@@ -34,15 +41,19 @@ export class EventStream {
   #written = 0;
   #taken = 0;
   #idleBeats = 0;
-  /** When this stream has to end by itself: what it was opened with is good until then. */
+  #expiry: ReturnType<typeof setTimeout> | undefined;
+  /** Who opened it. */
+  readonly principal: Principal | undefined;
+  /** When the session, or the access token it was opened with, expires. */
   readonly expiresAtMs: number;
-  /** Ends it properly where there is more to say than goodbye. */
-  onExpired: (() => void) | undefined;
+  /** Told before the server ends the stream early, and why: the last chance to send something. */
+  onEnding: ((error: WireError) => void) | undefined;
 
-  constructor(sink: ByteSink, beat: Heartbeat, expiresAtMs = Number.POSITIVE_INFINITY) {
+  constructor(sink: ByteSink, beat: Heartbeat, principal?: Principal, sessionExpiresAtMs = Number.POSITIVE_INFINITY) {
     this.#sink = sink;
     this.#beat = beat;
-    this.expiresAtMs = expiresAtMs;
+    this.principal = principal;
+    this.expiresAtMs = Math.min(sessionExpiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
     beat.add(this);
   }
 
@@ -95,6 +106,26 @@ export class EventStream {
     this.#sink.end();
   }
 
+  /** Ends the stream before its time, and says why: to what waits for an answer on it, and in a last comment. */
+  endEarly(error: WireError): void {
+    if (!this.#open) return;
+    this.onEnding?.(error);
+    this.write(`: ${error.message}\n\n`);
+    this.end();
+  }
+
+  /** Ends the stream in `delayMs`, when it expires. */
+  expireIn(delayMs: number): void {
+    this.#expiry ??= setTimeout(() => this.endEarly(this.#expired()), delayMs);
+    (this.#expiry as { unref?: () => void }).unref?.();
+  }
+
+  #expired(): WireError {
+    return this.expiresAtMs === this.principal?.expiresAtMs
+      ? wireErrors.tokenEnded('expired')
+      : wireErrors.unknownSession();
+  }
+
   /** Cuts off a reader that does not read; whoever waits for the end of the connection hears of it. */
   drop(): void {
     if (!this.#open) return;
@@ -106,6 +137,7 @@ export class EventStream {
   /** The connection has ended by itself. */
   gone(): void {
     this.#open = false;
+    clearTimeout(this.#expiry);
     this.#beat.delete(this);
   }
 }
@@ -131,6 +163,7 @@ export class Heartbeat {
   add(stream: EventStream): void {
     this.#streams.add(stream);
     this.#timer ??= this.#start();
+    if (stream.expiresAtMs !== Number.POSITIVE_INFINITY) this.#expireSoon(stream, Date.now());
   }
 
   delete(stream: EventStream): void {
@@ -140,6 +173,13 @@ export class Heartbeat {
 
   endAll(): void {
     for (const stream of [...this.#streams]) stream.end();
+  }
+
+  /** Ends the streams of those principals, and tells why. */
+  endEarly(match: (principal: Principal) => boolean, error: WireError): void {
+    for (const stream of [...this.#streams]) {
+      if (stream.principal !== undefined && match(stream.principal)) stream.endEarly(error);
+    }
   }
 
   stop(): void {
@@ -154,13 +194,17 @@ export class Heartbeat {
     return timer;
   }
 
+  /** A stream that expires before the next beat gets a timer of its own: most never do. */
+  #expireSoon(stream: EventStream, now: number): void {
+    const leftMs = stream.expiresAtMs - now;
+    if (leftMs <= this.#intervalMs) stream.expireIn(Math.max(0, leftMs));
+  }
+
   #beat(): void {
     const now = Date.now();
     for (const stream of this.#streams) {
-      if (stream.expiresAtMs <= now) {
-        stream.onExpired?.();
-        stream.end();
-      } else stream.beat();
+      stream.beat();
+      this.#expireSoon(stream, now);
     }
   }
 }

@@ -31,8 +31,14 @@ export interface ByteSink {
   destroy(): void;
 }
 
+/** A request and who it acts for. */
+export interface AdmittedRequest extends HttpRequest {
+  /** Set once it is known. */
+  principal: Principal | undefined;
+}
+
 /** A request with its one answer: `respond` or `openStream`, whichever is called first; later calls do nothing. */
-export interface HttpExchange extends HttpRequest {
+export interface HttpExchange extends AdmittedRequest {
   /** When it came, or rather when that was first asked: on the monotonic clock, which is looked at once. */
   readonly atMs: number;
   /** Sent with whatever the answer is: CORS, a request id. */
@@ -53,9 +59,9 @@ export class HttpPeer implements Peer {
   readonly principal: Principal | undefined;
   readonly #request: HttpRequest;
 
-  constructor(request: HttpRequest, principal: Principal | undefined, transport: TransportKind = 'http') {
+  constructor(request: AdmittedRequest, transport: TransportKind = 'http') {
     this.#request = request;
-    this.principal = principal;
+    this.principal = request.principal;
     this.transport = transport;
   }
 

@@ -1,6 +1,7 @@
 // Requests and answers as the web has them: for runtimes whose servers are functions from Request to Response.
 
 import { monotonicMs } from '../../protocol/clock.ts';
+import type { Principal } from '../../protocol/principal.ts';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 
 const encoder = new TextEncoder();
@@ -12,6 +13,7 @@ export class FetchExchange implements HttpExchange {
   readonly query: string;
   readonly address: string | undefined;
   readonly atMs = monotonicMs();
+  principal: Principal | undefined = undefined;
   extraHeaders: HeaderList | undefined = undefined;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** Resolves with the one answer. */

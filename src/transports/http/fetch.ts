@@ -1,7 +1,7 @@
 // A server as a function from Request to Response, for runtimes that have no sockets to offer: everything the endpoint
 // does but WebSockets. Uses web standards only.
 
-import type { SessionHost } from '../../protocol/exchange.ts';
+import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { Access, hostsFrom, originsFrom } from './access.ts';
 import { Endpoint } from './endpoint.ts';
 import { FetchExchange } from './fetch-exchange.ts';
@@ -18,6 +18,8 @@ export interface FetchHandler {
   (request: Request, info?: FetchInfo): Promise<Response>;
   /** Takes no new requests, lets open calls finish, and ends streams. */
   close(graceMs?: number): Promise<void>;
+  /** Ends what the principals for which `match` is true have open; see `HttpServer.revoke`. */
+  revoke(match: (principal: Principal) => boolean): Promise<void>;
 }
 
 export function createFetchHandler(host: SessionHost, options: EndpointOptions): FetchHandler {
@@ -35,5 +37,8 @@ export function createFetchHandler(host: SessionHost, options: EndpointOptions):
     endpoint.handle(exchange);
     return exchange.response;
   };
-  return Object.assign(handle, { close: (graceMs = 10_000) => endpoint.drain(graceMs) });
+  return Object.assign(handle, {
+    close: (graceMs = 10_000) => endpoint.drain(graceMs),
+    revoke: async (match: (principal: Principal) => boolean) => endpoint.revoke(match),
+  });
 }

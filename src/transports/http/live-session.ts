@@ -1,7 +1,8 @@
 // Sessions in use: those with a call under way, an open stream, or something in memory that could not be restored. All
 // others exist only as the id their client holds.
 
-import type { Outlet, Peer, SessionChannel } from '../../protocol/exchange.ts';
+import type { WireError } from '../../protocol/errors.ts';
+import type { Outlet, Peer, Principal, SessionChannel } from '../../protocol/exchange.ts';
 import type { EventLog } from '../../protocol/ports.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { Heartbeat } from './event-stream.ts';
@@ -10,6 +11,13 @@ import type { KnownSession } from './session-ids.ts';
 import { StandingStream } from './standing-stream.ts';
 
 const nobody: Peer = { transport: 'http' };
+
+/** An exchange that waits for its answer. */
+export interface PendingCall {
+  readonly principal: Principal | undefined;
+  /** Answers it with an error. */
+  fail(error: WireError): void;
+}
 
 export class LiveSession {
   readonly known: KnownSession;
@@ -26,6 +34,7 @@ export class LiveSession {
   /** Whether the table holds it. */
   kept = false;
   #exchanges = 0;
+  #pending: Set<PendingCall> | undefined;
   #saving = 0;
   #ended = false;
   usedAtMs = 0;
@@ -58,6 +67,11 @@ export class LiveSession {
     return (this.#standing ??= new StandingStream(this.key, this.log, this.#table.endpoint.limits.maxMissedChanges));
   }
 
+  /** Exchanges that wait for their answer. */
+  get pending(): readonly PendingCall[] {
+    return [...(this.#pending ?? [])];
+  }
+
   pushAside(text: string): boolean {
     return this.aside?.push(text) ?? false;
   }
@@ -68,8 +82,16 @@ export class LiveSession {
     this.#table.endpoint.inFlight++;
   }
 
-  exchangeEnded(): void {
+  /** It was not answered at once. */
+  pend(call: PendingCall): void {
+    this.#pending ??= new Set();
+    this.#pending.add(call);
+    this.rest();
+  }
+
+  exchangeEnded(call: PendingCall): void {
     this.#exchanges--;
+    this.#pending?.delete(call);
     this.#table.endpoint.inFlight--;
     this.rest();
   }

@@ -2,7 +2,8 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpRequest } from './exchange.ts';
+import type { Principal } from '../../protocol/principal.ts';
+import type { AdmittedRequest } from './exchange.ts';
 
 const from = Symbol('address');
 
@@ -15,11 +16,12 @@ export function noteAddress(socket: Socket & { [from]?: string | undefined }): s
 /** The engine keeps one copy of every name: guards compare addresses at each call, and finding them the same is quick. */
 const sameText = (text: string): string => Object.keys({ [text]: true })[0] as string;
 
-export class NodeRequest implements HttpRequest {
+export class NodeRequest implements AdmittedRequest {
   protected readonly incoming: IncomingMessage;
   #headers: IncomingHttpHeaders;
   readonly path: string;
   readonly query: string;
+  principal: Principal | undefined = undefined;
 
   constructor(request: IncomingMessage) {
     this.incoming = request;

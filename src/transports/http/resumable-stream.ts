@@ -1,6 +1,7 @@
 // An event stream that survives its connection: events carry ids and go to the log, and a client that comes back with
 // the last id it saw gets what followed. Without a log it is a plain stream.
 
+import type { WireError } from '../../protocol/errors.ts';
 import type { EventLog } from '../../protocol/ports.ts';
 import { type EventStream, eventText } from './event-stream.ts';
 
@@ -33,6 +34,8 @@ export interface Resumable {
   resume(connection: EventStream, after: number): Promise<boolean>;
   /** That connection broke; the call goes on. */
   lostConnection(connection: EventStream): void;
+  /** That connection is about to be ended by the server: the call ends too unless its client can come back for it. */
+  ending(connection: EventStream, error: WireError): void;
 }
 
 export class ResumableStream {
@@ -81,6 +84,16 @@ export class ResumableStream {
     this.#connection = undefined;
     if (retryMs !== undefined) connection?.write(`retry: ${retryMs}\n\n`);
     connection?.end();
+  }
+
+  /** True while that connection is the one that carries the stream. */
+  carriedBy(connection: EventStream): boolean {
+    return this.#connection === connection;
+  }
+
+  /** Goes on without a connection that is about to end. */
+  detach(connection: EventStream): void {
+    if (this.#connection === connection) this.#connection = undefined;
   }
 
   /** The connection broke. False when it is not the current one any more. */

@@ -2,7 +2,7 @@
 
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { SessionHost } from '../../protocol/exchange.ts';
+import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { createNodeSealer } from '../node-sealer.ts';
 import { Access, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import { Endpoint } from './endpoint.ts';
@@ -23,6 +23,11 @@ export interface HttpServer {
   readonly port: number;
   /** Takes no new requests, lets open calls finish, ends streams properly, and closes. */
   close(): Promise<void>;
+  /**
+   * Ends every stream, connection and call of the principals for which `match` is true, and tells them that their access
+   * token was revoked. For the moment at which `authenticate` stops accepting a token: new requests are its business.
+   */
+  revoke(match: (principal: Principal) => boolean): void;
 }
 
 /** Serves MCP over HTTP. Resolves when it listens. */
@@ -54,7 +59,13 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   const close = (): Promise<void> => (closing ??= shutDown(server, endpoint, options.graceMs ?? defaultGraceMs));
   if (options.ownProcess === true) ownProcess(host, close, endpoint.logger);
   const path = options.path ?? '/mcp';
-  return { url: `http://${urlHost(address)}:${port}${path}`, host: address, port, close };
+  return {
+    url: `http://${urlHost(address)}:${port}${path}`,
+    host: address,
+    port,
+    close,
+    revoke: (match) => endpoint.revoke(match),
+  };
 }
 
 /** Anybody who can reach the port can call every tool: that must be meant. */

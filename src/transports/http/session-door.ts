@@ -2,7 +2,7 @@
 // sealer answer at once.
 
 import { wireErrors } from '../../protocol/errors.ts';
-import type { Principal, SessionHost } from '../../protocol/exchange.ts';
+import type { SessionHost } from '../../protocol/exchange.ts';
 import type { Refusals } from './answers.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
 import type { LiveSession } from './live-session.ts';
@@ -23,37 +23,27 @@ export class SessionDoor {
   }
 
   /** Goes on in the session with that id, if it is one of this principal's. */
-  enter(exchange: HttpExchange, principal: Principal | undefined, id: string, next: Next): void {
-    const found = this.#sessions.find(id, principal, exchange);
+  enter(exchange: HttpExchange, id: string, next: Next): void {
+    const found = this.#sessions.find(id, exchange);
     if (found instanceof Promise) {
       return this.settle(
         exchange,
-        found.then((known) => this.#admit(exchange, principal, known, next)),
+        found.then((known) => this.#admit(exchange, known, next)),
       );
     }
-    this.settle(exchange, this.#admit(exchange, principal, found, next));
+    this.settle(exchange, this.#admit(exchange, found, next));
   }
 
-  #admit(
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    known: KnownSession | undefined,
-    next: Next,
-  ): void | Promise<void> {
+  #admit(exchange: HttpExchange, known: KnownSession | undefined, next: Next): void | Promise<void> {
     if (known === undefined) return this.#refusals.unknownSession(exchange);
     if (known.settled === undefined) return this.#refusals.refuse(exchange, 400, wireErrors.notInitialized());
-    return this.enterKnown(exchange, principal, known, next);
+    return this.enterKnown(exchange, known, next);
   }
 
   /** The same for a session that has been found. */
-  enterKnown(
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    known: KnownSession,
-    next: Next,
-  ): void | Promise<void> {
+  enterKnown(exchange: HttpExchange, known: KnownSession, next: Next): void | Promise<void> {
     if (!this.speaks(exchange)) return;
-    const live = this.#sessions.enter(known, new HttpPeer(exchange, principal));
+    const live = this.#sessions.enter(known, new HttpPeer(exchange));
     if (live instanceof Promise) {
       return live.then((entered) => (entered === undefined ? this.#refusals.unknownSession(exchange) : next(entered)));
     }

@@ -1,15 +1,16 @@
 // The way back of a POST within a session: JSON, or from the first interim message on a stream that the client may
 // lose and resume. Losing the connection cancels nothing here.
 
-import type { Outlet } from '../../protocol/exchange.ts';
-import { answer } from './answers.ts';
-import { EventStream, eventStreamHeaders } from './event-stream.ts';
+import type { WireError } from '../../protocol/errors.ts';
+import type { Outlet, Principal } from '../../protocol/exchange.ts';
+import { answer, requestIds } from './answers.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
 import type { HttpExchange } from './exchange.ts';
-import type { LiveSession } from './live-session.ts';
+import type { LiveSession, PendingCall } from './live-session.ts';
 import type { Accepts } from './media.ts';
 import { type Resumable, ResumableStream } from './resumable-stream.ts';
 
-export class SessionOutlet implements Outlet, Resumable {
+export class SessionOutlet implements Outlet, Resumable, PendingCall {
   readonly #live: LiveSession;
   readonly #exchange: HttpExchange;
   readonly #accepts: Accepts;
@@ -45,7 +46,8 @@ export class SessionOutlet implements Outlet, Resumable {
 
   #open(retryMs?: number): void {
     const { key, log, beat, expiresAtMs, channel } = this.#live;
-    const connection = new EventStream(this.#exchange.openStream(eventStreamHeaders), beat, expiresAtMs);
+    const connection = openEventStream(this.#exchange, beat, expiresAtMs);
+    connection.onEnding = (error) => this.ending(connection, error);
     this.#stream = new ResumableStream('post', key, log);
     this.#stream.open(connection, channel.session?.polling === true, retryMs);
     this.#exchange.onGone(() => this.lostConnection(connection));
@@ -63,7 +65,7 @@ export class SessionOutlet implements Outlet, Resumable {
       stream.end();
       this.#live.posts.delete(stream.name);
     }
-    this.#live.exchangeEnded();
+    this.#live.exchangeEnded(this);
   }
 
   hangUp(retryMs: number): boolean {
@@ -85,6 +87,22 @@ export class SessionOutlet implements Outlet, Resumable {
 
   lostConnection(connection: EventStream): void {
     if (this.#stream?.lost(connection) === true && !this.#stream.reachable) this.#live.channel.release();
+  }
+
+  ending(connection: EventStream, error: WireError): void {
+    if (this.#stream?.carriedBy(connection) !== true) return;
+    // Where streams may be polled, the client comes back with a valid token and the id of the last event.
+    if (this.#live.channel.session?.polling === true && this.#live.log !== undefined) this.#stream.detach(connection);
+    else this.fail(error);
+  }
+
+  /** Answers every request of this exchange with an error. */
+  fail(error: WireError): void {
+    for (const id of requestIds(this.#message)) this.#live.channel.fail(id, error);
+  }
+
+  get principal(): Principal | undefined {
+    return this.#exchange.principal;
   }
 
   /** The client went away before there was a stream. */

@@ -1,10 +1,9 @@
 // GET on the endpoint: the standing stream of a session, or the rest of a stream that a POST was answered with.
 
 import { wireErrors } from '../../protocol/errors.ts';
-import type { Principal } from '../../protocol/exchange.ts';
 import type { Refusals } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
-import { EventStream, eventStreamHeaders } from './event-stream.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { LiveSession } from './live-session.ts';
 import { acceptsOf, acceptsStream } from './media.ts';
@@ -25,40 +24,38 @@ export class SessionStreams {
     this.#refusals = refusals;
   }
 
-  get(exchange: HttpExchange, principal: Principal | undefined): void {
+  get(exchange: HttpExchange): void {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#refusals.notAcceptable(exchange, 'text/event-stream');
     }
     const id = this.#sessions.idOf(exchange);
     if (id === undefined) return this.#refusals.sessionRequired(exchange);
-    this.#door.enter(exchange, principal, id, (live) => {
+    this.#door.enter(exchange, id, (live) => {
       if (!live.mayStream) return this.#refusals.busy(exchange, 'too many streams are open');
       const last = this.#state.log && exchange.get('last-event-id');
       const place = last === undefined ? undefined : parseEventId(last);
-      if (place?.kind === 'post') return this.#resume(live, exchange, principal, place);
-      return this.#stand(live, exchange, principal, place);
+      if (place?.kind === 'post') return this.#resume(live, exchange, place);
+      return this.#stand(live, exchange, place);
     });
   }
 
-  #connect(live: LiveSession, exchange: HttpExchange, principal: Principal | undefined): EventStream {
-    const expiresAtMs = Math.min(live.expiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
-    const connection = new EventStream(exchange.openStream(eventStreamHeaders), this.#state.beat, expiresAtMs);
+  #connect(live: LiveSession, exchange: HttpExchange): EventStream {
+    const connection = openEventStream(exchange, this.#state.beat, live.expiresAtMs);
     // Proxies and clients wait for the first bytes.
     connection.write(':\n\n');
     return connection;
   }
 
-  #stand(
-    live: LiveSession,
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    place: Place | undefined,
-  ): Promise<void> {
-    const connection = this.#connect(live, exchange, principal);
+  #stand(live: LiveSession, exchange: HttpExchange, place: Place | undefined): Promise<void> {
+    const connection = this.#connect(live, exchange);
     exchange.onGone(() => {
       live.standing.lost(connection);
       live.rest();
     });
+    connection.onEnding = () => {
+      live.standing.detach(connection);
+      live.rest();
+    };
     live.follow();
     const opened = live.standing.open(connection, live.channel.session?.polling === true, place);
     live.rest();
@@ -66,12 +63,7 @@ export class SessionStreams {
   }
 
   /** A client comes back for the rest of what a POST is, or was, answered with. */
-  async #resume(
-    live: LiveSession,
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    place: Place,
-  ): Promise<void> {
+  async #resume(live: LiveSession, exchange: HttpExchange, place: Place): Promise<void> {
     const { log } = this.#state;
     if (log === undefined || (await log.after(live.key, place.stream, place.sequence)) === undefined) {
       const error = wireErrors.transport(
@@ -79,13 +71,14 @@ export class SessionStreams {
       );
       return this.#refusals.refuse(exchange, 400, error);
     }
-    const connection = this.#connect(live, exchange, principal);
+    const connection = this.#connect(live, exchange);
     const running = live.posts.get(place.stream);
     if (running === undefined) {
       await replay(log, live.key, place, () => connection);
       return connection.end();
     }
     exchange.onGone(() => running.lostConnection(connection));
+    connection.onEnding = (error) => running.ending(connection, error);
     await running.resume(connection, place.sequence);
   }
 }

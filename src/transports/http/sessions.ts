@@ -4,7 +4,7 @@
 import type { Peer, SessionFacts, SessionHost, SessionState } from '../../protocol/exchange.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
-import { type Principal, principalKey } from '../../protocol/principal.ts';
+import { principalKey } from '../../protocol/principal.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange, HttpRequest } from './exchange.ts';
 import { LiveSession, LiveSessions } from './live-session.ts';
@@ -51,7 +51,7 @@ export class Sessions {
   }
 
   /** The session that a request means by an id. */
-  find(id: string, principal: Principal | undefined, { atMs }: HttpExchange): ReturnType<SessionIds['open']> {
+  find(id: string, { principal, atMs }: HttpExchange): ReturnType<SessionIds['open']> {
     return this.ids.open(id, principalKey(principal), atMs);
   }
 

@@ -69,6 +69,11 @@ export class StandingStream implements Outlet {
     return missed ?? [];
   }
 
+  /** Goes on without a connection that is about to end. */
+  detach(connection: EventStream): void {
+    this.#stream?.detach(connection);
+  }
+
   lost(connection: EventStream): void {
     this.#stream?.lost(connection);
   }

@@ -52,7 +52,7 @@ export class Streamable {
   }
 
   /** `replyIn`: the kind of answer where the route leaves no choice. */
-  post(exchange: HttpExchange, principal: Principal | undefined, replyIn?: Accepts): void {
+  post(exchange: HttpExchange, replyIn?: Accepts): void {
     const { limits } = this.#state;
     const encoding = exchange.get('content-encoding');
     if (!isJson(exchange.get('content-type')) || (encoding !== undefined && encoding !== 'identity')) {
@@ -67,7 +67,7 @@ export class Streamable {
     }
     exchange.readBody(limits.maxBodyBytes, (body) => {
       try {
-        if (typeof body === 'string') this.#read(exchange, principal, accepts, body);
+        if (typeof body === 'string') this.#read(exchange, accepts, body);
         else this.#unread(exchange, body);
       } catch (error) {
         this.#door.failed(exchange, error);
@@ -80,26 +80,25 @@ export class Streamable {
     else this.#refusals.refuse(exchange, 400, wireErrors.parse('the body is not UTF-8'));
   }
 
-  #read(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, body: string): void {
+  #read(exchange: HttpExchange, accepts: Accepts, body: string): void {
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
     const header: ReadHeader = (name) => exchange.get(name);
     switch (this.#host.route(message, header)) {
       case 'alone': {
-        const channel = this.#host.connect(new HttpPeer(exchange, principal));
-        return this.#serveAlone(channel, exchange, principal, accepts, message, header);
+        const channel = this.#host.connect(new HttpPeer(exchange));
+        return this.#serveAlone(channel, exchange, accepts, message, header);
       }
       case 'opening':
-        return this.#open(exchange, principal, accepts, message);
+        return this.#open(exchange, accepts, message);
       case 'session':
-        return this.#serve(exchange, principal, accepts, message);
+        return this.#serve(exchange, accepts, message);
     }
   }
 
   #serveAlone(
     channel: SessionChannel,
     exchange: HttpExchange,
-    principal: Principal | undefined,
     accepts: Accepts,
     message: unknown,
     header: ReadHeader | undefined,
@@ -107,7 +106,7 @@ export class Streamable {
     const { beat, limits } = this.#state;
     const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const room = beat.size < limits.maxStreams;
-    const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room, principal?.expiresAtMs);
+    const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room);
     channel.receive(message, header === undefined ? { outlet } : { outlet, header });
     if (outlet.ended) return;
     this.#state.inFlight++;
@@ -116,7 +115,7 @@ export class Streamable {
       this.#state.inFlight--;
       this.#alone.delete(channel);
     };
-    outlet.onExpired = () => void channel.drain(0);
+    outlet.onEnding = (error) => void channel.drain(0, error);
     exchange.onGone(() => {
       outlet.lost();
       // To go away is to cancel for a request that stands alone; elsewhere the call goes on, unheard.
@@ -125,47 +124,38 @@ export class Streamable {
   }
 
   /** `initialize`. With the id of a session it is refused there, unless that one is still to be initialized. */
-  #open(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
+  #open(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
-    if (id === undefined) return this.#openNew(exchange, principal, accepts, message);
+    if (id === undefined) return this.#openNew(exchange, accepts, message);
     this.#door.settle(
       exchange,
-      whenReady(this.#sessions.find(id, principal, exchange), (known) => {
+      whenReady(this.#sessions.find(id, exchange), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
-        if (known.settled === undefined) return this.#openReserved(exchange, principal, accepts, message, known, id);
-        return this.#door.enterKnown(exchange, principal, known, (live) =>
-          this.#deliver(live, exchange, principal, accepts, message),
-        );
+        if (known.settled === undefined) return this.#openReserved(exchange, accepts, message, known, id);
+        return this.#door.enterKnown(exchange, known, (live) => this.#deliver(live, exchange, accepts, message));
       }),
     );
   }
 
-  #openNew(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
-    const peer = new HttpPeer(exchange, principal);
+  #openNew(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
+    const peer = new HttpPeer(exchange);
     const waitMs = this.#hasSessions ? this.#sessions.ids.waitMs(peer) : undefined;
     if (waitMs !== undefined) return this.#refusals.tooManyEnded(exchange, waitMs, 'no new session can be opened');
     const channel = this.#host.connect(peer);
     this.#receiveOpening(channel, exchange, accepts, message, () => {
       const facts = channel.session?.facts;
       if (facts === undefined || !this.#hasSessions) return undefined;
-      return this.#sessions.ids.mint(facts, principalKey(principal));
+      return this.#sessions.ids.mint(facts, principalKey(exchange.principal));
     });
   }
 
-  #openReserved(
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    accepts: Accepts,
-    message: unknown,
-    known: KnownSession,
-    id: string,
-  ): void {
+  #openReserved(exchange: HttpExchange, accepts: Accepts, message: unknown, known: KnownSession, id: string): void {
     const live = this.#sessions.live.get(known.key);
-    const channel = live?.channel ?? this.#host.connect(new HttpPeer(exchange, principal), undefined, known.key);
+    const channel = live?.channel ?? this.#host.connect(new HttpPeer(exchange), undefined, known.key);
     this.#receiveOpening(channel, exchange, accepts, message, () => {
       const facts = channel.session?.facts;
       if (facts === undefined) return undefined;
-      if (live !== undefined) this.#sessions.settle(live, new HttpPeer(exchange, principal), facts);
+      if (live !== undefined) this.#sessions.settle(live, new HttpPeer(exchange), facts);
       return whenReady(this.#sessions.ids.settle(facts, known.expiresAtMs, known.context), () => id);
     });
   }
@@ -191,62 +181,63 @@ export class Streamable {
     channel.receive(message, { outlet });
   }
 
-  #serve(exchange: HttpExchange, principal: Principal | undefined, accepts: Accepts, message: unknown): void {
+  #serve(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
     if (id !== undefined) {
-      return this.#door.enter(exchange, principal, id, (live) =>
-        this.#deliver(live, exchange, principal, accepts, message),
-      );
+      return this.#door.enter(exchange, id, (live) => this.#deliver(live, exchange, accepts, message));
     }
     if (this.#mode === 'required') return this.#refusals.sessionRequired(exchange);
     if (isResponse(message)) return this.#refusals.homelessResponse(exchange);
     const said = exchange.get('mcp-protocol-version')?.trim();
     const revision = said ?? this.#host.assumedVersion ?? '';
     const facts = { key: '', revision, capabilities: {} };
-    const channel = this.#host.resume(new HttpPeer(exchange, principal), facts, { initialized: true });
+    const channel = this.#host.resume(new HttpPeer(exchange), facts, { initialized: true });
     if (channel === undefined) {
       return this.#refusals.unknownVersion(exchange, revision, this.#host.handshakeVersions);
     }
-    this.#serveAlone(channel, exchange, principal, accepts, message, undefined);
+    this.#serveAlone(channel, exchange, accepts, message, undefined);
   }
 
-  #deliver(
-    live: LiveSession,
-    exchange: HttpExchange,
-    principal: Principal | undefined,
-    accepts: Accepts,
-    message: unknown,
-  ): void {
+  #deliver(live: LiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const outlet = new SessionOutlet(live, exchange, accepts, message);
     live.exchangeBegun();
     // The session knows who opened it; this very request may come from elsewhere, and its token may have other scopes.
-    live.channel.receive(message, { outlet, peer: new HttpPeer(exchange, principal), atMs: exchange.atMs });
+    live.channel.receive(message, { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs });
     if (outlet.ended) return;
-    live.rest();
+    live.pend(outlet);
     exchange.onGone(() => outlet.lost());
   }
 
-  get(exchange: HttpExchange, principal: Principal | undefined): void {
-    if (this.#hasSessions) this.#streams.get(exchange, principal);
+  get(exchange: HttpExchange): void {
+    if (this.#hasSessions) this.#streams.get(exchange);
     else this.#refusals.notAllowed(exchange, this.allow);
   }
 
-  delete(exchange: HttpExchange, principal: Principal | undefined): void {
+  delete(exchange: HttpExchange): void {
     if (!this.#hasSessions) return this.#refusals.notAllowed(exchange, this.allow);
     const id = this.#sessions.idOf(exchange);
     if (id === undefined) return this.#refusals.sessionRequired(exchange);
     this.#door.settle(
       exchange,
-      whenReady(this.#sessions.find(id, principal, exchange), (known) => {
+      whenReady(this.#sessions.find(id, exchange), (known) => {
         if (known === undefined) return this.#refusals.unknownSession(exchange);
         if (!this.#door.speaks(exchange)) return;
-        const peer = new HttpPeer(exchange, principal);
+        const peer = new HttpPeer(exchange);
         return whenReady(this.#sessions.end(known, peer), (ended) => {
           if (ended) exchange.respond(200, []);
           else this.#refusals.tooManyEnded(exchange, this.#sessions.ids.waitMs(peer), 'the session was not ended');
         });
       }),
     );
+  }
+
+  /** Ends the calls of those principals with that error. */
+  revoke(match: (principal: Principal) => boolean, error: WireError): void {
+    const isRevoked = (principal: Principal | undefined): boolean => principal !== undefined && match(principal);
+    for (const channel of [...this.#alone]) if (isRevoked(channel.peer.principal)) void channel.drain(0, error);
+    for (const live of this.#sessions.live.all()) {
+      for (const call of live.pending) if (isRevoked(call.principal)) call.fail(error);
+    }
   }
 
   /** Lets open calls finish, then ends every stream. */

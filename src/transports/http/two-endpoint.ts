@@ -2,13 +2,13 @@
 // stream. The connection is the session. It carries revisions with a handshake only.
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
-import type { Outlet, Principal, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
+import type { Outlet, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
 import { isRequestId, type JsonRpcRequest, parseMessage } from '../../protocol/json-rpc.ts';
 import { metaKeys } from '../../protocol/meta.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import type { Refusals } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
-import { EventStream, eventStreamHeaders, eventText } from './event-stream.ts';
+import { type EventStream, eventText, openEventStream } from './event-stream.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
 import { acceptsOf, acceptsStream, isJson } from './media.ts';
 
@@ -33,28 +33,31 @@ export class TwoEndpoint {
   }
 
   /** Opens a connection. */
-  open(exchange: HttpExchange, principal: Principal | undefined): void {
+  open(exchange: HttpExchange): void {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#refusals.notAcceptable(exchange, 'text/event-stream');
     }
     const { beat, limits } = this.#state;
     if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
     const id = crypto.randomUUID();
-    const stream = new EventStream(exchange.openStream(eventStreamHeaders), beat, principal?.expiresAtMs);
-    const channel = this.#host.connect(new HttpPeer(exchange, principal, 'sse'), outletOf(stream));
-    this.#connections.set(id, { channel, stream, owner: principalKey(principal) });
+    const stream = openEventStream(exchange, beat);
+    const channel = this.#host.connect(new HttpPeer(exchange, 'sse'), outletOf(stream));
+    this.#connections.set(id, { channel, stream, owner: principalKey(exchange.principal) });
     const close = (): void => {
       this.#connections.delete(id);
       stream.gone();
       channel.close();
     };
-    stream.onExpired = close;
+    stream.onEnding = (error) => {
+      this.#connections.delete(id);
+      void channel.drain(0, error);
+    };
     exchange.onGone(close);
     stream.write(eventText(`${this.#messagePath}?sessionId=${id}`, undefined, 'endpoint'));
   }
 
   /** Takes a message for one. */
-  post(exchange: HttpExchange, principal: Principal | undefined): void {
+  post(exchange: HttpExchange): void {
     const id = new URLSearchParams(exchange.query).get('sessionId');
     if (id === null || id === '') {
       const error = wireErrors.transport('Bad Request: sessionId is missing; open the event stream first');
@@ -62,7 +65,7 @@ export class TwoEndpoint {
     }
     const connection = this.#connections.get(id);
     // A stranger learns nothing from the answer, not even that there is such a session.
-    if (connection === undefined || connection.owner !== principalKey(principal)) {
+    if (connection === undefined || connection.owner !== principalKey(exchange.principal)) {
       return this.#refusals.unknownSession(exchange);
     }
     if (!isJson(exchange.get('content-type')) || exchange.get('content-encoding') !== undefined) {
