@@ -114,12 +114,15 @@ export const wireErrors = {
       `Missing required client capability: ${Object.keys(required).join(', ')}; declare it in clientCapabilities`,
       { data: { requiredCapabilities: required } },
     ),
-  unsupportedVersion: (requested: unknown, supported: readonly string[]) =>
-    new WireError(
+  unsupportedVersion: (version: unknown, supported: readonly string[]) => {
+    // A peer may name anything: what is no text is shown as JSON, and nothing is echoed at length.
+    const requested = clip(typeof version === 'string' ? version : JSON.stringify(version));
+    return new WireError(
       'unsupportedVersion',
-      `Unsupported protocol version ${clip(String(requested))}; this server speaks ${supported.join(', ')}`,
+      `Unsupported protocol version ${requested}; this server speaks ${supported.join(', ')}`,
       { data: { supported, requested } },
-    ),
+    );
+  },
   /** What the transport refuses before a message is read; the sentence is all there is to it. */
   transport: (message: string) => new WireError('transport', message),
   unknownSession: () => new WireError('transport', 'Session not found: initialize again', { code: -32001 }),

@@ -82,6 +82,8 @@ export interface Channel {
 
 /** What a transport needs of a server. */
 export interface Host {
+  /** Where transports without a logger of their own say what went wrong. */
+  readonly logger?: Logger | undefined;
   /** Opens a channel for a peer; `outlet` carries what no request asked for and is the default way back. */
   connect(peer: Peer, outlet: Outlet): Channel;
   /**

@@ -2,6 +2,8 @@
 // neither side can see or change an object of the other, and arrive later, in order, as they would on a pipe.
 
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
+import { type Logger, silentLogger } from '../protocol/log.ts';
+import { receiveText } from './receive.ts';
 
 export interface InMemoryOptions {
   readonly peer?: Peer;
@@ -35,6 +37,7 @@ export function connectInMemory(host: Host, options: InMemoryOptions = {}): InMe
 
 class Connection implements InMemoryConnection {
   readonly #channel: Channel;
+  readonly #logger: Logger;
   readonly #onText: ((text: string) => void) | undefined;
   readonly #received: string[] = [];
   readonly #readers: ((text: string | undefined) => void)[] = [];
@@ -43,6 +46,7 @@ class Connection implements InMemoryConnection {
 
   constructor(host: Host, options: InMemoryOptions) {
     this.#onText = options.onText;
+    this.#logger = host.logger ?? silentLogger;
     const outlet: Outlet = {
       duplex: true,
       push: (text) => this.#push(text),
@@ -58,7 +62,7 @@ class Connection implements InMemoryConnection {
     // Made a text now: what the caller does to the object afterwards must not be seen on the other side.
     const text = typeof message === 'string' ? message : JSON.stringify(message);
     queueMicrotask(() => {
-      if (this.#open) this.#channel.receiveText(text);
+      if (this.#open) receiveText(this.#channel, text, this.#logger);
     });
   }
 

@@ -9,6 +9,7 @@ import { type Logger, silentLogger } from '../protocol/log.ts';
 import type { LineClue } from './line-clue.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRefusal } from './line-reader.ts';
 import { defaultPauseBytes, LineWriter } from './line-writer.ts';
+import { receive, receiveText, refuse } from './receive.ts';
 
 export interface StreamOptions {
   /** Longer lines are refused unread: one peer can not fill the memory with one message. Default 64 MiB. */
@@ -81,7 +82,7 @@ class Connection implements StreamServer, Outlet {
     this.#graceMs = options.graceMs ?? defaultGraceMs;
     this.#reader = new LineReader(
       {
-        onLine: (text) => this.#receive(text),
+        onLine: (text) => receiveText(this.#channel, text, this.#logger),
         onRefused: (reason, clue) => this.#refuse(reason, clue),
         onEnd: () => void this.#end('end-of-input'),
       },
@@ -182,23 +183,15 @@ class Connection implements StreamServer, Outlet {
     this.#reader.end();
   };
 
-  #receive(text: string): void {
-    try {
-      this.#channel.receiveText(text);
-    } catch (error) {
-      // The engine answers whatever it is given; should it fail to, one message is lost and not the server.
-      this.#logger.error('a message could not be handled', { error });
-    }
-  }
-
   #refuse(reason: LineRefusal, clue: LineClue): void {
     const error =
       reason === 'too-large' ? wireErrors.tooLarge(this.#maxMessageBytes) : wireErrors.parse('the line is not UTF-8');
     if (clue.answer && clue.id !== undefined) {
       // Whoever waits for this answer learns that it was refused; an error sent back would meet an id of the peer's own.
-      this.#channel.receive({ jsonrpc: '2.0', id: clue.id, error: { code: -32600, message: error.message } });
+      const answer = { jsonrpc: '2.0', id: clue.id, error: { code: -32600, message: error.message } };
+      receive(this.#channel, answer, this.#logger);
     } else {
-      this.#channel.refuse(error, clue.answer ? undefined : clue.id);
+      refuse(this.#channel, error, clue.answer ? undefined : clue.id, this.#logger);
     }
   }
 

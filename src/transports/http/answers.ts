@@ -3,6 +3,7 @@
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { SessionHost } from '../../protocol/exchange.ts';
 import { isRequestId } from '../../protocol/json-rpc.ts';
+import type { Logger } from '../../protocol/log.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import { eventStreamHeaders, eventText } from './event-stream.ts';
 import type { HeaderList, HttpExchange } from './exchange.ts';
@@ -46,11 +47,13 @@ export function answer(
 /** Turns requests away before the engine sees them. */
 export class Refusals {
   readonly #host: SessionHost;
+  readonly #logger: Logger;
   readonly #ownHeaders: boolean;
 
   /** `ownHeaders`: sessions are named by a header of the profile, whose clients know nothing of ours. */
-  constructor(host: SessionHost, ownHeaders = false) {
+  constructor(host: SessionHost, logger: Logger, ownHeaders = false) {
     this.#host = host;
+    this.#logger = logger;
     this.#ownHeaders = ownHeaders;
   }
 
@@ -111,7 +114,14 @@ export class Refusals {
     this.refuse(exchange, 503, error, ['Retry-After', String(seconds)]);
   }
 
-  failed(exchange: HttpExchange): void {
-    this.refuse(exchange, 500, wireErrors.internal());
+  /** A request that could not be served because something broke: the client gets a 500, the log gets the cause. */
+  failed(exchange: HttpExchange, error: unknown): void {
+    this.#logger.error('a request could not be served', { path: exchange.path, error });
+    try {
+      this.refuse(exchange, 500, wireErrors.internal());
+    } catch (again) {
+      this.#logger.error('a failure could not be answered', { path: exchange.path, error: again });
+    }
+    exchange.abort();
   }
 }

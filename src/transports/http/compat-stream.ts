@@ -36,10 +36,7 @@ export class CompatStream {
     if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
     const id = this.#sessions.idOf(exchange);
     const opened = id === undefined ? this.#reserve(exchange) : this.#find(exchange, id);
-    Promise.resolve(opened).catch((error: unknown) => {
-      this.#host.logger?.error('a stream could not be opened', { path: exchange.path, error });
-      this.#refusals.failed(exchange);
-    });
+    Promise.resolve(opened).catch((error: unknown) => this.#refusals.failed(exchange, error));
   }
 
   /** Without a session one is made up, to be initialized later under the id it announces. */

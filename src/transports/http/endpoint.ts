@@ -8,9 +8,8 @@ import type { Sealer } from '../../protocol/ports.ts';
 import type { Access, AccessRefusal } from './access.ts';
 import { Refusals } from './answers.ts';
 import { CompatStream } from './compat-stream.ts';
-import type { EndpointState } from './endpoint-state.ts';
+import { EndpointState } from './endpoint-state.ts';
 import { createEventLog } from './event-log.ts';
-import { Heartbeat } from './event-stream.ts';
 import type { HeaderList, HttpExchange, HttpRequest } from './exchange.ts';
 import { type HttpLimits, settleLimits } from './limits.ts';
 import { HttpMetrics } from './metrics.ts';
@@ -69,15 +68,10 @@ export class Endpoint {
     this.options = options;
     this.limits = settleLimits(options.limits);
     this.logger = options.logger ?? host.logger ?? silentLogger;
-    this.refusals = new Refusals(host, options.compat?.sessionHeaders !== undefined);
+    this.refusals = new Refusals(host, this.logger, options.compat?.sessionHeaders !== undefined);
     this.#access = access;
     const log = options.eventLog === false ? undefined : (options.eventLog ?? createEventLog());
-    this.state = {
-      limits: this.limits,
-      beat: new Heartbeat(this.limits.heartbeatMs, this.limits.maxQueuedBytes),
-      log,
-      inFlight: 0,
-    };
+    this.state = new EndpointState(this.limits, this.logger, log);
     const store = options.store ?? host.store;
     const ids = new SessionIds(sealer, store, this.limits);
     this.sessions = new Sessions(host, ids, store, this.state, options.compat?.sessionHeaders ?? []);
@@ -155,7 +149,21 @@ export class Endpoint {
     this.state.beat.endEarly(match, error);
   }
 
+  /** Serves a request. Whatever goes wrong on the way is its answer. */
   handle(exchange: HttpExchange): void {
+    try {
+      this.#handle(exchange);
+    } catch (error) {
+      this.failed(exchange, error);
+    }
+  }
+
+  /** The one place where what broke while a request was served becomes its answer. */
+  failed(exchange: HttpExchange, error: unknown): void {
+    this.refusals.failed(exchange, error);
+  }
+
+  #handle(exchange: HttpExchange): void {
     if (this.#watches) this.#watch(exchange);
     const route = this.#routes.get(exchange.path);
     const { method } = exchange;
@@ -174,9 +182,13 @@ export class Endpoint {
     }
     if (route.public === true || this.options.authenticate === undefined) return serve(exchange);
     this.#identify(exchange, (admission) => {
-      if (!admission.ok) return this.#refuse(exchange, admission);
-      exchange.principal = admission.principal;
-      serve(exchange);
+      try {
+        if (!admission.ok) return this.#refuse(exchange, admission);
+        exchange.principal = admission.principal;
+        serve(exchange);
+      } catch (error) {
+        this.failed(exchange, error);
+      }
     });
   }
 
@@ -219,7 +231,7 @@ export class Endpoint {
     } catch (error) {
       return broke(error);
     }
-    if (verdict instanceof Promise) verdict.then(judge, broke);
+    if (verdict instanceof Promise) verdict.then(judge).catch(broke);
     else judge(verdict);
   }
 

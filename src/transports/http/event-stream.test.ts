@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../protocol/log.ts';
 import { EventStream, eventText, Heartbeat } from './event-stream.ts';
 import type { ByteSink } from './exchange.ts';
 
@@ -30,7 +31,7 @@ afterEach(() => {
 
 function open(maxQueuedBytes = 1000, expiresAtMs?: number) {
   const sink = new FakeSink();
-  const beat = new Heartbeat(1000, maxQueuedBytes);
+  const beat = new Heartbeat(1000, maxQueuedBytes, silentLogger);
   const principal = expiresAtMs === undefined ? undefined : { id: 'ada', expiresAtMs };
   return { sink, beat, stream: new EventStream(sink, beat, principal) };
 }

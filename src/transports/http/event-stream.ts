@@ -2,6 +2,7 @@
 // sessions; what can be resumed is resumable-stream.ts.
 
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import type { Logger } from '../../protocol/log.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import type { ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 
@@ -109,7 +110,11 @@ export class EventStream {
   /** Ends the stream before its time, and says why: to what waits for an answer on it, and in a last comment. */
   endEarly(error: WireError): void {
     if (!this.#open) return;
-    this.onEnding?.(error);
+    try {
+      this.onEnding?.(error);
+    } catch (cause) {
+      this.#beat.logger.error('the end of a stream could not be told', { error: cause });
+    }
     this.write(`: ${error.message}\n\n`);
     this.end();
   }
@@ -147,13 +152,15 @@ export class Heartbeat {
   readonly #streams = new Set<EventStream>();
   readonly #intervalMs: number;
   readonly maxQueuedBytes: number;
+  readonly logger: Logger;
   /** How many readers were cut off. */
   dropped = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(intervalMs: number, maxQueuedBytes: number) {
+  constructor(intervalMs: number, maxQueuedBytes: number, logger: Logger) {
     this.#intervalMs = intervalMs;
     this.maxQueuedBytes = maxQueuedBytes;
+    this.logger = logger;
   }
 
   get size(): number {

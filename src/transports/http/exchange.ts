@@ -45,12 +45,14 @@ export interface HttpExchange extends AdmittedRequest {
   extraHeaders: HeaderList | undefined;
   /** Told once which status the answer has. */
   onAnswered: ((status: number) => void) | undefined;
-  /** Reads the body. Never calls back when the client goes away before its end. */
+  /** Reads the body. Never calls back when the client goes away before its end. What `done` throws becomes a 500. */
   readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void;
   respond(status: number, headers: HeaderList, body?: string): void;
   openStream(headers: HeaderList): ByteSink;
   /** Calls back once when the client goes away before the answer is complete. */
   onGone(listener: () => void): void;
+  /** Cuts the connection unless there is a complete answer: nothing more will come. */
+  abort(): void;
 }
 
 /** The other side of an HTTP request. */

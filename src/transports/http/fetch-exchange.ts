@@ -3,12 +3,20 @@
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import type { HttpLimits } from './limits.ts';
 
 const encoder = new TextEncoder();
 
+/** What an exchange needs to know of its server. */
+export interface FetchServerState {
+  readonly limits: HttpLimits;
+  /** Answers a request that something broke on. */
+  failed(exchange: HttpExchange, error: unknown): void;
+}
+
 export class FetchExchange implements HttpExchange {
   readonly #request: Request;
-  readonly #maxQueuedBytes: number;
+  readonly #server: FetchServerState;
   readonly path: string;
   readonly query: string;
   readonly address: string | undefined;
@@ -20,12 +28,13 @@ export class FetchExchange implements HttpExchange {
   readonly response: Promise<Response>;
   #answer: (response: Response) => void = () => {};
   #answered = false;
+  #failed = false;
   #sink: StreamSink | undefined;
   #gone: (() => void)[] = [];
 
-  constructor(request: Request, address: string | undefined, maxQueuedBytes: number) {
+  constructor(request: Request, address: string | undefined, server: FetchServerState) {
     this.#request = request;
-    this.#maxQueuedBytes = maxQueuedBytes;
+    this.#server = server;
     const url = new URL(request.url);
     this.path = url.pathname;
     this.query = url.search.slice(1);
@@ -48,21 +57,32 @@ export class FetchExchange implements HttpExchange {
 
   readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {
     if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ refused: 'too-large' });
-    readText(this.#request.body, maxBytes).then(done, () => this.#leave());
+    readText(this.#request.body, maxBytes)
+      .then(done, () => this.#leave())
+      .catch((error: unknown) => this.#server.failed(this, error));
   }
 
   respond(status: number, headers: HeaderList, body?: string): void {
     if (this.#answered) return;
-    this.#answered = true;
-    this.#answer(new Response(body ?? null, { status, headers: this.#headers(headers) }));
-    this.onAnswered?.(status);
+    try {
+      const response = new Response(body ?? null, { status, headers: this.#headers(headers) });
+      this.#answered = true;
+      this.#answer(response);
+      this.onAnswered?.(status);
+    } catch (error) {
+      // A header or a status that can not be sent. Those of the failure itself can be, or there is no answer.
+      if (this.#failed) return this.abort();
+      this.#failed = true;
+      this.#server.failed(this, error);
+    }
   }
 
   openStream(headers: HeaderList): ByteSink {
-    this.#sink ??= new StreamSink(this.#maxQueuedBytes, () => this.#leave());
+    this.#sink ??= new StreamSink(this.#server.limits.maxQueuedBytes, () => this.#leave());
     if (!this.#answered) {
+      const response = new Response(this.#sink.readable, { status: 200, headers: this.#headers(headers) });
       this.#answered = true;
-      this.#answer(new Response(this.#sink.readable, { status: 200, headers: this.#headers(headers) }));
+      this.#answer(response);
       this.onAnswered?.(200);
     }
     return this.#sink;
@@ -72,10 +92,24 @@ export class FetchExchange implements HttpExchange {
     this.#gone.push(listener);
   }
 
+  abort(): void {
+    if (this.#sink !== undefined) this.#sink.destroy();
+    else if (!this.#answered) {
+      this.#answered = true;
+      this.#answer(new Response(null, { status: 500 }));
+    }
+  }
+
   #leave(): void {
     if (this.#sink === undefined ? this.#answered : this.#sink.ended) return;
     this.#sink?.forget();
-    for (const listener of this.#gone.splice(0)) listener();
+    for (const listener of this.#gone.splice(0)) {
+      try {
+        listener();
+      } catch (error) {
+        this.#server.failed(this, error);
+      }
+    }
   }
 
   #headers(list: HeaderList): Headers {

@@ -33,7 +33,7 @@ export function createFetchHandler(host: SessionHost, options: EndpointOptions):
   });
   const endpoint = new Endpoint(host, options, access, options.sealer ?? host.sealer);
   const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {
-    const exchange = new FetchExchange(request, info.address, endpoint.limits.maxQueuedBytes);
+    const exchange = new FetchExchange(request, info.address, endpoint);
     endpoint.handle(exchange);
     return exchange.response;
   };

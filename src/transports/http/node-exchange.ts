@@ -15,6 +15,8 @@ const lingerMs = 1_000;
 export interface ServerState {
   readonly draining: boolean;
   readonly limits: HttpLimits;
+  /** Answers a request that something broke on. */
+  failed(exchange: HttpExchange, error: unknown): void;
 }
 
 export class NodeExchange extends NodeRequest implements HttpExchange {
@@ -24,6 +26,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** The client waits for our consent before it sends the body. */
   #asksFirst: boolean;
   #answered = false;
+  #failed = false;
   #atMs = -1;
   readonly #server: ServerState;
 
@@ -53,7 +56,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       if (size > maxBytes) {
         if (size - chunk.length > maxBytes) return;
         first = more = undefined;
-        done({ refused: 'too-large' });
+        this.#guard(() => done({ refused: 'too-large' }));
       } else if (first === undefined) first = chunk;
       else if (more === undefined) more = [first, chunk];
       else more.push(chunk);
@@ -63,13 +66,32 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       const bytes = more === undefined ? first : Buffer.concat(more, size);
       // The request lives as long as its answer, which may be a stream; its body need not.
       first = more = undefined;
-      done(decode(bytes));
+      this.#guard(() => done(decode(bytes)));
     });
+  }
+
+  /** Runs what an event of the request or the response leads to; nobody else would catch what it throws. */
+  #guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#server.failed(this, error);
+    }
   }
 
   respond(status: number, headers: HeaderList, body?: string): void {
     if (this.#answered) return;
-    this.#answered = true;
+    try {
+      this.#respond(status, headers, body);
+    } catch (error) {
+      // A header or a status that can not be sent. Those of the failure itself can be, or the connection is all there is.
+      if (this.#failed) return this.abort();
+      this.#failed = true;
+      this.#server.failed(this, error);
+    }
+  }
+
+  #respond(status: number, headers: HeaderList, body: string | undefined): void {
     const response = this.#response;
     const all = this.extraHeaders === undefined ? headers.slice() : [...headers, ...this.extraHeaders];
     // A status without content must not announce any.
@@ -78,6 +100,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     // Who comes next on this connection would find nobody.
     if (this.#server.draining) response.shouldKeepAlive = false;
     response.writeHead(status, all as string[]);
+    this.#answered = true;
     if (body !== undefined && body !== '') {
       response.write(body);
       // Head and body leave as one write. Ending first would cost a second, empty one, and a tenth of a whole call.
@@ -93,9 +116,11 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   openStream(headers: HeaderList): ByteSink {
     const response = this.#response;
     if (!this.#answered) {
-      this.#answered = true;
       const all = this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders];
       response.writeHead(200, all as string[]);
+      this.#answered = true;
+      // Writing to a stream that has ended says so by an event, which must not end the process.
+      response.on('error', ignore);
       // Written by itself, the head becomes one flat text; it leaves together with the first event. It is the socket that
       // waits: from Node 22 on, a response that ends while it is corked itself says goodbye before what it had to say.
       const { socket } = response;
@@ -120,8 +145,12 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   onGone(listener: () => void): void {
     const response = this.#response;
     response.on('close', () => {
-      if (!response.writableFinished) listener();
+      if (!response.writableFinished) this.#guard(listener);
     });
+  }
+
+  abort(): void {
+    if (!this.#response.writableEnded) this.#response.destroy();
   }
 
   /**
@@ -142,6 +171,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     request.resume();
   }
 }
+
+function ignore(): void {}
 
 function decode(bytes: Buffer | undefined): string | BodyRefusal {
   if (bytes === undefined) return '';

@@ -52,13 +52,9 @@ export function addMetrics(endpoint: Endpoint, path: string, metrics: HttpMetric
 export function addExtraRoute(endpoint: Endpoint, route: ExtraRoute): void {
   const method = route.method ?? 'GET';
   const serve = (exchange: HttpExchange): void => {
-    answerOf(route, exchange).then(
-      ({ status, headers, body }) => exchange.respond(status, Object.entries(headers ?? {}).flat(), body),
-      (error: unknown) => {
-        endpoint.logger.error('a route failed', { path: route.path, error });
-        endpoint.refusals.failed(exchange);
-      },
-    );
+    answerOf(route, exchange)
+      .then(({ status, headers, body }) => exchange.respond(status, Object.entries(headers ?? {}).flat(), body))
+      .catch((error: unknown) => endpoint.refusals.failed(exchange, error));
   };
   const isPublic = route.public === true;
   endpoint.addRoute(route.path, { methods: { [method]: serve }, allow: method, public: isPublic });

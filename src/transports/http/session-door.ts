@@ -62,11 +62,6 @@ export class SessionDoor {
 
   /** Sees to it that what fails later becomes an answer too. */
   settle(exchange: HttpExchange, done: void | Promise<void>): void {
-    if (done instanceof Promise) done.catch((error: unknown) => this.failed(exchange, error));
-  }
-
-  failed(exchange: HttpExchange, error: unknown): void {
-    this.#host.logger?.error('a request could not be served', { path: exchange.path, error });
-    this.#refusals.failed(exchange);
+    if (done instanceof Promise) done.catch((error: unknown) => this.#refusals.failed(exchange, error));
   }
 }

@@ -6,6 +6,7 @@ import type { Outlet, Principal, ReadHeader, SessionChannel, SessionHost } from 
 import { parseMessage, sortMessage } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import { principalKey } from '../../protocol/principal.ts';
+import { receive } from '../receive.ts';
 import { AloneOutlet } from './alone-outlet.ts';
 import { answer, type Refusals } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
@@ -66,12 +67,8 @@ export class Streamable {
       return this.#refusals.busy(exchange, `more than ${limits.maxInFlight} requests are in flight`);
     }
     exchange.readBody(limits.maxBodyBytes, (body) => {
-      try {
-        if (typeof body === 'string') this.#read(exchange, accepts, body);
-        else this.#unread(exchange, body);
-      } catch (error) {
-        this.#door.failed(exchange, error);
-      }
+      if (typeof body === 'string') this.#read(exchange, accepts, body);
+      else this.#unread(exchange, body);
     });
   }
 
@@ -107,7 +104,7 @@ export class Streamable {
     const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const room = beat.size < limits.maxStreams;
     const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room);
-    channel.receive(message, header === undefined ? { outlet } : { outlet, header });
+    receive(channel, message, this.#state.logger, header === undefined ? { outlet } : { outlet, header });
     if (outlet.ended) return;
     this.#state.inFlight++;
     this.#alone.add(channel);
@@ -115,7 +112,7 @@ export class Streamable {
       this.#state.inFlight--;
       this.#alone.delete(channel);
     };
-    outlet.onEnding = (error) => void channel.drain(0, error);
+    outlet.onEnding = (error) => this.#state.settle(channel.drain(0, error));
     exchange.onGone(() => {
       outlet.lost();
       // To go away is to cancel for a request that stands alone; elsewhere the call goes on, unheard.
@@ -170,15 +167,19 @@ export class Streamable {
     const outlet: Outlet = {
       duplex: false,
       push: () => false,
-      end: (text, status) =>
-        this.#door.settle(
-          exchange,
-          whenReady(idOf(), (id) =>
+      end: (text, status) => {
+        try {
+          const answered = whenReady(idOf(), (id) =>
             answer(exchange, accepts, message, text, status, id === undefined ? [] : this.#sessions.headersOf(id)),
-          ),
-        ),
+          );
+          this.#door.settle(exchange, answered);
+        } catch (error) {
+          // The engine is done with this request, so what it might catch would go unanswered.
+          this.#refusals.failed(exchange, error);
+        }
+      },
     };
-    channel.receive(message, { outlet });
+    receive(channel, message, this.#state.logger, { outlet });
   }
 
   #serve(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
@@ -202,7 +203,8 @@ export class Streamable {
     const outlet = new SessionOutlet(live, exchange, accepts, message);
     live.exchangeBegun();
     // The session knows who opened it; this very request may come from elsewhere, and its token may have other scopes.
-    live.channel.receive(message, { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs });
+    const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs };
+    receive(live.channel, message, this.#state.logger, inbound);
     if (outlet.ended) return;
     live.pend(outlet);
     exchange.onGone(() => outlet.lost());
@@ -234,7 +236,8 @@ export class Streamable {
   /** Ends the calls of those principals with that error. */
   revoke(match: (principal: Principal) => boolean, error: WireError): void {
     const isRevoked = (principal: Principal | undefined): boolean => principal !== undefined && match(principal);
-    for (const channel of [...this.#alone]) if (isRevoked(channel.peer.principal)) void channel.drain(0, error);
+    for (const channel of [...this.#alone])
+      if (isRevoked(channel.peer.principal)) this.#state.settle(channel.drain(0, error));
     for (const live of this.#sessions.live.all()) {
       for (const call of live.pending) if (isRevoked(call.principal)) call.fail(error);
     }

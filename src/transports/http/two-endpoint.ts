@@ -3,9 +3,11 @@
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
-import { isRequestId, type JsonRpcRequest, parseMessage } from '../../protocol/json-rpc.ts';
+import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts';
 import { metaKeys } from '../../protocol/meta.ts';
+import type { RequestId } from '../../protocol/model.ts';
 import { principalKey } from '../../protocol/principal.ts';
+import { receive, refuse } from '../receive.ts';
 import type { Refusals } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { type EventStream, eventText, openEventStream } from './event-stream.ts';
@@ -50,7 +52,7 @@ export class TwoEndpoint {
     };
     stream.onEnding = (error) => {
       this.#connections.delete(id);
-      void channel.drain(0, error);
+      this.#state.settle(channel.drain(0, error));
     };
     exchange.onGone(close);
     stream.write(eventText(`${this.#messagePath}?sessionId=${id}`, undefined, 'endpoint'));
@@ -83,21 +85,22 @@ export class TwoEndpoint {
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
     exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
+    const { logger } = this.#state;
     const claim = this.#claimOf(message);
-    if (claim === undefined) channel.receive(message);
-    else channel.refuse(claim.error, claim.id);
+    if (claim === undefined) receive(channel, message, logger);
+    else refuse(channel, claim.error, claim.id, logger);
   }
 
   /**
    * A request that stands alone can not be served here. Refusing its POST would end a client that is only asking which
    * revisions there are; an error that names those of this transport makes it initialize.
    */
-  #claimOf(message: unknown): { readonly error: WireError; readonly id: string | number | undefined } | undefined {
-    if (Array.isArray(message) || this.#host.route(message, () => undefined) !== 'alone') return undefined;
-    const { id, params } = message as JsonRpcRequest;
-    const version = (params?.['_meta'] as { readonly [key: string]: unknown } | undefined)?.[metaKeys.protocolVersion];
-    // What is no message at all is refused like everywhere else.
-    if (version === undefined) return undefined;
+  #claimOf(message: unknown): { readonly error: WireError; readonly id: RequestId | undefined } | undefined {
+    // What is not even a message is refused like everywhere else.
+    const { id, params } = isObject(message) ? message : {};
+    const meta = isObject(params) ? params['_meta'] : undefined;
+    const version = isObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
+    if (typeof version !== 'string' || this.#host.route(message, () => undefined) !== 'alone') return undefined;
     const { message: words, data } = wireErrors.unsupportedVersion(version, this.#host.handshakeVersions);
     const error = new WireError('unsupportedVersion', words, { code: -32022, data });
     return { error, id: isRequestId(id) ? id : undefined };

@@ -3,6 +3,7 @@
 import type { WebSocket } from 'ws';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Principal, SessionChannel } from '../../protocol/exchange.ts';
+import { receiveText } from '../receive.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type AdmittedRequest, HttpPeer } from './exchange.ts';
 
@@ -18,6 +19,7 @@ const lastWordsMs = 500;
 export class WebSocketConnection implements Outlet {
   readonly principal: Principal | undefined;
   readonly channel: SessionChannel;
+  readonly #endpoint: Endpoint;
   readonly #webSocket: WebSocket;
   readonly #maxQueuedBytes: number;
   /** Something came in since the last beat. */
@@ -29,13 +31,14 @@ export class WebSocketConnection implements Outlet {
 
   constructor(endpoint: Endpoint, webSocket: WebSocket, request: AdmittedRequest) {
     this.principal = request.principal;
+    this.#endpoint = endpoint;
     this.#webSocket = webSocket;
     this.#maxQueuedBytes = endpoint.limits.maxQueuedBytes;
     this.channel = endpoint.host.connect(new HttpPeer(request, 'websocket'), this);
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
       if (this.#ended) return;
       if (isBinary) webSocket.close(notText, 'Only text frames are served');
-      else this.channel.receiveText(data.toString('utf8'));
+      else receiveText(this.channel, data.toString('utf8'), endpoint.logger);
     });
     webSocket.on('pong', () => {
       this.#alive = true;
@@ -69,7 +72,7 @@ export class WebSocketConnection implements Outlet {
   endEarly(error: WireError): void {
     if (this.#ended) return;
     this.#ended = true;
-    void this.channel.drain(0, error);
+    this.#endpoint.state.settle(this.channel.drain(0, error));
     this.#webSocket.close(unauthorized, error.message);
     setTimeout(() => this.#webSocket.terminate(), lastWordsMs).unref();
   }

@@ -7,12 +7,14 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import { loadWebSocketLibrary } from '../websocket-library.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Admission, Endpoint } from './endpoint.ts';
 import { NodeRequest } from './node-request.ts';
 import { refuseUpgrade } from './upgrade-refusal.ts';
 import { WebSocketConnection } from './websocket-connection.ts';
 
 const subprotocol = 'mcp';
+/** RFC 6455 §7.4.1. */
+const internalError = 1011;
 
 export class WebSockets {
   readonly #endpoint: Endpoint;
@@ -41,34 +43,48 @@ export class WebSockets {
       const text = host.refusal(wireErrors.transport(message), (name) => request.get(name));
       refuseUpgrade(socket, status, text, headers);
     };
-    this.#endpoint.admit(request, (admission) => {
-      if (admission.ok) {
-        if (request.path !== this.#path) return refuse(404, 'Not Found: there is no WebSocket at this path');
-        if (request.get('upgrade')?.toLowerCase() !== 'websocket') return refuse(400, 'Bad Request: only WebSocket');
-        if (draining) return refuse(503, 'Service Unavailable: the server is shutting down');
-        if (state.beat.size + this.#open.size >= limits.maxStreams) {
-          return refuse(503, 'Service Unavailable: too many streams are open', 'Retry-After', '1');
-        }
-        request.principal = admission.principal;
-        return this.#accept(incoming, socket, head, request);
+    const failed = (error: unknown): void => {
+      this.#endpoint.logger.error('a WebSocket could not be opened', { error });
+      refuse(500, 'Internal error');
+    };
+    const decide = (admission: Admission): void => {
+      if (!admission.ok) return refuse(admission.status, admission.message, ...admission.headers);
+      if (request.path !== this.#path) return refuse(404, 'Not Found: there is no WebSocket at this path');
+      if (request.get('upgrade')?.toLowerCase() !== 'websocket') return refuse(400, 'Bad Request: only WebSocket');
+      if (draining) return refuse(503, 'Service Unavailable: the server is shutting down');
+      if (state.beat.size + this.#open.size >= limits.maxStreams) {
+        return refuse(503, 'Service Unavailable: too many streams are open', 'Retry-After', '1');
       }
-      const { status, message, headers } = admission;
-      refuse(status, message, ...headers);
-    });
+      request.principal = admission.principal;
+      this.#accept(incoming, socket, head, request, failed);
+    };
+    try {
+      this.#endpoint.admit(request, (admission) => {
+        try {
+          decide(admission);
+        } catch (error) {
+          failed(error);
+        }
+      });
+    } catch (error) {
+      failed(error);
+    }
   }
 
-  #accept(incoming: IncomingMessage, socket: Duplex, head: Buffer, request: NodeRequest): void {
+  #accept(
+    incoming: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    request: NodeRequest,
+    failed: (error: unknown) => void,
+  ): void {
     this.#server ??= this.#load();
-    this.#server.then(
-      (server) => {
+    this.#server
+      .then((server) => {
         if (socket.destroyed) return;
         server.handleUpgrade(incoming, socket, head, (webSocket) => this.#serve(webSocket, request));
-      },
-      (error: unknown) => {
-        this.#endpoint.logger.error('WebSockets can not be served', { error });
-        socket.destroy();
-      },
-    );
+      })
+      .catch(failed);
   }
 
   async #load(): Promise<WebSocketServer> {
@@ -83,7 +99,14 @@ export class WebSockets {
   }
 
   #serve(webSocket: WebSocket, request: NodeRequest): void {
-    const connection = new WebSocketConnection(this.#endpoint, webSocket, request);
+    let connection: WebSocketConnection;
+    try {
+      connection = new WebSocketConnection(this.#endpoint, webSocket, request);
+    } catch (error) {
+      this.#endpoint.logger.error('a WebSocket could not be served', { error });
+      webSocket.close(internalError, 'Internal error');
+      return;
+    }
     this.#open.add(connection);
     this.#beat ??= this.#startBeat();
     webSocket.on('close', () => {

@@ -1,0 +1,70 @@
+// Hands messages to a channel. Whatever goes wrong in it is an error of that message: it is answered and logged, and
+// neither the connection nor the process ends. Every transport receives through these functions.
+
+import { WireError } from '../protocol/errors.ts';
+import type { Channel, Inbound } from '../protocol/exchange.ts';
+import { isRequestId } from '../protocol/json-rpc.ts';
+import type { Logger } from '../protocol/log.ts';
+import type { RequestId } from '../protocol/model.ts';
+
+/** Hands over the text of a message. */
+export function receiveText(channel: Channel, text: string, logger: Logger, inbound?: Inbound): void {
+  try {
+    channel.receiveText(text, inbound);
+  } catch (error) {
+    answerFailure(channel, error, idOfText(text), logger, inbound);
+  }
+}
+
+/** Hands over a message that is parsed already. */
+export function receive(channel: Channel, message: unknown, logger: Logger, inbound?: Inbound): void {
+  try {
+    channel.receive(message, inbound);
+  } catch (error) {
+    answerFailure(channel, error, idOf(message), logger, inbound);
+  }
+}
+
+/** Answers what never became a message. */
+export function refuse(channel: Channel, error: Error, id: RequestId | undefined, logger: Logger): void {
+  try {
+    channel.refuse(error, id);
+  } catch (cause) {
+    logger.error('an error could not be answered', { error: cause });
+  }
+}
+
+function answerFailure(
+  channel: Channel,
+  cause: unknown,
+  id: RequestId | undefined,
+  logger: Logger,
+  inbound: Inbound | undefined,
+): void {
+  logger.error('a message could not be handled', { error: cause });
+  // On a connection that goes on, only a request waits for an answer.
+  if (id === undefined && inbound === undefined) return;
+  const error = new WireError('internal', 'Internal error', { cause, http: { status: 500 } });
+  try {
+    channel.refuse(error, id, inbound);
+  } catch (again) {
+    logger.error('an error could not be answered', { error: again });
+    // An exchange has an end, and its client waits for that.
+    inbound?.outlet.end(undefined, 500);
+  }
+}
+
+/** The id of a request; an error with that of a response would be taken for the answer to another request. */
+function idOf(message: unknown): RequestId | undefined {
+  const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
+  return method !== undefined && isRequestId(id) ? id : undefined;
+}
+
+function idOfText(text: string): RequestId | undefined {
+  try {
+    return idOf(JSON.parse(text));
+  } catch {
+    // What is not JSON has no id.
+    return undefined;
+  }
+}
