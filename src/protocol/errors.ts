@@ -102,6 +102,8 @@ export const wireErrors = {
       data: { elicitations: elicitations.map((each) => ({ mode: 'url', ...each })) },
     }),
   internal: (cause?: unknown) => new WireError('internal', 'Internal error', { cause }),
+  /** For a call whose client went away and did not come back. */
+  abandoned: () => new WireError('internal', 'The client went away and did not come back for the answer'),
   closing: () => new WireError('internal', 'The server is shutting down'),
   /** For what was admitted with a token that is not valid any more; `why`: expired, or revoked. */
   tokenEnded: (why: 'expired' | 'revoked') =>

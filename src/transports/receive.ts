@@ -7,30 +7,34 @@ import { isRequestId } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/log.ts';
 import type { RequestId } from '../protocol/model.ts';
 
-/** Hands over the text of a message. */
-export function receiveText(channel: Channel, text: string, logger: Logger, inbound?: Inbound): void {
+/** Hands over the text of a message. False when it was lost: the outlet will not hear of it. */
+export function receiveText(channel: Channel, text: string, logger: Logger, inbound?: Inbound): boolean {
   try {
     channel.receiveText(text, inbound);
+    return true;
   } catch (error) {
-    answerFailure(channel, error, idOfText(text), logger, inbound);
+    return answerFailure(channel, error, idOfText(text), logger, inbound);
   }
 }
 
-/** Hands over a message that is parsed already. */
-export function receive(channel: Channel, message: unknown, logger: Logger, inbound?: Inbound): void {
+/** Hands over a message that is parsed already. False when it was lost. */
+export function receive(channel: Channel, message: unknown, logger: Logger, inbound?: Inbound): boolean {
   try {
     channel.receive(message, inbound);
+    return true;
   } catch (error) {
-    answerFailure(channel, error, idOf(message), logger, inbound);
+    return answerFailure(channel, error, idOf(message), logger, inbound);
   }
 }
 
-/** Answers what never became a message. */
-export function refuse(channel: Channel, error: Error, id: RequestId | undefined, logger: Logger): void {
+/** Answers what never became a message. False when it was lost. */
+export function refuse(channel: Channel, error: Error, id: RequestId | undefined, logger: Logger): boolean {
   try {
     channel.refuse(error, id);
+    return true;
   } catch (cause) {
     logger.error('an error could not be answered', { error: cause });
+    return false;
   }
 }
 
@@ -40,17 +44,19 @@ function answerFailure(
   id: RequestId | undefined,
   logger: Logger,
   inbound: Inbound | undefined,
-): void {
+): boolean {
   logger.error('a message could not be handled', { error: cause });
   // On a connection that goes on, only a request waits for an answer.
-  if (id === undefined && inbound === undefined) return;
+  if (id === undefined && inbound === undefined) return false;
   const error = new WireError('internal', 'Internal error', { cause, http: { status: 500 } });
   try {
     channel.refuse(error, id, inbound);
+    return true;
   } catch (again) {
     logger.error('an error could not be answered', { error: again });
     // An exchange has an end, and its client waits for that.
     inbound?.outlet.end(undefined, 500);
+    return inbound !== undefined;
   }
 }
 

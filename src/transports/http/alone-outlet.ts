@@ -18,6 +18,7 @@ export class AloneOutlet implements Outlet {
   /** Whether interim messages may turn the answer into a stream. */
   readonly #mayStream: boolean;
   readonly full: boolean;
+  #gone = false;
   ended = false;
   onEnd: (() => void) | undefined;
   /** Ends the call with that error, because its stream has to end. */
@@ -46,7 +47,7 @@ export class AloneOutlet implements Outlet {
   }
 
   push(text: string): boolean {
-    if (this.ended) return false;
+    if (this.ended || this.#gone) return false;
     if (this.#stream === undefined) {
       if (!this.#mayStream) return false;
       this.#message = undefined;
@@ -60,7 +61,8 @@ export class AloneOutlet implements Outlet {
     if (this.ended) return;
     this.ended = true;
     const stream = this.#stream;
-    if (stream === undefined) answer(this.#exchange, this.#accepts, this.#message, text, status, headers);
+    if (this.#gone) stream?.gone();
+    else if (stream === undefined) answer(this.#exchange, this.#accepts, this.#message, text, status, headers);
     else {
       if (text !== undefined) stream.send(text);
       stream.end();
@@ -68,10 +70,9 @@ export class AloneOutlet implements Outlet {
     this.onEnd?.();
   }
 
-  /** The client has gone: there is nobody to answer. */
+  /** The client has gone: what is still said about the call goes nowhere. It counts until it ends. */
   lost(): void {
-    this.ended = true;
+    this.#gone = true;
     this.#stream?.gone();
-    this.onEnd?.();
   }
 }

@@ -5,8 +5,9 @@ import type { SessionHost } from '../../protocol/exchange.ts';
 import { isRequestId } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { RequestId } from '../../protocol/model.ts';
+import type { Crowd } from './endpoint-state.ts';
 import { eventStreamHeaders, eventText } from './event-stream.ts';
-import type { HeaderList, HttpExchange } from './exchange.ts';
+import type { BodyRefusal, HeaderList, HttpExchange } from './exchange.ts';
 import type { Accepts } from './media.ts';
 
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json'];
@@ -35,13 +36,22 @@ export function answer(
   status = 200,
   more: HeaderList = noHeaders,
 ): void {
-  if (text === undefined) {
+  if (text !== undefined && !exchange.hasRoomFor(text.length)) {
+    exchange.respond(503, [...jsonHeaders, 'Retry-After', '1'], unreadText(message));
+  } else if (text === undefined) {
     // A cancelled request is not answered, but its POST has to end: as a stream that says nothing.
     if (expectsAnswer(message)) exchange.respond(200, eventStreamHeaders, '');
     else exchange.respond(202, noHeaders);
   } else if (accepts === 'stream' && status === 200) {
     exchange.respond(200, more.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...more], eventText(text));
   } else exchange.respond(status, more.length === 0 ? jsonHeaders : [...jsonHeaders, ...more], text);
+}
+
+/** What is said instead of an answer that can not be kept because too many others wait to be read. */
+function unreadText(message: unknown): string {
+  const [id] = requestIds(message);
+  const error = { code: -32603, message: 'Too many answers wait to be read; read them, then ask again' };
+  return JSON.stringify({ jsonrpc: '2.0', id: Array.isArray(message) ? null : (id ?? null), error });
 }
 
 /** Turns requests away before the engine sees them. */
@@ -79,8 +89,15 @@ export class Refusals {
     this.refuse(exchange, 415, wireErrors.transport('Unsupported Media Type: Content-Type must be application/json'));
   }
 
-  tooLarge(exchange: HttpExchange, limit: number): void {
-    this.refuse(exchange, 413, wireErrors.tooLarge(limit));
+  /** A body that did not become a text. */
+  unread(exchange: HttpExchange, { refused }: BodyRefusal, maxBytes: number): void {
+    if (refused === 'too-large') this.refuse(exchange, 413, wireErrors.tooLarge(maxBytes));
+    else if (refused === 'busy') this.busy(exchange, 'too many bytes wait in memory');
+    else this.refuse(exchange, 400, wireErrors.parse('the body is not UTF-8'));
+  }
+
+  crowded(exchange: HttpExchange, crowd: Crowd): void {
+    this.busy(exchange, crowd === 'requests' ? 'too many requests are in flight' : 'too many answers wait to be read');
   }
 
   sessionRequired(exchange: HttpExchange): void {

@@ -32,8 +32,7 @@ export class CompatStream {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#refusals.notAcceptable(exchange, 'text/event-stream');
     }
-    const { beat, limits } = this.#state;
-    if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
+    if (!this.#state.mayStream(exchange)) return this.#refusals.busy(exchange, 'too many streams are open');
     const id = this.#sessions.idOf(exchange);
     const opened = id === undefined ? this.#reserve(exchange) : this.#find(exchange, id);
     Promise.resolve(opened).catch((error: unknown) => this.#refusals.failed(exchange, error));

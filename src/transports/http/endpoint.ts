@@ -87,13 +87,14 @@ export class Endpoint {
       allow: this.streamable.allow,
     });
     const { healthPath = '/health', metricsPath, routes = [] } = options;
-    if (healthPath !== false) addHealth(this, healthPath);
     if (metricsPath !== undefined) {
       this.metrics = new HttpMetrics(host, this.state, this.sessions.live);
       addMetrics(this, metricsPath, this.metrics);
     }
     for (const route of routes) addExtraRoute(this, route);
     this.#addOlder();
+    // Last, since a route of the user's own may stand where one of these would.
+    if (healthPath !== false) addHealth(this, healthPath);
     this.#watches = this.metrics !== undefined || this.logger.enabled('debug');
   }
 
@@ -126,6 +127,10 @@ export class Endpoint {
 
   get draining(): boolean {
     return this.#draining;
+  }
+
+  hasRoute(path: string): boolean {
+    return this.#routes.has(path);
   }
 
   addRoute(path: string, route: Route): void {

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CallerBudget } from '../../protocol/caller-budget.ts';
 import { silentLogger } from '../../protocol/log.ts';
+import { BufferedBytes } from './buffered-bytes.ts';
 import { EventStream, eventText, Heartbeat } from './event-stream.ts';
 import type { ByteSink } from './exchange.ts';
+import { defaultHttpLimits } from './limits.ts';
 
 class FakeSink implements ByteSink {
   written = '';
@@ -31,9 +34,10 @@ afterEach(() => {
 
 function open(maxQueuedBytes = 1000, expiresAtMs?: number) {
   const sink = new FakeSink();
-  const beat = new Heartbeat(1000, maxQueuedBytes, silentLogger);
+  const limits = { ...defaultHttpLimits, heartbeatMs: 1000, maxQueuedBytes };
+  const beat = new Heartbeat(limits, new CallerBudget(100, 100), new BufferedBytes(limits), silentLogger);
   const principal = expiresAtMs === undefined ? undefined : { id: 'ada', expiresAtMs };
-  return { sink, beat, stream: new EventStream(sink, beat, principal) };
+  return { sink, beat, stream: new EventStream(sink, beat, { principal, address: undefined }) };
 }
 
 test('an event is one block, whatever it carries', () => {

@@ -1,10 +1,13 @@
 // Server-sent events: one connection that carries them, and the beat that keeps idle ones alive. Knows nothing of
 // sessions; what can be resumed is resumable-stream.ts.
 
+import { type CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { Principal } from '../../protocol/principal.ts';
-import type { ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import type { BufferedBytes, HeldBytes } from './buffered-bytes.ts';
+import type { AdmittedRequest, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import type { HttpLimits } from './limits.ts';
 
 export const eventStreamHeaders: HeaderList = [
   'Content-Type',
@@ -22,8 +25,14 @@ export function eventText(text: string, id?: string, type = 'message'): string {
 
 /** Answers a request with an event stream, which ends with its session or its access token. */
 export function openEventStream(exchange: HttpExchange, beat: Heartbeat, sessionExpiresAtMs?: number): EventStream {
-  return new EventStream(exchange.openStream(eventStreamHeaders), beat, exchange.principal, sessionExpiresAtMs);
+  return new EventStream(exchange.openStream(eventStreamHeaders), beat, exchange, sessionExpiresAtMs);
 }
+
+/** What is in the pipes of any stream now and then, and not counted. */
+const maxFreeBytes = 64 * 1024;
+
+/** How often one that lags behind is looked at. */
+const lookMs = 250;
 
 /** How much more than the limit may be written in one turn, before anybody could have read it. */
 const patience = 8;
@@ -35,8 +44,10 @@ const maxIdleBeats = 8;
 export class EventStream {
   readonly #sink: ByteSink;
   readonly #beat: Heartbeat;
+  readonly #held: HeldBytes;
   #open = true;
-  #judging = false;
+  /** More than the limit was queued when something was written. */
+  #tooMuch = false;
   /** Something was written since the last beat. */
   #active = true;
   #written = 0;
@@ -50,12 +61,24 @@ export class EventStream {
   /** Told before the server ends the stream early, and why: the last chance to send something. */
   onEnding: ((error: WireError) => void) | undefined;
 
-  constructor(sink: ByteSink, beat: Heartbeat, principal?: Principal, sessionExpiresAtMs = Number.POSITIVE_INFINITY) {
+  constructor(
+    sink: ByteSink,
+    beat: Heartbeat,
+    owner: Pick<AdmittedRequest, 'principal' | 'address'>,
+    sessionExpiresAtMs = Number.POSITIVE_INFINITY,
+  ) {
+    const { principal } = owner;
     this.#sink = sink;
     this.#beat = beat;
+    this.#held = beat.buffered.open(callerKey(owner));
     this.principal = principal;
     this.expiresAtMs = Math.min(sessionExpiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
     beat.add(this);
+  }
+
+  /** Who opened it, as budgets know them. */
+  get caller(): string {
+    return this.#held.caller;
   }
 
   /** Writes something already in the form of events. False when the stream is over, or its reader was cut off. */
@@ -64,26 +87,38 @@ export class EventStream {
     this.#active = true;
     this.#written += text.length;
     const { queued } = this.#sink;
-    const { maxQueuedBytes } = this.#beat;
-    if (queued > maxQueuedBytes) {
-      if (queued > maxQueuedBytes * patience) {
-        this.drop();
-        return false;
-      }
-      this.#judgeSoon();
+    const { freeBytes } = this.#beat;
+    if ((queued > freeBytes || text.length > freeBytes) && !this.#mayLag(queued)) {
+      this.drop();
+      return false;
     }
     this.#sink.write(text);
     return true;
   }
 
-  /** What one turn writes leaves at its end, so only what is still there then was not taken by the reader. */
-  #judgeSoon(): void {
-    if (this.#judging) return;
-    this.#judging = true;
-    setTimeout(() => {
-      this.#judging = false;
-      if (this.#sink.queued > this.#beat.maxQueuedBytes) this.drop();
-    }, 0);
+  /** Whether a reader that has this much before it is given more. */
+  #mayLag(queued: number): boolean {
+    const { maxQueuedBytes, freeBytes, buffered } = this.#beat;
+    if (queued > maxQueuedBytes * patience) return false;
+    if (queued > freeBytes && buffered.isOverfull(this.caller)) return false;
+    // What one turn writes leaves at its end, so only what is still there then was not taken by the reader.
+    if (queued > maxQueuedBytes) this.#tooMuch = true;
+    this.#beat.watch(this);
+    return true;
+  }
+
+  /** Counts what the reader has not taken yet. False once there is nothing to watch. */
+  settleLag(): boolean {
+    if (!this.#open) return false;
+    const { queued } = this.#sink;
+    const { maxQueuedBytes, freeBytes } = this.#beat;
+    if (this.#tooMuch && queued > maxQueuedBytes) {
+      this.drop();
+      return false;
+    }
+    this.#tooMuch = false;
+    this.#held.set(queued > freeBytes ? queued : 0);
+    return queued > freeBytes;
   }
 
   /** One beat: a comment if nothing else was said, or the end of a reader that takes nothing. */
@@ -141,8 +176,10 @@ export class EventStream {
 
   /** The connection has ended by itself. */
   gone(): void {
+    if (!this.#open) return;
     this.#open = false;
     clearTimeout(this.#expiry);
+    this.#held.release();
     this.#beat.delete(this);
   }
 }
@@ -150,16 +187,26 @@ export class EventStream {
 /** Keeps idle streams alive and ends expired ones, on one timer that exists only while there are streams. */
 export class Heartbeat {
   readonly #streams = new Set<EventStream>();
+  readonly #budget: CallerBudget;
   readonly #intervalMs: number;
   readonly maxQueuedBytes: number;
+  readonly freeBytes: number;
+  readonly buffered: BufferedBytes;
   readonly logger: Logger;
+  /** Those whose readers have something before them. */
+  readonly #lagging = new Set<EventStream>();
+  #lookSoon: ReturnType<typeof setTimeout> | undefined;
+  #lookLater: ReturnType<typeof setTimeout> | undefined;
   /** How many readers were cut off. */
   dropped = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(intervalMs: number, maxQueuedBytes: number, logger: Logger) {
-    this.#intervalMs = intervalMs;
-    this.maxQueuedBytes = maxQueuedBytes;
+  constructor(limits: HttpLimits, budget: CallerBudget, buffered: BufferedBytes, logger: Logger) {
+    this.#intervalMs = limits.heartbeatMs;
+    this.maxQueuedBytes = limits.maxQueuedBytes;
+    this.freeBytes = Math.min(maxFreeBytes, limits.maxQueuedBytes);
+    this.#budget = budget;
+    this.buffered = buffered;
     this.logger = logger;
   }
 
@@ -169,13 +216,35 @@ export class Heartbeat {
 
   add(stream: EventStream): void {
     this.#streams.add(stream);
+    this.#budget.charge(stream.caller);
     this.#timer ??= this.#start();
     if (stream.expiresAtMs !== Number.POSITIVE_INFINITY) this.#expireSoon(stream, Date.now());
   }
 
   delete(stream: EventStream): void {
     this.#streams.delete(stream);
+    this.#lagging.delete(stream);
+    this.#budget.release(stream.caller);
     if (this.#streams.size === 0) this.stop();
+  }
+
+  /** Looks at a stream at the end of this turn, and again for as long as its reader lags behind. */
+  watch(stream: EventStream): void {
+    this.#lagging.add(stream);
+    this.#lookSoon ??= setTimeout(() => {
+      this.#lookSoon = undefined;
+      this.#look();
+    }, 0);
+  }
+
+  #look(): void {
+    for (const stream of this.#lagging) if (!stream.settleLag()) this.#lagging.delete(stream);
+    if (this.#lagging.size === 0) return;
+    this.#lookLater ??= setTimeout(() => {
+      this.#lookLater = undefined;
+      this.#look();
+    }, lookMs);
+    (this.#lookLater as { unref?: () => void }).unref?.();
   }
 
   endAll(): void {

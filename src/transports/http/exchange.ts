@@ -19,7 +19,7 @@ export interface HttpRequest {
 }
 
 /** Why a body never became a text. */
-export type BodyRefusal = { readonly refused: 'too-large' | 'not-utf8' };
+export type BodyRefusal = { readonly refused: 'too-large' | 'not-utf8' | 'busy' };
 
 /** Where the parts of an event stream go. */
 export interface ByteSink {
@@ -47,6 +47,8 @@ export interface HttpExchange extends AdmittedRequest {
   onAnswered: ((status: number) => void) | undefined;
   /** Reads the body. Never calls back when the client goes away before its end. What `done` throws becomes a 500. */
   readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void;
+  /** False when so many answers wait to be read that one of this length can not be kept as well. */
+  hasRoomFor(length: number): boolean;
   respond(status: number, headers: HeaderList, body?: string): void;
   openStream(headers: HeaderList): ByteSink;
   /** Calls back once when the client goes away before the answer is complete. */

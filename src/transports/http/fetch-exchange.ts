@@ -1,7 +1,9 @@
 // Requests and answers as the web has them: for runtimes whose servers are functions from Request to Response.
 
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Principal } from '../../protocol/principal.ts';
+import type { BufferedBytes } from './buffered-bytes.ts';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -10,6 +12,7 @@ const encoder = new TextEncoder();
 /** What an exchange needs to know of its server. */
 export interface FetchServerState {
   readonly limits: HttpLimits;
+  readonly state: { readonly buffered: BufferedBytes };
   /** Answers a request that something broke on. */
   failed(exchange: HttpExchange, error: unknown): void;
 }
@@ -57,9 +60,28 @@ export class FetchExchange implements HttpExchange {
 
   readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {
     if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ refused: 'too-large' });
-    readText(this.#request.body, maxBytes)
+    const held = this.#server.state.buffered.open(callerKey(this));
+    const makeRoom = (bytes: number): boolean | Promise<boolean> => {
+      if (!this.#server.state.buffered.isFull(held.caller)) held.set(bytes);
+      else
+        return new Promise(
+          (resolve) =>
+            void this.#server.state.buffered.whenRoom(held.caller, (hasRoom) => {
+              if (hasRoom) held.set(bytes);
+              resolve(hasRoom);
+            }),
+        );
+      return true;
+    };
+    readText(this.#request.body, maxBytes, makeRoom)
+      .finally(() => held.release())
       .then(done, () => this.#leave())
       .catch((error: unknown) => this.#server.failed(this, error));
+  }
+
+  /** What becomes of an answer is up to the runtime. */
+  hasRoomFor(): boolean {
+    return true;
   }
 
   respond(status: number, headers: HeaderList, body?: string): void {
@@ -120,7 +142,12 @@ export class FetchExchange implements HttpExchange {
   }
 }
 
-async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string | BodyRefusal> {
+/** `makeRoom`: whether that much may be kept, which may take a while to find out. */
+async function readText(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+  makeRoom: (bytes: number) => boolean | Promise<boolean>,
+): Promise<string | BodyRefusal> {
   if (body === null) return '';
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const reader = body.getReader();
@@ -133,6 +160,11 @@ async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: numbe
       if (size > maxBytes) {
         await reader.cancel();
         return { refused: 'too-large' };
+      }
+      // The first piece is all there is to most bodies.
+      if (size > value.byteLength && !(await makeRoom(size))) {
+        await reader.cancel();
+        return { refused: 'busy' };
       }
     }
     try {

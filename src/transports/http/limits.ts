@@ -11,10 +11,29 @@ export interface HttpLimits {
   readonly maxConnectionsPerAddress: number;
   /** Requests of all clients that wait for an answer; stops slow calls from piling up without end. */
   readonly maxInFlight: number;
+  /** The share of one caller; stops one that starts calls and goes away from keeping all others out. */
+  readonly maxInFlightPerCaller: number;
+  /** How many more `ping`, `initialize` and `server/discover` may wait: a crowd must not look like a dead server. */
+  readonly inFlightReserve: number;
+  /** How long a call of a session goes on without a connection to answer on; stops calls that nobody comes back for. */
+  readonly abandonedCallMs: number;
   /** Event streams and WebSockets open at a time; each holds a connection and some memory. */
   readonly maxStreams: number;
+  /** The share of one caller; stops one from taking them all. */
+  readonly maxStreamsPerCaller: number;
   /** What may wait for a client that does not read; beyond it the stream is dropped, the others are not hurt. */
   readonly maxQueuedBytes: number;
+  /**
+   * Bytes in memory because of clients: answers that are not read, bodies that are not complete, requests that wait
+   * behind others on their connection. Stops clients that ask for much and read nothing from filling the memory.
+   */
+  readonly maxBufferedBytes: number;
+  /** The share of one caller; stops one from using it up for all. */
+  readonly maxBufferedBytesPerCaller: number;
+  /** The share of one connection, where it carries several requests or answers at a time. */
+  readonly maxBufferedBytesPerConnection: number;
+  /** How long a request waits for room in these before it is rejected. */
+  readonly bufferWaitMs: number;
   /** Stops sockets that send their headers byte by byte. */
   readonly headersTimeoutMs: number;
   /** The same for headers and body together. */
@@ -50,8 +69,16 @@ export const defaultHttpLimits: HttpLimits = {
   maxConnections: 20_000,
   maxConnectionsPerAddress: 5_000,
   maxInFlight: 10_000,
+  maxInFlightPerCaller: 2_500,
+  inFlightReserve: 256,
+  abandonedCallMs: 5 * 60_000,
   maxStreams: 10_000,
+  maxStreamsPerCaller: 2_500,
   maxQueuedBytes: 1024 * 1024,
+  maxBufferedBytes: 128 * 1024 * 1024,
+  maxBufferedBytesPerCaller: 32 * 1024 * 1024,
+  maxBufferedBytesPerConnection: 16 * 1024 * 1024,
+  bufferWaitMs: 2_000,
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 30_000,
   stallTimeoutMs: 30_000,

@@ -1,11 +1,12 @@
 // Sessions in use: those with a call under way, an open stream, or something in memory that could not be restored. All
 // others exist only as the id their client holds.
 
-import type { WireError } from '../../protocol/errors.ts';
+import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Peer, Principal, SessionChannel } from '../../protocol/exchange.ts';
 import type { EventLog } from '../../protocol/ports.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { Heartbeat } from './event-stream.ts';
+import type { AdmittedRequest } from './exchange.ts';
 import type { Resumable } from './resumable-stream.ts';
 import type { KnownSession } from './session-ids.ts';
 import { StandingStream } from './standing-stream.ts';
@@ -15,6 +16,10 @@ const nobody: Peer = { transport: 'http' };
 /** An exchange that waits for its answer. */
 export interface PendingCall {
   readonly principal: Principal | undefined;
+  /** Against whose share it counts. */
+  readonly caller: string;
+  /** Since when there is no connection to answer on; undefined while there is one. */
+  readonly abandonedAtMs: number | undefined;
   /** Answers it with an error. */
   fail(error: WireError): void;
 }
@@ -57,8 +62,8 @@ export class LiveSession {
   get beat(): Heartbeat {
     return this.#table.endpoint.beat;
   }
-  get mayStream(): boolean {
-    return this.beat.size < this.#table.endpoint.limits.maxStreams;
+  mayStream(request: AdmittedRequest): boolean {
+    return this.#table.endpoint.mayStream(request);
   }
   get posts(): Map<string, Resumable> {
     return (this.#posts ??= new Map());
@@ -72,6 +77,14 @@ export class LiveSession {
     return [...(this.#pending ?? [])];
   }
 
+  /** Ends calls that have had no connection since that moment. */
+  failAbandoned(sinceMs: number): void {
+    if (this.#pending === undefined) return;
+    for (const call of [...this.#pending]) {
+      if (call.abandonedAtMs !== undefined && call.abandonedAtMs <= sinceMs) call.fail(wireErrors.abandoned());
+    }
+  }
+
   pushAside(text: string): boolean {
     return this.aside?.push(text) ?? false;
   }
@@ -79,20 +92,19 @@ export class LiveSession {
   /** A message is about to be handed to the channel. */
   exchangeBegun(): void {
     this.#exchanges++;
-    this.#table.endpoint.inFlight++;
   }
 
   /** It was not answered at once. */
   pend(call: PendingCall): void {
     this.#pending ??= new Set();
     this.#pending.add(call);
+    this.#table.endpoint.requests.charge(call.caller);
     this.rest();
   }
 
   exchangeEnded(call: PendingCall): void {
     this.#exchanges--;
-    this.#pending?.delete(call);
-    this.#table.endpoint.inFlight--;
+    if (this.#pending?.delete(call) === true) this.#table.endpoint.requests.release(call.caller);
     this.rest();
   }
 
@@ -149,6 +161,8 @@ export class LiveSession {
     this.#ended = true;
     this.channel.close();
     this.#standing?.close();
+    for (const { caller } of this.pending) this.#table.endpoint.requests.release(caller);
+    this.#pending = undefined;
   }
 }
 
@@ -254,17 +268,26 @@ export class LiveSessions {
   }
 
   #startSweeper(): ReturnType<typeof setInterval> {
-    const timer = setInterval(() => this.#sweep(), sweepMs);
+    const timer = setInterval(() => this.#sweep(), Math.min(sweepMs, this.endpoint.limits.abandonedCallMs));
     (timer as { unref?: () => void }).unref?.();
     return timer;
   }
 
   #sweep(): void {
-    const now = Date.now();
     for (const live of this.#live.values()) {
-      if (live.active) continue;
-      const patienceMs = live.channel.session?.holding === true ? this.endpoint.limits.heldSessionMs : lingerMs;
-      if (live.usedAtMs + patienceMs <= now || live.expiresAtMs <= now) this.drop(live);
+      try {
+        this.#sweepOne(live, Date.now());
+      } catch (error) {
+        this.endpoint.logger.error('a session could not be cleaned up', { error });
+      }
     }
+  }
+
+  #sweepOne(live: LiveSession, now: number): void {
+    const { abandonedCallMs, heldSessionMs } = this.endpoint.limits;
+    live.failAbandoned(now - abandonedCallMs);
+    if (live.active) return;
+    const patienceMs = live.channel.session?.holding === true ? heldSessionMs : lingerMs;
+    if (live.usedAtMs + patienceMs <= now || live.expiresAtMs <= now) this.drop(live);
   }
 }

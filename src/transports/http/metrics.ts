@@ -92,7 +92,7 @@ export class HttpMetrics {
     for (const [status, count] of this.#responses)
       lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
     gauge('mooring_http_connections', 'Open connections.', this.connections());
-    gauge('mooring_http_in_flight', 'Requests that wait for their answer.', this.#state.inFlight);
+    gauge('mooring_http_in_flight', 'Requests that wait for their answer.', this.#state.requests.held);
     gauge('mooring_http_streams', 'Open event streams.', this.#state.beat.size);
     gauge('mooring_websockets', 'Open WebSockets.', this.webSockets());
     gauge(

@@ -2,10 +2,19 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
+import { BodyBuffer } from './body-buffer.ts';
+import type { BufferedBytes, HeldBytes } from './buffered-bytes.ts';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { NodeRequest } from './node-request.ts';
+
+/** An answer as short as this is sent whatever else waits: it takes less than the request it answers. */
+const freeBytes = 16 * 1024;
+
+/** The first piece of a body of unknown length, which is often all of it, is not counted up to here. */
+const smallPiece = 4 * 1024;
 
 /** What is still taken of a body that was refused, so that its sender gets to read why. */
 const lingerBytes = 512 * 1024;
@@ -15,6 +24,7 @@ const lingerMs = 1_000;
 export interface ServerState {
   readonly draining: boolean;
   readonly limits: HttpLimits;
+  readonly state: { readonly buffered: BufferedBytes };
   /** Answers a request that something broke on. */
   failed(exchange: HttpExchange, error: unknown): void;
 }
@@ -26,6 +36,9 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** The client waits for our consent before it sends the body. */
   #asksFirst: boolean;
   #answered = false;
+  #held: HeldBytes | undefined = undefined;
+  /** How much of what is held is the body. */
+  #body = 0;
   #failed = false;
   #atMs = -1;
   readonly #server: ServerState;
@@ -43,40 +56,96 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
 
   readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {
     const request = this.incoming;
-    if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ refused: 'too-large' });
+    const said = Number(this.get('content-length') ?? 0);
+    if (said > maxBytes) return done({ refused: 'too-large' });
     if (this.#asksFirst) {
       this.#asksFirst = false;
       this.#response.writeContinue();
     }
-    let first: Buffer | undefined;
-    let more: Buffer[] | undefined;
+    let whole: Buffer | undefined;
+    let pieces: BodyBuffer | undefined;
     let size = 0;
+    let over = false;
     request.on('data', (chunk: Buffer) => {
+      if (over) return;
       size += chunk.length;
+      // Most come in one piece.
+      if (size === chunk.length && (size === said || (said === 0 && size <= smallPiece))) {
+        whole = chunk;
+        return;
+      }
       if (size > maxBytes) {
-        if (size - chunk.length > maxBytes) return;
-        first = more = undefined;
-        this.#guard(() => done({ refused: 'too-large' }));
-      } else if (first === undefined) first = chunk;
-      else if (more === undefined) more = [first, chunk];
-      else more.push(chunk);
+        over = true;
+        whole = pieces = undefined;
+        return this.#hand(done, { refused: 'too-large' });
+      }
+      pieces ??= new BodyBuffer(said > 0 ? said : maxBytes, whole);
+      whole = undefined;
+      pieces.add(chunk);
+      // What is announced counts from the start, or many bodies at once might each get half of what they need.
+      this.#makeRoom(said > 0 ? said : pieces.capacity, () => {
+        over = true;
+        pieces = undefined;
+        this.#hand(done, { refused: 'busy' });
+      });
     });
     request.on('end', () => {
-      if (size > maxBytes) return;
-      const bytes = more === undefined ? first : Buffer.concat(more, size);
+      if (over) return;
+      const bytes = whole ?? pieces?.bytes;
       // The request lives as long as its answer, which may be a stream; its body need not.
-      first = more = undefined;
-      this.#guard(() => done(decode(bytes)));
+      whole = pieces = undefined;
+      this.#hand(done, decode(bytes));
     });
   }
 
-  /** Runs what an event of the request or the response leads to; nobody else would catch what it throws. */
-  #guard(run: () => void): void {
+  /** Nobody else would catch what is thrown in an event of the request. */
+  #hand(done: (body: string | BodyRefusal) => void, body: string | BodyRefusal): void {
     try {
-      run();
+      done(body);
     } catch (error) {
       this.#server.failed(this, error);
     }
+  }
+
+  /** Counts a body in memory. Reads on when there is room for it, and gives up when there is none for too long. */
+  #makeRoom(bytes: number, giveUp: () => void): void {
+    if (this.#body >= bytes) return;
+    const { buffered } = this.#server.state;
+    const held = (this.#held ??= this.#hold());
+    const take = (): void => {
+      held.set(held.bytes - this.#body + bytes);
+      this.#body = bytes;
+    };
+    if (!buffered.isFull(held.caller)) return take();
+    const request = this.incoming;
+    request.pause();
+    const stop = buffered.whenRoom(held.caller, (hasRoom) => {
+      if (!hasRoom) return giveUp();
+      take();
+      request.resume();
+    });
+    request.once('close', stop);
+  }
+
+  /** Begins to count what this exchange keeps in memory, until it is over. */
+  #hold(): HeldBytes {
+    const held = this.#server.state.buffered.open(callerKey(this));
+    this.#response.once('close', () => held.release());
+    return held;
+  }
+
+  /** Counts what the client has not read yet, and ends the connection if it reads nothing. */
+  #holdUnsent(): void {
+    const { writableLength, socket } = this.#response;
+    // The answer did not fit into the buffers of the system: somebody must read it, or the connection ends.
+    socket?.setTimeout(this.#server.limits.stallTimeoutMs);
+    this.#held ??= this.#hold();
+    this.#held.set(this.#body + writableLength);
+  }
+
+  hasRoomFor(length: number): boolean {
+    const { buffered } = this.#server.state;
+    return length <= freeBytes || buffered.held === 0 || !buffered.isOverfull(callerKey(this));
   }
 
   respond(status: number, headers: HeaderList, body?: string): void {
@@ -107,8 +176,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       response.socket?.uncork();
     }
     response.end();
-    // The answer did not fit into the buffers of the system: somebody must read it, or the connection ends.
-    if (response.writableLength > 0) response.socket?.setTimeout(this.#server.limits.stallTimeoutMs);
+    if (response.writableLength > 0) this.#holdUnsent();
     if (!this.incoming.complete) this.#discardRest();
     this.onAnswered?.(status);
   }
@@ -130,7 +198,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       this.#letGo();
       this.onAnswered?.(200);
     }
-    return new NodeSink(response);
+    return new NodeSink(response, () => this.#holdUnsent());
   }
 
   /** Streams stay open by the thousand: what was asked need not be kept as long as what is answered. */
@@ -145,7 +213,12 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   onGone(listener: () => void): void {
     const response = this.#response;
     response.on('close', () => {
-      if (!response.writableFinished) this.#guard(listener);
+      if (response.writableFinished) return;
+      try {
+        listener();
+      } catch (error) {
+        this.#server.failed(this, error);
+      }
     });
   }
 
@@ -183,9 +256,11 @@ function decode(bytes: Buffer | undefined): string | BodyRefusal {
 
 class NodeSink implements ByteSink {
   readonly #response: ServerResponse;
+  readonly #onUnsent: () => void;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, onUnsent: () => void) {
     this.#response = response;
+    this.#onUnsent = onUnsent;
   }
 
   get queued(): number {
@@ -198,6 +273,7 @@ class NodeSink implements ByteSink {
 
   end(): void {
     this.#response.end();
+    if (this.#response.writableLength > 0) this.#onUnsent();
   }
 
   destroy(): void {

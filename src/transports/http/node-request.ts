@@ -13,6 +13,11 @@ export function noteAddress(socket: Socket & { [from]?: string | undefined }): s
   return (socket[from] = address === undefined ? undefined : sameText(address));
 }
 
+/** Where a request comes from. */
+export function addressOf({ socket }: { readonly socket: Socket & { readonly [from]?: string | undefined } }) {
+  return socket[from] ?? socket.remoteAddress;
+}
+
 /** The engine keeps one copy of every name: guards compare addresses at each call, and finding them the same is quick. */
 const sameText = (text: string): string => Object.keys({ [text]: true })[0] as string;
 
@@ -37,8 +42,7 @@ export class NodeRequest implements AdmittedRequest {
   }
 
   get address(): string | undefined {
-    const socket: Socket & { readonly [from]?: string | undefined } = this.incoming.socket;
-    return socket[from] ?? socket.remoteAddress;
+    return addressOf(this.incoming);
   }
 
   get(name: string): string | undefined {

@@ -9,29 +9,22 @@ const pageHeaders = ['Cache-Control', 'no-store'];
 const json = ['Content-Type', 'application/json', ...pageHeaders];
 
 /**
- * `path` says whether to send requests here: 503 once the server is closing. `path/live` only says that the process
- * answers. Both are open to anybody and tell nothing else.
+ * `path`, `path/ready` and `/readyz` say whether to send requests here: 503 once the server is closing, and while it is
+ * overloaded. `path/live` and `/livez` only say that the process answers. All are open to anybody and tell nothing else.
  */
 export function addHealth(endpoint: Endpoint, path: string): void {
-  const ready = (exchange: HttpExchange): void =>
-    endpoint.draining
-      ? exchange.respond(503, json, '{"status":"draining"}')
-      : exchange.respond(200, json, '{"status":"healthy"}');
+  const ready = (exchange: HttpExchange): void => {
+    if (endpoint.draining) exchange.respond(503, json, '{"status":"draining"}');
+    else if (endpoint.state.overloaded) exchange.respond(503, [...json, 'Retry-After', '1'], '{"status":"overloaded"}');
+    else exchange.respond(200, json, '{"status":"healthy"}');
+  };
   const live = (exchange: HttpExchange): void => exchange.respond(200, json, '{"status":"alive"}');
-  const whileClosing = true;
-  endpoint.addRoute(path, { methods: { GET: ready, HEAD: ready }, allow: 'GET, HEAD', public: true, whileClosing });
-  endpoint.addRoute(`${path}/ready`, {
-    methods: { GET: ready, HEAD: ready },
-    allow: 'GET, HEAD',
-    public: true,
-    whileClosing,
-  });
-  endpoint.addRoute(`${path}/live`, {
-    methods: { GET: live, HEAD: live },
-    allow: 'GET, HEAD',
-    public: true,
-    whileClosing,
-  });
+  const probes = { [path]: ready, [`${path}/ready`]: ready, [`${path}/live`]: live, '/readyz': ready, '/livez': live };
+  for (const [at, serve] of Object.entries(probes)) {
+    if (endpoint.hasRoute(at)) continue;
+    const methods = { GET: serve, HEAD: serve };
+    endpoint.addRoute(at, { methods, allow: 'GET, HEAD', public: true, whileClosing: true });
+  }
 }
 
 export function addMetrics(endpoint: Endpoint, path: string, metrics: HttpMetrics): void {

@@ -2,16 +2,19 @@
 
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { createNodeSealer } from '../node-sealer.ts';
 import { Access, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import { Endpoint } from './endpoint.ts';
+import { ignoreUpgrade, isReadAgain } from './ignored-upgrade.ts';
 import { type HttpLimits, settleLimits } from './limits.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { noteAddress } from './node-request.ts';
 import type { HttpOptions } from './options.ts';
 import { ownProcess } from './own-process.ts';
-import { WebSockets } from './websocket.ts';
+import { Pipeline } from './pipeline.ts';
+import { isWebSocketOffer, WebSockets } from './websocket.ts';
 
 const defaultGraceMs = 10_000;
 
@@ -48,12 +51,13 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   limitConnections(server, limits);
   const port = await listen(server, options.port ?? 8000, address);
   const endpoint = createEndpoint(host, options, address, port);
-  attach(server, endpoint);
+  const pipeline = new Pipeline(endpoint.state.buffered, limits.maxBufferedBytesPerConnection);
+  attach(server, endpoint, pipeline);
   // Accepting can fail while descriptors are short; those who are served already must not pay for it.
   server.on('error', (error) => endpoint.logger.error('a connection could not be accepted', { error }));
   server.on('drop', (data) => endpoint.logger.debug('too many connections', { address: data?.remoteAddress }));
   if (endpoint.metrics !== undefined) endpoint.metrics.connections = countConnections(server);
-  if (options.webSocket !== false) attachWebSockets(server, endpoint, options.path ?? '/mcp');
+  if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline, options.path ?? '/mcp');
 
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= shutDown(server, endpoint, options.graceMs ?? defaultGraceMs));
@@ -89,7 +93,7 @@ function createEndpoint(host: SessionHost, options: HttpOptions, address: string
   return new Endpoint(host, options, access, sealer);
 }
 
-function attach(server: Server, endpoint: Endpoint): void {
+function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
   const serve = (request: IncomingMessage, response: ServerResponse, asksFirst: boolean): void => {
     const coding = request.headers['transfer-encoding'];
     // Only what names a path on this server is served: neither a proxy's absolute form nor `*`. And a body whose length
@@ -100,23 +104,37 @@ function attach(server: Server, endpoint: Endpoint): void {
     }
     endpoint.handle(new NodeExchange(request, response, endpoint, asksFirst));
   };
-  server.on('request', (request, response) => serve(request, response, false));
+  server.on('request', (request, response) => {
+    if (pipeline.isFree(request, response)) serve(request, response, false);
+    else pipeline.wait(request, response, () => serve(request, response, false));
+  });
   // The body is asked for only once the request has passed every check that needs none.
-  server.on('checkContinue', (request, response) => serve(request, response, true));
+  server.on('checkContinue', (request, response) => {
+    if (pipeline.isFree(request, response)) serve(request, response, true);
+    else pipeline.wait(request, response, () => serve(request, response, true));
+  });
 }
 
-function attachWebSockets(server: Server, endpoint: Endpoint, path: string): void {
+function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline, path: string): void {
   const webSockets = new WebSockets(endpoint, path);
   if (endpoint.metrics !== undefined) endpoint.metrics.webSockets = () => webSockets.size;
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (request.url?.charCodeAt(0) !== 0x2f) socket.destroy();
+    else if (isWebSocketOffer(request)) webSockets.upgrade(request, socket, head);
+    else ignoreUpgrade(server, request, socket, head);
+  };
   server.on('upgrade', (request, socket, head) => {
-    if (request.url?.charCodeAt(0) === 0x2f) webSockets.upgrade(request, socket, head);
-    else socket.destroy();
+    socket.on('error', () => socket.destroy());
+    // What answers earlier requests of this connection must not mix with the new protocol.
+    if (pipeline.isIdle(socket)) upgrade(request, socket, head);
+    else pipeline.wait(request, undefined, () => upgrade(request, socket, head));
   });
 }
 
 function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimits): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
+    if (isReadAgain(socket)) return;
     const address = noteAddress(socket) ?? '';
     const count = (open.get(address) ?? 0) + 1;
     if (count > maxConnectionsPerAddress) {
@@ -135,6 +153,7 @@ function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimi
 function countConnections(server: Server): () => number {
   let open = 0;
   server.on('connection', (socket: Socket) => {
+    if (isReadAgain(socket)) return;
     open++;
     socket.once('close', () => open--);
   });

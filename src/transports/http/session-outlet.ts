@@ -1,6 +1,7 @@
 // The way back of a POST within a session: JSON, or from the first interim message on a stream that the client may
 // lose and resume. Losing the connection cancels nothing here.
 
+import { callerKey } from '../../protocol/caller-budget.ts';
 import type { WireError } from '../../protocol/errors.ts';
 import type { Outlet, Principal } from '../../protocol/exchange.ts';
 import { answer, requestIds } from './answers.ts';
@@ -17,6 +18,8 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   readonly #message: unknown;
   #stream: ResumableStream | undefined;
   #gone = false;
+  abandonedAtMs: number | undefined;
+  #caller: string | undefined;
   ended = false;
 
   constructor(live: LiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown) {
@@ -27,7 +30,9 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   }
 
   get #mayStream(): boolean {
-    return !this.#gone && (this.#accepts === 'both' || this.#accepts === 'stream') && this.#live.mayStream;
+    return (
+      !this.#gone && (this.#accepts === 'both' || this.#accepts === 'stream') && this.#live.mayStream(this.#exchange)
+    );
   }
 
   /** Without a stream there is no id to come back with, so a lost client stays lost. */
@@ -75,25 +80,31 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
       this.#open(retryMs);
       (this.#stream as ResumableStream | undefined)?.hangUp(undefined);
     } else return false;
+    this.abandonedAtMs = Date.now();
     return true;
   }
 
   async resume(connection: EventStream, after: number): Promise<boolean> {
     const known = (await this.#stream?.resume(connection, after)) ?? false;
+    if (known) this.abandonedAtMs = undefined;
     // The call may have ended while a log was read; its answer is among what the client was just told.
     if (this.ended) connection.end();
     return known;
   }
 
   lostConnection(connection: EventStream): void {
-    if (this.#stream?.lost(connection) === true && !this.#stream.reachable) this.#live.channel.release();
+    if (this.#stream?.lost(connection) !== true) return;
+    this.abandonedAtMs = Date.now();
+    if (!this.#stream.reachable) this.#live.channel.release();
   }
 
   ending(connection: EventStream, error: WireError): void {
     if (this.#stream?.carriedBy(connection) !== true) return;
     // Where streams may be polled, the client comes back with a valid token and the id of the last event.
-    if (this.#live.channel.session?.polling === true && this.#live.log !== undefined) this.#stream.detach(connection);
-    else this.fail(error);
+    if (this.#live.channel.session?.polling === true && this.#live.log !== undefined) {
+      this.#stream.detach(connection);
+      this.abandonedAtMs = Date.now();
+    } else this.fail(error);
   }
 
   /** Answers every request of this exchange with an error. */
@@ -105,10 +116,15 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     return this.#exchange.principal;
   }
 
+  get caller(): string {
+    return (this.#caller ??= callerKey(this.#exchange));
+  }
+
   /** The client went away before there was a stream. */
   lost(): void {
     if (this.#stream !== undefined || this.ended) return;
     this.#gone = true;
+    this.abandonedAtMs = Date.now();
     this.#live.channel.release();
   }
 }

@@ -31,7 +31,7 @@ export class SessionStreams {
     const id = this.#sessions.idOf(exchange);
     if (id === undefined) return this.#refusals.sessionRequired(exchange);
     this.#door.enter(exchange, id, (live) => {
-      if (!live.mayStream) return this.#refusals.busy(exchange, 'too many streams are open');
+      if (!live.mayStream(exchange)) return this.#refusals.busy(exchange, 'too many streams are open');
       const last = this.#state.log && exchange.get('last-event-id');
       const place = last === undefined ? undefined : parseEventId(last);
       if (place?.kind === 'post') return this.#resume(live, exchange, place);

@@ -1,6 +1,7 @@
 // Streamable HTTP: one path for every revision. Requests that stand alone are answered by themselves; the others
 // belong to a session, which has a stream of its own (GET) and an end (DELETE).
 
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Principal, ReadHeader, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
 import { parseMessage, sortMessage } from '../../protocol/json-rpc.ts';
@@ -10,7 +11,7 @@ import { receive } from '../receive.ts';
 import { AloneOutlet } from './alone-outlet.ts';
 import { answer, type Refusals } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
-import { type BodyRefusal, type HttpExchange, HttpPeer } from './exchange.ts';
+import { type HttpExchange, HttpPeer } from './exchange.ts';
 import type { LiveSession } from './live-session.ts';
 import { type Accepts, acceptsOf, isJson } from './media.ts';
 import { whenReady } from './ready.ts';
@@ -54,7 +55,7 @@ export class Streamable {
 
   /** `replyIn`: the kind of answer where the route leaves no choice. */
   post(exchange: HttpExchange, replyIn?: Accepts): void {
-    const { limits } = this.#state;
+    const { maxBodyBytes } = this.#state.limits;
     const encoding = exchange.get('content-encoding');
     if (!isJson(exchange.get('content-type')) || (encoding !== undefined && encoding !== 'identity')) {
       return this.#refusals.notJson(exchange);
@@ -63,23 +64,35 @@ export class Streamable {
     if (accepts === 'none') {
       return this.#refusals.notAcceptable(exchange, 'both application/json and text/event-stream');
     }
-    if (this.#state.inFlight >= limits.maxInFlight) {
-      return this.#refusals.busy(exchange, `more than ${limits.maxInFlight} requests are in flight`);
-    }
-    exchange.readBody(limits.maxBodyBytes, (body) => {
+    exchange.readBody(maxBodyBytes, (body) => {
       if (typeof body === 'string') this.#read(exchange, accepts, body);
-      else this.#unread(exchange, body);
+      else this.#refusals.unread(exchange, body, maxBodyBytes);
     });
-  }
-
-  #unread(exchange: HttpExchange, { refused }: BodyRefusal): void {
-    if (refused === 'too-large') this.#refusals.tooLarge(exchange, this.#state.limits.maxBodyBytes);
-    else this.#refusals.refuse(exchange, 400, wireErrors.parse('the body is not UTF-8'));
   }
 
   #read(exchange: HttpExchange, accepts: Accepts, body: string): void {
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
+    const crowd = this.#state.crowd(exchange, message);
+    if (crowd === undefined) this.#route(exchange, accepts, message);
+    else if (crowd === 'bytes') this.#waitForRoom(exchange, accepts, message);
+    else this.#refusals.crowded(exchange, crowd);
+  }
+
+  /** Serves a request once the caller has read enough of what it asked for before. */
+  #waitForRoom(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
+    const stop = this.#state.buffered.whenRoom(callerKey(exchange), (hasRoom) => {
+      try {
+        if (hasRoom) this.#route(exchange, accepts, message);
+        else this.#refusals.crowded(exchange, 'bytes');
+      } catch (error) {
+        this.#refusals.failed(exchange, error);
+      }
+    });
+    exchange.onGone(stop);
+  }
+
+  #route(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const header: ReadHeader = (name) => exchange.get(name);
     switch (this.#host.route(message, header)) {
       case 'alone': {
@@ -100,23 +113,32 @@ export class Streamable {
     message: unknown,
     header: ReadHeader | undefined,
   ): void {
-    const { beat, limits } = this.#state;
+    const { beat, requests } = this.#state;
     const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
-    const room = beat.size < limits.maxStreams;
+    const room = this.#state.mayStream(exchange);
     const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room);
     receive(channel, message, this.#state.logger, header === undefined ? { outlet } : { outlet, header });
     if (outlet.ended) return;
-    this.#state.inFlight++;
+    const caller = callerKey(exchange);
+    requests.charge(caller);
     this.#alone.add(channel);
+    let abandoned: ReturnType<typeof setTimeout> | undefined;
     outlet.onEnd = () => {
-      this.#state.inFlight--;
+      clearTimeout(abandoned);
+      requests.release(caller);
       this.#alone.delete(channel);
     };
     outlet.onEnding = (error) => this.#state.settle(channel.drain(0, error));
     exchange.onGone(() => {
       outlet.lost();
-      // To go away is to cancel for a request that stands alone; elsewhere the call goes on, unheard.
-      if (header !== undefined) channel.close();
+      // To go away is to cancel for a request that stands alone; elsewhere the call goes on for a while, unheard.
+      if (header !== undefined) {
+        channel.close();
+        return outlet.end(undefined);
+      }
+      const giveUp = (): void => this.#state.settle(channel.drain(0, wireErrors.abandoned()));
+      abandoned = setTimeout(giveUp, this.#state.limits.abandonedCallMs);
+      (abandoned as { unref?: () => void }).unref?.();
     });
   }
 
@@ -164,6 +186,13 @@ export class Streamable {
     message: unknown,
     idOf: () => string | undefined | Promise<string | undefined>,
   ): void {
+    const { requests, logger } = this.#state;
+    const caller = callerKey(exchange);
+    let [isOver, isCounted] = [false, false];
+    const finish = (): void => {
+      isOver = true;
+      if (isCounted) requests.release(caller);
+    };
     const outlet: Outlet = {
       duplex: false,
       push: () => false,
@@ -172,14 +201,19 @@ export class Streamable {
           const answered = whenReady(idOf(), (id) =>
             answer(exchange, accepts, message, text, status, id === undefined ? [] : this.#sessions.headersOf(id)),
           );
-          this.#door.settle(exchange, answered);
+          if (answered instanceof Promise) this.#door.settle(exchange, answered.finally(finish));
+          else finish();
         } catch (error) {
+          finish();
           // The engine is done with this request, so what it might catch would go unanswered.
           this.#refusals.failed(exchange, error);
         }
       },
     };
-    receive(channel, message, this.#state.logger, { outlet });
+    receive(channel, message, logger, { outlet });
+    if (isOver) return;
+    isCounted = true;
+    requests.charge(caller);
   }
 
   #serve(exchange: HttpExchange, accepts: Accepts, message: unknown): void {

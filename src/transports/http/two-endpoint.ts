@@ -13,10 +13,12 @@ import type { EndpointState } from './endpoint-state.ts';
 import { type EventStream, eventText, openEventStream } from './event-stream.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
 import { acceptsOf, acceptsStream, isJson } from './media.ts';
+import { OpenCalls } from './open-calls.ts';
 
 interface Connection {
   readonly channel: SessionChannel;
   readonly stream: EventStream;
+  readonly calls: OpenCalls;
   readonly owner: string;
 }
 
@@ -39,20 +41,23 @@ export class TwoEndpoint {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#refusals.notAcceptable(exchange, 'text/event-stream');
     }
-    const { beat, limits } = this.#state;
-    if (beat.size >= limits.maxStreams) return this.#refusals.busy(exchange, 'too many streams are open');
+    const { beat } = this.#state;
+    if (!this.#state.mayStream(exchange)) return this.#refusals.busy(exchange, 'too many streams are open');
     const id = crypto.randomUUID();
     const stream = openEventStream(exchange, beat);
-    const channel = this.#host.connect(new HttpPeer(exchange, 'sse'), outletOf(stream));
-    this.#connections.set(id, { channel, stream, owner: principalKey(exchange.principal) });
+    const calls = new OpenCalls(this.#state.requests, stream.caller);
+    const channel = this.#host.connect(new HttpPeer(exchange, 'sse'), outletOf(stream, calls));
+    this.#connections.set(id, { channel, stream, calls, owner: principalKey(exchange.principal) });
     const close = (): void => {
       this.#connections.delete(id);
       stream.gone();
       channel.close();
+      calls.close();
     };
     stream.onEnding = (error) => {
       this.#connections.delete(id);
       this.#state.settle(channel.drain(0, error));
+      calls.close();
     };
     exchange.onGone(close);
     stream.write(eventText(`${this.#messagePath}?sessionId=${id}`, undefined, 'endpoint'));
@@ -76,19 +81,22 @@ export class TwoEndpoint {
     const { maxBodyBytes } = this.#state.limits;
     exchange.readBody(maxBodyBytes, (body) => {
       if (typeof body === 'string') return this.#receive(exchange, connection, body);
-      if (body.refused === 'too-large') return this.#refusals.tooLarge(exchange, maxBodyBytes);
-      this.#refusals.refuse(exchange, 400, wireErrors.parse('the body is not UTF-8'));
+      this.#refusals.unread(exchange, body, maxBodyBytes);
     });
   }
 
-  #receive(exchange: HttpExchange, { channel }: Connection, body: string): void {
+  #receive(exchange: HttpExchange, { channel, calls }: Connection, body: string): void {
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
+    const crowd = this.#state.crowd(exchange, message);
+    if (crowd !== undefined) return this.#refusals.crowded(exchange, crowd);
     exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
     const { logger } = this.#state;
     const claim = this.#claimOf(message);
-    if (claim === undefined) receive(channel, message, logger);
-    else refuse(channel, claim.error, claim.id, logger);
+    calls.begin();
+    const isReceived =
+      claim === undefined ? receive(channel, message, logger) : refuse(channel, claim.error, claim.id, logger);
+    calls.settle(isReceived);
   }
 
   /**
@@ -118,11 +126,12 @@ export class TwoEndpoint {
   }
 }
 
-function outletOf(stream: EventStream): Outlet {
+function outletOf(stream: EventStream, calls: OpenCalls): Outlet {
   return {
     duplex: true,
     push: (text) => stream.send(text),
     end: (text) => {
+      calls.ended();
       if (text !== undefined) stream.send(text);
     },
   };

@@ -1,11 +1,17 @@
 // One WebSocket being served: its messages, its answers, its signs of life, and its end.
 
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { type WireError, wireErrors } from '../../protocol/errors.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Principal, SessionChannel } from '../../protocol/exchange.ts';
-import { receiveText } from '../receive.ts';
+import { parseMessage } from '../../protocol/json-rpc.ts';
+import { receive, receiveText, refuse } from '../receive.ts';
+import { requestIds } from './answers.ts';
+import type { HeldBytes } from './buffered-bytes.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type AdmittedRequest, HttpPeer } from './exchange.ts';
+import { OpenCalls } from './open-calls.ts';
 
 /** Close codes: RFC 6455 §7.4.1 and the registry of IANA. */
 const goingAway = 1001;
@@ -16,40 +22,86 @@ const unauthorized = 3000;
 /** How long a peer may take to answer our goodbye. */
 const lastWordsMs = 500;
 
+/** What is on its way in either direction now and then, and not counted. */
+const freeBytes = 128 * 1024;
+
+type Pause = 'forUnsent' | 'forRoom';
+
 export class WebSocketConnection implements Outlet {
   readonly principal: Principal | undefined;
   readonly channel: SessionChannel;
   readonly #endpoint: Endpoint;
   readonly #webSocket: WebSocket;
-  readonly #maxQueuedBytes: number;
+  readonly #request: AdmittedRequest;
+  readonly #calls: OpenCalls;
+  /** Answers that were not read yet, and messages that are not complete yet. */
+  readonly #unsent: HeldBytes;
+  readonly #unfinished: HeldBytes;
+  /** Bytes that came since the last message was complete. */
+  #received = 0;
   /** Something came in since the last beat. */
   #alive = true;
-  #paused = false;
+  /** Why nothing is read for now. */
+  readonly #paused: Record<Pause, boolean> = { forUnsent: false, forRoom: false };
   /** Nothing that still comes in is served. */
   #ended = false;
   #expiry: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(endpoint: Endpoint, webSocket: WebSocket, request: AdmittedRequest) {
+  constructor(endpoint: Endpoint, webSocket: WebSocket, socket: Duplex, request: AdmittedRequest) {
+    const { state, limits } = endpoint;
+    const caller = callerKey(request);
     this.principal = request.principal;
     this.#endpoint = endpoint;
     this.#webSocket = webSocket;
-    this.#maxQueuedBytes = endpoint.limits.maxQueuedBytes;
+    this.#request = request;
+    this.#calls = new OpenCalls(state.requests, caller);
+    this.#unsent = state.buffered.open(caller);
+    this.#unfinished = state.buffered.open(caller);
     this.channel = endpoint.host.connect(new HttpPeer(request, 'websocket'), this);
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+      this.#received = 0;
+      this.#unfinished.release();
       if (this.#ended) return;
       if (isBinary) webSocket.close(notText, 'Only text frames are served');
-      else receiveText(this.channel, data.toString('utf8'), endpoint.logger);
+      else this.#receive(data.toString('utf8'));
     });
-    webSocket.on('pong', () => {
+    // Whatever comes is a sign of life: a large message may take longer than a ping may go unanswered.
+    socket.on('data', (chunk: Buffer) => {
       this.#alive = true;
+      this.#received += chunk.length;
+      if (this.#received > freeBytes) this.#holdUnfinished();
     });
     // The library closes with the fitting code: too large, not UTF-8, a broken frame.
     webSocket.on('error', (error) => endpoint.logger.debug('a WebSocket failed', { error }));
-    webSocket.on('close', () => {
-      clearTimeout(this.#expiry);
-      this.channel.close();
-    });
-    this.#expireSoon(endpoint.limits.heartbeatMs);
+    webSocket.on('close', () => this.#close());
+    this.#expireSoon(limits.heartbeatMs);
+  }
+
+  #close(): void {
+    this.#ended = true;
+    clearTimeout(this.#expiry);
+    this.channel.close();
+    this.#calls.close();
+    this.#unsent.release();
+    this.#unfinished.release();
+  }
+
+  #receive(text: string): void {
+    const { state, logger } = this.#endpoint;
+    this.#calls.begin();
+    this.#calls.settle(state.busy ? this.#receiveInCrowd(text) : receiveText(this.channel, text, logger));
+  }
+
+  #receiveInCrowd(text: string): boolean {
+    const { logger, host } = this.#endpoint;
+    const message = parseMessage(text, host.limits);
+    const failure = message instanceof WireError ? message : this.#crowdError(message);
+    if (failure === undefined) return receive(this.channel, message, logger);
+    return refuse(this.channel, failure, Array.isArray(message) ? undefined : requestIds(message)[0], logger);
+  }
+
+  #crowdError(message: unknown): WireError | undefined {
+    return this.#endpoint.state.crowd(this.#request, message) === undefined ? undefined : wireErrors.overloaded(1_000);
   }
 
   /** One beat: a ping, or the end of a peer that has been silent since the last one. */
@@ -91,6 +143,38 @@ export class WebSocketConnection implements Outlet {
     });
   }
 
+  // Reading, which pauses while too much waits in either direction.
+
+  #pause(reason: Pause): void {
+    this.#paused[reason] = true;
+    this.#webSocket.pause();
+  }
+
+  #resume(reason: Pause): void {
+    this.#paused[reason] = false;
+    if (!this.#paused.forUnsent && !this.#paused.forRoom) this.#webSocket.resume();
+  }
+
+  /** Counts a message that is not complete yet, and reads on only while there is room for it. */
+  #holdUnfinished(): void {
+    const { buffered } = this.#endpoint.state;
+    const { caller } = this.#unfinished;
+    if (!buffered.isFull(caller)) return this.#unfinished.set(this.#received);
+    if (this.#paused.forRoom) return;
+    this.#pause('forRoom');
+    const stop = buffered.whenRoom(caller, (hasRoom) => {
+      if (!hasRoom) return this.#cutOff('Too many bytes wait in memory');
+      this.#unfinished.set(this.#received);
+      this.#resume('forRoom');
+    });
+    this.#webSocket.once('close', stop);
+  }
+
+  #cutOff(reason: string): void {
+    this.#webSocket.close(tryAgainLater, reason);
+    this.#webSocket.terminate();
+  }
+
   // The outlet.
 
   get duplex(): boolean {
@@ -98,35 +182,48 @@ export class WebSocketConnection implements Outlet {
   }
 
   push(text: string): boolean {
+    return this.#send(text, this.#endpoint.limits.maxQueuedBytes);
+  }
+
+  end(text: string | undefined): void {
+    this.#calls.ended();
+    // Answers were asked for, and nothing more is while some wait; so there may be more of them than of what is pushed.
+    if (text !== undefined) this.#send(text, this.#endpoint.limits.maxBufferedBytesPerConnection);
+  }
+
+  #send(text: string, maxBytes: number): boolean {
     const webSocket = this.#webSocket;
     if (webSocket.readyState !== webSocket.OPEN) return false;
-    const queued = webSocket.bufferedAmount + text.length;
+    const { bufferedAmount } = webSocket;
+    const { maxQueuedBytes } = this.#endpoint.limits;
     // One answer may be larger than the limit; what may not grow is what waits before it.
-    if (webSocket.bufferedAmount > this.#maxQueuedBytes) {
-      webSocket.close(tryAgainLater, 'The client does not read');
-      webSocket.terminate();
+    if (bufferedAmount > maxBytes || (bufferedAmount > freeBytes && this.#isOverfull)) {
+      this.#cutOff('The client does not read');
       return false;
     }
-    if (queued < this.#maxQueuedBytes / 2) webSocket.send(text);
+    if (bufferedAmount + text.length < maxQueuedBytes / 2) webSocket.send(text);
     else this.#sendSlowly(text);
     return true;
+  }
+
+  get #isOverfull(): boolean {
+    return this.#endpoint.state.buffered.isOverfull(this.#unsent.caller);
   }
 
   /** Takes no new messages from a peer that does not take our answers. */
   #sendSlowly(text: string): void {
     const webSocket = this.#webSocket;
-    if (!this.#paused) {
-      this.#paused = true;
-      webSocket.pause();
-    }
+    if (!this.#paused.forUnsent) this.#pause('forUnsent');
     webSocket.send(text, () => {
-      if (!this.#paused || webSocket.bufferedAmount > this.#maxQueuedBytes / 4) return;
-      this.#paused = false;
-      webSocket.resume();
+      this.#countUnsent();
+      if (!this.#paused.forUnsent || webSocket.bufferedAmount > this.#endpoint.limits.maxQueuedBytes / 4) return;
+      this.#resume('forUnsent');
     });
+    this.#countUnsent();
   }
 
-  end(text: string | undefined): void {
-    if (text !== undefined) this.push(text);
+  #countUnsent(): void {
+    const { bufferedAmount } = this.#webSocket;
+    if (!this.#ended) this.#unsent.set(bufferedAmount > freeBytes ? bufferedAmount : 0);
   }
 }

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import { loadWebSocketLibrary } from '../websocket-library.ts';
@@ -15,6 +16,11 @@ import { WebSocketConnection } from './websocket-connection.ts';
 const subprotocol = 'mcp';
 /** RFC 6455 §7.4.1. */
 const internalError = 1011;
+
+/** Whether a request that offers another protocol means this one. */
+export function isWebSocketOffer({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+}
 
 export class WebSockets {
   readonly #endpoint: Endpoint;
@@ -36,9 +42,8 @@ export class WebSockets {
 
   /** Everything a request has to pass is checked before the protocol changes. */
   upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => socket.destroy());
     const request = new NodeRequest(incoming);
-    const { host, state, limits, draining } = this.#endpoint;
+    const { host, state, draining } = this.#endpoint;
     const refuse = (status: number, message: string, ...headers: string[]): void => {
       const text = host.refusal(wireErrors.transport(message), (name) => request.get(name));
       refuseUpgrade(socket, status, text, headers);
@@ -50,12 +55,14 @@ export class WebSockets {
     const decide = (admission: Admission): void => {
       if (!admission.ok) return refuse(admission.status, admission.message, ...admission.headers);
       if (request.path !== this.#path) return refuse(404, 'Not Found: there is no WebSocket at this path');
-      if (request.get('upgrade')?.toLowerCase() !== 'websocket') return refuse(400, 'Bad Request: only WebSocket');
       if (draining) return refuse(503, 'Service Unavailable: the server is shutting down');
-      if (state.beat.size + this.#open.size >= limits.maxStreams) {
+      request.principal = admission.principal;
+      if (!state.mayStream(request)) {
         return refuse(503, 'Service Unavailable: too many streams are open', 'Retry-After', '1');
       }
-      request.principal = admission.principal;
+      const caller = callerKey(request);
+      state.streams.charge(caller);
+      socket.once('close', () => state.streams.release(caller));
       this.#accept(incoming, socket, head, request, failed);
     };
     try {
@@ -82,7 +89,7 @@ export class WebSockets {
     this.#server
       .then((server) => {
         if (socket.destroyed) return;
-        server.handleUpgrade(incoming, socket, head, (webSocket) => this.#serve(webSocket, request));
+        server.handleUpgrade(incoming, socket, head, (webSocket) => this.#serve(webSocket, socket, request));
       })
       .catch(failed);
   }
@@ -98,10 +105,10 @@ export class WebSockets {
     });
   }
 
-  #serve(webSocket: WebSocket, request: NodeRequest): void {
+  #serve(webSocket: WebSocket, socket: Duplex, request: NodeRequest): void {
     let connection: WebSocketConnection;
     try {
-      connection = new WebSocketConnection(this.#endpoint, webSocket, request);
+      connection = new WebSocketConnection(this.#endpoint, webSocket, socket, request);
     } catch (error) {
       this.#endpoint.logger.error('a WebSocket could not be served', { error });
       webSocket.close(internalError, 'Internal error');

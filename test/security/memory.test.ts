@@ -1,0 +1,206 @@
+// Memory: a client that asks for much and reads nothing, or sends much and finishes nothing, holds its own share and no
+// more. The built program runs with a small heap, and the system says how much memory it took.
+
+import { writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { useHome } from '../cli/program.ts';
+import { modernBody, modernHeaders, TestClient } from '../e2e/http-client.ts';
+import { type Deaf, deafSocket, peakMemory, postText, send } from './support/attacker.ts';
+
+const home = useHome();
+const megabyte = 1024 * 1024;
+/** For all that is attacked here at once; each attack alone must stay well below. */
+const maxMemory = 450;
+
+const tokens = { mallory: 'mallory-0123456789abcdef0123456789abcdef', ada: 'ada-0123456789abcdef0123456789abcdef' };
+const mallory = { Authorization: `Bearer ${tokens.mallory}` };
+const ada = { Authorization: `Bearer ${tokens.ada}` };
+
+const open: { destroy(): void }[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.destroy();
+});
+
+async function start(...args: string[]) {
+  const { url, child } = await home.serve(args, {
+    env: {
+      NODE_OPTIONS: '--max-old-space-size=512',
+      MOORING_TOKEN: `${tokens.mallory},${tokens.ada}`,
+    },
+  });
+  const port = Number(new URL(url).port);
+  const client = new TestClient(port);
+  open.push({ destroy: () => client.close() });
+  return { port, client, child, peak: () => peakMemory(child.pid) };
+}
+
+async function attacker(port: number): Promise<Deaf> {
+  const deaf = await deafSocket(port);
+  open.push(deaf.socket);
+  return deaf;
+}
+
+/** Another caller is served all the time, and soon. */
+async function expectOthersServed(client: TestClient): Promise<void> {
+  const begun = Date.now();
+  const answer = await client.modern('tools/list', {}, { headers: ada });
+  expect(answer.status).toBe(200);
+  expect(Date.now() - begun).toBeLessThan(2_000);
+}
+
+/** A server with a file of 4 MB to be read, and what to ask for it. */
+async function withFile() {
+  const file = home.file('large.bin');
+  writeFileSync(file, Buffer.alloc(4 * megabyte, 1));
+  const server = await start('local', '--root', home.folder);
+  const params = { uri: `file://${file}` };
+  const body = JSON.stringify(modernBody('resources/read', params));
+  const request = postText(server.port, { ...modernHeaders('resources/read', params), ...mallory }, body);
+  return { ...server, request, params };
+}
+
+/** A server with 5 MB of notes. */
+async function withNotes() {
+  const server = await start('reference');
+  const content = 'n'.repeat(megabyte);
+  for (let n = 0; n < 5; n++) {
+    const params = { name: 'add_note', arguments: { title: `note ${n}`, content } };
+    const answer = await server.client.modern('tools/call', params, { headers: mallory });
+    expect(answer.json.result?.['isError'] ?? false, answer.text).toBe(false);
+  }
+  const params = { name: 'get_notes', arguments: {} };
+  const body = JSON.stringify(modernBody('tools/call', params));
+  const request = postText(server.port, { ...modernHeaders('tools/call', params), ...mallory }, body);
+  return { ...server, request };
+}
+
+const kinds = { 'reads of a file': withFile, 'lists of notes': withNotes };
+
+describe.each(Object.keys(kinds))('%s that nobody takes', (kind) => {
+  const prepare = kinds[kind as keyof typeof kinds];
+
+  test('1,000 of them pipelined on one connection are served one at a time', async () => {
+    const { port, client, request, peak } = await prepare();
+    const deaf = await attacker(port);
+    void send(deaf.socket, request.repeat(1_000));
+    for (let n = 0; n < 10; n++) await expectOthersServed(client);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await expectOthersServed(client);
+    expect(peak()).toBeLessThan(maxMemory);
+  });
+
+  test('one on each of 300 connections: the caller is told to wait, and nobody else is', async () => {
+    const { port, client, request, peak } = await prepare();
+    const all = await Promise.all(Array.from({ length: 300 }, () => attacker(port)));
+    for (const { socket } of all) socket.write(request);
+    for (let n = 0; n < 5; n++) await expectOthersServed(client);
+    for (const each of all) each.listen();
+    const statuses = (): string[] => all.flatMap(({ heard }) => /^HTTP\/1.1 (\d+)/.exec(heard())?.[1] ?? []);
+    await expect.poll(() => statuses().length, { timeout: 20_000 }).toBe(300);
+    expect(statuses()).toContain('503');
+    expect(statuses()).toContain('200');
+    expect(new Set(statuses())).toEqual(new Set(['200', '503']));
+    expect(peak()).toBeLessThan(maxMemory);
+  });
+});
+
+test('answers come in order, and all of them, to a client that pipelines and reads', async () => {
+  const { port } = await start('reference');
+  const deaf = await attacker(port);
+  deaf.listen();
+  const ids = Array.from({ length: 200 }, (_, n) => n + 1);
+  const text = ids.map((id) => {
+    const body = JSON.stringify(modernBody('tools/list', {}, id));
+    return postText(port, { ...modernHeaders('tools/list'), ...mallory }, body);
+  });
+  await send(deaf.socket, text.join(''));
+  const heard = () => [...deaf.heard().matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id));
+  await expect.poll(() => heard().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(50);
+  expect(heard()).toEqual(ids.slice(0, heard().length));
+});
+
+test('100 bodies of 10 MB that are never finished: reading stops, then 503, and others are served', async () => {
+  const { port, client, peak } = await start('reference');
+  const size = 10 * megabyte - 1_000;
+  const body = Buffer.alloc(size - 1, 0x20);
+  const all = await Promise.all(Array.from({ length: 100 }, () => attacker(port)));
+  const head = postText(port, { ...modernHeaders('tools/list'), ...mallory, 'Content-Length': String(size) }, '');
+  for (const each of all) {
+    each.listen();
+    each.socket.write(head);
+    void send(each.socket, body);
+  }
+  for (let n = 0; n < 10; n++) await expectOthersServed(client);
+  await expect
+    .poll(() => all.filter(({ heard }) => heard().startsWith('HTTP/1.1 503')).length, { timeout: 15_000 })
+    .toBeGreaterThan(50);
+  await expectOthersServed(client);
+  expect(peak()).toBeLessThan(maxMemory);
+});
+
+test('a body of a million tiny pieces takes no more memory than it has bytes', async () => {
+  const { port, client, peak } = await start('reference');
+  const before = peak();
+  const deaf = await attacker(port);
+  deaf.socket.write(
+    `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
+      `Authorization: ${mallory.Authorization}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  );
+  for (let n = 0; n < 100; n++) await send(deaf.socket, '1\r\n \r\n'.repeat(10_000));
+  await expectOthersServed(client);
+  expect(peak() - before).toBeLessThan(150);
+});
+
+test('thousands of requests that wait behind one that hangs are not kept without end', async () => {
+  const { port, client, peak } = await start('reference');
+  const params = { name: 'long_running_task', arguments: { steps: 1, delay: 20 } };
+  const body = JSON.stringify(modernBody('tools/call', params));
+  const hang = postText(port, { ...modernHeaders('tools/call', params), ...mallory }, body);
+  const all = await Promise.all(Array.from({ length: 100 }, () => attacker(port)));
+  for (const { socket } of all) {
+    socket.write(hang);
+    void send(socket, `GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.repeat(5_000));
+  }
+  for (let n = 0; n < 5; n++) await expectOthersServed(client);
+  expect(peak()).toBeLessThan(maxMemory);
+});
+
+describe('WebSockets', () => {
+  async function connect(port: number): Promise<WebSocket> {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, { headers: mallory });
+    open.push({ destroy: () => socket.terminate() });
+    socket.on('error', () => {});
+    await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
+    return socket;
+  }
+
+  test('100 messages of 10 MB that are never finished: the caller is cut off beyond its share', async () => {
+    const { port, client, peak } = await start('reference');
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => connect(port)));
+    let closed = 0;
+    const chunk = Buffer.alloc(1024 * 1024, 0x20);
+    for (const socket of sockets) {
+      socket.on('close', () => closed++);
+      // Fragments of one message, of which the last never comes.
+      for (let n = 0; n < 9; n++) socket.send(chunk, { fin: false, binary: false });
+    }
+    for (let n = 0; n < 5; n++) await expectOthersServed(client);
+    await expect.poll(() => closed, { timeout: 15_000 }).toBeGreaterThan(50);
+    await expectOthersServed(client);
+    expect(peak()).toBeLessThan(maxMemory);
+  });
+
+  test('answers that nobody takes, on 50 sockets at a time', async () => {
+    const { port, client, params, peak } = await withFile();
+    const sockets = await Promise.all(Array.from({ length: 50 }, () => connect(port)));
+    for (const socket of sockets) {
+      socket.pause();
+      for (let n = 0; n < 20; n++) socket.send(JSON.stringify(modernBody('resources/read', params, n)));
+    }
+    for (let n = 0; n < 5; n++) await expectOthersServed(client);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await expectOthersServed(client);
+    expect(peak()).toBeLessThan(maxMemory);
+  });
+});
