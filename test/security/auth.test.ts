@@ -241,7 +241,7 @@ describe('an OAuth resource server', () => {
     const token = await issuer.token(resource, {
       claims: { scope: undefined, scp: ['mcp'], sub: undefined, client_id: 'robot' },
     });
-    expect((await post(token)).body.result?.content[0]?.text).toContain('robot');
+    expect((await post(token)).body.result?.content[0]?.text).toBe(`${issuer.issuer} client:robot`);
   });
 
   test('a flood of unknown keys does not become a flood of requests to the issuer', async () => {

@@ -11,7 +11,7 @@ export type ScopeHierarchy = Readonly<Record<string, readonly string[]>>;
 
 /** Whom a token stands for; undefined when it does not say. */
 export function principalOf(claims: Claims, issuer: string, hierarchy: ScopeHierarchy): Principal | undefined {
-  const id = textOf(claims['sub']) ?? textOf(claims['client_id']);
+  const id = idOf(claims);
   if (id === undefined) return undefined;
   const expires = claims['exp'];
   return {
@@ -21,6 +21,25 @@ export function principalOf(claims: Claims, issuer: string, hierarchy: ScopeHier
     ...(typeof expires === 'number' ? { expiresAtMs: expires * 1000 } : {}),
     claims: claims as Meta,
   };
+}
+
+/** Claims that name the client a token was issued to: RFC 9068 and RFC 7662, OpenID Connect, and Okta. */
+const clientClaims = ['client_id', 'azp', 'cid'] as const;
+
+/**
+ * The id of a user is the `sub` of their tokens; that of a client acting for itself is `client:` and its id. Clients may
+ * choose their id in some places, and could choose a user's (RFC 9700 §4.15), so the two never share a namespace: a
+ * `sub` that looks like an id of the other kind is marked with `user:`. RFC 9068 §2.2 lets `sub` be the client where no
+ * user is involved; a token whose `sub` is also its client is therefore a client's.
+ */
+function idOf(claims: Claims): string | undefined {
+  const subject = textOf(claims['sub']);
+  if (subject === undefined) {
+    const client = textOf(claims['client_id']);
+    return client === undefined ? undefined : `client:${client}`;
+  }
+  if (clientClaims.some((name) => claims[name] === subject)) return `client:${subject}`;
+  return /^(?:client|user):/.test(subject) ? `user:${subject}` : subject;
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
