@@ -7,18 +7,20 @@ import {
   authenticateEnvironment,
   createOAuthAuthenticator,
   createTokenAuthenticator,
-  hashToken,
   type MetadataRoute,
   type OAuthAuthenticator,
   type Principal,
   readTokenFile,
   type TokenEntry,
 } from '../security/auth/index.ts';
+import { readLiteralTokens } from './literal-tokens.ts';
 import { Mistake } from './mistake.ts';
 import type { AuthSettings, HttpSettings, OAuthSettings } from './settings.ts';
 
 export interface Authentication {
   readonly authenticate: Authenticate;
+  /** Tokens given by value and those of the file, as hashes. */
+  readonly tokens: readonly TokenEntry[];
   /** Pages that tell clients where to get a token. */
   readonly routes: readonly MetadataRoute[];
   /** Spells the challenge for a call that needs more scopes. */
@@ -28,7 +30,7 @@ export interface Authentication {
 /** Makes an authenticator. Throws a `Mistake` for tokens and addresses that can not be used. */
 export function createAuthentication(auth: AuthSettings, http: HttpSettings): Authentication {
   const ways: Authenticate[] = [];
-  const tokens = [...literalTokens(auth.tokens), ...(auth.tokenFile === undefined ? [] : tokensOf(auth.tokenFile))];
+  const tokens = [...readLiteralTokens(auth.tokens), ...(auth.tokenFile === undefined ? [] : tokensOf(auth.tokenFile))];
   if (tokens.length > 0) ways.push(mistaken('auth', () => createTokenAuthenticator({ tokens })));
   const oauth = auth.oauth && mistaken('auth.oauth', () => oauthOf(auth.oauth as OAuthSettings, http));
   if (oauth !== undefined) ways.push(oauth.authenticate);
@@ -36,6 +38,7 @@ export function createAuthentication(auth: AuthSettings, http: HttpSettings): Au
     throw new Mistake(`${auth.tokenFile}: there are no tokens in it; "mooring token add NAME" makes one`);
   return {
     authenticate: ways.length === 1 ? (ways[0] as Authenticate) : anyOf(...ways),
+    tokens,
     routes: oauth?.routes ?? [],
     ...(oauth === undefined ? {} : { challenge: oauth.challenge }),
   };
@@ -55,13 +58,6 @@ export async function principalOfPipe(
   return authenticateEnvironment(authenticate, env).catch((error: unknown) => {
     throw new Mistake(`${(error as Error).message} (looked for it in ${tokenFile})`);
   });
-}
-
-function literalTokens(tokens: readonly string[]): TokenEntry[] {
-  return tokens.map((token, i) => ({
-    id: tokens.length === 1 ? 'token' : `token-${i + 1}`,
-    hash: mistaken('MOORING_TOKEN, --token', () => hashToken(token)),
-  }));
 }
 
 function tokensOf(file: string): TokenEntry[] {

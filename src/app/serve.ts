@@ -49,6 +49,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   await letGo(ready.server, async () => {
     if (audit !== undefined) await ready.server.use(audit);
     const authentication = await authenticationOf(settings);
+    if (authentication !== undefined) await tellOfData(ready, authentication, logger);
     if (policy !== undefined) await ready.server.use(policy.pack(authentication?.challenge));
     const guard = await addPlugins(ready, settled, health, logger);
     if (settings.http?.enabled !== true) {
@@ -94,6 +95,14 @@ async function authenticationOf({ auth, http }: Settings): Promise<Authenticatio
   if (auth === undefined || http?.enabled !== true) return undefined;
   const { createAuthentication } = await import('./authentication.ts');
   return createAuthentication(auth, http);
+}
+
+/** Data that no token opens any more is told once, at the start. */
+async function tellOfData({ data }: Ready, { tokens }: Authentication, logger: StreamLogger): Promise<void> {
+  if (data === undefined || tokens.length === 0) return;
+  const { tellOfPositions } = await import('./literal-tokens.ts');
+  // A data folder that can not be opened is told by whatever needs it.
+  await tellOfPositions(data, tokens, logger).catch(() => {});
 }
 
 async function principalOf({ auth }: Settings): Promise<Principal | undefined> {

@@ -4,6 +4,7 @@ import { clipboardProfile } from './clipboard.ts';
 import { localProfile } from './local.ts';
 import type { Profile } from './profile.ts';
 
+export type { Data } from './data.ts';
 export type { Lasting, Profile, ProfileOptions, Ready } from './profile.ts';
 
 /** One row per profile: what it is for, and where it is put together. */

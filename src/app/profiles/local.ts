@@ -49,7 +49,7 @@ export const localProfile: Profile = {
       }),
       'How this server is doing and what it can do',
     );
-    return { server };
+    return { server, data };
   },
 };
 

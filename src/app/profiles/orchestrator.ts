@@ -43,6 +43,6 @@ export const orchestratorProfile: Profile = {
     health.add('workers', () => (started ? { status: 'ok' } : { status: 'failed', detail: 'no sandbox; see the log' }));
     installHealthCheck(server, health);
     requireDescriptions(server);
-    return { server };
+    return { server, data };
   },
 };

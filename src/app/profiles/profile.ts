@@ -9,6 +9,7 @@ import type { HttpOptions } from '../../transports/http.ts';
 import type { StdioOptions } from '../../transports/stdio.ts';
 import type { HealthRegistry } from '../health.ts';
 import type { Settings } from '../settings.ts';
+import type { Data } from './data.ts';
 
 /** What keeps sessions, cursors and unfinished calls good after a restart, where a key is configured. */
 export interface Lasting {
@@ -38,6 +39,8 @@ export interface Ready {
   readonly http?: HttpOptions;
   /** Likewise for stdio. */
   readonly stdio?: Pick<StdioOptions, 'graceMs'>;
+  /** The data folder, where the profile keeps something for each caller. */
+  readonly data?: Data;
 }
 
 export interface Profile {

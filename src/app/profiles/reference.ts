@@ -35,6 +35,7 @@ export const referenceProfile: Profile = {
     await server.use(reference({ ...options, store: notes, listsTimezone: false }));
     return {
       server,
+      data,
       http: { compat: { sessionHeaders: ['X-Session-ID'], eventsPath: '/mcp/sse' }, healthPath: '/health' },
     };
   },

@@ -11,7 +11,9 @@ export {
   createToken,
   createTokenAuthenticator,
   hashToken,
+  idOfToken,
   readTokenFile,
   type TokenEntry,
   type TokenOptions,
+  tokenIssuer,
 } from './tokens.ts';

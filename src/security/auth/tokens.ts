@@ -27,7 +27,7 @@ export interface TokenOptions {
 const prefix = 'mrg_';
 
 /** Principals of static tokens never meet those of an authorization server. */
-const issuer = 'urn:mooring:token';
+export const tokenIssuer = 'urn:mooring:token';
 
 /** Makes a token. Show it once and keep the hash. */
 export function createToken(): { readonly token: string; readonly hash: string } {
@@ -44,6 +44,15 @@ export function hashToken(token: string): string {
 }
 
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/**
+ * The id of a caller whose token has no name. It follows from the token alone, so that it stays the same wherever the
+ * token stands in a list, and never becomes that of another token. Derived apart from the hash that authenticates: what
+ * is in logs is of no use for finding the token.
+ */
+export function idOfToken(token: string): string {
+  return `caller:${createHash('sha256').update(`mooring caller\u0000${token}`).digest('hex').slice(0, 32)}`;
+}
 
 /** Lets in who shows one of the tokens. */
 export function createTokenAuthenticator(options: TokenOptions): Authenticate {
@@ -70,7 +79,7 @@ export function createTokenAuthenticator(options: TokenOptions): Authenticate {
 
 function principalOf({ id, scopes = [], expires }: TokenEntry, hierarchy: ScopeHierarchy): Principal {
   const until = expires === undefined ? {} : { expiresAtMs: Date.parse(expires) };
-  return { id, issuer, scopes: withImplied(scopes, hierarchy), ...until };
+  return { id, issuer: tokenIssuer, scopes: withImplied(scopes, hierarchy), ...until };
 }
 
 function bytesOf({ id, hash }: TokenEntry): Buffer {

@@ -1,0 +1,73 @@
+// Tokens given by value (MOORING_TOKEN, --token, auth.tokens): who each of them is for. A caller is known by the name in
+// front of the token, or else by a hash of the token; never by its place in the list, which changes when another goes.
+
+import { principalKey } from '../engine/ports.ts';
+import type { Logger } from '../protocol/log.ts';
+import { hashToken, idOfToken, type TokenEntry, tokenIssuer } from '../security/auth/index.ts';
+import { Mistake } from './mistake.ts';
+import type { Data } from './profiles/index.ts';
+
+const where = 'MOORING_TOKEN, --token';
+
+/** `TOKEN` or `NAME:TOKEN`: a token has no colon (RFC 6750 §2.1), so there is one way to read it. */
+const pattern = /^(?:([\w.@+-]{1,64}):)?([A-Za-z0-9._~+/-]*=*)$/;
+
+/** The entries of tokens given by value. A name may have several tokens, so that one can replace the other. */
+export function readLiteralTokens(tokens: readonly string[]): TokenEntry[] {
+  const entries = tokens.map(readLiteralToken);
+  const names = new Map<string, string>();
+  for (const { id, hash } of entries) {
+    const known = names.get(hash);
+    if (known !== undefined && known !== id) throw new Mistake(`${where}: one token is given under two names`);
+    names.set(hash, id);
+  }
+  return entries;
+}
+
+function readLiteralToken(text: string): TokenEntry {
+  const [, name, token] = pattern.exec(text) ?? [];
+  if (token === undefined) {
+    throw new Mistake(
+      `${where}: write TOKEN or NAME:TOKEN. A name has letters, digits and . _ @ + -; a token letters, digits and - . _ ~ + /`,
+    );
+  }
+  try {
+    return { id: name ?? idOfToken(token), hash: hashToken(token) };
+  } catch (error) {
+    throw new Mistake(`${where}: ${(error as Error).message}`);
+  }
+}
+
+/** What earlier versions called the callers of tokens given by value: by their position. */
+const positions = ['token', ...Array.from({ length: 64 }, (_, i) => `token-${i + 1}`)];
+
+/**
+ * Tells the operator about data kept under the position of a token. It is not moved: nothing says which token stood
+ * there, and tokens may have been rotated since, so that a guess could hand it to another caller.
+ */
+export async function tellOfPositions(data: Data, tokens: readonly TokenEntry[], logger: Logger): Promise<void> {
+  if (!data.exists()) return;
+  const left = await callersWithData(
+    data,
+    positions.filter((id) => !tokens.some((each) => each.id === id)),
+  );
+  if (left.length === 0) return;
+  const callers = `the ${left.length === 1 ? 'caller' : 'callers'} ${left.map((id) => JSON.stringify(id)).join(', ')}`;
+  logger.warn(
+    `The data folder has data of ${callers}, named by an earlier version after the position of a token in the list. ` +
+      'No token opens it now, since tokens may have been rotated. If you know whose it is, put that name before the ' +
+      `token of this caller: MOORING_TOKEN=${left.at(-1)}:TOKEN`,
+  );
+}
+
+async function callersWithData(data: Data, ids: readonly string[]): Promise<string[]> {
+  const { notes, records } = await data.open();
+  const workers = [...(await records('worker').list()).values()] as { readonly owner?: unknown }[];
+  const found: string[] = [];
+  for (const id of ids) {
+    const owner = principalKey({ id, issuer: tokenIssuer });
+    const { total } = await notes.list(owner, { limit: 1, maxCharacters: 0 });
+    if (total > 0 || (await notes.counter(owner)) !== 0 || workers.some((each) => each.owner === owner)) found.push(id);
+  }
+  return found;
+}
