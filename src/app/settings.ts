@@ -64,6 +64,8 @@ export interface HttpSettings {
   readonly unsafeNoAuth: boolean;
   /** Seals sessions and states; replicas share it. Undefined: made at start. */
   readonly key: string | undefined;
+  /** Earlier keys: what they sealed is still opened. */
+  readonly previousKeys: readonly string[];
 }
 
 /** Who may connect over HTTP. Absent: anybody who reaches a loopback address. */

@@ -18,6 +18,8 @@ export interface Option {
   readonly oneOf?: readonly string[];
   /** Never printed. */
   readonly secret?: boolean;
+  /** Protects something: given but empty, it is a mistake and never means "off". */
+  readonly security?: boolean;
 }
 
 export const options: readonly Option[] = [
@@ -59,6 +61,7 @@ export const options: readonly Option[] = [
   {
     key: 'audit.file',
     kind: 'path',
+    security: true,
     section: 'what',
     flag: 'audit',
     metavar: 'FILE',
@@ -81,6 +84,7 @@ export const options: readonly Option[] = [
   {
     key: 'policy',
     kind: 'path',
+    security: true,
     section: 'what',
     flag: 'policy',
     metavar: 'FILE',
@@ -128,6 +132,7 @@ export const options: readonly Option[] = [
   {
     key: 'http.publicUrl',
     kind: 'text',
+    security: true,
     section: 'http',
     flag: 'public-url',
     metavar: 'URL',
@@ -152,14 +157,25 @@ export const options: readonly Option[] = [
   {
     key: 'http.key',
     kind: 'text',
+    security: true,
     section: 'http',
     env: 'MOORING_KEY',
     secret: true,
-    about: '32 bytes in base64 that seal sessions; replicas share them; default: made at start',
+    about: '32 random bytes in base64 that seal sessions; replicas share them; default: made at start',
+  },
+  {
+    key: 'http.previousKeys',
+    kind: 'texts',
+    security: true,
+    section: 'http',
+    env: 'MOORING_KEY_PREVIOUS',
+    secret: true,
+    about: 'earlier keys whose sessions are still accepted, for a change of the key without a gap',
   },
   {
     key: 'auth.tokens',
     kind: 'texts',
+    security: true,
     section: 'auth',
     flag: 'token',
     metavar: 'TOKEN',
@@ -170,6 +186,7 @@ export const options: readonly Option[] = [
   {
     key: 'auth.tokenFile',
     kind: 'path',
+    security: true,
     section: 'auth',
     flag: 'token-file',
     metavar: 'FILE',
@@ -178,6 +195,7 @@ export const options: readonly Option[] = [
   {
     key: 'auth.oauth.issuer',
     kind: 'text',
+    security: true,
     section: 'auth',
     flag: 'auth-issuer',
     metavar: 'URL',
@@ -186,6 +204,7 @@ export const options: readonly Option[] = [
   {
     key: 'auth.oauth.audience',
     kind: 'text',
+    security: true,
     section: 'auth',
     flag: 'auth-audience',
     metavar: 'URI',
@@ -194,12 +213,19 @@ export const options: readonly Option[] = [
   {
     key: 'auth.oauth.jwksUrl',
     kind: 'text',
+    security: true,
     section: 'auth',
     flag: 'auth-jwks',
     metavar: 'URL',
     about: 'where its keys are; default: found through its metadata',
   },
-  { key: 'auth.oauth.scopes', kind: 'texts', section: 'file', about: 'scopes every request must have' },
+  {
+    key: 'auth.oauth.scopes',
+    kind: 'texts',
+    security: true,
+    section: 'file',
+    about: 'scopes every request must have',
+  },
   {
     key: 'log.level',
     kind: 'text',

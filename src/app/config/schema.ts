@@ -65,17 +65,25 @@ interface ObjectSchema {
   readonly type: 'object';
   readonly properties: Record<string, JsonSchema>;
   readonly additionalProperties: false;
+  readonly minProperties?: number;
 }
 
 const newObject = (): ObjectSchema => ({ type: 'object', properties: {}, additionalProperties: false });
 
+/** Groups that protect something: `"auth": {}` would read as if it did. */
+const securityGroups: readonly string[] = ['audit', 'auth', 'oauth'];
+
 function place(into: ObjectSchema, [name, ...rest]: readonly string[], schema: JsonSchema): void {
   if (name === undefined) return;
-  if (rest.length === 0) into.properties[name] = schema;
-  else place((into.properties[name] ??= newObject() as unknown as JsonSchema) as unknown as ObjectSchema, rest, schema);
+  if (rest.length === 0) {
+    into.properties[name] = schema;
+    return;
+  }
+  const group = { ...newObject(), ...(securityGroups.includes(name) ? { minProperties: 1 } : {}) };
+  place((into.properties[name] ??= group as unknown as JsonSchema) as unknown as ObjectSchema, rest, schema);
 }
 
-function schemaOf({ key, kind, about, oneOf }: Option): JsonSchema {
+function schemaOf({ key, kind, about, oneOf, security }: Option): JsonSchema {
   const description = `${about.charAt(0).toUpperCase()}${about.slice(1).replace(/; repeatable/, '')}.`;
   const choice = oneOf === undefined ? {} : { enum: oneOf };
   switch (kind) {
@@ -88,7 +96,12 @@ function schemaOf({ key, kind, about, oneOf }: Option): JsonSchema {
       return { type: 'string', minLength: 1, ...choice, description };
     case 'texts':
     case 'paths':
-      return { type: 'array', items: { type: 'string', minLength: 1, ...choice }, description };
+      return {
+        type: 'array',
+        ...(security === true ? { minItems: 1 } : {}),
+        items: { type: 'string', minLength: 1, ...choice },
+        description,
+      };
     case 'tree':
       return { ...trees[key], description };
   }

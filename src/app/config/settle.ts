@@ -111,10 +111,12 @@ function configFileOf(
   cwd: string,
   platform: Platform,
 ): string | undefined {
-  const named = configFile ?? (env['MOORING_CONFIG'] || undefined);
+  const named = configFile ?? env['MOORING_CONFIG'];
   if (named !== undefined) {
-    const path = absolutePath(named, cwd, platform.home);
     const how = configFile === undefined ? 'MOORING_CONFIG' : '--config';
+    // The file may hold a policy or tokens: another one, or none, is not what was meant.
+    if (named.trim() === '') throw configFile === undefined ? emptyVariable(how) : new Mistake(`${how} must not be empty`);
+    const path = absolutePath(named, cwd, platform.home);
     if (!existsSync(path)) throw new Mistake(`${how}: there is no file ${path}; "mooring init" writes one`);
     return path;
   }
@@ -136,12 +138,20 @@ function readEnvironment(
   values: Values,
 ): void {
   const word = option.env === undefined ? undefined : env[option.env];
-  if (word === undefined || word === '' || option.env === undefined) return;
+  if (word === undefined || option.env === undefined) return;
+  if (word.trim() === '') {
+    if (option.security === true) throw emptyVariable(option.env);
+    return;
+  }
   // A wrong log level is no reason not to start; the logger says so itself.
   if (option.section === 'log' && option.kind === 'switch' && !/^(true|1|yes|on|false|0|no|off)$/i.test(word)) return;
   const words = option.kind === 'texts' ? word.split(',').map((each) => each.trim()) : [word];
   const value = parseWords(option, words, option.env, (path) => absolutePath(path, cwd, home));
   values.set(option.key, { value, origin: { from: 'env', where: option.env } });
+}
+
+function emptyVariable(name: string): Mistake {
+  return new Mistake(`${name} is set but empty. Give it a value, or unset it to do without.`);
 }
 
 function readFlag(option: Option, { flags }: Asked, cwd: string, { home }: Platform, values: Values): void {
@@ -181,6 +191,7 @@ function toSettings(values: Values): Settings {
       metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),
       unsafeNoAuth: get('http.unsafeNoAuth'),
       key: get('http.key'),
+      previousKeys: get<readonly string[] | undefined>('http.previousKeys') ?? [],
     },
     auth: authOf(values),
   };
@@ -191,6 +202,7 @@ function authOf(values: Values): AuthSettings | undefined {
   const tokens = get<readonly string[] | undefined>('auth.tokens') ?? [];
   const tokenFile = get<string | undefined>('auth.tokenFile');
   const issuer = get<string | undefined>('auth.oauth.issuer');
+  if (issuer === undefined) refuseWithoutIssuer(values);
   if (tokens.length === 0 && tokenFile === undefined && issuer === undefined) return undefined;
   const oauth: OAuthSettings | undefined =
     issuer === undefined
@@ -202,6 +214,14 @@ function authOf(values: Values): AuthSettings | undefined {
           scopes: get('auth.oauth.scopes'),
         };
   return { tokens, tokenFile, oauth };
+}
+
+/** What says how tokens of an issuer are checked, with no issuer: nothing would be checked. */
+function refuseWithoutIssuer(values: Values): void {
+  for (const [key, { origin }] of values) {
+    if (!key.startsWith('auth.oauth.')) continue;
+    throw new Mistake(`${origin.where ?? key} needs an issuer: give --auth-issuer URL, or auth.oauth.issuer in the file`);
+  }
 }
 
 function pathOf(values: Values, key: string, example: string): string | undefined {

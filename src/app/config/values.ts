@@ -75,6 +75,6 @@ function oneOf({ oneOf: words }: Option, word: string, where: string): string {
 }
 
 function notEmpty(word: string, where: string): string {
-  if (word === '') throw new Mistake(`${where} must not be empty`);
+  if (word.trim() === '') throw new Mistake(`${where} must not be empty`);
   return word;
 }
