@@ -85,10 +85,14 @@ async function policyOf({ settings, file }: Settled) {
   };
 }
 
-async function lastingOf({ http, dataDir }: Settings, logger: StreamLogger) {
-  if (http?.key === undefined) return undefined;
+async function lastingOf({ http, dataDir, profile }: Settings, logger: StreamLogger) {
+  const { key, previousKeys = [] } = http ?? {};
+  if (key === undefined) {
+    if (previousKeys.length === 0) return undefined;
+    throw new Mistake('http.previousKeys (MOORING_KEY_PREVIOUS) needs a key that took their place: set MOORING_KEY');
+  }
   const { openLasting } = await import('./lasting.ts');
-  return openLasting(http.key, dataDir, logger);
+  return openLasting({ key, previousKeys, profile, folder: dataDir }, logger);
 }
 
 async function authenticationOf({ auth, http }: Settings): Promise<Authentication | undefined> {

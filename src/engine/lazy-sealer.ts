@@ -1,11 +1,13 @@
 // A sealer that is loaded when something is first sealed: few servers hand out a cursor or a state.
 
-import type { Sealer, SealKey } from './ports.ts';
+import type { Sealing } from '../protocol/seal-key.ts';
+import type { Sealer } from './ports.ts';
 
-/** The sealer of sealer.ts, later; the key is asked for then. */
-export function lazySealer(key: () => SealKey): Sealer {
+/** The sealer of sealer.ts, later; its keys are asked for then. */
+export function lazySealer(sealing: () => Sealing): Sealer {
   let made: Promise<Sealer> | undefined;
-  const load = (): Promise<Sealer> => (made ??= import('./sealer.ts').then(({ createSealer }) => createSealer(key)));
+  const load = (): Promise<Sealer> =>
+    (made ??= import('./sealer.ts').then(({ createSealer }) => createSealer(sealing)));
   return {
     seal: async (purpose, value, context) => (await load()).seal(purpose, value, context),
     open: async (purpose, token, context) => (await load()).open(purpose, token, context),

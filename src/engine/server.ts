@@ -16,6 +16,7 @@ import type { Logger } from '../protocol/log.ts';
 import { methods } from '../protocol/methods.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
+import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
@@ -36,8 +37,6 @@ import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
-import { checkSealKey } from './seal-key.ts';
-
 import { Session } from './session.ts';
 
 /** What a server is made of. `name` and `version` are all it needs. */
@@ -57,6 +56,8 @@ export interface ServerOptions extends Implementation {
   readonly cache?: CacheHint;
   /** Seals cursors, sessions and states of unfinished calls. Replicas share it; default: made at start. */
   readonly key?: SealKey;
+  /** Earlier keys: what they sealed is still opened, so that the key can be changed without a gap. */
+  readonly previousKeys?: readonly SealKey[];
   readonly sealer?: Sealer;
   /** Single-use marks and journals too large to travel. Replicas share one; default: in memory. */
   readonly store?: ExpiringStore;
@@ -71,19 +72,23 @@ export function createServer(options: ServerOptions): Server {
 export class Server implements SessionHost {
   readonly #core: Core;
   /** Private, so that printing a server does not print its key. */
-  #sealKey: SealKey | undefined;
+  #sealing: Sealing | undefined;
   readonly #sealsItself: boolean;
   readonly #packs: Pack<Server>[] = [];
 
   constructor(options: ServerOptions) {
-    const { instructions, rules, limits, capabilities, extensions, logging, cache, key, sealer, store, logger } =
-      options;
+    const { instructions, rules, limits, capabilities, extensions, logging, cache, sealer, store, logger } = options;
+    const { key, previousKeys = [] } = options;
     const { name, version, title, description, websiteUrl, icons } = options;
     if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
       throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
     }
-    if (key !== undefined) checkSealKey(key);
-    this.#sealKey = key;
+    if (key === undefined && previousKeys.length > 0)
+      throw new TypeError('previousKeys need a key that took their place');
+    if (key !== undefined) {
+      for (const each of [key, ...previousKeys]) checkSealKey(each);
+      this.#sealing = { key, previousKeys, boundTo: name };
+    }
     this.#sealsItself = sealer === undefined;
     this.#core = new Core({
       identity: { name, version, title, description, websiteUrl, icons },
@@ -94,7 +99,7 @@ export class Server implements SessionHost {
       extensions,
       logging: logging ?? true,
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
-      sealer: sealer ?? lazySealer(() => this.sealKey as SealKey),
+      sealer: sealer ?? lazySealer(() => this.sealing as Sealing),
       store: store ?? createMemoryStore(),
       logger,
     });
@@ -226,9 +231,10 @@ export class Server implements SessionHost {
   get assumedVersion(): string | undefined {
     return this.#core.vocabulary.assumedVersion;
   }
-  get sealKey(): SealKey | undefined {
+  get sealing(): Sealing | undefined {
+    if (!this.#sealsItself) return undefined;
     // Made when first needed, so that a start pays for no crypto.
-    return this.#sealsItself ? (this.#sealKey ??= crypto.getRandomValues(new Uint8Array(32))) : undefined;
+    return (this.#sealing ??= { key: crypto.getRandomValues(new Uint8Array(32)), boundTo: this.name });
   }
   get sealer(): Sealer {
     return this.#core.sealer;

@@ -4,8 +4,9 @@ import type { MessageLimits } from './json-rpc.ts';
 import type { KeptText } from './kept-text.ts';
 import type { Logger } from './log.ts';
 import type { Capabilities, Implementation, LogLevel, RequestId } from './model.ts';
-import type { ExpiringStore, Sealer, SealKey } from './ports.ts';
+import type { ExpiringStore, Sealer } from './ports.ts';
 import type { Principal } from './principal.ts';
+import type { Sealing } from './seal-key.ts';
 
 export type { Principal } from './principal.ts';
 
@@ -163,8 +164,8 @@ export interface SessionHost extends Host {
   readonly handshakeVersions: readonly string[];
   /** The handshake revision spoken where neither session nor header names one. */
   readonly assumedVersion: string | undefined;
-  /** The key behind the sealer, for transports that seal faster by themselves; undefined when the sealer was given. */
-  readonly sealKey: SealKey | undefined;
+  /** The keys behind the sealer, for transports that seal faster by themselves; undefined when the sealer was given. */
+  readonly sealing: Sealing | undefined;
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
   /** Opens a channel; without an outlet there is no way for what no request asked for. `key` names its session to come. */

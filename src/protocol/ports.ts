@@ -3,7 +3,7 @@
 
 import type { Json } from './model.ts';
 
-/** A key for several processes: 32 bytes, or any secret text of at least 16 characters. */
+/** A key for several processes: 32 random bytes, or a secret text of at least 32 characters. */
 export type SealKey = Uint8Array | string;
 
 /**

@@ -5,12 +5,14 @@ import {
   createCipheriv,
   createDecipheriv,
   createHash,
+  createHmac,
   createSecretKey,
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
 import type { Json } from '../protocol/model.ts';
 import type { Sealer, SealKey } from '../protocol/ports.ts';
+import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 
 const cipherName = 'aes-256-gcm';
 const ivBytes = 12;
@@ -23,12 +25,14 @@ export interface SyncSealer extends Sealer {
 }
 
 /** Seals with AES-256-GCM under the same key, and in the same form, as every other sealer of this package. */
-export function createNodeSealer(sealKey: SealKey): SyncSealer {
-  const key = secretOf(sealKey);
+export function createNodeSealer(given: Sealing | SealKey): SyncSealer {
+  const { key: current, previousKeys = [], boundTo = '' } = isKey(given) ? { key: given } : given;
+  const key = secretOf(current, boundTo);
+  const keys = [key, ...previousKeys.map((each) => secretOf(each, boundTo))];
   return {
     seal(purpose, value, context = '') {
       const iv = randomFillSync(Buffer.allocUnsafe(ivBytes));
-      const cipher = createCipheriv(cipherName, key, iv).setAAD(boundTo(purpose, context));
+      const cipher = createCipheriv(cipherName, key, iv).setAAD(boundData(purpose, context));
       const parts = [iv, cipher.update(JSON.stringify(value), 'utf8'), cipher.final(), cipher.getAuthTag()];
       return Buffer.concat(parts).toString('base64url');
     },
@@ -36,28 +40,38 @@ export function createNodeSealer(sealKey: SealKey): SyncSealer {
       const bytes = Buffer.from(token, 'base64url');
       // The decoder forgives padding, stray bits and other alphabets; a token has exactly one spelling.
       if (bytes.length <= ivBytes + tagBytes || bytes.toString('base64url') !== token) return undefined;
-      const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
-      decipher.setAAD(boundTo(purpose, context)).setAuthTag(bytes.subarray(bytes.length - tagBytes));
-      try {
-        const text = decipher.update(bytes.subarray(ivBytes, bytes.length - tagBytes), undefined, 'utf8');
-        return JSON.parse(text + decipher.final('utf8')) as Json;
-      } catch {
-        // Forged, foreign or for another purpose: all the same to the caller.
-        return undefined;
+      const data = boundData(purpose, context);
+      for (const each of keys) {
+        const opened = openWith(each, bytes, data);
+        if (opened !== undefined) return opened.value;
       }
+      return undefined;
     },
   };
 }
 
-function boundTo(purpose: string, context: string): Buffer {
+/** Undefined for what was forged, is foreign, or was sealed for another purpose: all the same to the caller. */
+function openWith(key: KeyObject, bytes: Buffer, data: Buffer): { readonly value: Json } | undefined {
+  const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+  decipher.setAAD(data).setAuthTag(bytes.subarray(bytes.length - tagBytes));
+  try {
+    const text = decipher.update(bytes.subarray(ivBytes, bytes.length - tagBytes), undefined, 'utf8');
+    return { value: JSON.parse(text + decipher.final('utf8')) as Json };
+  } catch {
+    return undefined;
+  }
+}
+
+function boundData(purpose: string, context: string): Buffer {
   return Buffer.from(`mooring\u0000${purpose}\u0000${context}`);
 }
 
-function secretOf(key: SealKey): KeyObject {
-  if (typeof key !== 'string') {
-    if (key.byteLength !== 32) throw new TypeError(`A seal key has 32 bytes, not ${key.byteLength}`);
-    return createSecretKey(key);
-  }
-  if (key.length < 16) throw new TypeError('A seal key needs at least 16 characters; use a long random text');
-  return createSecretKey(createHash('sha256').update(`mooring seal key\u0000${key}`).digest());
+function isKey(given: Sealing | SealKey): given is SealKey {
+  return typeof given === 'string' || given instanceof Uint8Array;
+}
+
+function secretOf(key: SealKey, boundTo: string): KeyObject {
+  checkSealKey(key);
+  const bytes = typeof key === 'string' ? createHash('sha256').update(`mooring seal key\u0000${key}`).digest() : key;
+  return createSecretKey(createHmac('sha256', bytes).update(`mooring seal\u0000${boundTo}`).digest());
 }

@@ -7,11 +7,11 @@ import { type HttpProcess, startHttpProcess, useHttpProcess } from './http-proce
 useHttpProcess();
 let replicas: HttpProcess[];
 beforeAll(async () => {
-  const shared = { MOORING_TEST_KEY: 'one key for all replicas' };
+  const shared = { MOORING_TEST_KEY: 'one long key for all replicas of this test' };
   replicas = [
     await startHttpProcess(shared),
     await startHttpProcess(shared),
-    await startHttpProcess({ MOORING_TEST_KEY: 'somebody else has this key' }),
+    await startHttpProcess({ MOORING_TEST_KEY: 'another deployment has this other key' }),
   ];
 });
 afterAll(() => {

@@ -146,9 +146,9 @@ test('aborting the request, or cancelling its stream, cancels a call that stands
 });
 
 test('a session goes on in a server on sockets that has the same key', async () => {
-  const key = 'a key for two kinds of server';
+  const key = 'a long key for two kinds of server';
   const { serveHttp } = await import('../../src/index.ts');
-  const [one, two] = [createServer({ name: 'a', version: '1', key }), createServer({ name: 'b', version: '1', key })];
+  const [one, two] = [createServer({ name: 'a', version: '1', key }), createServer({ name: 'a', version: '1', key })];
   const handle = toFetch(one);
   handlers.push(handle);
   const http = await serveHttp(two, { port: 0, graceMs: 100 });

@@ -629,13 +629,13 @@ describe('only revisions without sessions', () => {
 
 describe('several processes', () => {
   test('a session goes on in another process that shares only the key', async () => {
-    const key = 'one key for two processes';
+    const key = 'one key that two processes share here';
     const [here, there] = [await start({}, { key }), await start({}, { key })];
     const id = await here.client.initialize({ capabilities: { sampling: {} } });
     expect(JSON.parse(text(await there.client.session(id, 'tools/call', { name: 'who' }))).caps).toEqual({
       sampling: {},
     });
-    const stranger = await start({}, { key: 'a key of somebody else' });
+    const stranger = await start({}, { key: 'a key of another deployment, long enough' });
     expect((await stranger.client.session(id, 'ping')).status).toBe(404);
   });
 });

@@ -6,7 +6,7 @@ import { createSealer } from '../../src/engine/sealer.ts';
 import { createServer, type ExpiringStore, type HttpServer, serveHttp } from '../../src/index.ts';
 import { both, EventReader, type Message, TestClient } from './http-client.ts';
 
-const key = 'shared by both machines';
+const key = 'a long text that both machines share';
 const memory = createMemoryStore();
 let broken = false;
 

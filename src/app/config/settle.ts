@@ -115,7 +115,8 @@ function configFileOf(
   if (named !== undefined) {
     const how = configFile === undefined ? 'MOORING_CONFIG' : '--config';
     // The file may hold a policy or tokens: another one, or none, is not what was meant.
-    if (named.trim() === '') throw configFile === undefined ? emptyVariable(how) : new Mistake(`${how} must not be empty`);
+    if (named.trim() === '')
+      throw configFile === undefined ? emptyVariable(how) : new Mistake(`${how} must not be empty`);
     const path = absolutePath(named, cwd, platform.home);
     if (!existsSync(path)) throw new Mistake(`${how}: there is no file ${path}; "mooring init" writes one`);
     return path;
@@ -220,7 +221,9 @@ function authOf(values: Values): AuthSettings | undefined {
 function refuseWithoutIssuer(values: Values): void {
   for (const [key, { origin }] of values) {
     if (!key.startsWith('auth.oauth.')) continue;
-    throw new Mistake(`${origin.where ?? key} needs an issuer: give --auth-issuer URL, or auth.oauth.issuer in the file`);
+    throw new Mistake(
+      `${origin.where ?? key} needs an issuer: give --auth-issuer URL, or auth.oauth.issuer in the file`,
+    );
   }
 }
 

@@ -15,6 +15,8 @@ import type { Data } from './data.ts';
 export interface Lasting {
   /** Seals them; replicas share it. */
   readonly key: SealKey;
+  /** Earlier keys, whose sessions are still good. */
+  readonly previousKeys: readonly SealKey[];
   /** Remembers which were ended or used up, and what sessions have subscribed to. */
   readonly store: ExpiringStore;
 }

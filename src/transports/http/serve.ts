@@ -89,7 +89,7 @@ function createEndpoint(host: SessionHost, options: HttpOptions, address: string
     ownOrigins: new Set([...originsOf(address, port), ...(outside === undefined ? [] : [outside.origin])]),
     corsOrigins: originsFrom(options.allowedOrigins),
   });
-  const sealer = options.sealer ?? (host.sealKey === undefined ? host.sealer : createNodeSealer(host.sealKey));
+  const sealer = options.sealer ?? (host.sealing === undefined ? host.sealer : createNodeSealer(host.sealing));
   return new Endpoint(host, options, access, sealer);
 }
 

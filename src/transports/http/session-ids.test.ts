@@ -20,7 +20,7 @@ const facts = {
 
 const anonymous = { principal: undefined, address: '127.0.0.1' };
 
-function make(key = 'a key for this test', store = createMemoryStore()) {
+function make(key = 'a key for this test, long enough', store = createMemoryStore()) {
   return { ids: new SessionIds(createNodeSealer(key), store, defaultHttpLimits), store };
 }
 
@@ -28,7 +28,7 @@ test('an id brings back what was settled, in every process with the key', () => 
   const id = make().ids.mint(facts, 'ada') as string;
   expect(id).toMatch(/^[\x21-\x7e]+$/);
   expect((make().ids.open(id, 'ada') as KnownSession).facts).toEqual(facts);
-  expect(make('another key for this test').ids.open(id, 'ada')).toBeUndefined();
+  expect(make('another key for this test, long enough').ids.open(id, 'ada')).toBeUndefined();
 });
 
 test('an id is bound to its principal, also when it is remembered', () => {
@@ -109,7 +109,7 @@ test('more ids than are remembered are opened all the same', () => {
 });
 
 test('a token for another purpose is no session', () => {
-  const sealer = createNodeSealer('a key for this test');
+  const sealer = createNodeSealer('a key for this test, long enough');
   const { ids } = make();
   expect(ids.open(sealer.seal('cursor', 'k 1 ["r",null,null,{}]'), '')).toBeUndefined();
   expect(ids.open(sealer.seal('session', { k: 1 }), '')).toBeUndefined();
