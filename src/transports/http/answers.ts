@@ -59,12 +59,14 @@ export class Refusals {
   readonly #host: SessionHost;
   readonly #logger: Logger;
   readonly #ownHeaders: boolean;
+  readonly #sessionHeaders: readonly string[];
 
-  /** `ownHeaders`: sessions are named by a header of the profile, whose clients know nothing of ours. */
-  constructor(host: SessionHost, logger: Logger, ownHeaders = false) {
+  /** `aliases`: sessions are named by headers of the profile too, whose clients know nothing of ours. */
+  constructor(host: SessionHost, logger: Logger, aliases?: readonly string[]) {
     this.#host = host;
     this.#logger = logger;
-    this.#ownHeaders = ownHeaders;
+    this.#ownHeaders = aliases !== undefined;
+    this.#sessionHeaders = ['mcp-session-id', ...(aliases ?? []).map((alias) => alias.toLowerCase())];
   }
 
   /** Answers with an error that belongs to no request. */
@@ -110,7 +112,13 @@ export class Refusals {
   }
 
   unknownSession(exchange: HttpExchange): void {
+    const ids = this.#sessionHeaders.flatMap((name) => exchange.get(name)?.split(',') ?? []);
+    if (new Set(ids.map((id) => id.trim())).size > 1) return this.twoSessions(exchange);
     this.refuse(exchange, 404, wireErrors.unknownSession());
+  }
+
+  twoSessions(exchange: HttpExchange): void {
+    this.refuse(exchange, 400, wireErrors.transport('Bad Request: the request has different session ids; send one'));
   }
 
   unknownVersion(exchange: HttpExchange, version: string, known: readonly string[]): void {

@@ -68,7 +68,7 @@ export class Endpoint {
     this.options = options;
     this.limits = settleLimits(options.limits);
     this.logger = options.logger ?? host.logger ?? silentLogger;
-    this.refusals = new Refusals(host, this.logger, options.compat?.sessionHeaders !== undefined);
+    this.refusals = new Refusals(host, this.logger, options.compat?.sessionHeaders);
     this.#access = access;
     const log = options.eventLog === false ? undefined : (options.eventLog ?? createEventLog());
     this.state = new EndpointState(this.limits, this.logger, log);

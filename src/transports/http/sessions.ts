@@ -14,6 +14,8 @@ import type { KnownSession, SessionIds } from './session-ids.ts';
 export class Sessions {
   readonly #host: SessionHost;
   readonly #store: ExpiringStore;
+  /** Further names of the header: as they are sent, and as they are looked up. */
+  readonly #aliasNames: readonly string[];
   readonly #aliases: readonly string[];
   readonly ids: SessionIds;
   readonly live: LiveSessions;
@@ -29,25 +31,29 @@ export class Sessions {
   ) {
     this.#host = host;
     this.#store = store;
-    this.#aliases = aliases;
+    this.#aliasNames = aliases;
+    this.#aliases = aliases.map((alias) => alias.toLowerCase());
     this.ids = ids;
     this.live = new LiveSessions(state);
   }
 
-  /** The id a request brings, under its own name or an alias. */
+  /**
+   * The id a request brings, under its own name or an alias. Different ones are joined, as HTTP joins a header that came
+   * twice: that is no id of ours, and `Refusals.unknownSession` says what is wrong with it.
+   */
   idOf(request: HttpRequest): string | undefined {
-    const id = request.get('mcp-session-id');
-    if (id !== undefined || this.#aliases.length === 0) return id;
+    let id = request.get('mcp-session-id');
     for (const alias of this.#aliases) {
-      const given = request.get(alias.toLowerCase());
-      if (given !== undefined) return given;
+      const given = request.get(alias);
+      if (given === undefined || given === id) continue;
+      id = id === undefined ? given : `${id}, ${given}`;
     }
-    return undefined;
+    return id;
   }
 
   /** The headers that hand an id out. */
   headersOf(id: string): string[] {
-    return ['Mcp-Session-Id', id, ...this.#aliases.flatMap((alias) => [alias, id])];
+    return ['Mcp-Session-Id', id, ...this.#aliasNames.flatMap((alias) => [alias, id])];
   }
 
   /** The session that a request means by an id. */

@@ -65,8 +65,9 @@ export class TwoEndpoint {
 
   /** Takes a message for one. */
   post(exchange: HttpExchange): void {
-    const id = new URLSearchParams(exchange.query).get('sessionId');
-    if (id === null || id === '') {
+    const [id, ...more] = new Set(new URLSearchParams(exchange.query).getAll('sessionId'));
+    if (more.length > 0) return this.#refusals.twoSessions(exchange);
+    if (id === undefined || id === '') {
       const error = wireErrors.transport('Bad Request: sessionId is missing; open the event stream first');
       return this.#refusals.refuse(exchange, 400, error);
     }
