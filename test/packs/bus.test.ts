@@ -4,15 +4,18 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { connect } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { BusConnection, theBus } from '../../src/packs/system/dbus/connection.ts';
 import { system } from '../../src/packs/system/index.ts';
+import { cli, useHome } from '../cli/program.ts';
 import { Conversation } from '../support/conversation.ts';
 import { findProgram } from '../support/programs.ts';
 import { haveBus, type Properties, startBus, TestService } from './private-bus.ts';
 import { afterwards, makeFolder, memoryLogger, useProfiles } from './profile.ts';
 
 useProfiles();
+const home = useHome();
 
 const run = promisify(execFile);
 
@@ -138,6 +141,38 @@ describe.skipIf(!haveBus)('on a real bus', () => {
     expect(bus.methods).toContain('ListNames() -> as');
     expect(bus.properties.Interfaces).toContain('org.freedesktop.DBus.Monitoring');
   });
+
+  test('S4-13 S4-15: without a list of services the bus itself is listed and read, wherever a bus answers', async () => {
+    const { address } = await startBus();
+    const uri = 'dbus://service/org.freedesktop.DBus';
+    const server = createServer({ name: 'bus', version: '1', logger: memoryLogger() });
+    await server.use(system({ commands: false, bus: { buses: [address] } }));
+    afterwards(() => server.close());
+    const conversation = await Conversation.open(server, '2024-11-05');
+    const { resources } = (await conversation.request('resources/list')).result;
+    expect(resources).toEqual([{ uri, name: 'DBus Service Info', mimeType: 'application/json' }]);
+    const { contents } = (await conversation.request('resources/read', { uri })).result;
+    expect(contents).toEqual([{ uri, mimeType: 'application/json', text: expect.any(String) }]);
+    expect(JSON.parse(contents[0].text)).toMatchObject({ service: 'org.freedesktop.DBus' });
+  });
+
+  test.each(['DBUS_SYSTEM_BUS_ADDRESS', 'DBUS_SESSION_BUS_ADDRESS'])(
+    'the profile system serves it over stdio and HTTP, for the bus that %s names',
+    async (variable) => {
+      const { address } = await startBus();
+      const env = { [variable]: address };
+      const uri = 'dbus://service/org.freedesktop.DBus';
+      const args = ['system', '--data', makeFolder()];
+      const piped = await connect([process.execPath, cli, 'serve', ...args], { env });
+      afterwards(() => piped.close());
+      const remote = await connect((await home.serve(args, { env })).url);
+      afterwards(() => remote.close());
+      for (const client of [piped, remote]) {
+        const [content] = (await client.readResource(uri)).contents as readonly { text: string }[];
+        expect(JSON.parse(content?.text as string)).toMatchObject({ service: 'org.freedesktop.DBus' });
+      }
+    },
+  );
 
   test('services that come and go change the list, changed properties are told to subscribers', async () => {
     const { address, path } = await startBus();

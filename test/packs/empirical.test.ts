@@ -3,13 +3,16 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { requireDescriptions } from '../../src/app/profiles/empirical-rules.ts';
+import { empiricalRules, requireDescriptions } from '../../src/app/profiles/empirical-rules.ts';
+import { connect } from '../../src/client/index.ts';
 import { createServer, serveStdio } from '../../src/index.ts';
+import { cli, useHome } from '../cli/program.ts';
 import { Conversation } from '../support/conversation.ts';
 import { startFakeLibraries } from './fake-libraries.ts';
-import { assemble, memoryLogger, useProfiles } from './profile.ts';
+import { afterwards, assemble, memoryLogger, useProfiles } from './profile.ts';
 
 useProfiles();
+const home = useHome();
 
 const old = '2024-11-05';
 
@@ -35,7 +38,7 @@ test('S3-4 S3-20: messages are JSON-RPC 2.0, and the server says its name and ve
     id: 1,
     result: {
       protocolVersion: old,
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {} },
       serverInfo: { name: 'research-mcp-server', version: '1.0.0' },
     },
   });
@@ -118,16 +121,62 @@ test('S3-15: what is thrown and is no error is made a text', async () => {
   }
 });
 
-test('S3-18 S3-36: what the server does not have is not declared, and its methods do not exist', async () => {
-  const { conversation } = await open();
-  for (const method of [
-    'resources/list',
-    'resources/read',
-    'prompts/list',
-    'logging/setLevel',
-    'completion/complete',
-  ]) {
+test('S3-16 S3-17 S3-19: resources of a scheme of its own are declared, listed with all fields, and read', async () => {
+  const { server, conversation } = await open();
+  const { result } = await new Conversation(server).request('initialize', { protocolVersion: old, capabilities: {} });
+  expect(result.capabilities).toEqual({ tools: {}, resources: {} });
+  const { resources } = (await conversation.request('resources/list', {})).result;
+  expect(resources.length).toBeGreaterThan(0);
+  for (const resource of resources) {
+    expect(Object.keys(resource)).toEqual(['uri', 'name', 'description', 'mimeType']);
+    expect(resource.uri).toMatch(/^custom:\/\/resource\/\w+$/);
+    const { contents } = (await conversation.request('resources/read', { uri: resource.uri })).result;
+    expect(contents).toEqual([{ uri: resource.uri, mimeType: resource.mimeType, text: expect.stringMatching(/./) }]);
+  }
+  const { error } = await conversation.request('resources/read', { uri: 'custom://resource/nothing' });
+  expect(error?.code).toBe(-32002);
+});
+
+test('S3-16 S3-17: the program lists and reads them over stdio and HTTP', async () => {
+  const piped = await connect([process.execPath, cli, 'serve', 'empirical']);
+  afterwards(() => piped.close());
+  const remote = await connect((await home.serve(['empirical'])).url);
+  afterwards(() => remote.close());
+  for (const client of [piped, remote]) {
+    const resources = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(['custom://resource/sources', 'custom://resource/guide']);
+    for (const { uri, mimeType } of resources) {
+      expect((await client.readResource(uri)).contents).toMatchObject([{ uri, mimeType, text: expect.any(String) }]);
+    }
+  }
+});
+
+test('the sources among the resources are those that the search takes', async () => {
+  const { conversation, libraries } = await open();
+  const read = async () => {
+    const { result } = await conversation.request('resources/read', { uri: 'custom://resource/sources' });
+    return JSON.parse(result.contents[0].text).sources;
+  };
+  const ok = ['arxiv', 'crossref', 'openalex'].map((name) => ({ name, status: 'ok' }));
+  expect(await read()).toEqual(ok);
+  libraries.fail('arxiv', 500);
+  for (let n = 0; n < 10; n++) await conversation.call('search_literature', { query: `q${n}`, sources: ['arxiv'] });
+  expect(await read()).toEqual([{ name: 'arxiv', status: 'failed' }, ...ok.slice(1)]);
+});
+
+test('S3-18: a server without resources does not declare them, and their methods do not exist', async () => {
+  const server = createServer({ name: 'x', version: '1', rules: empiricalRules, capabilities: { tools: {} } });
+  server.tool('t', { description: 't', run: () => 'x' });
+  const conversation = await Conversation.open(server, old);
+  for (const method of ['resources/list', 'resources/read', 'resources/templates/list']) {
     expect((await conversation.request(method, { uri: 'x://y' })).error?.code, method).toBe(-32601);
+  }
+});
+
+test('S3-36: what the server does not have is not declared, and its methods do not exist', async () => {
+  const { conversation } = await open();
+  for (const method of ['resources/subscribe', 'prompts/list', 'logging/setLevel', 'completion/complete']) {
+    expect((await conversation.request(method, { uri: 'custom://resource/guide' })).error?.code, method).toBe(-32601);
   }
 });
 

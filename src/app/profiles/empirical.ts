@@ -1,10 +1,11 @@
-// Profile `empirical`: the plugin-based research server of its document, over stdio, with tools and nothing else.
+// Profile `empirical`: the plugin-based research server of its document, over stdio, with tools and a few resources.
 // Differences from the official text are in empirical-rules.ts; docs/profiles/empirical.md lists them.
 
 import { createServer } from '../../engine/server.ts';
 import { type ResearchOptions, type ResearchPack, research, researchSchema } from '../../packs/research/index.ts';
 import { type Health, HealthRegistry } from '../health.ts';
 import { installHealthCheck } from './empirical-health.ts';
+import { installResources } from './empirical-resources.ts';
 import { empiricalRules, requireDescriptions } from './empirical-rules.ts';
 import { packOptions } from './pack-options.ts';
 import type { Profile } from './profile.ts';
@@ -16,7 +17,7 @@ export const empiricalProfile: Profile = {
       name: 'research-mcp-server',
       version: '1.0.0',
       rules: empiricalRules,
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {} },
       logging: false,
       logger,
       ...lasting,
@@ -28,6 +29,7 @@ export const empiricalProfile: Profile = {
     await server.use(pack);
     for (const source of Object.keys(pack.health)) health.add(source, () => healthOf(pack, source));
     installHealthCheck(server, health);
+    installResources(server, Object.keys(pack.health), health);
     requireDescriptions(server);
     return { server };
   },

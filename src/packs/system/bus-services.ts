@@ -17,8 +17,9 @@ export interface BusOptions {
   readonly timeoutMs?: number;
 }
 
-/** What describes the machine and holds nobody's secrets. */
+/** What describes the machine and holds no secrets. The bus itself comes first: it is there wherever a bus answers. */
 export const defaultServices: readonly string[] = [
+  'org.freedesktop.DBus',
   'org.freedesktop.Avahi',
   'org.freedesktop.NetworkManager',
   'org.freedesktop.UPower',
