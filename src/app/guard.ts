@@ -4,6 +4,7 @@ import type { Logger } from '../protocol/log.ts';
 import { systemReason } from '../protocol/system-reasons.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import type { Settled } from './config/settle.ts';
+import { makeFolder } from './make-folder.ts';
 import { Mistake } from './mistake.ts';
 import { basename, dirname, statSync } from './node-modules.ts';
 
@@ -20,6 +21,7 @@ export async function openAudit({ settings, values }: Settled, logger: Logger): 
   refuseSharedFolder(place.directory);
   const { openAuditLog } = await import('../security/audit/index.ts');
   try {
+    makeFolder(place.directory);
     return await openAuditLog({ ...place, sync: fsync, logger });
   } catch (error) {
     const why = systemReason(error, 'folder') ?? (error as Error).message;

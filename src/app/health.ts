@@ -1,9 +1,11 @@
 // How the parts of a running server are doing, by name. Whoever holds a part adds a check; health_check asks them all.
 
+import { hidePaths } from './hide-paths.ts';
+
 /** How one part is doing. */
 export interface Health {
   readonly status: 'ok' | 'degraded' | 'failed';
-  /** What is wrong and what to do, for people; never a secret. */
+  /** What is wrong and what to do, for people; never a secret. Callers see it without absolute paths. */
   readonly detail?: string;
 }
 
@@ -19,6 +21,12 @@ const maxCheckMs = 2_000;
 /** The checks of one server. */
 export class HealthRegistry {
   readonly #checks = new Map<string, HealthCheck>();
+  readonly #folders: readonly string[];
+
+  /** `folders`: known places of this machine, whose paths are not shown. */
+  constructor(folders: readonly string[] = []) {
+    this.#folders = folders;
+  }
 
   /** Adds a part; the result takes it away again. A name that is known already is replaced. */
   add(name: string, check: HealthCheck): () => void {
@@ -30,7 +38,12 @@ export class HealthRegistry {
 
   /** Asks every part. Never rejects: a check that throws or takes too long is a failed part. */
   check(): Promise<HealthPart[]> {
-    return Promise.all([...this.#checks].map(async ([name, check]) => ({ name, ...(await outcome(check)) })));
+    return Promise.all([...this.#checks].map(async ([name, check]) => this.#shown(name, await outcome(check))));
+  }
+
+  #shown(name: string, { status, detail }: Health): HealthPart {
+    const hide = (text: string): string => hidePaths(text, this.#folders);
+    return { name: hide(name), status, ...(detail === undefined ? {} : { detail: hide(detail) }) };
   }
 }
 

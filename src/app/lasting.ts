@@ -7,6 +7,7 @@ import type { Server } from '../engine/server.ts';
 import type { Logger } from '../protocol/log.ts';
 import { isWeak } from '../protocol/seal-key.ts';
 import { openDataFolder } from '../stores/sqlite/index.ts';
+import { makeFolder } from './make-folder.ts';
 import { Mistake } from './mistake.ts';
 import type { Lasting } from './profiles/index.ts';
 
@@ -33,6 +34,7 @@ export async function openLasting(options: LastingOptions, logger: Logger): Prom
     boundKey(readKey(each, 'http.previousKeys (MOORING_KEY_PREVIOUS)'), profile),
   );
   // Nothing listens for changes here, and what keeps notes in the same folder sees to its copy.
+  makeFolder(folder);
   const data = await openDataFolder(folder, { logger, pollMs: 0, copyAfterMs: 0 });
   return {
     name: 'lasting',

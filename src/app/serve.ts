@@ -3,12 +3,14 @@
 import type { Principal } from '../protocol/principal.ts';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
+import { guardStdout } from '../transports/stdout-guard.ts';
 import type { Authentication } from './authentication.ts';
 import { type Asked, type Settled, settle } from './config/settle.ts';
 import { openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import { Mistake } from './mistake.ts';
-import { dirname } from './node-modules.ts';
+import { dirname, isAbsolute } from './node-modules.ts';
+import { checkPlaces } from './places.ts';
 import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
 import type { Settings } from './settings.ts';
 import { version } from './version.ts';
@@ -32,10 +34,11 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const hint = meant === undefined ? `one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
     throw new Mistake(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
   }
+  checkPlaces(settled);
   const logger = createLogger({ name: 'mooring', ...logOptions(settled) });
   for (const note of [...settled.notes, ...idleFlags(settled)]) logger.notice(note);
   const profile = await row.load();
-  const health = new HealthRegistry();
+  const health = new HealthRegistry(knownFolders(settled));
   const audit = await openAudit(settled, logger);
   const ready = await letGo(audit, async () => {
     const pack = await lastingOf(settings, logger);
@@ -51,16 +54,25 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const authentication = await authenticationOf(settings);
     if (authentication !== undefined) await tellOfData(ready, authentication, logger);
     if (policy !== undefined) await ready.server.use(policy.pack(authentication?.challenge));
+    // Stdout may be the protocol's, and plugins print while they load. Over HTTP nothing else ever writes there.
+    const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
     const guard = await addPlugins(ready, settled, health, logger);
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
-      return serveOverStdio(profile.name, ready, principal, logger, guard);
+      return serveOverStdio(profile.name, ready, principal, logger, guard, unguard);
     }
     const { serveOverHttp } = await import('./serve-http.ts');
     const showSetup = options.showSetup === true;
     await serveOverHttp({ profile: profile.name, ready, settled, authentication, audit, logger, showSetup });
     guard();
   });
+}
+
+/** Places that error messages may name; callers of health_check do not see them. */
+function knownFolders({ settings, file }: Settled): string[] {
+  const { dataDir, roots, plugins } = settings;
+  const sources = plugins.map(({ source }) => source).filter(isAbsolute);
+  return [dataDir, ...roots, ...[...sources, ...(file === undefined ? [] : [file])].map((path) => dirname(path))];
 }
 
 /** Flags that are for HTTP, given where it is not served: they would be missed later. A token file is for pipes too. */
@@ -141,6 +153,12 @@ async function addPlugins(
   return pack.guard;
 }
 
+/** What other code prints is logged, as the transport on stdio does it. */
+const printed =
+  (logger: StreamLogger) =>
+  (line: string): void =>
+    logger.info(line, { printedTo: 'stdout' });
+
 function logOptions({ logLevel, logJson }: Settled): object {
   // An unknown level of the environment is left to the logger, which says so and goes on.
   return {
@@ -155,7 +173,10 @@ async function serveOverStdio(
   principal: Principal | undefined,
   logger: StreamLogger,
   guard: () => void,
+  unguard: (() => void) | undefined,
 ): Promise<void> {
+  // The transport takes hold of stdout and puts up a guard of its own before it returns.
+  unguard?.();
   const connection = await serveStdio(server, { ...stdio, logger, ...(principal === undefined ? {} : { principal }) });
   guard();
   let said = false;

@@ -1,8 +1,9 @@
 // The file of token hashes: who may come in. Tokens themselves are shown once and kept nowhere.
 
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createToken, readTokenFile, type TokenEntry } from '../security/auth/index.ts';
+import { requireFolder } from './make-folder.ts';
 import { Mistake } from './mistake.ts';
 
 export { createToken, type TokenEntry } from '../security/auth/index.ts';
@@ -42,7 +43,7 @@ export function revokeToken(file: string, id: string): void {
 
 /** Whole or not at all, for the owner alone. */
 function write(file: string, tokens: readonly TokenEntry[]): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  requireFolder(dirname(file), 'The token file');
   const fresh = `${file}.${process.pid}`;
   try {
     writeFileSync(fresh, `${JSON.stringify({ tokens }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });

@@ -4,7 +4,6 @@
 import {
   copyFileSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -13,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { Mistake } from '../mistake.ts';
 import { JsoncError, positionOf } from '../text/jsonc.ts';
 import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-edit.ts';
@@ -90,7 +90,7 @@ function understood<T>(file: string, text: string, work: () => T): T {
 
 /** Whole or not at all: a client that reads meanwhile sees the old file or the new one. */
 function write(file: string, text: string): string | undefined {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file), 0o777);
   // Settings are often links into a repository of dotfiles; what they point at is what changes.
   const target = existsSync(file) ? realpathSync(file) : file;
   const old = statSync(target, { throwIfNoEntry: false });

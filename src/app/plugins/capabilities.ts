@@ -1,8 +1,8 @@
 // What plugins can be granted, and what each grant puts into their hands. Services are loaded when they are granted.
 
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../protocol/log.ts';
+import { makeFolder } from '../make-folder.ts';
 import type { Settings } from '../settings.ts';
 import type { PluginHost } from './contract.ts';
 
@@ -85,6 +85,6 @@ async function openSandbox(
 
 function openData(name: string, { dataDir }: Settings): string {
   const folder = join(dataDir, 'plugins', name.replaceAll('/', '+'));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   return folder;
 }

@@ -128,10 +128,10 @@ test.each<[string, string, object, Partial<PluginSettings>, RegExp]>([
   expect(await textOf('greet')).toBe('still here');
 });
 
-test('a folder that is missing is named by its source', async () => {
+test('a folder that is missing is named by the last part of its source: callers see no paths', async () => {
   await load([{ source: join(root, 'nowhere') }]);
   expect(await health.check()).toEqual([
-    { name: `plugin ${root}/nowhere`, status: 'failed', detail: `there is no folder ${root}/nowhere` },
+    { name: 'plugin …/nowhere', status: 'failed', detail: 'there is no folder …/nowhere' },
   ]);
 });
 

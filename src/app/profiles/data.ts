@@ -4,6 +4,7 @@ import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { DataFolder } from '../../stores/sqlite/index.ts';
 import type { HealthRegistry } from '../health.ts';
+import { makeFolder } from '../make-folder.ts';
 import { existsSync, join } from '../node-modules.ts';
 
 export interface Data {
@@ -22,7 +23,10 @@ export async function useData(
   let opening: Promise<DataFolder> | undefined;
   const open = (): Promise<DataFolder> => {
     opening ??= import('../../stores/sqlite/index.ts')
-      .then(({ openDataFolder }) => openDataFolder(folder, { logger }))
+      .then(({ openDataFolder }) => {
+        makeFolder(folder);
+        return openDataFolder(folder, { logger });
+      })
       .catch((error: unknown) => {
         opening = undefined;
         logger.error('the data folder can not be opened', { error });
@@ -30,7 +34,10 @@ export async function useData(
       });
     return opening;
   };
-  health?.add('data', async () => ({ status: 'ok', detail: (await open()).file }));
+  health?.add('data', async () => {
+    await open();
+    return { status: 'ok' };
+  });
   await server.use({
     name: 'data',
     install() {},

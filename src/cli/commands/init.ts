@@ -1,9 +1,10 @@
 // mooring init: a configuration file to start from.
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { thisPlatform, userConfigFile } from '../../app/config/folders.ts';
 import { configTemplate } from '../../app/config/template.ts';
+import { requireFolder } from '../../app/make-folder.ts';
 import { Mistake } from '../../app/mistake.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { openOutput } from '../ui/output.ts';
@@ -44,7 +45,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (existsSync(file) && values.force !== true) {
     throw new Mistake(`${file} exists already; --force replaces it, --print shows a new one`);
   }
-  mkdirSync(dirname(file), { recursive: true });
+  requireFolder(dirname(file), 'The configuration file');
   writeFileSync(file, text, { mode: 0o600 });
   const { style } = out;
   const named = values.user === true ? '' : ` --config ${nameOf(file)}`;

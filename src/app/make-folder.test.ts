@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeFolder } from './make-folder.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mooring-folder-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('makes what is missing, for the owner alone, and leaves what is there', () => {
+  makeFolder(join(folder, 'a/b/c'));
+  for (const each of ['a', 'a/b', 'a/b/c']) expect(statSync(join(folder, each)).mode & 0o777).toBe(0o700);
+  makeFolder(join(folder, 'a'), 0o755);
+  expect(statSync(join(folder, 'a')).mode & 0o777).toBe(0o700);
+});
+
+test('a file in the way and a link that leads nowhere are errors', () => {
+  writeFileSync(join(folder, 'file'), '');
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
+  expect(() => makeFolder(join(folder, 'file'))).toThrow('ENOTDIR');
+  expect(() => makeFolder(join(folder, 'file/below'))).toThrow('ENOTDIR');
+  expect(() => makeFolder(join(folder, 'link'))).toThrow('ENOENT');
+  expect(() => makeFolder(join(folder, 'link/below'))).toThrow('ENOENT');
+});
+
+test.runIf(process.platform === 'linux')('a folder below /proc is an error at once', () => {
+  expect(() => makeFolder('/proc/nope')).toThrow('ENOENT');
+  expect(() => makeFolder('/proc/nope/deeper/still')).toThrow('ENOENT');
+  expect(() => makeFolder('/proc/self/status/x')).toThrow(/ENOTDIR/);
+});
