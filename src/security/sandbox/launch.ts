@@ -10,6 +10,7 @@ import { Tail } from './capture.ts';
 import type { ExitReport, StopReason } from './contract.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
+import { type StandardPipes, standardPipes } from './pipes.ts';
 import type { StartHook, Walls } from './trees.ts';
 import { GroupTree, WalledTree } from './trees.ts';
 
@@ -48,10 +49,9 @@ export const drainGraceMs = 500;
 export function launch(plan: LaunchPlan): Launched {
   const startedAt = performance.now();
   const { walls } = plan;
-  const child = start(plan);
+  const { child, stdin, stdout, stderr } = start(plan);
   const tree = walls ? new WalledTree(child, walls, plan.onStart) : new GroupTree(child, plan.onStart);
   const words = new Tail(4 * 1024);
-  const { stdout, stderr } = child;
   stderr.on('data', (chunk: Buffer) => words.push(chunk));
 
   const ended = (async (): Promise<ExitReport> => {
@@ -66,29 +66,38 @@ export function launch(plan: LaunchPlan): Launched {
       throw sandboxErrors.startFailed(words.bytes().toString().trim() || `exit status ${code ?? killedBy}`);
     } finally {
       tree.end();
+      // As Node does it for streams of its own: what nobody reads must not keep a descriptor open.
+      stdin?.destroy();
+      for (const stream of [stdout, stderr]) stream.resume();
     }
   })();
 
   const begun = Promise.race([tree.begun, ended.then(() => undefined)]);
   begun.catch(() => {}); // Whoever waits for it hears of it; the others hear from `ended`.
-  return { stdin: child.stdin, stdout, stderr, stop: (reason) => tree.stop(reason), begun, ended };
+  return { stdin, stdout, stderr, stop: (reason) => tree.stop(reason), begun, ended };
 }
 
-type StartedProcess = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+/** A process with its standard streams. */
+interface Started {
+  readonly child: ChildProcess;
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
 
-function start({ file, args, cwd, environment, stdin, identity, walls, covered }: LaunchPlan): StartedProcess {
+function start({ file, args, cwd, environment, stdin, identity, walls, covered }: LaunchPlan): Started {
   const nothing = covered.length > 0 ? openSync('/dev/null', 'r') : -1;
-  const stdio: (StdioNull | StdioPipe | number)[] = [
-    stdin,
-    'pipe',
-    'pipe',
-    ...(walls ? Object.values(descriptors).map(() => 'pipe' as const) : []),
-  ];
-  for (const descriptor of covered) {
-    while (stdio.length <= descriptor) stdio.push('ignore');
-    if (stdio[descriptor] === 'ignore') stdio[descriptor] = nothing;
-  }
+  let pipes: StandardPipes | undefined;
   try {
+    pipes = standardPipes(stdin);
+    const stdio: (StdioNull | StdioPipe | number)[] = [
+      ...(pipes?.stdio ?? ([stdin, 'pipe', 'pipe'] as const)),
+      ...(walls ? Object.values(descriptors).map(() => 'pipe' as const) : []),
+    ];
+    for (const descriptor of covered) {
+      while (stdio.length <= descriptor) stdio.push('ignore');
+      if (stdio[descriptor] === 'ignore') stdio[descriptor] = nothing;
+    }
     const child = spawn(file, args, {
       cwd,
       env: environment,
@@ -97,16 +106,21 @@ function start({ file, args, cwd, environment, stdin, identity, walls, covered }
       detached: true,
       ...(identity.changes ? { uid: identity.uid, gid: identity.gid } : {}),
     });
-    if (child.stdout !== null && child.stdout !== undefined) return child as StartedProcess;
+    const started = { child, ...streamsOf(pipes ?? child) };
+    if (started.stdout !== null && (!walls || child.stdio[descriptors.arguments])) return started as Started;
     // Out of descriptors, Node gives a child without pipes and tells the rest in an event.
     child.on('error', () => {});
     throw new Error('no descriptors left');
   } catch (cause) {
+    pipes?.destroy();
     throw sandboxErrors.startFailed(String(cause), cause);
   } finally {
+    pipes?.handOn();
     if (nothing >= 0) closeSync(nothing);
   }
 }
+
+const streamsOf = ({ stdin, stdout, stderr }: StandardPipes | ChildProcess) => ({ stdin, stdout, stderr });
 
 function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
   return new Promise((resolve, reject) => {

@@ -42,6 +42,14 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     expect(texts(await execute(conversation, 'echo', ['$HOME', '`id`', '; ls', '*']))).toBe('$HOME `id` ; ls *\n');
   });
 
+  test('a program that is told to write to /dev/stdout or /dev/stderr does so', async () => {
+    const { conversation } = await open({ allowedCommands: ['sh'] });
+    const script = 'echo out > /dev/stdout; echo also > /dev/fd/1; echo err > /dev/stderr';
+    const { result } = await execute(conversation, 'sh', ['-c', script]);
+    expect(result.isError).toBeUndefined();
+    expect(texts({ result })).toBe('out\nalso\nerr\n');
+  });
+
   test('S4-8 S4-44: a failure is a result that says so', async () => {
     const { conversation } = await open();
     const { result } = await execute(conversation, 'cat', ['/nonexistent']);
