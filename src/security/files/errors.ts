@@ -12,7 +12,7 @@ export type FileErrorCode =
   | 'FILE_IO';
 
 /** What really happened behind a `FILE_NOT_FOUND`. For the audit log only, never for the one who asked. */
-export type HiddenReason = 'missing' | 'outside' | 'denied' | 'malformed' | 'link' | 'too-deep' | 'moved';
+export type HiddenReason = 'missing' | 'outside' | 'denied' | 'malformed' | 'link' | 'too-deep' | 'moved' | 'own';
 
 /** A refused or failed file operation. */
 export class FileError extends Error {
@@ -57,6 +57,11 @@ export const fileErrors = {
     new FileError('FILE_READ_ONLY', `This tree is read-only: ${quote(asked)}. Open the roots with writable: true.`),
   badRoot: (root: string, why: string, cause?: unknown) =>
     new FileError('FILE_BAD_ROOT', `Cannot use root ${quote(root)}: ${why}`, { cause }),
+  ownRoot: (root: string) =>
+    new FileError(
+      'FILE_BAD_ROOT',
+      `Cannot use root ${quote(root)}: it belongs to this server (data, settings, keys or logs), and none of that is served. Choose another folder.`,
+    ),
   io: (asked: string, cause: unknown) =>
     new FileError('FILE_IO', `The file system failed (${errnoOf(cause) ?? 'unknown error'}): ${quote(asked)}`, {
       cause,

@@ -14,6 +14,7 @@ import {
   statfsSync,
 } from 'node:fs';
 import { sep } from 'node:path';
+import type { OwnFiles } from './own-files.ts';
 
 /** An object that a walk has reached. Close it when done. */
 export interface Place {
@@ -29,8 +30,11 @@ export interface Footing {
   enter(realPath: string): Place | undefined;
   /** One name further. A symbolic link is returned as itself. Throws the system's error when nothing is there. */
   step(from: Place, name: string): Place;
-  /** Opens an ordinary file for reading: the very object that the place stands on, or `undefined`. */
-  openFile(place: Place): number | undefined;
+  /**
+   * Opens an ordinary file for reading: the very object that the place stands on, or `undefined`. A descriptor of an
+   * own file is never closed again (see `own-files.ts`).
+   */
+  openFile(place: Place, own?: OwnFiles): number | undefined;
   /** Whether the path of the place still leads to the object, for those about to create something below it. */
   confirm(place: Place): boolean;
 }
@@ -82,10 +86,14 @@ export const checkedFooting: Footing = {
     const path = from.path.endsWith(sep) ? from.path + name : from.path + sep + name;
     return { path, stats: lstatSync(path, { bigint: true }), close: () => {} };
   },
-  openFile(place) {
+  openFile(place, own) {
     const fd = openSync(place.path, readFlags | O_NOFOLLOW_ANY);
+    const opened = fstatSync(fd, { bigint: true });
+    // Somebody swapped the name for one of an own file between check and open. Closing it would drop SQLite's locks, so
+    // this one descriptor stays open until the process ends; nothing was read from it.
+    if (own?.has(opened)) return undefined;
     try {
-      if (same(fstatSync(fd, { bigint: true }), place.stats) && checkedFooting.confirm(place)) return fd;
+      if (same(opened, place.stats) && checkedFooting.confirm(place)) return fd;
     } catch (error) {
       closeSync(fd);
       throw error;

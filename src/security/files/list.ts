@@ -120,6 +120,7 @@ function look(ground: Ground, spot: Spot, directory: Place, name: string): Found
   let place: Place | undefined;
   try {
     place = ground.footing.step(directory, name);
+    if (ground.own?.includes(directory.stats, name, place.stats)) return undefined;
     const isLink = place.stats.isSymbolicLink();
     if (isLink) {
       place.close();

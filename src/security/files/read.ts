@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { fileErrors } from './errors.ts';
 import { type Footing, isPseudo, type Place } from './footing.ts';
 import type { FileLimits } from './limits.ts';
+import type { OwnFiles } from './own-files.ts';
 
 const readChunk = promisify(read);
 
@@ -28,9 +29,10 @@ export function readPlace(
   asked: string,
   maxBytes: number,
   signal: AbortSignal | undefined,
+  own: OwnFiles | undefined,
 ): Promise<Buffer> {
   if (place.stats.size > BigInt(maxBytes)) throw fileErrors.tooLarge(asked, maxBytes);
-  const fd = footing.openFile(place);
+  const fd = footing.openFile(place, own);
   if (fd === undefined) throw fileErrors.notFound(asked, 'moved');
   return drain(fd, Number(place.stats.size), maxBytes, asked, signal).finally(() => closeSync(fd));
 }

@@ -6,6 +6,7 @@ import { bestFooting, type Footing, isPseudo, type Place, procFooting } from './
 import { defaultFileLimits, type FileLimits } from './limits.ts';
 import { type Listing, type ListOptions, listSpot } from './list.ts';
 import { parseLocator, pathOf, toUri } from './locator.ts';
+import type { OwnFiles } from './own-files.ts';
 import { readPlace, requireOrdinary } from './read.ts';
 import { findSpot, openRoot, type Root, type Spot, visiblePath } from './roots.ts';
 import { type Ground, walk } from './walk.ts';
@@ -15,6 +16,7 @@ export { FileError, type FileErrorCode, type HiddenReason, hiddenReason } from '
 export { defaultFileLimits, type FileLimits } from './limits.ts';
 export type { FileEntry, Listing, ListOptions } from './list.ts';
 export { toUri } from './locator.ts';
+export { OwnFiles, type OwnPaths } from './own-files.ts';
 
 /** Where something would be: inside a root by its name, not yet looked at. */
 export interface FileLocation {
@@ -52,8 +54,10 @@ export interface FileTree {
   fromUri(uri: string): string;
 }
 
-/** The tree's limits, and for tests the footing to stand on. */
+/** The tree's limits, what it never shows, and for tests the footing to stand on. */
 export interface TreeOptions extends Partial<FileLimits> {
+  /** The server's own files: not found, wherever they are. A root that is one of them, or in them, is rejected. */
+  readonly own?: OwnFiles | undefined;
   readonly footing?: Footing;
 }
 
@@ -64,10 +68,11 @@ export interface TreeOptions extends Partial<FileLimits> {
  * pool); the bytes themselves are read and written asynchronously.
  */
 export function openRoots(paths: readonly string[], options: TreeOptions = {}): FileTree {
-  const { footing = bestFooting(), ...given } = options;
+  const { footing = bestFooting(), own, ...given } = options;
   const limits: FileLimits = { ...defaultFileLimits, ...given };
   const roots = paths.map(openRoot);
-  const ground: Ground = { footing, roots, limits };
+  const ground: Ground = { footing, roots, limits, own };
+  for (const root of roots) if (own?.holds(pathOf(root.real))) throw fileErrors.ownRoot(root.path);
   if (!limits.allowPseudoFiles) for (const root of roots) refusePseudo(ground, root);
 
   const find = (target: string): Spot => {
@@ -114,7 +119,7 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
       at(target, 'follow', (place) => {
         signal?.throwIfAborted();
         requireOrdinary(place, target, limits);
-        return readPlace(footing, place, target, Math.min(maxBytes, limits.maxFileBytes), signal);
+        return readPlace(footing, place, target, Math.min(maxBytes, limits.maxFileBytes), signal, own);
       }),
     async list(target, listOptions = {}) {
       listOptions.signal?.throwIfAborted();
@@ -128,7 +133,7 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
       if (bytes.length > limits.maxWriteBytes) throw fileErrors.tooLarge(target, limits.maxWriteBytes);
       await inDirectoryOf(ground, spot, target, (directory) =>
-        writeInto(footing, directory, name, bytes, target, writeOptions),
+        writeInto(footing, directory, name, bytes, target, { ...writeOptions, own }),
       );
     },
     toUri: (path) => toUri(path),

@@ -7,6 +7,7 @@ import { fileErrors } from './errors.ts';
 import type { Footing, Place } from './footing.ts';
 import type { FileLimits } from './limits.ts';
 import { segmentsOf } from './locator.ts';
+import type { OwnFiles } from './own-files.ts';
 import { findSpot, type Root, type Spot } from './roots.ts';
 
 /** What a walk needs to know about the tree it walks in. */
@@ -14,6 +15,8 @@ export interface Ground {
   readonly footing: Footing;
   readonly roots: readonly Root[];
   readonly limits: FileLimits;
+  /** What no tree shows. */
+  readonly own: OwnFiles | undefined;
 }
 
 /** The place at a spot. The caller closes it. Throws `FILE_NOT_FOUND` or the system's own error. */
@@ -38,6 +41,10 @@ export function walk(ground: Ground, spot: Spot, asked: string, links: 'follow' 
       if (!here.stats.isDirectory()) throw fileErrors.notFound(asked, 'missing');
       if (trail.length > limits.maxDepth) throw fileErrors.notFound(asked, 'too-deep');
       const next = footing.step(here, name);
+      if (ground.own?.includes(here.stats, name, next.stats)) {
+        next.close();
+        throw fileErrors.notFound(asked, 'own');
+      }
       if (!next.stats.isSymbolicLink()) {
         trail.push(next);
         continue;

@@ -6,6 +6,7 @@ import { close, constants, fchmod, fsync, lstatSync, open, openSync, rename, unl
 import { promisify } from 'node:util';
 import { errnoOf, fileErrors } from './errors.ts';
 import type { Footing, Place } from './footing.ts';
+import type { OwnFiles } from './own-files.ts';
 
 const openAsync = promisify(open);
 const closeAsync = promisify(close);
@@ -24,10 +25,11 @@ export async function writeInto(
   name: string,
   data: Uint8Array,
   asked: string,
-  options: { readonly mode?: number; readonly signal?: AbortSignal },
+  options: { readonly mode?: number; readonly signal?: AbortSignal; readonly own: OwnFiles | undefined },
 ): Promise<void> {
   const target = `${directory.path}/${name}`;
   const previous = existing(target);
+  if (options.own?.includes(directory.stats, name, previous)) throw fileErrors.notFound(asked, 'own');
   if (previous?.isDirectory()) throw fileErrors.wrongKind(asked, 'file');
   // The rename would merely replace a link or a device, but the caller believed to be changing a file.
   if (previous !== undefined && !previous.isFile()) throw fileErrors.special(asked, 'this is a link, device or pipe');
@@ -38,7 +40,7 @@ export async function writeInto(
   try {
     try {
       // Permission bits of a file being replaced stay; set-user-id and its kin do not.
-      if (previous !== undefined) await fchmodAsync(fd, options.mode ?? previous.mode & 0o777);
+      if (previous !== undefined) await fchmodAsync(fd, options.mode ?? Number(previous.mode) & 0o777);
       for (let offset = 0; offset < data.length; ) {
         offset += (await writeAsync(fd, data, offset, data.length - offset)).bytesWritten;
         options.signal?.throwIfAborted();
@@ -59,7 +61,7 @@ export async function writeInto(
 
 function existing(path: string) {
   try {
-    return lstatSync(path);
+    return lstatSync(path, { bigint: true });
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
