@@ -28,6 +28,12 @@ export interface ProgramRule {
   readonly fixedArgs?: readonly string[];
 }
 
+/** Absolute paths. */
+export interface HiddenPaths {
+  readonly folders: readonly string[];
+  readonly files: readonly string[];
+}
+
 /** Everything that is decided before the first request and that no request can change. */
 export interface SandboxPolicy {
   /** The level that must hold; when it does not hold here, `createSandbox` throws. Default `kernel`. */
@@ -38,6 +44,11 @@ export interface SandboxPolicy {
   readonly readOnly?: readonly string[];
   /** Directories visible and writable, at the same path inside. */
   readonly writable?: readonly string[];
+  /**
+   * What stays invisible inside even where a visible directory holds it, asked for at every start. A directory of the
+   * policy that lies in a hidden folder is rejected. Only the kernel level can hide anything.
+   */
+  readonly hidden?: () => HiddenPaths;
   /** `none` (default): no interface but a private loopback. `host`: the network of this machine. */
   readonly network?: 'none' | 'host';
   /** Let the program create Unix sockets. Off, because a socket file in a bound directory leads out. */

@@ -102,6 +102,13 @@ function checkReach(path: string, identity: Identity, write: boolean): void {
   }
 }
 
+/** Whether the sandbox's user can walk to and into a directory. */
+export function mayEnter(path: string, identity: Identity): boolean {
+  if (!identity.changes) return true;
+  for (let step = path; step !== '/'; step = dirname(step)) if (!grants(step, identity, 0o1)) return false;
+  return true;
+}
+
 /** Permission bits alone: the sandbox's user has no other group and no capability. */
 function grants(path: string, { uid, gid }: Identity, needed: number): boolean {
   const { mode, uid: owner, gid: group } = statSync(path);

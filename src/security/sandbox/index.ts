@@ -2,6 +2,7 @@
 
 export type {
   ExitReport,
+  HiddenPaths,
   ProbeReport,
   ProgramRule,
   RunRequest,

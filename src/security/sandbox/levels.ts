@@ -12,10 +12,11 @@ import {
   runArguments,
   wallArguments,
 } from './bubblewrap.ts';
-import type { SandboxLevel } from './contract.ts';
+import type { HiddenPaths, SandboxLevel } from './contract.ts';
 import { highestCovered, inheritableDescriptors } from './descriptors.ts';
 import type { Directories } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
+import { hiddenArguments } from './hidden.ts';
 import type { Identity } from './identity.ts';
 import { limitCountsTreeAlone } from './identity.ts';
 import type { LaunchPlan } from './launch.ts';
@@ -43,6 +44,7 @@ export interface LevelOptions {
   readonly limits: SandboxLimits;
   readonly network: boolean;
   readonly unixSockets: boolean;
+  readonly hidden?: (() => HiddenPaths) | undefined;
 }
 
 /** The planner of a level, or an exception that says what is missing and what to do. */
@@ -63,7 +65,7 @@ export function planLevel(level: SandboxLevel, options: LevelOptions): Planner {
 }
 
 function planKernel(options: LevelOptions): Planner {
-  const { identity, network, unixSockets } = options;
+  const { identity, directories, network, unixSockets, hidden } = options;
   const [bwrap, timeout] = [helper('kernel', 'bwrap', 'bubblewrap'), helper('kernel', 'timeout', 'coreutils')];
   const shell = helper('kernel', 'sh', 'dash');
   const architecture = process.arch;
@@ -86,6 +88,7 @@ function planKernel(options: LevelOptions): Planner {
   const closing = covered.flatMap((descriptor) => ['--args', String(descriptor)]);
   return ({ path, args, environment, cwd, innerClockMs }) => {
     const clock = innerClockMs === undefined ? '0' : String(innerClockMs / 1000);
+    const covers = hidden === undefined ? [] : hiddenArguments(hidden(), directories, identity);
     const inner = [shell, '-c', gateScript, 'gate', timeout, '--signal=KILL', clock, ...limited, path, ...args];
     return {
       file: shell,
@@ -94,7 +97,7 @@ function planKernel(options: LevelOptions): Planner {
       cwd: '/',
       identity,
       covered,
-      walls: { args: encodeArguments([...walls, ...runArguments(environment, cwd)]), filter },
+      walls: { args: encodeArguments([...walls, ...covers, ...runArguments(environment, cwd)]), filter },
     };
   };
 }

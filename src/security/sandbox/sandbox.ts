@@ -20,6 +20,7 @@ import type { Directories } from './directories.ts';
 import { admitWorkingDirectory, pinDirectories, resolveDirectories } from './directories.ts';
 import { buildEnvironment } from './environment.ts';
 import { sandboxErrors } from './errors.ts';
+import { rejectHidden } from './hidden.ts';
 import type { Identity } from './identity.ts';
 import { chooseIdentity } from './identity.ts';
 import type { Launched } from './launch.ts';
@@ -52,11 +53,14 @@ export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
   const limits = resolveLimits(policy.limits);
   const identity = chooseIdentity(policy.runAs, policy.writable);
   const directories = resolveDirectories(policy, identity);
+  const { hidden } = policy;
+  if (hidden !== undefined) rejectHidden(directories, hidden());
   const programs = resolvePrograms(policy.programs, directories);
   const environment = policy.environment ?? {};
   buildEnvironment(environment); // A malformed name shows now and not at the first call.
   const network = policy.network === 'host';
-  const plan = planLevel(level, { identity, directories, limits, network, unixSockets: policy.unixSockets === true });
+  const unixSockets = policy.unixSockets === true;
+  const plan = planLevel(level, { identity, directories, limits, network, unixSockets, hidden });
   if (level === 'kernel') await proveWalls(plan);
   const controlGroups = level === 'none' ? undefined : await usableControlGroups(policy.controlGroup ?? 'auto', limits);
   const checkDirectories = pinDirectories(directories);
