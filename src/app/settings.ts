@@ -6,6 +6,8 @@ export interface Settings {
   readonly profile: string;
   /** Where notes, counters, audit files and the worker registry live. */
   readonly dataDir: string;
+  /** The configuration file these come from, where there is one. */
+  readonly configFile?: string | undefined;
   /** Folders whose files become `file://` resources; none = no files. */
   readonly roots: readonly string[];
   /** Programs `execute_command` may run; undefined = what the profile documents. */

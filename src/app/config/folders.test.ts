@@ -1,5 +1,7 @@
+import { homedir } from 'node:os';
 import { expect, test } from 'vitest';
-import { dataFolder, userConfigFile } from './folders.ts';
+import { defaultCredentialFile } from '../../client/auth/index.ts';
+import { credentialFile, dataFolder, userConfigFile } from './folders.ts';
 
 test.each([
   ['linux', {}, '/h/.local/share/mooring', '/h/.config/mooring/mooring.json'],
@@ -16,4 +18,17 @@ test.each([
 ] as const)('on %s with %j data and configuration have their places', (platform, env, data, config) => {
   expect(dataFolder({ platform, env, home: '/h' })).toBe(data);
   expect(userConfigFile({ platform, env, home: '/h' })).toBe(config);
+});
+
+test.each([
+  ['linux', {}],
+  ['linux', { XDG_STATE_HOME: '/s' }],
+  ['darwin', {}],
+] as const)('credentials are where the client keeps them: %s with %j', (platform, env) => {
+  expect(credentialFile({ platform, env, home: homedir() })).toBe(defaultCredentialFile(env, platform));
+});
+
+test('on Windows credentials are in the local part of the profile', () => {
+  const at = { platform: 'win32', env: { LOCALAPPDATA: 'C:\\L' }, home: 'C:\\h' } as const;
+  expect(credentialFile(at)).toBe('C:\\L\\mooring\\credentials.json');
 });

@@ -40,6 +40,17 @@ export function userConfigFile(at: Platform): string {
   return posix.join(absolute(at.env['XDG_CONFIG_HOME']) ?? posix.join(at.home, '.config'), 'mooring', 'mooring.json');
 }
 
+/** Where the client keeps sign-ins, as `client/auth` has it; said again here because that loads all of OAuth. */
+export function credentialFile(at: Platform): string {
+  if (at.platform === 'win32') {
+    return win32.join(set(at.env['LOCALAPPDATA']) ?? win32.join(at.home, 'AppData', 'Local'), 'mooring', credentials);
+  }
+  if (at.platform === 'darwin') return posix.join(at.home, 'Library', 'Application Support', 'mooring', credentials);
+  const state = set(at.env['XDG_STATE_HOME']) ?? posix.join(at.home, '.local', 'state');
+  return posix.join(state, 'mooring', credentials);
+}
+const credentials = 'credentials.json';
+
 /** The XDG rules: a value that is not absolute is to be ignored. */
 function absolute(path: string | undefined): string | undefined {
   return path !== undefined && posix.isAbsolute(path) ? path : undefined;

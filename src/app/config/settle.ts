@@ -57,7 +57,7 @@ export async function settle(asked: Asked): Promise<Settled> {
     const value = join(values.get('data')?.value as string, 'audit.jsonl');
     values.set('audit.file', { value, origin: { from: 'default' } });
   }
-  const settings = toSettings(values);
+  const settings: Settings = { ...toSettings(values), configFile: file };
   if (!values.has('audit.enabled')) {
     const asked = values.get('audit.file')?.origin.from !== 'default';
     values.set('audit.enabled', { value: asked || isAudited(settings), origin: { from: 'default' } });

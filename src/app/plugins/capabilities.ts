@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Logger } from '../../protocol/log.ts';
 import { makeFolder } from '../make-folder.ts';
+import { ownFilesOf } from '../own-files.ts';
 import type { Settings } from '../settings.ts';
 import type { PluginHost } from './contract.ts';
 
@@ -70,17 +71,18 @@ async function openFetch(
   return toWebFetch(createFetcher({ ...network, ...(within === undefined ? {} : { hosts: within }) }));
 }
 
-async function openFiles({ roots }: Settings): Promise<NonNullable<PluginHost['files']>> {
+async function openFiles(settings: Settings): Promise<NonNullable<PluginHost['files']>> {
   const { openRoots } = await import('../../security/files/tree.ts');
-  return openRoots(roots);
+  return openRoots(settings.roots, { own: ownFilesOf(settings) });
 }
 
 async function openSandbox(
   programs: readonly string[],
-  { roots }: Settings,
+  settings: Settings,
 ): Promise<NonNullable<PluginHost['commands']>> {
   const { createSandbox } = await import('../../security/sandbox/index.ts');
-  return createSandbox({ programs, readOnly: roots });
+  const own = ownFilesOf(settings);
+  return createSandbox({ programs, readOnly: settings.roots, hidden: () => own.paths() });
 }
 
 function openData(name: string, { dataDir }: Settings): string {

@@ -58,6 +58,7 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
   const { roots, enable, allowedCommands: programs } = settings;
   if (roots.length === 0 && !enable.commands) return;
   const { system, systemSchema } = await import('../../packs/system/index.ts');
+  const { ownFilesOf } = await import('../own-files.ts');
   const options = await packOptions<SystemOptions>(settings, 'system', systemSchema);
   const commands = {
     ...(options.commands === false ? {} : options.commands),
@@ -67,6 +68,7 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
   const pack = system({
     ...options,
     roots,
+    own: ownFilesOf(settings),
     bus: false,
     analysis: false,
     askModel: false,
@@ -81,12 +83,14 @@ async function useWorkers(categories: Categories, data: Data, { settings, audit 
   if (!enable.workers) return;
   const { workers, workersSchema } = await import('../../packs/workers/index.ts');
   const { createWorkerRegistry } = await import('./orchestrator-registry.ts');
+  const { ownFilesOf } = await import('../own-files.ts');
   const pack = workers({
     registry: createWorkerRegistry(data),
     writable: roots,
     ...(await packOptions<WorkersOptions>(settings, 'workers', workersSchema)),
     ...(programs === undefined ? {} : { programs }),
     ...(audit === undefined ? {} : { record: audit.sandbox }),
+    own: ownFilesOf(settings),
   });
   await categories.use(pack, 'Supervised processes that go on between calls');
 }

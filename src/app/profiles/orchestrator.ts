@@ -4,6 +4,7 @@
 import { createServer } from '../../engine/server.ts';
 import { type WorkersOptions, workers, workersSchema } from '../../packs/workers/index.ts';
 import { HealthRegistry } from '../health.ts';
+import { ownFilesOf } from '../own-files.ts';
 import { useData } from './data.ts';
 import { installHealthCheck } from './empirical-health.ts';
 import { empiricalRules, requireDescriptions } from './empirical-rules.ts';
@@ -37,6 +38,7 @@ export const orchestratorProfile: Profile = {
         ...(await packOptions<WorkersOptions>(settings, 'workers', workersSchema)),
         ...(programs === undefined ? {} : { programs }),
         ...(audit === undefined ? {} : { record: audit.sandbox }),
+        own: ownFilesOf(settings),
       }),
     );
     const started = server.catalog.tools.has('start_worker');

@@ -4,6 +4,7 @@
 import { createServer } from '../../engine/server.ts';
 import { type SystemOptions, system, systemSchema } from '../../packs/system/index.ts';
 import { limitConcurrency } from '../../security/limits/index.ts';
+import { ownFilesOf } from '../own-files.ts';
 import { packOptions } from './pack-options.ts';
 import type { Profile } from './profile.ts';
 import { limitRate } from './rate.ts';
@@ -38,7 +39,7 @@ export const systemProfile: Profile = {
       ...(programs === undefined ? {} : { programs }),
       ...(audit === undefined ? {} : { record: audit.sandbox }),
     };
-    await server.use(system({ ...options, roots, commands }));
+    await server.use(system({ ...options, roots, commands, own: ownFilesOf(settings) }));
     return { server, http: { port: 8080, sessions: 'optional', compat: { replyPath: '/message' } } };
   },
 };

@@ -4,7 +4,7 @@
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
-import { FileError } from '../../security/files/tree.ts';
+import { FileError, type OwnFiles } from '../../security/files/tree.ts';
 import { cleanText } from '../../security/hygiene.ts';
 import {
   defaultLimits,
@@ -26,6 +26,8 @@ export interface CommandOptions {
   readonly limits?: Partial<SandboxLimits>;
   /** Who programs are when this process is root; never root. */
   readonly runAs?: { readonly uid: number; readonly gid: number };
+  /** The server's own files, which no program sees. */
+  readonly own?: OwnFiles | undefined;
   /** Wraps the sandbox for one call, so that starts of programs can be recorded. */
   readonly record?: (sandbox: Sandbox, ctx: Context) => Sandbox;
 }
@@ -64,8 +66,13 @@ export async function installCommands(
 
 const nameOf = (rule: CommandRule | string): string => (typeof rule === 'string' ? rule : rule.name);
 
-function policyOf({ limits, runAs }: CommandOptions, level: SandboxLevel) {
-  return { level, ...(limits === undefined ? {} : { limits }), ...(runAs === undefined ? {} : { runAs }) };
+function policyOf({ limits, runAs, own }: CommandOptions, level: SandboxLevel) {
+  return {
+    level,
+    ...(limits === undefined ? {} : { limits }),
+    ...(runAs === undefined ? {} : { runAs }),
+    ...(own === undefined ? {} : { hidden: () => own.paths() }),
+  };
 }
 
 interface Prepared {

@@ -7,7 +7,7 @@ import type { Server } from '../../engine/server.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { silentLogger } from '../../protocol/log.ts';
 import type { Resource } from '../../protocol/model.ts';
-import { FileError, type FileTree, openRoots, toUri } from '../../security/files/tree.ts';
+import { FileError, type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { mimeTypeOf, textOf } from './mime.ts';
 import type { Territory } from './territory.ts';
@@ -22,6 +22,8 @@ export interface NamedFile {
 
 export interface FileOptions {
   readonly named?: readonly NamedFile[];
+  /** Never served, not even by name. */
+  readonly own?: OwnFiles | undefined;
   /** Tell subscribers of changes. Default true. */
   readonly watch?: boolean;
   readonly maxWatchedFolders?: number;
@@ -37,7 +39,14 @@ export async function installFiles(
   options: FileOptions = {},
 ): Promise<(() => void) | undefined> {
   const named = options.named ?? [];
-  const namedTree = named.length === 0 ? undefined : openRoots(named.map(({ path }) => path));
+  const { own } = options;
+  const namedTree =
+    named.length === 0
+      ? undefined
+      : openRoots(
+          named.map(({ path }) => path),
+          { own },
+        );
   for (const file of named) installNamed(server, namedTree as FileTree, file);
   const listing = territory.whole === undefined ? undefined : installTree(server, territory, territory.whole);
   const trees = [namedTree, territory.whole].filter((tree) => tree !== undefined);

@@ -3,6 +3,7 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import type { OwnFiles } from '../../security/files/tree.ts';
 import { installAnalysis } from './analysis.ts';
 import { installAskModel } from './ask-model.ts';
 import type { BusOptions } from './bus-services.ts';
@@ -18,6 +19,8 @@ export { type CommandRule, defaultPrograms } from './programs.ts';
 export interface SystemOptions {
   /** Folders, or single files: their content becomes `file://` resources, and sandboxed commands see the folders. */
   readonly roots?: readonly string[];
+  /** The server's own files: no part of any folder, for resources and for commands. */
+  readonly own?: OwnFiles | undefined;
   /** A client that has roots is kept inside them (`bound`, default), or the operator's word is enough (`ignore`). */
   readonly clientRoots?: 'bound' | 'ignore';
   /** Files with names and descriptions of their own. */
@@ -89,14 +92,17 @@ export function system(options: SystemOptions = {}): Pack<Server> {
     name: 'system',
     async install(server) {
       const { roots = [], clientRoots = 'bound', files, watch, maxWatchedFolders, commands, bus } = options;
-      const territory = new Territory({ roots, clientRoots });
+      const { own } = options;
+      const territory = new Territory({ roots, clientRoots, own });
       const keep = (close: (() => void | Promise<void>) | undefined): void => {
         if (close !== undefined) undo.push(close);
       };
       // Loaded only where they are wanted: a server of files alone starts without sandbox and bus.
-      if (commands !== false) keep(await (await import('./commands.ts')).installCommands(server, territory, commands));
+      if (commands !== false)
+        keep(await (await import('./commands.ts')).installCommands(server, territory, { ...commands, own }));
       keep(
         await installFiles(server, territory, {
+          own,
           ...(files === undefined ? {} : { named: files }),
           ...(watch === undefined ? {} : { watch }),
           ...(maxWatchedFolders === undefined ? {} : { maxWatchedFolders }),

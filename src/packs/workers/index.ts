@@ -5,6 +5,7 @@ import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { silentLogger } from '../../protocol/log.ts';
+import type { OwnFiles } from '../../security/files/tree.ts';
 import {
   createSandbox,
   type ProgramRule,
@@ -34,6 +35,8 @@ export interface WorkersOptions {
   readonly programs?: readonly (string | ProgramRule)[];
   /** Folders workers see and may change. The first is where they begin. */
   readonly writable?: readonly string[];
+  /** The server's own files, which no worker sees. */
+  readonly own?: OwnFiles | undefined;
   /** Folders workers see. */
   readonly readOnly?: readonly string[];
   /** Coding agents need `host`; default `none`. */
@@ -128,7 +131,7 @@ export function workers(options: WorkersOptions = {}): Pack<Server> {
 }
 
 function makeSandbox(options: WorkersOptions, maxAlive: number): Promise<Sandbox> {
-  const { programs = [], writable = [], readOnly = [], network, environment, level, limits, runAs } = options;
+  const { programs = [], writable = [], readOnly = [], network, environment, level, limits, runAs, own } = options;
   return createSandbox({
     ...{ programs, writable, readOnly },
     limits: { ...workerLimits, maxConcurrent: Math.max(64, maxAlive * 8), ...limits },
@@ -136,5 +139,6 @@ function makeSandbox(options: WorkersOptions, maxAlive: number): Promise<Sandbox
     ...(network === undefined ? {} : { network }),
     ...(environment === undefined ? {} : { environment: { set: environment } }),
     ...(runAs === undefined ? {} : { runAs }),
+    ...(own === undefined ? {} : { hidden: () => own.paths() }),
   });
 }

@@ -60,9 +60,13 @@ export class ServerProcess {
   #id = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string | undefined>> = {},
+    node: string = process.execPath,
+  ) {
     const { DISPLAY: _display, WAYLAND_DISPLAY: _wayland, ...rest } = process.env;
-    this.process = spawn(process.execPath, [commandPath(), ...args], {
+    this.process = spawn(node, [commandPath(), ...args], {
       env: { ...rest, ...nowhere, ...env },
       stdio: 'pipe',
     });
