@@ -2,9 +2,10 @@
 // it give way to a new one. A damaged database never replaces it, and nothing here ever deletes either.
 
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { check, type Database } from './database.ts';
+import type { Database } from './database.ts';
 import { connectSqlite } from './driver.ts';
 import { toStoreError } from './errors.ts';
+import { check, checkRows } from './integrity.ts';
 
 export interface CopyOptions {
   /** A younger copy is kept. Default one day. */
@@ -24,6 +25,7 @@ export async function renewCopy({ file, copy }: Database, options: CopyOptions =
   const db = await connectSqlite(file);
   try {
     check(db, file);
+    await checkRows(db, file, 'all');
     rmSync(fresh, { force: true });
     db.prepare('vacuum into ?').run(fresh);
     chmodSync(fresh, 0o600);

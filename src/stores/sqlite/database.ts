@@ -2,10 +2,28 @@
 // durable: a write resolves after its transaction is on the disk (WAL, `synchronous=full`), so neither kill -9 nor a
 // power cut takes back what was acknowledged. What the tables mean is said beside it: notes.ts, records.ts, expiring.ts.
 
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Connection, connectSqlite, type Statement } from './driver.ts';
-import { closedError, isBusy, StoreError, toStoreError } from './errors.ts';
+import {
+  closedError,
+  damagedError,
+  damagedNoteError,
+  isBusy,
+  replacedError,
+  StoreError,
+  toStoreError,
+} from './errors.ts';
+import {
+  check,
+  checkRows,
+  copyOf,
+  existingCopyOf,
+  isShort,
+  markAsUsed,
+  OpenFiles,
+  rejectEmptied,
+} from './integrity.ts';
 import { migrate, rollBack } from './migrations.ts';
 
 export interface DatabaseOptions {
@@ -15,8 +33,8 @@ export interface DatabaseOptions {
   readonly pollMs?: number;
 }
 
-/** Larger files are not examined page by page at the start; the daily copy does it (about 5 ms per MiB). */
-const maxCheckedBytes = 32 * 1024 * 1024;
+/** Larger files are not examined page by page at the start; the daily copy does it (about 8 ms per MiB). */
+const maxCheckedBytes = 16 * 1024 * 1024;
 /** Writes in one transaction: bounds how long one group keeps others out. */
 const maxGroup = 1_000;
 const setUp = `pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1;
@@ -35,12 +53,15 @@ export class Database {
   readonly copy: string;
   readonly #db: Connection;
   readonly #patienceMs: number;
+  readonly #files: OpenFiles;
   readonly #statements = new Map<string, Statement>();
   readonly #changed = new Set<() => void>();
   readonly #poll: NodeJS.Timeout | undefined;
   #queue: Write[] = [];
   #scheduled = false;
   #dataVersion: unknown;
+  /** Set once the files have been replaced under us; nothing is read or written any more. */
+  #replaced: StoreError | undefined;
   #closed: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
@@ -48,6 +69,7 @@ export class Database {
     this.#db = db;
     this.file = file;
     this.copy = copyOf(file);
+    this.#files = new OpenFiles(file);
     this.#patienceMs = options.patienceMs ?? 5_000;
     this.#dataVersion = this.#readDataVersion();
     const pollMs = options.pollMs ?? 250;
@@ -59,6 +81,7 @@ export class Database {
     const file = join(folder, 'mooring.db');
     let db: Connection | undefined;
     try {
+      rejectEmptied(file);
       createPrivately(folder, file);
       db = await connectSqlite(file);
       await prepare(db, file, options.patienceMs ?? 5_000);
@@ -78,12 +101,23 @@ export class Database {
 
   /** Reads now; only while another process recovers the file is there something to wait for. */
   read<T>(work: () => T): T | Promise<T> {
-    if (this.#closed !== undefined) throw closedError(this.file);
+    const reason = this.#unusable();
+    if (reason !== undefined) throw reason;
     try {
       return work();
     } catch (error) {
       if (isBusy(error)) return this.#readLater(work);
       throw this.#explain(error);
+    }
+  }
+
+  /** Several reads of one moment, whatever other processes write meanwhile. Within `read`. */
+  snapshot<T>(work: () => T): T {
+    this.#db.exec('begin');
+    try {
+      return work();
+    } finally {
+      rollBack(this.#db);
     }
   }
 
@@ -101,7 +135,8 @@ export class Database {
    * undoes, the whole group.
    */
   write<T>(work: () => T): Promise<T> {
-    if (this.#closed !== undefined) return Promise.reject(closedError(this.file));
+    const reason = this.#unusable();
+    if (reason !== undefined) return Promise.reject(reason);
     return new Promise<T>((resolve, reject) => {
       let result: T;
       this.#queue.push({
@@ -112,6 +147,26 @@ export class Database {
       });
       this.#schedule();
     });
+  }
+
+  /** The error for a record that does not match its checksum. */
+  damagedRecord(what: string): StoreError {
+    return damagedError(this.file, `${what} does not match its checksum`, existingCopyOf(this.file));
+  }
+
+  /** The same for a note, or for something about one. */
+  damagedNote(what: string): StoreError {
+    return damagedNoteError(this.file, what, existingCopyOf(this.file));
+  }
+
+  /** What is in use of the file, pages that were freed left out. Costs no more than a look at its header. */
+  usedBytes(): number {
+    const number = (pragma: string): number => Number(this.statement(`pragma ${pragma}`).get()?.[pragma]);
+    return (number('page_count') - number('freelist_count')) * number('page_size');
+  }
+
+  #unusable(): StoreError | undefined {
+    return this.#closed === undefined ? this.#replaced : closedError(this.file);
   }
 
   /** Calls back after every change, of this process and of others. */
@@ -129,6 +184,8 @@ export class Database {
   async #finish(): Promise<void> {
     clearInterval(this.#poll);
     if (this.#scheduled) await new Promise<void>((resolve) => (this.#idle = resolve));
+    // Closing would write what is in a log without a name into a file that others have changed since.
+    if (this.#replaced !== undefined) return;
     try {
       // Leaves one complete file behind, as the last one to close does; a driver may be slow to let go.
       this.#db.exec('pragma wal_checkpoint(truncate)');
@@ -176,6 +233,10 @@ export class Database {
     } catch (error) {
       rollBack(this.#db);
       return this.#failAll(group, error);
+    }
+    if (!this.#files.areInPlace()) {
+      this.#replaced = replacedError(this.file);
+      return this.#failAll([...done, ...this.#queue.splice(0)], this.#replaced);
     }
     for (const write of done) write.settle();
     if (this.#queue.length > 0) this.#schedule();
@@ -239,16 +300,13 @@ async function prepare(db: Connection, file: string, patienceMs: number): Promis
       );
   }, patienceMs);
   db.exec(setUp);
+  const short = await patiently(() => isShort(db, file), patienceMs);
+  const checked = short || statSync(file).size <= maxCheckedBytes;
+  // Before a migration, which would give damaged rows a checksum of their own.
+  if (checked) await patiently(() => check(db, file), patienceMs);
   await patiently(() => migrate(db, file), patienceMs);
-  if (statSync(file).size > maxCheckedBytes) return;
-  await patiently(() => check(db, file), patienceMs);
-}
-
-/** Looks at every page; a damaged file is refused before anything is built on it. */
-export function check(db: { prepare(sql: string): Statement }, file: string): void {
-  const finding = db.prepare('pragma quick_check(1)').get()?.['quick_check'];
-  if (finding !== 'ok')
-    throw toStoreError(Object.assign(new Error(String(finding)), { errcode: 11 }), file, existingCopyOf(file));
+  if (checked) await checkRows(db, file, 'all but notes');
+  markAsUsed(file);
 }
 
 /** Tries again while another process holds the lock, without keeping this one from its other work. */
@@ -262,13 +320,4 @@ async function patiently<T>(work: () => T, patienceMs: number): Promise<T> {
     }
     await new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 10));
   }
-}
-
-export function copyOf(file: string): string {
-  return file.replace(/\.db$/, '.copy.db');
-}
-
-function existingCopyOf(file: string): string | undefined {
-  const copy = copyOf(file);
-  return existsSync(copy) ? copy : undefined;
 }

@@ -3,7 +3,16 @@
 import { systemReason } from '../../protocol/system-reasons.ts';
 
 /** Why the store could not do what was asked. */
-export type StoreErrorCode = 'busy' | 'damaged' | 'full' | 'denied' | 'newer' | 'closed' | 'failed' | 'limit';
+export type StoreErrorCode =
+  | 'busy'
+  | 'damaged'
+  | 'full'
+  | 'denied'
+  | 'newer'
+  | 'replaced'
+  | 'closed'
+  | 'failed'
+  | 'limit';
 
 /** A failure of the store. Its message names the file and what to do next. */
 export class StoreError extends Error {
@@ -79,10 +88,31 @@ const sentences: Record<StoreErrorCode, Sentence> = {
   denied: (file, why) =>
     `${file} can not be opened for reading and writing (${why}). Check its permissions or choose another folder with --data`,
   newer: (file) => `${file} was written by a newer version. Update, or choose another folder with --data`,
+  replaced: (file) =>
+    `${file} or its write-ahead log was deleted or replaced while this server had it open. The last change is not kept. ` +
+    'Restart the server',
   closed: (file) => `${file} is closed`,
   failed: (file, why) => `${file} failed: ${why}`,
   limit: (_file, why) => why,
 };
+
+/** One note does not match its checksum; the others are good, and it can be deleted. */
+export function damagedNoteError(file: string, what: string, copy: string | undefined): StoreError {
+  const restore = copy === undefined ? '' : `, or stop the server and put the last good copy, ${copy}, in its place`;
+  return new StoreError(
+    'damaged',
+    `${file} is damaged: ${what} does not match its checksum and is not shown. ` +
+      `Delete the note with delete_note or "mooring notes delete"${restore}`,
+  );
+}
+
+/** The files behind an open store are no longer the ones in its folder. */
+export const replacedError = (file: string): StoreError =>
+  new StoreError('replaced', sentences.replaced(file, '', undefined));
+
+/** The store is not whole. */
+export const damagedError = (file: string, why: string, copy: string | undefined): StoreError =>
+  new StoreError('damaged', sentences.damaged(file, why, copy));
 
 /** The store has been closed. */
 export const closedError = (file: string): StoreError =>

@@ -4,7 +4,9 @@
 import { CautiousClock } from '../../protocol/clock.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
+import { checksumOf } from './checksum.ts';
 import type { Database } from './database.ts';
+import type { Row } from './driver.ts';
 
 export class SqliteExpiringStore implements ExpiringStore {
   readonly #db: Database;
@@ -20,12 +22,7 @@ export class SqliteExpiringStore implements ExpiringStore {
   }
 
   get(key: string): Json | undefined | Promise<Json | undefined> {
-    return this.#db.read(() => {
-      const row = this.#db
-        .statement('select value from expiring where key = ? and expires > ?')
-        .get(JSON.stringify(key), this.#clock.now());
-      return row === undefined ? undefined : (JSON.parse(row['value'] as string) as Json);
-    });
+    return this.#db.read(() => this.#find(key));
   }
 
   async set(key: string, value: Json, ttlMs: number): Promise<void> {
@@ -38,8 +35,7 @@ export class SqliteExpiringStore implements ExpiringStore {
   add(key: string, value: Json, ttlMs: number): Promise<boolean> {
     return this.#db.write(() => {
       this.#sweep();
-      const there = this.#db.statement('select 1 from expiring where key = ?').get(JSON.stringify(key));
-      if (there !== undefined) return false;
+      if (this.#find(key) !== undefined) return false;
       this.#put(key, value, ttlMs);
       return true;
     });
@@ -50,13 +46,38 @@ export class SqliteExpiringStore implements ExpiringStore {
   }
 
   #put(key: string, value: Json, ttlMs: number): void {
+    const row = [JSON.stringify(key), JSON.stringify(value), Math.ceil(this.#now() + ttlMs)] as const;
     this.#db
-      .statement('insert or replace into expiring (key, value, expires) values (?, ?, ?)')
-      .run(JSON.stringify(key), JSON.stringify(value), Math.ceil(this.#now() + ttlMs));
+      .statement('insert or replace into expiring (key, value, expires, checksum) values (?, ?, ?, ?)')
+      .run(...row, checksumOf(...row));
   }
 
-  /** What has expired goes with the next write, so the table holds little more than what is alive. */
-  #sweep(): void {
-    this.#db.statement('delete from expiring where expires <= ?').run(this.#clock.now());
+  #find(key: string): Json | undefined {
+    const row = this.#db
+      .statement('select key, value, expires, checksum from expiring where key = ?')
+      .get(JSON.stringify(key));
+    if (row === undefined) return undefined;
+    // Before its time is looked at: a revocation must not be over too soon because of a flipped bit.
+    if (!isWhole(row)) throw this.#db.damagedRecord('an entry about a session or call');
+    return Number(row['expires']) > this.#clock.now() ? (JSON.parse(row['value'] as string) as Json) : undefined;
   }
+
+  /**
+   * What has expired goes with the next write, so the table holds little more than what is alive. A damaged entry stays,
+   * since its time may be wrong, and is told to whoever asks for it.
+   */
+  #sweep(): void {
+    const over = this.#db
+      .statement(`select key, value, expires, checksum from expiring where expires <= ? limit ${maxSwept}`)
+      .all(this.#clock.now());
+    const remove = over.length === 0 ? undefined : this.#db.statement('delete from expiring where key = ?');
+    for (const row of over) if (isWhole(row)) remove?.run(row['key'] as string);
+  }
+}
+
+/** Entries that one write clears away: bounds what it costs after a long rest. */
+const maxSwept = 1_000;
+
+function isWhole({ key, value, expires, checksum }: Row): boolean {
+  return checksumOf(key as string, value as string, Number(expires)) === checksum;
 }

@@ -9,8 +9,8 @@ import { type NotesOptions, SqliteNotes } from './notes.ts';
 import { SqliteRecords } from './records.ts';
 
 export { StoreError, type StoreErrorCode } from './errors.ts';
-export type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './notes.ts';
-export type { SqliteExpiringStore, SqliteNotes, SqliteRecords };
+export type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './note-contract.ts';
+export type { NotesOptions, SqliteExpiringStore, SqliteNotes, SqliteRecords };
 
 export interface DataFolderOptions extends DatabaseOptions, NotesOptions {
   readonly copies?: CopyOptions;

@@ -1,10 +1,11 @@
 // What the database looks like, as numbered steps. A step that has shipped is never changed; a new one is added.
 
+import { addChecksums } from './checksum.ts';
 import type { Connection } from './driver.ts';
 import { newerError } from './errors.ts';
 
 /** Step n takes a database from `user_version` n - 1 to n. */
-const steps: readonly string[] = [
+const steps: readonly (string | ((db: Connection) => void))[] = [
   // 1: notes and counters. Texts of clients are kept as JSON: SQLite text can hold neither NUL nor half a surrogate pair.
   `create table owners (
      number     integer primary key,
@@ -41,6 +42,25 @@ const steps: readonly string[] = [
      expires  integer not null
    ) strict, without rowid;
    create index expiring_by_time on expiring (expires);`,
+  // 4: notes can be deleted, so they are counted, in bytes as well; and every row has a checksum.
+  (db) => {
+    db.exec(`
+      alter table owners add column notes integer not null default 0;
+      alter table owners add column bytes integer not null default 0;
+      alter table owners add column list_bytes integer not null default 0;
+      alter table owners add column list_checksum integer;
+      update owners set
+        notes = (select count(*) from notes where owner = owners.number),
+        bytes = (select coalesce(sum(length(cast(note as blob))), 0) from notes where owner = owners.number)
+              + (select coalesce(sum(length(cast(tag as blob))), 0) from note_tags where owner = owners.number),
+        list_bytes = (select coalesce(sum(length(cast(note as blob)) + 1), 0) from notes where owner = owners.number);
+      alter table owners add column checksum integer not null default 0;
+      alter table notes add column checksum integer not null default 0;
+      alter table note_tags add column checksum integer not null default 0;
+      alter table records add column checksum integer not null default 0;
+      alter table expiring add column checksum integer not null default 0;`);
+    addChecksums(db);
+  },
 ];
 
 export const schemaVersion = steps.length;
@@ -49,15 +69,21 @@ export function versionOf(db: Connection): number {
   return Number(db.prepare('pragma user_version').get()?.['user_version'] ?? 0);
 }
 
-/** Brings a database up to date in one transaction; another process that does the same is waited for by the caller. */
-export function migrate(db: Connection, file: string): void {
-  if (versionOf(db) === schemaVersion) return;
+/**
+ * Brings a database up to date in one transaction; another process that does the same is waited for by the caller. Tests
+ * stop at an earlier version.
+ */
+export function migrate(db: Connection, file: string, to = schemaVersion): void {
+  if (versionOf(db) === to) return;
   db.exec('begin immediate');
   try {
     const version = versionOf(db);
     if (version > schemaVersion) throw newerError(file);
-    for (const step of steps.slice(version)) db.exec(step);
-    db.exec(`pragma user_version = ${schemaVersion}`);
+    for (const step of steps.slice(version, to)) {
+      if (typeof step === 'string') db.exec(step);
+      else step(db);
+    }
+    db.exec(`pragma user_version = ${to}`);
     db.exec('commit');
   } catch (error) {
     rollBack(db);

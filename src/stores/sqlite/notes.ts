@@ -1,99 +1,132 @@
 // Notes and counters, kept apart by owner. A note is stored as the JSON it is shown as, so that a long list is put
 // together by SQLite itself and no text is changed on its way.
 
+import { checksumOf, noteChecksum, prependToList } from './checksum.ts';
 import type { Database } from './database.ts';
+import type { Row } from './driver.ts';
 import { StoreError } from './errors.ts';
+import type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './note-contract.ts';
+import { countIds, type IdRange, idRanges } from './note-ids.ts';
+import { idOf, NoteLists } from './note-lists.ts';
+import { type Owner, Owners } from './owners.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-export interface NewNote {
-  readonly content: string;
-  readonly tags: readonly string[];
-}
-
-/** A note as JSON shows it. */
-export interface StoredNote extends NewNote {
-  readonly id: string;
-  /** When it was added, ISO 8601. */
-  readonly created: string;
-}
-
-export interface NoteQuery {
-  /** Notes with at least one of these; none = all notes. */
-  readonly tags?: readonly string[];
-  readonly limit?: number;
-  /** The list ends before it grows beyond this many characters. */
-  readonly maxCharacters: number;
-}
-
-/** Notes as the text of a JSON array, newest first. */
-export interface NoteList {
-  readonly json: string;
-  readonly count: number;
-  /** How many fit the query, listed or not. */
-  readonly total: number;
-}
-
-/** What changed, and for whom. */
-export interface NotesChange {
-  readonly owner: string;
-  readonly counter: boolean;
-  readonly notes: boolean;
-}
-
 export interface NotesOptions {
-  /** Notes of one owner; stops a client from filling the disk. Default 1,000,000. */
+  /** Notes of one owner; stops a client from making every list slow. Default 1,000,000. */
   readonly maxNotes?: number;
+  /** Bytes of all notes and tags of one caller; stops one client from taking the room of all others. Default 64 MiB. */
+  readonly maxBytesPerCaller?: number;
+  /** Bytes of the whole database beyond which no note is added; stops many clients from filling the disk. Default 1 GiB. */
+  readonly maxBytesTotal?: number;
 }
 
-interface Owner {
-  readonly number: number;
-  readonly lastNote: number;
-  readonly characters: number;
-  readonly counter: number;
-}
-
-const touch = 'changed = (select coalesce(max(changed), 0) + 1 from owners)';
+const mebibyte = 1024 * 1024;
 
 export class SqliteNotes {
   readonly #db: Database;
-  readonly #maxNotes: number;
+  readonly #owners: Owners;
+  readonly #lists: NoteLists;
+  readonly #limits: Required<NotesOptions>;
   readonly #listeners = new Set<(change: NotesChange) => void>();
-  /** Counters and note numbers as they were last told, by owner; filled only while somebody listens. */
-  readonly #told = new Map<string, { readonly lastNote: number; readonly counter: number }>();
+  /** Owners as they were last told, by name; filled only while somebody listens. */
+  readonly #told = new Map<string, Pick<Owner, 'lastNote' | 'notes' | 'counter'>>();
   #seen = 0;
   #unlisten: (() => void) | undefined;
 
   constructor(db: Database, options: NotesOptions = {}) {
+    const { maxNotes = 1_000_000, maxBytesPerCaller = 64 * mebibyte, maxBytesTotal = 1024 * mebibyte } = options;
     this.#db = db;
-    this.#maxNotes = options.maxNotes ?? 1_000_000;
+    this.#owners = new Owners(db);
+    this.#lists = new NoteLists(db, this.#owners);
+    this.#limits = { maxNotes, maxBytesPerCaller, maxBytesTotal };
   }
 
   /** Adds a note; resolves when it is durable. */
   add(owner: string, { content, tags }: NewNote): Promise<StoredNote> {
     return this.#db.write(() => {
-      const { number, lastNote } = this.#ownerToChange(owner);
-      if (lastNote >= this.#maxNotes) {
-        throw new StoreError('limit', `There are ${lastNote} notes already, which is as many as may be kept`);
-      }
-      const note: StoredNote = { id: String(lastNote + 1), content, tags, created: new Date().toISOString() };
+      const known = this.#owners.findOrAdd(owner);
+      const { number } = known;
+      const id = known.lastNote + 1;
+      const note: StoredNote = { id: String(id), content, tags, created: new Date().toISOString() };
       const json = JSON.stringify(note);
+      const tagTexts = [...new Set(tags)].map((tag) => JSON.stringify(tag));
+      const bytes = bytesOf(json, tagTexts);
+      this.#checkRoom(known, bytes);
       const db = this.#db;
-      db.statement(`update owners set last_note = ?, characters = characters + ?, ${touch} where number = ?`).run(
-        lastNote + 1,
-        json.length + 1,
-        number,
+      this.#owners.save({
+        ...known,
+        lastNote: id,
+        notes: known.notes + 1,
+        characters: known.characters + json.length + 1,
+        bytes: known.bytes + bytes,
+        ...prependToList(json, known),
+      });
+      db.statement('insert into notes (owner, id, note, checksum) values (?, ?, ?, ?)').run(
+        ...[number, id, json, noteChecksum(known.key, json)],
       );
-      db.statement('insert into notes (owner, id, note) values (?, ?, ?)').run(number, lastNote + 1, json);
-      for (const tag of new Set(tags)) {
-        db.statement('insert into note_tags (owner, tag, note) values (?, ?, ?)').run(
-          number,
-          JSON.stringify(tag),
-          lastNote + 1,
+      for (const tag of tagTexts) {
+        db.statement('insert into note_tags (owner, tag, note, checksum) values (?, ?, ?, ?)').run(
+          ...[number, tag, id, checksumOf(number, tag, id)],
         );
       }
       return note;
     });
+  }
+
+  #checkRoom({ notes, bytes }: Owner, more: number): void {
+    const { maxNotes, maxBytesPerCaller, maxBytesTotal } = this.#limits;
+    if (notes >= maxNotes) {
+      throw new StoreError(
+        'limit',
+        `There are ${notes} notes already, which is as many as may be kept. Delete some first`,
+      );
+    }
+    if (bytes + more > maxBytesPerCaller) {
+      throw new StoreError(
+        'limit',
+        `Your notes take ${bytes} bytes, this one ${more}; more than ${maxBytesPerCaller} are not kept. Delete some first`,
+      );
+    }
+    if (this.#db.usedBytes() + more > maxBytesTotal) {
+      throw new StoreError(
+        'limit',
+        `The data folder has no room for more notes: its limit is ${maxBytesTotal} bytes. Delete some first`,
+      );
+    }
+  }
+
+  /** Deletes a note; resolves when that is durable, with whether there was one. Its id is not used again. */
+  delete(owner: string, id: string): Promise<boolean> {
+    return this.#db.write(() => {
+      const known = this.#owners.find(owner);
+      const number = noteNumber(id);
+      if (known === undefined || number === undefined) return false;
+      const db = this.#db;
+      const row = db.statement('select note, checksum from notes where owner = ? and id = ?').get(known.number, number);
+      if (row === undefined) return false;
+      const json = String(row['note']);
+      const tags = isWhole(known.key, row) ? tagTextsOf(json) : this.#tagTextsIn(known.number, number);
+      db.statement('delete from notes where owner = ? and id = ?').run(known.number, number);
+      for (const tag of tags) {
+        db.statement('delete from note_tags where owner = ? and tag = ? and note = ?').run(known.number, tag, number);
+      }
+      this.#owners.save({
+        ...known,
+        notes: known.notes - 1,
+        characters: Math.max(0, known.characters - json.length - 1),
+        bytes: Math.max(0, known.bytes - bytesOf(json, tags)),
+        listBytes: Math.max(0, known.listBytes - Buffer.byteLength(json) - 1),
+        listChecksum: undefined,
+      });
+      return true;
+    });
+  }
+
+  /** The tags of a note that can not be read any more. */
+  #tagTextsIn(owner: number, note: number): string[] {
+    const rows = this.#db.statement('select tag from note_tags where owner = ? and note = ?').all(owner, note);
+    return rows.map((row) => row['tag'] as string);
   }
 
   /** One note as JSON; undefined when this owner has none of that id. */
@@ -101,58 +134,54 @@ export class SqliteNotes {
     const number = noteNumber(id);
     if (number === undefined) return undefined;
     return this.#db.read(() => {
+      const key = JSON.stringify(owner);
       const row = this.#db
-        .statement('select note from notes where owner = (select number from owners where key = ?) and id = ?')
-        .get(JSON.stringify(owner), number);
-      return row?.['note'] as string | undefined;
+        .statement(
+          'select note, checksum from notes where owner = (select number from owners where key = ?) and id = ?',
+        )
+        .get(key, number);
+      if (row === undefined) return undefined;
+      const note = row['note'] as string;
+      // The id is part of the note, so that a note under another one's id is noticed as well.
+      if (isWhole(key, row) && idOf(note) === id) return note;
+      throw this.#db.damagedNote(`note ${id}`);
     });
   }
 
   list(owner: string, query: NoteQuery): Awaitable<NoteList> {
-    return this.#db.read(() => {
-      const known = this.#owner(owner);
-      if (known === undefined) return { json: '[]', count: 0, total: 0 };
-      return query.tags === undefined || query.tags.length === 0
-        ? this.#listAll(known, query)
-        : this.#listTagged(known, query.tags, query);
-    });
-  }
-
-  #listAll({ number, lastNote, characters }: Owner, { limit = lastNote, maxCharacters }: NoteQuery): NoteList {
-    const picked = 'select id, note from notes where owner = ? order by id desc limit ?';
-    // Only a list that may be too long is measured note by note.
-    const sql = characters <= maxCharacters ? gather(picked) : gatherWithin(picked);
-    const values = characters <= maxCharacters ? [number, limit] : [number, limit, maxCharacters];
-    const row = this.#db.statement(sql).get(...values);
-    return { json: `[${row?.['notes'] ?? ''}]`, count: Number(row?.['count'] ?? 0), total: lastNote };
-  }
-
-  #listTagged({ number }: Owner, tags: readonly string[], { limit = -1, maxCharacters }: NoteQuery): NoteList {
-    const wanted = JSON.stringify(tags.map((tag) => JSON.stringify(tag)));
-    const tagged = 'select distinct note from note_tags where owner = ? and tag in (select value from json_each(?))';
-    const db = this.#db;
-    const total = Number(db.statement(`select count(*) as count from (${tagged})`).get(number, wanted)?.['count']);
-    // `cross` keeps the order of the two: from the few that have the tag to their notes, not the other way round.
-    const picked = `select n.id, n.note from (${tagged} order by note desc limit ?) t
-      cross join notes n on n.owner = ? and n.id = t.note order by n.id desc`;
-    const row = db.statement(gatherWithin(picked)).get(number, wanted, limit, number, maxCharacters);
-    return { json: `[${row?.['notes'] ?? ''}]`, count: Number(row?.['count'] ?? 0), total };
+    return this.#db.read(() => this.#lists.list(owner, query));
   }
 
   /** Ids that begin with `prefix`, newest first. */
   ids(owner: string, prefix: string, limit: number): Awaitable<{ readonly values: string[]; readonly total: number }> {
     return this.#db.read(() => {
-      const known = this.#owner(owner);
+      const known = this.#owners.find(owner);
       if (known === undefined || !/^\d*$/.test(prefix)) return { values: [], total: 0 };
-      // Ids are 1 … lastNote without a gap, so no row needs to be read.
-      return numbersWithPrefix(known.lastNote, prefix, limit);
+      const ranges = idRanges(known.lastNote, prefix);
+      // Where no note was deleted, ids are 1 … lastNote without a gap, and no row needs to be read.
+      return known.notes === known.lastNote ? countIds(ranges, limit) : this.#idsIn(known.number, ranges, limit);
     });
+  }
+
+  #idsIn(owner: number, ranges: readonly IdRange[], limit: number): { values: string[]; total: number } {
+    const values: string[] = [];
+    let total = 0;
+    const where = 'from notes where owner = ? and id between ? and ?';
+    for (const range of ranges) {
+      total += Number(this.#db.statement(`select count(*) as count ${where}`).get(owner, ...range)?.['count']);
+      const rows = this.#db
+        .statement(`select id ${where} order by id desc limit ?`)
+        .all(owner, ...range, limit - values.length);
+      values.push(...rows.map((row) => String(row['id'])));
+    }
+    return { values, total };
   }
 
   /** Adds to the counter and returns its new value; resolves when it is durable. */
   increment(owner: string, amount: number): Promise<number> {
     return this.#db.write(() => {
-      const { number, counter } = this.#ownerToChange(owner);
+      const known = this.#owners.findOrAdd(owner);
+      const { counter } = known;
       const value = counter + amount;
       if (!Number.isSafeInteger(value)) {
         throw new StoreError(
@@ -160,13 +189,20 @@ export class SqliteNotes {
           `The counter is ${counter}; adding ${amount} would leave the range of exact integers`,
         );
       }
-      this.#db.statement(`update owners set counter = ?, ${touch} where number = ?`).run(value, number);
+      this.#owners.save({ ...known, counter: value });
       return value;
     });
   }
 
   counter(owner: string): Awaitable<number> {
-    return this.#db.read(() => this.#owner(owner)?.counter ?? 0);
+    return this.#db.read(() => this.#owners.find(owner)?.counter ?? 0);
+  }
+
+  /** Everybody who keeps notes or a counter. */
+  owners(): Awaitable<readonly { readonly owner: string; readonly notes: number; readonly bytes: number }[]> {
+    return this.#db.read(() =>
+      this.#owners.all().map(({ key, notes, bytes }) => ({ owner: JSON.parse(key) as string, notes, bytes })),
+    );
   }
 
   /** Tells of every change from now on, of this process and of others that share the folder. */
@@ -186,38 +222,16 @@ export class SqliteNotes {
     };
   }
 
-  #owner(owner: string): Owner | undefined {
-    const row = this.#db
-      .statement('select number, last_note, characters, counter from owners where key = ?')
-      .get(JSON.stringify(owner));
-    if (row === undefined) return undefined;
-    return {
-      number: Number(row['number']),
-      lastNote: Number(row['last_note']),
-      characters: Number(row['characters']),
-      counter: Number(row['counter']),
-    };
-  }
-
-  #ownerToChange(owner: string): Owner {
-    const known = this.#owner(owner);
-    if (known !== undefined) return known;
-    this.#db.statement('insert into owners (key) values (?)').run(JSON.stringify(owner));
-    return this.#owner(owner) as Owner;
-  }
-
   /** What has changed since the last look, remembered; nothing is told. */
   #look(): NotesChange[] {
-    const rows = this.#db
-      .statement('select key, last_note, counter, changed from owners where changed > ? order by changed')
-      .all(this.#seen);
-    return rows.map((row) => {
-      const owner = JSON.parse(row['key'] as string) as string;
-      const now = { lastNote: Number(row['last_note']), counter: Number(row['counter']) };
-      const before = this.#told.get(owner) ?? { lastNote: 0, counter: 0 };
-      this.#told.set(owner, now);
-      this.#seen = Number(row['changed']);
-      return { owner, counter: now.counter !== before.counter, notes: now.lastNote !== before.lastNote };
+    return this.#owners.changedSince(this.#seen).map(({ owner, change }) => {
+      const name = JSON.parse(owner.key) as string;
+      const before = this.#told.get(name) ?? { lastNote: 0, notes: 0, counter: 0 };
+      const { lastNote, notes, counter } = owner;
+      this.#told.set(name, { lastNote, notes, counter });
+      this.#seen = change;
+      const notesChanged = lastNote !== before.lastNote || notes !== before.notes;
+      return { owner: name, counter: counter !== before.counter, notes: notesChanged };
     });
   }
 
@@ -235,37 +249,18 @@ export class SqliteNotes {
   }
 }
 
-/** Joins the notes of a query in SQLite: five times faster than making an object of each. */
-function gather(picked: string): string {
-  return `select group_concat(note, ',') as notes, count(*) as count from (${picked})`;
-}
-
-/** The same, ending before the text grows too long. */
-function gatherWithin(picked: string): string {
-  return gather(
-    `select note from (select id, note, sum(length(note) + 1) over (order by id desc) as characters from (${picked}))
-     where characters <= ? order by id desc`,
-  );
-}
-
 function noteNumber(id: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(id) ? Number(id) : undefined;
 }
 
-/** Of 1 … last, those whose digits begin with `prefix`, largest first, and how many there are. */
-export function numbersWithPrefix(last: number, prefix: string, limit: number): { values: string[]; total: number } {
-  const values: string[] = [];
-  let total = 0;
-  const ranges: [number, number][] = [];
-  if (prefix === '') ranges.push([1, last]);
-  else if (!prefix.startsWith('0')) {
-    for (let from = Number(prefix), width = 1; from <= last; from *= 10, width *= 10) {
-      ranges.push([from, Math.min(from + width - 1, last)]);
-    }
-  }
-  for (const [from, to] of ranges.reverse()) {
-    total += to - from + 1;
-    for (let number = to; number >= from && values.length < limit; number--) values.push(String(number));
-  }
-  return { values, total };
+const isWhole = (ownerKey: string, { note, checksum }: Row): boolean => noteChecksum(ownerKey, note) === checksum;
+
+function tagTextsOf(json: string): string[] {
+  const { tags } = JSON.parse(json) as StoredNote;
+  return [...new Set(tags)].map((tag) => JSON.stringify(tag));
+}
+
+/** What a note counts for: its JSON, and its tags once more for the table that finds notes by them. */
+function bytesOf(json: string, tagTexts: readonly string[]): number {
+  return tagTexts.reduce((sum, tag) => sum + Buffer.byteLength(tag), Buffer.byteLength(json));
 }

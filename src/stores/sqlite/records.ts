@@ -1,7 +1,9 @@
 // Small JSON values by kind and key, for packs that must remember a few things: the registry of workers and its like.
 
 import type { Json } from '../../protocol/model.ts';
+import { checksumOf } from './checksum.ts';
 import type { Database } from './database.ts';
+import type { Row } from './driver.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -18,28 +20,35 @@ export class SqliteRecords {
   get(key: string): Awaitable<Json | undefined> {
     return this.#db.read(() => {
       const row = this.#db
-        .statement('select value from records where kind = ? and key = ?')
+        .statement('select key, value, checksum from records where kind = ? and key = ?')
         .get(this.#kind, JSON.stringify(key));
-      return row === undefined ? undefined : (JSON.parse(row['value'] as string) as Json);
+      return row === undefined ? undefined : this.#valueOf(row);
     });
   }
 
   /** All of them, by key. */
   list(): Awaitable<ReadonlyMap<string, Json>> {
     return this.#db.read(() => {
-      const rows = this.#db.statement('select key, value from records where kind = ? order by key').all(this.#kind);
-      return new Map(rows.map((row) => [JSON.parse(row['key'] as string), JSON.parse(row['value'] as string) as Json]));
+      const rows = this.#db
+        .statement('select key, value, checksum from records where kind = ? order by key')
+        .all(this.#kind);
+      return new Map(rows.map((row) => [JSON.parse(row['key'] as string), this.#valueOf(row)]));
     });
+  }
+
+  #valueOf(row: Row): Json {
+    const [key, value] = [row['key'] as string, row['value'] as string];
+    if (checksumOf(this.#kind, key, value) === row['checksum']) return JSON.parse(value) as Json;
+    throw this.#db.damagedRecord(`the ${this.#kind} record ${key}`);
   }
 
   /** Resolves when the value is durable. */
   async set(key: string, value: Json): Promise<void> {
+    const [name, text] = [JSON.stringify(key), JSON.stringify(value)];
     await this.#db.write(() =>
       this.#db
-        .statement(
-          'insert into records (kind, key, value) values (?, ?, ?) on conflict do update set value = excluded.value',
-        )
-        .run(this.#kind, JSON.stringify(key), JSON.stringify(value)),
+        .statement('insert or replace into records (kind, key, value, checksum) values (?, ?, ?, ?)')
+        .run(this.#kind, name, text, checksumOf(this.#kind, name, text)),
     );
   }
 

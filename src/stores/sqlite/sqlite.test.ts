@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Database } from './database.ts';
 import { connectSqlite } from './driver.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder, StoreError } from './index.ts';
-import { schemaVersion, versionOf } from './migrations.ts';
-import { numbersWithPrefix } from './notes.ts';
+import { migrate, schemaVersion, versionOf } from './migrations.ts';
+import { countIds, idRanges } from './note-ids.ts';
 
 let folder = '';
 const opened: DataFolder[] = [];
@@ -241,16 +241,30 @@ test('a database of a later version is refused, not changed', async () => {
 });
 
 test('an older database is brought up to date and keeps what it has', async () => {
-  const data = await open();
-  await data.notes.add(me, { content: 'kept', tags: [] });
-  await data.close();
   const db = await connectSqlite(file());
-  db.exec('drop table records; drop table expiring; pragma user_version = 1');
+  migrate(db, file(), 3);
+  const note = (id: number, content: string) =>
+    JSON.stringify({ id: String(id), content, tags: ['ż'], created: 'then' });
+  db.prepare('insert into owners (key, last_note, characters, counter) values (?, 2, 200, 7)').run('""');
+  for (const id of [1, 2]) {
+    db.prepare('insert into notes (owner, id, note) values (1, ?, ?)').run(id, note(id, `note ${id}`));
+    db.prepare('insert into note_tags (owner, tag, note) values (1, ?, ?)').run('"ż"', id);
+  }
+  db.prepare('insert into records (kind, key, value) values (?, ?, ?)').run('worker', '"w1"', '{"pid":1}');
+  db.prepare('insert into expiring (key, value, expires) values (?, ?, ?)').run('"s"', 'true', Date.now() + 60_000);
   db.close();
-  const again = await open();
-  expect(await contents(again)).toEqual(['kept']);
-  await again.records('worker').set('w1', { pid: 1 });
-  expect(await again.records('worker').get('w1')).toEqual({ pid: 1 });
+
+  const data = await open();
+  expect(await contents(data)).toEqual(['note 2', 'note 1']);
+  expect(await contents(data, { tags: ['ż'] })).toEqual(['note 2', 'note 1']);
+  expect(await data.notes.get(me, '1')).toBe(note(1, 'note 1'));
+  expect(await data.notes.counter(me)).toBe(7);
+  expect(await data.records('worker').get('w1')).toEqual({ pid: 1 });
+  expect(await data.expiring.get('s')).toBe(true);
+  const bytes = 2 * (Buffer.byteLength(note(1, 'note 1')) + 4);
+  expect(await data.notes.owners()).toEqual([{ owner: me, notes: 2, bytes }]);
+  expect((await data.notes.add(me, { content: 'new', tags: [] })).id).toBe('3');
+  expect(await data.renewCopy()).toBe(true);
 });
 
 test('many who open a new folder at once all get in', async () => {
@@ -295,10 +309,11 @@ test('an expiring value is added once, found until its time, and shared between 
 });
 
 test('ids are suggested by their first digits, newest first', () => {
-  expect(numbersWithPrefix(123, '12', 10)).toEqual({ values: ['123', '122', '121', '120', '12'], total: 5 });
-  expect(numbersWithPrefix(5, '', 3)).toEqual({ values: ['5', '4', '3'], total: 5 });
-  expect(numbersWithPrefix(1_000_000, '1', 2)).toEqual({ values: ['1000000', '199999'], total: 111_112 });
-  for (const none of ['0', '01', '6']) expect(numbersWithPrefix(5, none, 3)).toEqual({ values: [], total: 0 });
+  const ids = (last: number, prefix: string, limit: number) => countIds(idRanges(last, prefix), limit);
+  expect(ids(123, '12', 10)).toEqual({ values: ['123', '122', '121', '120', '12'], total: 5 });
+  expect(ids(5, '', 3)).toEqual({ values: ['5', '4', '3'], total: 5 });
+  expect(ids(1_000_000, '1', 2)).toEqual({ values: ['1000000', '199999'], total: 111_112 });
+  for (const none of ['0', '01', '6']) expect(ids(5, none, 3)).toEqual({ values: [], total: 0 });
 });
 
 test('a data folder that can not be one is told in plain words, without codes of the system', async () => {

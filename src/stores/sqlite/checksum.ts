@@ -1,0 +1,158 @@
+// The checksum that every kept row carries, and the check of all of them. SQLite notices damage to its own structures,
+// not a flipped byte in what they hold: without this, such a byte would be served as if somebody had written it.
+
+import { crc32 } from 'node:zlib';
+import type { Connection, Row } from './driver.ts';
+
+/** CRC-32 finds every damage of up to 32 bits in a row, and costs less than a microsecond for a short one. */
+export function checksumOf(...values: readonly (string | number)[]): number {
+  // Texts are JSON, which holds no raw line break, so that no two rows give the same text here.
+  return crc32(values.join('\n'));
+}
+
+/** That of a note, begun with its owner's key: damage must not hand a note to somebody else either. */
+export function noteChecksum(ownerKey: string, note: unknown): number {
+  // Damage to the header of a row can turn a text into something else.
+  return typeof note === 'string' ? crc32(note, crc32(ownerKey)) : Number.NaN;
+}
+
+/** The first of several notes whose checksum is another; -1 when there is none. */
+export function findDamagedNote(ownerKey: string, notes: readonly string[], checksums: readonly string[]): number {
+  const begun = crc32(ownerKey);
+  return notes.findIndex((note, index) => crc32(note, begun) !== Number(checksums[index]));
+}
+
+/** That of all notes of an owner, joined by commas, newest first. */
+export function listChecksum(joined: string): number {
+  return crc32(',', crc32(joined));
+}
+
+/** What is known of a list: how long it is in UTF-8, a comma behind every note, and its checksum where that is known. */
+export interface ListSum {
+  readonly listBytes: number;
+  readonly listChecksum: number | undefined;
+}
+
+/** The list with one more note in front; what is behind it is not read again. */
+export function prependToList(note: string, { listBytes, listChecksum: behind }: ListSum): ListSum {
+  const added = Buffer.byteLength(note) + 1;
+  const front = crc32(',', crc32(note));
+  return {
+    listBytes: listBytes + added,
+    listChecksum: behind === undefined ? undefined : (multiply(power(listBytes), front) ^ behind) >>> 0,
+  };
+}
+
+// The CRC of two texts in a row follows from both and the length of the second: crc(ab) = crc(a) · x^(8·length(b)) +
+// crc(b), with polynomials over GF(2) modulo the one of CRC-32, bits reversed. zlib calls this crc32_combine.
+const polynomial = 0xedb88320;
+
+function multiply(a: number, b: number): number {
+  let product = 0;
+  let factor = b;
+  for (let bit = 0x80000000; bit !== 0; bit >>>= 1) {
+    if ((a & bit) !== 0) product ^= factor;
+    factor = (factor & 1) === 0 ? factor >>> 1 : (factor >>> 1) ^ polynomial;
+  }
+  return product >>> 0;
+}
+
+/** x^(8·bytes), by squaring. */
+function power(bytes: number): number {
+  let result = 0x80000000; // x^0
+  let square = 0x00800000; // x^8
+  for (let rest = bytes; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) result = multiply(square, result);
+    square = multiply(square, square);
+  }
+  return result;
+}
+
+/** That of a row of `owners`. */
+export function ownerChecksum(row: Row): number {
+  const { number, key, last_note, notes, characters, bytes, list_bytes, list_checksum, counter } = row;
+  // Written out, since every call of a tool that keeps something comes by here.
+  return crc32(
+    `${number}\n${key}\n${last_note}\n${notes}\n${characters}\n${bytes}\n${list_bytes}\n${list_checksum}\n${counter}`,
+  );
+}
+
+interface Table {
+  readonly name: string;
+  /** What identifies a row. */
+  readonly key: readonly string[];
+  /** What its checksum is made of besides. */
+  readonly columns: readonly string[];
+  checksum(row: Row): number;
+}
+
+const plain = (name: string, key: readonly string[], ...rest: readonly string[]): Table => ({
+  name,
+  key,
+  columns: rest,
+  checksum: (row) => checksumOf(...[...key, ...rest].map((column) => row[column] as string | number)),
+});
+
+/** Every table and how its rows are summed up. */
+const tables: readonly Table[] = [
+  {
+    name: 'owners',
+    key: ['number'],
+    columns: ['key', 'last_note', 'notes', 'characters', 'bytes', 'list_bytes', 'list_checksum', 'counter'],
+    checksum: ownerChecksum,
+  },
+  {
+    name: 'notes',
+    key: ['owner', 'id'],
+    columns: ['note', '(select key from owners where number = owner) as owner_key'],
+    checksum: ({ owner_key, note }) => noteChecksum(String(owner_key), note),
+  },
+  plain('note_tags', ['owner', 'tag', 'note']),
+  plain('records', ['kind', 'key'], 'value'),
+  plain('expiring', ['key'], 'value', 'expires'),
+];
+
+/** Rows looked at in one go: some milliseconds. */
+const batchRows = 1_000;
+
+function* batchesOf(db: Connection, { name, key, columns }: Table): Generator<readonly Row[]> {
+  const wanted = `select ${[...key, ...columns, 'checksum'].join(', ')} from ${name}`;
+  const order = `order by ${key.join(', ')} limit ${batchRows}`;
+  const next = db.prepare(`${wanted} where (${key.join(', ')}) > (${key.map(() => '?').join(', ')}) ${order}`);
+  let rows = db.prepare(`${wanted} ${order}`).all();
+  while (rows.length > 0) {
+    yield rows;
+    const last = rows.at(-1) as Row;
+    rows = next.all(...key.map((column) => last[column] as string | number));
+  }
+}
+
+/** Gives every row its checksum, for databases of a time when there were none. */
+export function addChecksums(db: Connection): void {
+  for (const table of tables) {
+    const where = table.key.map((column) => `${column} = ?`).join(' and ');
+    const update = db.prepare(`update ${table.name} set checksum = ? where ${where}`);
+    for (const rows of batchesOf(db, table)) {
+      for (const row of rows)
+        update.run(table.checksum(row), ...table.key.map((column) => row[column] as string | number));
+    }
+  }
+}
+
+/**
+ * The first row whose checksum does not match, named for a person; undefined when all do. Lets others work meanwhile.
+ * Notes may be left out: one that is damaged is told to whoever reads it, and can be deleted.
+ */
+export async function findDamagedRow(db: Connection, which: 'all' | 'all but notes'): Promise<string | undefined> {
+  for (const table of tables) {
+    if (which === 'all but notes' && table.name === 'notes') continue;
+    for (const rows of batchesOf(db, table)) {
+      const damaged = rows.find((row) => table.checksum(row) !== row['checksum']);
+      if (damaged !== undefined) {
+        return `a row of table ${table.name}, ${table.key.map((column) => `${column} ${damaged[column]}`).join(', ')}`;
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return undefined;
+}
