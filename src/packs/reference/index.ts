@@ -11,7 +11,7 @@ import type { NoteStore } from './store.ts';
 import { installTask } from './task.ts';
 import { installTime } from './time.ts';
 
-export { createMemoryNotes } from './memory-store.ts';
+export { createMemoryNotes, type MemoryNotesOptions } from './memory-store.ts';
 export type { Note, NoteList, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
 export interface ReferenceOptions {
@@ -19,6 +19,12 @@ export interface ReferenceOptions {
   readonly store?: NoteStore | (() => Promise<NoteStore>);
   /** Whether the schema of get_current_time names `timezone`; it is understood either way. Default true. */
   readonly listsTimezone?: boolean;
+  /** Whether there is a tool `delete_note`. Default true. */
+  readonly deletesNotes?: boolean;
+  /** Bytes of all notes of one caller; stops one from taking the room of all others. Default 16 MiB in memory. */
+  readonly maxBytesPerCaller?: number;
+  /** Bytes of all notes; stops many callers from filling the memory. Default 64 MiB in memory. A store has its own. */
+  readonly maxBytesTotal?: number;
   /** The longest list of notes in one answer, in characters. Default 16 Mi. */
   readonly maxListCharacters?: number;
   /** The clock. */
@@ -37,12 +43,14 @@ export const referenceSchema = {
       maximum: 268_435_456,
       description: 'The longest list of notes in one answer, in characters',
     },
+    maxBytesPerCaller: { type: 'integer', minimum: 1, description: 'Bytes that the notes of one caller may take' },
+    maxBytesTotal: { type: 'integer', minimum: 1, description: 'Bytes of the database beyond which no note is added' },
   },
   additionalProperties: false,
 } as const;
 
 export function reference(options: ReferenceOptions = {}): Pack<Server> {
-  const { store = createMemoryNotes(), listsTimezone = true, now = () => new Date() } = options;
+  const { store = createMemoryNotes(options), listsTimezone = true, now = () => new Date() } = options;
   const startedAt = process.uptime();
   let unwatch: (() => void) | undefined;
 
@@ -56,7 +64,11 @@ export function reference(options: ReferenceOptions = {}): Pack<Server> {
       const open = typeof store === 'function' ? openOnce(store, watched) : () => store;
       if (typeof store === 'function') server.around(openForSubscribers(open));
       else watched(store);
-      const notes: NotesOptions = { maxListCharacters: options.maxListCharacters ?? defaultListCharacters, open };
+      const notes: NotesOptions = {
+        maxListCharacters: options.maxListCharacters ?? defaultListCharacters,
+        canDelete: options.deletesNotes ?? true,
+        open,
+      };
       installTime(server, listsTimezone, now);
       installArithmetic(server);
       server.resource('server://status', {

@@ -4,13 +4,26 @@ import type { Note, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
 interface Owned {
   readonly notes: Note[];
+  lastNote: number;
+  bytes: number;
   counter: number;
 }
 
-export function createMemoryNotes(): NoteStore {
+export interface MemoryNotesOptions {
+  /** Bytes of all notes of one caller; stops one client from taking the memory of all others. Default 16 MiB. */
+  readonly maxBytesPerCaller?: number;
+  /** Bytes of all notes together; stops many clients from filling the memory. Default 64 MiB. */
+  readonly maxBytesTotal?: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
+  const { maxBytesPerCaller = 16 * mebibyte, maxBytesTotal = 64 * mebibyte } = options;
   const owners = new Map<string, Owned>();
   const listeners = new Set<(change: NotesChange) => void>();
-  const of = (owner: string): Owned => owners.get(owner) ?? { notes: [], counter: 0 };
+  let totalBytes = 0;
+  const of = (owner: string): Owned => owners.get(owner) ?? { notes: [], lastNote: 0, bytes: 0, counter: 0 };
   const keep = (owner: string): Owned => {
     const owned = of(owner);
     owners.set(owner, owned);
@@ -22,11 +35,36 @@ export function createMemoryNotes(): NoteStore {
 
   return {
     async add(owner, { content, tags }) {
-      const { notes } = keep(owner);
-      const note: Note = { id: String(notes.length + 1), content, tags, created: new Date().toISOString() };
-      notes.push(note);
+      const owned = of(owner);
+      const note: Note = { id: String(owned.lastNote + 1), content, tags, created: new Date().toISOString() };
+      const bytes = bytesOf(note);
+      if (owned.bytes + bytes > maxBytesPerCaller) {
+        throw new RangeError(
+          `Your notes take ${owned.bytes} bytes, this one ${bytes}; more than ${maxBytesPerCaller} are not kept. Delete some first`,
+        );
+      }
+      if (totalBytes + bytes > maxBytesTotal) {
+        throw new RangeError(
+          `The store has no room for more notes: its limit is ${maxBytesTotal} bytes. Delete some first`,
+        );
+      }
+      const kept = keep(owner);
+      kept.notes.push(note);
+      kept.lastNote++;
+      kept.bytes += bytes;
+      totalBytes += bytes;
       tell({ owner, counter: false, notes: true });
       return note;
+    },
+    async delete(owner, id) {
+      const owned = of(owner);
+      const index = owned.notes.findIndex((each) => each.id === id);
+      const [note] = index === -1 ? [] : owned.notes.splice(index, 1);
+      if (note === undefined) return false;
+      owned.bytes -= bytesOf(note);
+      totalBytes -= bytesOf(note);
+      tell({ owner, counter: false, notes: true });
+      return true;
     },
     get(owner, id) {
       const note = of(owner).notes.find((each) => each.id === id);
@@ -59,6 +97,8 @@ export function createMemoryNotes(): NoteStore {
     },
   };
 }
+
+const bytesOf = (note: Note): number => Buffer.byteLength(JSON.stringify(note));
 
 function gather(notes: readonly Note[], { tags = [], limit, maxCharacters }: NoteQuery) {
   const fitting = notes.filter((note) => tags.length === 0 || note.tags.some((tag) => tags.includes(tag))).reverse();

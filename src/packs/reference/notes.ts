@@ -10,6 +10,7 @@ import type { NoteStore, NotesChange } from './store.ts';
 const maxContentCharacters = 1_048_576;
 const maxTags = 100;
 const maxTagCharacters = 200;
+const maxIdCharacters = 20;
 
 const tagList = (description: string) =>
   ({
@@ -26,6 +27,8 @@ const ownerOf = (ctx: Context): string => principalKey(ctx.principal);
 export interface NotesOptions {
   /** Bounds an answer that lists notes. */
   readonly maxListCharacters: number;
+  /** Whether there is a tool that deletes notes. */
+  readonly canDelete: boolean;
   open(): NoteStore | Promise<NoteStore>;
 }
 
@@ -48,7 +51,8 @@ export function installCounter(server: Server, { open }: NotesOptions): void {
   });
 }
 
-export function installNotes(server: Server, { open, maxListCharacters }: NotesOptions): void {
+export function installNotes(server: Server, options: NotesOptions): void {
+  const { open, maxListCharacters } = options;
   server.tool('add_note', {
     description: 'Add a note to the server',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
@@ -65,6 +69,21 @@ export function installNotes(server: Server, { open, maxListCharacters }: NotesO
       return `Note ${id} added`;
     },
   });
+  if (options.canDelete) {
+    server.tool('delete_note', {
+      description: 'Delete a note from the server',
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      input: {
+        type: 'object',
+        properties: { id: { type: 'string', description: 'Id of the note', minLength: 1, maxLength: maxIdCharacters } },
+        required: ['id'],
+      } as const,
+      run: async ({ id }, ctx) => {
+        if (await (await open()).delete(ownerOf(ctx), id)) return `Note ${id} deleted`;
+        throw new Error(`There is no note ${id}`);
+      },
+    });
+  }
   server.tool('get_notes', {
     description: 'Retrieve stored notes',
     annotations: { readOnlyHint: true, openWorldHint: false },

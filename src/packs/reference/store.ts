@@ -35,9 +35,11 @@ export interface NotesChange {
   readonly notes: boolean;
 }
 
-/** Notes and a counter for each owner. What a promise of `add` or `increment` has resolved is not lost any more. */
+/** Notes and a counter for each owner. What a promise of `add`, `delete` or `increment` has resolved is not lost any more. */
 export interface NoteStore {
   add(owner: string, note: Pick<Note, 'content' | 'tags'>): Promise<Note>;
+  /** Deletes a note; false when this owner has none of that id. Ids are not used again. */
+  delete(owner: string, id: string): Promise<boolean>;
   /** One note as JSON; undefined when this owner has none of that id. */
   get(owner: string, id: string): Awaitable<string | undefined>;
   list(owner: string, query: NoteQuery): Awaitable<NoteList>;

@@ -12,11 +12,13 @@ afterEach(async () => {
   for (const clean of cleaning.splice(0).reverse()) await clean();
 });
 
-const stores: Record<string, () => Promise<NoteStore>> = {
-  memory: async () => createMemoryNotes(),
-  sqlite: async () => {
+type Limits = { readonly maxBytesPerCaller?: number; readonly maxBytesTotal?: number };
+
+const stores: Record<string, (limits?: Limits) => Promise<NoteStore>> = {
+  memory: async (limits) => createMemoryNotes(limits),
+  sqlite: async (limits) => {
     const folder = mkdtempSync(join(tmpdir(), 'mooring-notes-'));
-    const data = await openDataFolder(folder);
+    const data = await openDataFolder(folder, limits);
     cleaning.push(
       () => rmSync(folder, { recursive: true, force: true }),
       () => data.close(),
@@ -90,5 +92,54 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
       { owner: 'a', counter: false, notes: true },
       { owner: 'b', counter: true, notes: false },
     ]);
+  });
+
+  test('a deleted note is gone from every list, its id is not used again, and others do not notice', async () => {
+    const store = await open();
+    for (const content of ['one', 'two', 'three']) await store.add('a', { content, tags: ['t', 't', 'ż'] });
+    await store.add('b', { content: 'other', tags: ['t'] });
+    const heard: object[] = [];
+    store.watch((change) => heard.push(change));
+    expect(await store.delete('a', '2')).toBe(true);
+    expect(heard).toEqual([{ owner: 'a', counter: false, notes: true }]);
+    for (const id of ['2', '4', '0', 'x', '']) expect(await store.delete('a', id), id).toBe(false);
+    expect(await store.delete('nobody', '1')).toBe(false);
+    expect((await list(store, 'a')).map((note) => note.id)).toEqual(['3', '1']);
+    expect((await list(store, 'a', { tags: ['ż'] })).map((note) => note.id)).toEqual(['3', '1']);
+    expect(await store.list('a', all)).toMatchObject({ count: 2, total: 2 });
+    expect(await store.get('a', '2')).toBeUndefined();
+    expect(await store.ids('a', '', 10)).toEqual({ values: ['3', '1'], total: 2 });
+    expect(await store.ids('a', '2', 10)).toEqual({ values: [], total: 0 });
+    expect((await store.add('a', { content: 'four', tags: [] })).id).toBe('4');
+    expect((await list(store, 'a')).map((note) => note.id)).toEqual(['4', '3', '1']);
+    expect(await list(store, 'b')).toHaveLength(1);
+    for (const id of ['1', '3', '4']) expect(await store.delete('a', id)).toBe(true);
+    expect(await store.list('a', all)).toEqual({ json: '[]', count: 0, total: 0 });
+  });
+
+  test('a caller has a share of bytes, and gets it back by deleting; the others have theirs', async () => {
+    const store = await open({ maxBytesPerCaller: 3_000 });
+    const note = { content: 'ż'.repeat(500), tags: ['tag'] };
+    await store.add('a', note);
+    await store.add('a', note);
+    await expect(store.add('a', note)).rejects.toThrow('more than 3000 are not kept. Delete some first');
+    await store.add('b', note);
+    await store.delete('a', '1');
+    expect((await store.add('a', note)).id).toBe('3');
+  });
+
+  test('all notes together have a limit', async () => {
+    const store = await open({ maxBytesTotal: 200_000 });
+    const note = { content: 'x'.repeat(30_000), tags: [] };
+    let kept = 0;
+    for (const full = () => {}; kept < 20; kept++) {
+      const added = await store.add(`caller ${kept}`, note).catch(full);
+      if (added === undefined) break;
+    }
+    expect(kept).toBeGreaterThan(1);
+    expect(kept).toBeLessThan(7);
+    await expect(store.add('another', note)).rejects.toThrow('its limit is 200000 bytes. Delete some first');
+    await store.delete('caller 0', '1');
+    expect((await store.add('another', note)).id).toBe('1');
   });
 });

@@ -78,7 +78,7 @@ test('search_tools finds by words of names, descriptions and arguments, best fir
   const conversation = await Conversation.open(await make());
   const search = async (args: object) => answer(await conversation.call('search_tools', args));
   const found = await search({ query: 'note' });
-  expect(found.tools.map((each: { name: string }) => each.name)).toEqual(['add_note', 'get_notes']);
+  expect(found.tools.map((each: { name: string }) => each.name)).toEqual(['add_note', 'delete_note', 'get_notes']);
   expect(found.tools[0]).toMatchObject({
     description: 'Add a note to the server',
     category: 'reference',
@@ -89,7 +89,7 @@ test('search_tools finds by words of names, descriptions and arguments, best fir
   expect(await search({ query: 'quantum chromodynamics' })).toEqual({ tools: [], total: 0 });
   const all = await search({ query: '', limit: 2 });
   expect(all.tools).toHaveLength(2);
-  expect(all.total).toBe(9);
+  expect(all.total).toBe(10);
   expect((await search({ query: '', category: 'meta', limit: 50 })).total).toBe(3);
 });
 
@@ -101,7 +101,15 @@ test('list_categories names what belongs together, without what a stranger may n
       {
         name: 'reference',
         about: 'Notes, time and arithmetic',
-        tools: ['get_current_time', 'calculate', 'increment_counter', 'add_note', 'get_notes', 'long_running_task'],
+        tools: [
+          'get_current_time',
+          'calculate',
+          'increment_counter',
+          'add_note',
+          'delete_note',
+          'get_notes',
+          'long_running_task',
+        ],
       },
       { name: 'meta', about: 'About this server', tools: ['health_check', 'search_tools', 'list_categories'] },
     ],
