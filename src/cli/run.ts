@@ -45,6 +45,11 @@ const commands: Readonly<Record<string, Command>> = {
   },
   token: { group: 'Guard', about: 'tokens for a server over HTTP', load: () => import('./commands/token.ts') },
   policy: { group: 'Guard', about: 'what a policy says about a call', load: () => import('./commands/policy.ts') },
+  notes: {
+    group: 'Guard',
+    about: 'who keeps notes here, and deleting some',
+    load: () => import('./commands/notes.ts'),
+  },
   audit: { group: 'Guard', about: 'check, follow and search the audit log', load: () => import('./commands/audit.ts') },
 };
 

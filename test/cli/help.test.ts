@@ -20,7 +20,7 @@ test.each(['--help', '-h', 'help'])('mooring %s lists the commands', async (word
 
 const commands = [
   ...['serve', 'install', 'uninstall', 'init', 'config', 'doctor', 'tools', 'call', 'resources', 'read', 'watch'],
-  ...['prompts', 'prompt', 'ping', 'logout', 'token', 'policy', 'audit'],
+  ...['prompts', 'prompt', 'ping', 'logout', 'token', 'policy', 'notes', 'audit'],
 ];
 
 test.each(commands)('mooring %s --help explains it, within 120 columns', async (command) => {

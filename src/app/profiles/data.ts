@@ -2,7 +2,7 @@
 
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
-import type { DataFolder } from '../../stores/sqlite/index.ts';
+import type { DataFolder, NotesOptions } from '../../stores/sqlite/index.ts';
 import type { HealthRegistry } from '../health.ts';
 import { makeFolder } from '../make-folder.ts';
 import { existsSync, join } from '../node-modules.ts';
@@ -14,18 +14,21 @@ export interface Data {
   exists(): boolean;
 }
 
+export interface DataOptions {
+  readonly logger: Logger;
+  readonly health?: HealthRegistry | undefined;
+  /** How much notes may take. */
+  readonly limits?: NotesOptions;
+}
+
 /** Puts the data folder behind a server. Nothing of SQLite is loaded before `open` is called. */
-export async function useData(
-  server: Server,
-  folder: string,
-  { logger, health }: { readonly logger: Logger; readonly health?: HealthRegistry | undefined },
-): Promise<Data> {
+export async function useData(server: Server, folder: string, { logger, health, limits }: DataOptions): Promise<Data> {
   let opening: Promise<DataFolder> | undefined;
   const open = (): Promise<DataFolder> => {
     opening ??= import('../../stores/sqlite/index.ts')
       .then(({ openDataFolder }) => {
         makeFolder(folder);
-        return openDataFolder(folder, { logger });
+        return openDataFolder(folder, { logger, ...limits });
       })
       .catch((error: unknown) => {
         opening = undefined;

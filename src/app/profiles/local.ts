@@ -27,9 +27,10 @@ export const localProfile: Profile = {
     await categories.use(board, 'Read and write the clipboard of this machine');
     health?.add('clipboard', () => board.health());
 
-    const data = await useData(server, settings.dataDir, { logger, health });
+    const limits = await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
+    const data = await useData(server, settings.dataDir, { logger, health, limits });
     const notes = reference({
-      ...(await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema)),
+      ...limits,
       store: async () => (await data.open()).notes,
     });
     await categories.use(notes, 'Notes that are kept, a counter, time and arithmetic');

@@ -28,11 +28,12 @@ export const referenceProfile: Profile = {
       logger,
       ...lasting,
     });
-    const data = await useData(server, settings.dataDir, { logger, health });
+    const limits = await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
+    const data = await useData(server, settings.dataDir, { logger, health, limits });
     // Opened at once: a server of notes that can not keep any should not start.
     const { notes } = await data.open();
-    const options = await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
-    await server.use(reference({ ...options, store: notes, listsTimezone: false }));
+    // The document lists its tools, so notes are deleted with "mooring notes delete" here.
+    await server.use(reference({ ...limits, store: notes, listsTimezone: false, deletesNotes: false }));
     return {
       server,
       data,
