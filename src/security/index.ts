@@ -55,6 +55,8 @@ export {
   type FileTree,
   type Listing,
   type ListOptions,
+  OwnFiles,
+  type OwnPaths,
   openRoots,
 } from './files/tree.ts';
 // Texts from outside: hidden characters found and removed, sources named.
