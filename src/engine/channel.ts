@@ -12,9 +12,10 @@ import {
   requestText,
   sortMessage,
 } from '../protocol/json-rpc.ts';
-import { checkParams, type MethodRow, methodRow } from '../protocol/methods.ts';
+import { methodRow } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { Revision } from '../protocol/revisions/index.ts';
+import { checkPhase, findFeature } from './admission.ts';
 import { AskError } from './asks/index.ts';
 import { BatchOutlet } from './batch.ts';
 import { Call } from './call.ts';
@@ -166,13 +167,13 @@ export class EngineChannel implements SessionChannel, Listener {
     const session = verdict === undefined ? this.session : undefined;
     const revision = verdict ?? session?.revision ?? core.vocabulary.unsettled;
     if (verdict === undefined) {
-      const closed = this.#gate(message, session, revision);
+      const closed = checkPhase(message, session, revision);
       if (closed !== undefined) return this.#refuse(revision, message.id, closed, message, outlet);
     }
     const row = methodRow(message.method);
     // The table's own text: guards compare it many times, and texts that are one and the same compare at once.
     const method = row?.name ?? message.method;
-    const feature = this.#feature(method, row, message.params, revision);
+    const feature = findFeature(core, method, row, message.params, revision);
     if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, message, outlet);
     if (this.#inFlight !== undefined && this.#inFlight.size > 0) {
       const crowded = this.#crowded(message.id);
@@ -182,31 +183,6 @@ export class EngineChannel implements SessionChannel, Listener {
     if (feature.pace === 'work' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
       this.#enqueue(call, feature);
     else runCall(call, feature, inbound?.atMs);
-  }
-
-  #feature(
-    method: string,
-    row: MethodRow | undefined,
-    params: JsonRpcRequest['params'],
-    revision: Revision,
-  ): Feature | WireError {
-    const { core } = this;
-    const feature = core.features.get(method);
-    if (feature === undefined) return wireErrors.methodNotFound(method);
-    if (core.customMethods.has(method)) return feature;
-    if (row === undefined || !revision.requests.has(method) || (row.needs !== undefined && !core.offers(row.needs))) {
-      return wireErrors.methodNotFound(method);
-    }
-    const flaw = row.params === undefined ? undefined : checkParams(row, params);
-    return flaw === undefined ? feature : wireErrors.invalidParams(flaw);
-  }
-
-  /** What keeps a request of the handshake era out, if anything. */
-  #gate({ method }: JsonRpcRequest, session: Session | undefined, { rules }: Revision): WireError | undefined {
-    if (method === 'initialize') return session === undefined ? undefined : wireErrors.alreadyInitialized();
-    const open = session !== undefined && (rules.gate === 'initialize' || session.initialized);
-    if (open || (method === 'ping' && rules.pingBeforeInit)) return undefined;
-    return wireErrors.notInitialized();
   }
 
   #crowded(id: RequestId): WireError | undefined {
