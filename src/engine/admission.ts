@@ -1,8 +1,10 @@
 // What keeps a request from being run, looked at before anything is: the phase of its session, its method, its params.
 
 import { type WireError, wireErrors } from '../protocol/errors.ts';
-import type { JsonRpcRequest } from '../protocol/json-rpc.ts';
-import { checkParams, type MethodRow } from '../protocol/methods.ts';
+import type { JsonRpcRequest, Params } from '../protocol/json-rpc.ts';
+import { checkParams, type MethodRow, tooLong } from '../protocol/methods.ts';
+import type { RequestId } from '../protocol/model.ts';
+import type { ParamLimits } from '../protocol/param-limits.ts';
 import type { Revision } from '../protocol/revisions/index.ts';
 import type { Core } from './core.ts';
 import type { Feature } from './feature.ts';
@@ -20,6 +22,19 @@ export function checkPhase(
   return wireErrors.notInitialized();
 }
 
+/** Whether an id is longer than what is kept and sent back. */
+export function isLong(id: RequestId, { maxIdLength }: ParamLimits): boolean {
+  return typeof id === 'string' && id.length > maxIdLength;
+}
+
+/** What is too long of that which every request may carry. */
+export function checkLengths({ id, params }: JsonRpcRequest, limits: ParamLimits): WireError | undefined {
+  if (isLong(id, limits)) return wireErrors.idTooLong(limits.maxIdLength);
+  const token = (params?.['_meta'] as Params | null | undefined)?.['progressToken'];
+  if (typeof token !== 'string' || token.length <= limits.maxTokenLength) return undefined;
+  return wireErrors.invalidParams(tooLong('progressToken', limits.maxTokenLength));
+}
+
 /** What serves a method with these params on this revision. */
 export function findFeature(
   core: Core,
@@ -34,6 +49,6 @@ export function findFeature(
   if (row === undefined || !revision.requests.has(method) || (row.needs !== undefined && !core.offers(row.needs))) {
     return wireErrors.methodNotFound(method);
   }
-  const flaw = row.params === undefined ? undefined : checkParams(row, params);
+  const flaw = row.params === undefined ? undefined : checkParams(row, params, core.limits);
   return flaw === undefined ? feature : wireErrors.invalidParams(flaw);
 }

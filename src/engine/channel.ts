@@ -15,7 +15,7 @@ import {
 import { methodRow } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { Revision } from '../protocol/revisions/index.ts';
-import { checkPhase, findFeature } from './admission.ts';
+import { checkLengths, checkPhase, findFeature, isLong } from './admission.ts';
 import { AskError } from './asks/index.ts';
 import { BatchOutlet } from './batch.ts';
 import { Call } from './call.ts';
@@ -127,8 +127,8 @@ export class EngineChannel implements SessionChannel, Listener {
   }
 
   #refuse(speaker: Revision, id: RequestId | undefined, error: WireError, message: unknown, outlet: Outlet): void {
-    // An answer with the id of a request in flight would settle that one instead.
-    const free = id === undefined || this.inFlight.has(id) ? undefined : id;
+    // An answer with the id of a request in flight would settle that one instead; a long id is not sent back.
+    const free = id === undefined || isLong(id, this.core.limits) || this.inFlight.has(id) ? undefined : id;
     outlet.end(speaker.error(free, error), speaker.statusOf(error), error.http?.headers);
     const code = error.code ?? speaker.codeOf(error.kind);
     for (const watch of this.core.watchers.refused) watch({ message, peer: this.peer, error, code });
@@ -170,6 +170,8 @@ export class EngineChannel implements SessionChannel, Listener {
       const closed = checkPhase(message, session, revision);
       if (closed !== undefined) return this.#refuse(revision, message.id, closed, message, outlet);
     }
+    const long = checkLengths(message, core.limits);
+    if (long !== undefined) return this.#refuse(revision, message.id, long, message, outlet);
     const row = methodRow(message.method);
     // The table's own text: guards compare it many times, and texts that are one and the same compare at once.
     const method = row?.name ?? message.method;

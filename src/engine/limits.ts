@@ -1,16 +1,19 @@
 // What may grow, and how far. Every limit has a name, a default, and the attack it stops.
 
 import { defaultMessageLimits, type MessageLimits } from '../protocol/json-rpc.ts';
+import { defaultParamLimits, type ParamLimits } from '../protocol/param-limits.ts';
 
-export interface Limits extends MessageLimits {
+export interface Limits extends MessageLimits, ParamLimits {
   /** Items per page of a list. A client that pages gets smaller answers; most clients never ask for page two. */
   readonly pageSize: number;
   /** Requests of one connection running at a time; stops a client from queueing work without end. */
   readonly maxInFlight: number;
   /** Open subscriptions of one connection; stops a client from multiplying every change. */
   readonly maxSubscriptions: number;
-  /** Resources one session or subscription may watch. */
-  readonly maxWatched: number;
+  /** Characters of `clientInfo` and `capabilities` as JSON; stops sessions that are large from their first message on. */
+  readonly maxClientLength: number;
+  /** Characters of a client's roots as JSON up to which a session keeps them; longer ones are asked for again. */
+  readonly maxRootsLength: number;
   /** How long a sealed state may travel before it is useless to a thief. */
   readonly journalTtlMs: number;
   /** A larger journal stays in the store and only a handle travels; stops ever-growing requests. */
@@ -25,10 +28,12 @@ export interface Limits extends MessageLimits {
 
 export const defaultLimits: Limits = {
   ...defaultMessageLimits,
+  ...defaultParamLimits,
   pageSize: 1000,
   maxInFlight: 1024,
   maxSubscriptions: 1024,
-  maxWatched: 10_000,
+  maxClientLength: 16_384,
+  maxRootsLength: 16_384,
   journalTtlMs: 10 * 60_000,
   maxJournalBytes: 64 * 1024,
   maxUsedStates: 400_000,

@@ -67,6 +67,8 @@ export const wireErrors = {
     new WireError('invalidRequest', 'Invalid Request: a response belongs to the session in which it was asked for'),
   duplicateId: (id: string | number) =>
     new WireError('invalidRequest', `Invalid Request: id ${JSON.stringify(id)} is still in flight; use a new one`),
+  idTooLong: (limit: number) =>
+    new WireError('invalidRequest', `Invalid Request: "id" must have at most ${limit} characters`),
   batchRefused: () =>
     new WireError('invalidRequest', 'Invalid Request: this revision has no batches; send one message at a time'),
   batchTooLarge: (limit: number) =>
@@ -140,17 +142,10 @@ export const wireErrors = {
       data: { retryAfterMs },
       http: { status: 429, headers: retryAfter(retryAfterMs) },
     }),
-  overloaded: (retryAfterMs: number) =>
-    new WireError('overloaded', 'Server overloaded: try again later', {
-      data: { retryAfterMs },
-      http: { status: 503, headers: retryAfter(retryAfterMs) },
-    }),
+  overloaded: (retryAfterMs: number) => unavailable('Server overloaded: try again later', retryAfterMs),
   /** A call that must be recorded and cannot be is not run. */
   auditUnavailable: (retryAfterMs: number) =>
-    new WireError('overloaded', 'Audit log unavailable: the request was not run; try again later', {
-      data: { retryAfterMs },
-      http: { status: 503, headers: retryAfter(retryAfterMs) },
-    }),
+    unavailable('Audit log unavailable: the request was not run; try again later', retryAfterMs),
   /** The disk failed while the call ran. Its result stays here: what a client is told must be in the log. */
   unrecorded: (cause: unknown) =>
     new WireError('internal', 'Audit log unavailable: the request was run, but it could not be recorded', { cause }),
@@ -163,6 +158,13 @@ export const wireErrors = {
 } as const;
 
 const tokenEnds = { expired: 'has expired', revoked: 'was revoked' } as const;
+
+function unavailable(message: string, retryAfterMs = 1_000): WireError {
+  return new WireError('overloaded', message, {
+    data: { retryAfterMs },
+    http: { status: 503, headers: retryAfter(retryAfterMs) },
+  });
+}
 
 /** The header counts whole seconds. */
 const retryAfter = (ms: number): readonly string[] => ['Retry-After', String(Math.max(1, Math.ceil(ms / 1000)))];

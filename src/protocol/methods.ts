@@ -2,8 +2,10 @@
 // know a method is said in revisions/; what it does is said in engine/features/.
 
 import { isObject, type Params } from './json-rpc.ts';
+import type { ParamLimits } from './param-limits.ts';
 
-type FieldType = 'string' | 'object' | 'strings';
+/** `name`, `uri` and `cursor` are strings with a length limit of their own. */
+type FieldType = 'name' | 'uri' | 'cursor' | 'object' | 'strings';
 
 export interface MethodRow {
   readonly name: string;
@@ -12,6 +14,8 @@ export interface MethodRow {
   readonly needs?: string;
   /** Required and optional members of `params` (a trailing `?` marks the optional ones). */
   readonly params?: Readonly<Record<string, FieldType>>;
+  /** Says what else is wrong with params that have the right members. */
+  readonly check?: (params: Params, limits: ParamLimits) => string | undefined;
   /** The handler may ask the client for input while it runs. */
   readonly asks?: true;
   /** Which member names the thing addressed; mirrored in a header by revisions that do so. */
@@ -20,8 +24,8 @@ export interface MethodRow {
   readonly cacheable?: true;
 }
 
-const page = { 'cursor?': 'string' } as const;
-const oneUri = { uri: 'string' } as const;
+const page = { 'cursor?': 'cursor' } as const;
+const oneUri = { uri: 'uri' } as const;
 
 export const methods = {
   initialize: { name: 'initialize', from: 'client' },
@@ -38,7 +42,7 @@ export const methods = {
     name: 'tools/call',
     from: 'client',
     needs: 'tools',
-    params: { name: 'string', 'arguments?': 'object' },
+    params: { name: 'name', 'arguments?': 'object' },
     asks: true,
     nameIn: 'name',
   },
@@ -77,7 +81,12 @@ export const methods = {
     needs: 'resources.subscribe',
     params: oneUri,
   },
-  listen: { name: 'subscriptions/listen', from: 'client', params: { notifications: 'object' } },
+  listen: {
+    name: 'subscriptions/listen',
+    from: 'client',
+    params: { notifications: 'object' },
+    check: ({ notifications }, limits) => checkNotifications(notifications as Params, limits),
+  },
   listPrompts: {
     name: 'prompts/list',
     from: 'client',
@@ -89,7 +98,7 @@ export const methods = {
     name: 'prompts/get',
     from: 'client',
     needs: 'prompts',
-    params: { name: 'string', 'arguments?': 'strings' },
+    params: { name: 'name', 'arguments?': 'strings' },
     asks: true,
     nameIn: 'name',
   },
@@ -98,8 +107,9 @@ export const methods = {
     from: 'client',
     needs: 'completions',
     params: { ref: 'object', argument: 'object', 'context?': 'object' },
+    check: checkCompletion,
   },
-  setLevel: { name: 'logging/setLevel', from: 'client', needs: 'logging', params: { level: 'string' } },
+  setLevel: { name: 'logging/setLevel', from: 'client', needs: 'logging', params: { level: 'name' } },
   sample: { name: 'sampling/createMessage', from: 'server' },
   listRoots: { name: 'roots/list', from: 'server' },
   elicit: { name: 'elicitation/create', from: 'server' },
@@ -113,10 +123,14 @@ export function methodRow(name: string): MethodRow | undefined {
 }
 
 /** How a field is told to have its type, and how the type is called. */
-function testOf(type: FieldType): Pick<Field, 'is' | 'words'> {
+function testOf(type: FieldType): Pick<Field, 'is' | 'words' | 'limit'> {
   switch (type) {
-    case 'string':
-      return { is: (value) => typeof value === 'string', words: 'a string' };
+    case 'name':
+      return { ...text, limit: 'maxNameLength' };
+    case 'uri':
+      return { ...text, limit: 'maxUriLength' };
+    case 'cursor':
+      return { ...text, limit: 'maxCursorLength' };
     case 'object':
       return { is: isObject, words: 'an object' };
     case 'strings':
@@ -127,11 +141,15 @@ function testOf(type: FieldType): Pick<Field, 'is' | 'words'> {
   }
 }
 
+const text = { is: (value: unknown) => typeof value === 'string', words: 'a string' };
+
 interface Field {
   readonly name: string;
   readonly optional: boolean;
   readonly is: (value: unknown) => boolean;
   readonly words: string;
+  /** Which limit holds for the length of a text. */
+  readonly limit?: keyof ParamLimits;
 }
 
 const fieldsByRow = new Map<MethodRow, readonly Field[]>();
@@ -149,13 +167,60 @@ function fieldsOf(method: MethodRow): readonly Field[] {
   return fields;
 }
 
-/** Says what is wrong with the params of a method, or undefined when they have the right shape. */
-export function checkParams(method: MethodRow, params: Params | undefined): string | undefined {
-  for (const { name, optional, is, words } of fieldsOf(method)) {
+/** Says what is wrong with the params of a method, or undefined when they have the right shape and length. */
+export function checkParams(method: MethodRow, params: Params | undefined, limits: ParamLimits): string | undefined {
+  for (const { name, optional, is, words, limit } of fieldsOf(method)) {
     const value = params !== undefined && Object.hasOwn(params, name) ? params[name] : undefined;
     if (value === undefined) {
       if (!optional) return `${JSON.stringify(name)} is required and must be ${words}`;
     } else if (!is(value)) return `${JSON.stringify(name)} must be ${words}`;
+    else if (limit !== undefined && (value as string).length > limits[limit]) return tooLong(name, limits[limit]);
   }
-  return undefined;
+  return method.check?.(params ?? {}, limits);
+}
+
+const listFlags = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'];
+
+/** What is wrong with the changes that a client wants to hear of. */
+function checkNotifications(asked: Params, limits: ParamLimits): string | undefined {
+  for (const flag of listFlags) {
+    if (asked[flag] !== undefined && typeof asked[flag] !== 'boolean') return `notifications.${flag} must be a boolean`;
+  }
+  const uris = asked['resourceSubscriptions'];
+  const flaw = uris === undefined ? undefined : checkUris(uris, limits);
+  return flaw && `notifications.resourceSubscriptions ${flaw}`;
+}
+
+function checkUris(uris: unknown, { maxWatched, maxWatchedLength, maxUriLength }: ParamLimits): string | undefined {
+  if (!Array.isArray(uris)) return 'must be an array of URIs';
+  if (uris.length > maxWatched) return `names at most ${maxWatched} URIs`;
+  let length = 0;
+  for (const uri of uris as unknown[]) {
+    if (typeof uri !== 'string') return 'must be an array of URIs';
+    if (uri.length > maxUriLength) return `must have URIs of at most ${maxUriLength} characters`;
+    length += uri.length;
+  }
+  return length > maxWatchedLength ? `must have at most ${maxWatchedLength} characters altogether` : undefined;
+}
+
+/** What is wrong with the argument that a client wants to complete. */
+function checkCompletion(params: Params, { maxNameLength, maxUriLength }: ParamLimits): string | undefined {
+  const ref = params['ref'] as Params;
+  const { name, value } = params['argument'] as Params;
+  if (typeof name !== 'string' || typeof value !== 'string') {
+    return '"argument" needs a "name" and a "value", both strings';
+  }
+  if (name.length > maxNameLength) return tooLong('argument.name', maxNameLength);
+  if (ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') {
+    return ref['name'].length > maxNameLength ? tooLong('ref.name', maxNameLength) : undefined;
+  }
+  if (ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string') {
+    return ref['uri'].length > maxUriLength ? tooLong('ref.uri', maxUriLength) : undefined;
+  }
+  return '"ref" must be {type: "ref/prompt", name} or {type: "ref/resource", uri}';
+}
+
+/** Says that a text is too long, without repeating it. */
+export function tooLong(name: string, limit: number): string {
+  return `${JSON.stringify(name)} must have at most ${limit} characters`;
 }

@@ -43,7 +43,10 @@ async function bindingOf(call: Call): Promise<string> {
 /** Opens the state a client sent back. Anything that is not exactly what was given out is refused. */
 export async function openJournal(call: Call, state: unknown): Promise<Journal | WireError> {
   if (typeof state !== 'string') return wireErrors.badState('it must be the string that was given out');
-  const { sealer, store } = call.core;
+  const { sealer, store, limits } = call.core;
+  // Longer than any that is given out: a character takes up to three bytes, and three bytes four characters when sealed.
+  if (state.length > limits.maxJournalBytes * 4 + 4_096)
+    return wireErrors.badState('it was not given out by this server');
   const opened = (await sealer.open(purpose, state, await bindingOf(call))) as Sealed | undefined;
   if (!isObject(opened)) return wireErrors.badState('it was not given out for this request');
   if (opened.until < Date.now()) return wireErrors.badState('it has expired');

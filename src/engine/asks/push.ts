@@ -94,7 +94,9 @@ export class PushAsker implements Asker {
     if (read.state !== 'ok')
       throw new AskError('invalid-answer', `The client's answer can not be used: ${read.reason}`);
     if (ask.kind === 'roots' && session !== undefined && promisesChanges(session.capabilities)) {
-      session.keepRoots(read.value as readonly Root[], epoch);
+      // Longer ones are asked for again: each session would hold them for as long as it lives.
+      const { maxRootsLength } = call.core.limits;
+      if (JSON.stringify(read.value).length <= maxRootsLength) session.keepRoots(read.value as readonly Root[], epoch);
     }
     return read.value;
   }

@@ -2,7 +2,7 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Completion } from '../../protocol/model.ts';
+import type { Completion, CompletionRef } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
 import type { Completer } from '../definitions.ts';
 import type { Feature } from '../feature.ts';
@@ -11,20 +11,23 @@ import { isThenable } from '../run-call.ts';
 /** The protocol lets an answer hold this many suggestions. */
 const maxValues = 100;
 
+/** As `methods.complete` has checked them. */
+interface CompleteParams {
+  readonly ref: CompletionRef;
+  readonly argument: { readonly name: string; readonly value: string };
+  readonly context?: { readonly arguments?: unknown };
+}
+
 const nothing: Completion = { values: [], total: 0, hasMore: false };
 
 export const complete: Feature<Completion> = {
   pace: 'work',
   run(call) {
-    const { ref, argument, context } = call.params as Record<string, { readonly [key: string]: unknown }>;
-    const { name, value } = argument ?? {};
-    if (typeof name !== 'string' || typeof value !== 'string') {
-      throw wireErrors.invalidParams('"argument" needs a "name" and a "value", both strings');
-    }
-    const completer = find(call, ref ?? {}, name);
+    const { ref, argument, context } = call.params as unknown as CompleteParams;
+    const completer = find(call, ref, argument.name);
     if (completer === undefined) return nothing;
-    const known = isObject(context?.['arguments']) ? (context['arguments'] as Record<string, string>) : {};
-    const suggested = completer(value, known, call.context);
+    const known = isObject(context?.arguments) ? (context.arguments as Record<string, string>) : {};
+    const suggested = completer(argument.value, known, call.context);
     return isThenable(suggested)
       ? Promise.resolve(suggested).then((each) => toCompletion(each as Suggested))
       : toCompletion(suggested as Suggested);
@@ -34,28 +37,25 @@ export const complete: Feature<Completion> = {
 
 type Suggested = readonly string[] | Completion;
 
-function find(call: Call, ref: { readonly [key: string]: unknown }, argument: string): Completer | undefined {
+function find(call: Call, ref: CompletionRef, argument: string): Completer | undefined {
   const { prompts, resourceTemplates, resources } = call.core.catalog;
   const { principal } = call.peer;
-  if (ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') {
-    const entry = prompts.get(ref['name']);
-    if (entry === undefined || entry.visible?.(principal) === false) throw wireErrors.unknownPrompt(ref['name']);
+  if (ref.type === 'ref/prompt') {
+    const entry = prompts.get(ref.name);
+    if (entry === undefined || entry.visible?.(principal) === false) throw wireErrors.unknownPrompt(ref.name);
     const args = entry.definition.args ?? {};
     if (!Object.hasOwn(args, argument))
-      throw wireErrors.invalidParams(`prompt ${ref['name']} has no argument ${argument}`);
+      throw wireErrors.invalidParams(`prompt ${ref.name} has no argument ${argument}`);
     return args[argument]?.complete;
   }
-  if (ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string') {
-    const entry = resourceTemplates.get(ref['uri']);
-    if (entry === undefined || entry.visible?.(principal) === false) {
-      const single = resources.get(ref['uri']);
-      if (single !== undefined && single.visible?.(principal) !== false) return undefined;
-      throw wireErrors.resourceNotFound(ref['uri']);
-    }
-    const completers = entry.definition.complete as Readonly<Record<string, Completer>> | undefined;
-    return completers !== undefined && Object.hasOwn(completers, argument) ? completers[argument] : undefined;
+  const entry = resourceTemplates.get(ref.uri);
+  if (entry === undefined || entry.visible?.(principal) === false) {
+    const single = resources.get(ref.uri);
+    if (single !== undefined && single.visible?.(principal) !== false) return undefined;
+    throw wireErrors.resourceNotFound(ref.uri);
   }
-  throw wireErrors.invalidParams('"ref" must be {type: "ref/prompt", name} or {type: "ref/resource", uri}');
+  const completers = entry.definition.complete as Readonly<Record<string, Completer>> | undefined;
+  return completers !== undefined && Object.hasOwn(completers, argument) ? completers[argument] : undefined;
 }
 
 function toCompletion(suggested: Suggested): Completion {

@@ -1,7 +1,7 @@
 // The beginning of a conversation: initialize, ping, and server/discover for those who never initialize.
 
 import { wireErrors } from '../../protocol/errors.ts';
-import { isObject } from '../../protocol/json-rpc.ts';
+import { isObject, type Params } from '../../protocol/json-rpc.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
 import type { Core } from '../core.ts';
@@ -18,11 +18,15 @@ export const initialize: Feature<Session> = {
     if (revision === undefined) {
       throw wireErrors.unsupportedVersion(protocolVersion ?? null, call.core.vocabulary.statelessVersions);
     }
-    const session = new Session(revision, {
-      key: call.channel.key,
-      ...(isObject(clientInfo) ? { clientInfo: clientInfo as unknown as Implementation } : {}),
+    const client = {
+      ...(isObject(clientInfo) ? { clientInfo: withoutIcons(clientInfo) } : {}),
       capabilities: isObject(capabilities) ? (capabilities as Capabilities) : {},
-    });
+    };
+    const { maxClientLength } = call.core.limits;
+    if (JSON.stringify(client).length > maxClientLength) {
+      throw wireErrors.invalidParams(`clientInfo and capabilities must have at most ${maxClientLength} characters`);
+    }
+    const session = new Session(revision, { key: call.channel.key, ...client });
     // Middleware may have taken its time: another initialize can have come first.
     if (call.channel.session !== undefined) throw wireErrors.alreadyInitialized();
     call.channel.open(session);
@@ -30,6 +34,11 @@ export const initialize: Feature<Session> = {
   },
   encode: (session, { core }) => session.revision.greeting(welcome(core)),
 };
+
+/** Icons are for people, may be pictures in full, and no session needs them. */
+function withoutIcons({ icons: _icons, ...info }: Params): Implementation {
+  return info as unknown as Implementation;
+}
 
 function checkInitialize({ params }: Call): string | undefined {
   if (typeof params['protocolVersion'] !== 'string') return '"protocolVersion" is required and must be a string';
