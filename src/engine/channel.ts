@@ -23,12 +23,12 @@ import { CallQueue } from './call-queue.ts';
 import type { ClientRequests } from './client-requests.ts';
 import type { Core } from './core.ts';
 import type { Feature } from './feature.ts';
-import { type Announcement, covers, type Listener } from './hub.ts';
 import { ObservedOutlet } from './observed-outlet.ts';
 import { runCall } from './run-call.ts';
 import type { Session } from './session.ts';
+import { SessionChanges } from './session-changes.ts';
 
-export class EngineChannel implements SessionChannel, Listener {
+export class EngineChannel implements SessionChannel {
   readonly core: Core;
   /** Who speaks: the last one to bring a message, where messages say so themselves. */
   peer: Peer;
@@ -43,7 +43,8 @@ export class EngineChannel implements SessionChannel, Listener {
   /** No more input will come; what begins now ends at once. */
   draining = false;
   #requests: ClientRequests | undefined;
-  #unlisten: (() => void) | undefined;
+  /** What the session is told of, while there is a way to tell it. */
+  #changes: SessionChanges | undefined;
   #idle: (() => void) | undefined;
   /** Where calls wait when a profile runs only so many at a time. */
   #queue: CallQueue | undefined;
@@ -260,31 +261,38 @@ export class EngineChannel implements SessionChannel, Listener {
   /** Opens the session `initialize` settled and begins to pass changes on where there is a way for them. */
   open(session: Session): void {
     this.session = session;
-    if (this.#outlet !== undefined) this.#unlisten ??= this.core.hub.listen(this);
+    if (this.#outlet !== undefined) this.#changes ??= new SessionChanges(this, session);
   }
 
   follow(outlet: Outlet | undefined): void {
     this.#outlet = outlet;
     this.#observed = undefined;
-    if (outlet === undefined) {
-      this.#unlisten?.();
-      this.#unlisten = undefined;
-    } else if (this.session !== undefined) this.#unlisten ??= this.core.hub.listen(this);
+    if (outlet === undefined) this.#unfollow();
+    else if (this.session !== undefined) this.#changes ??= new SessionChanges(this, this.session);
+  }
+
+  #unfollow(): void {
+    this.#changes?.close();
+    this.#changes = undefined;
+  }
+
+  subscribe(uri: string): void {
+    this.session?.subscribe(uri);
+    this.#changes?.watch(uri);
+  }
+
+  unsubscribe(uri: string): void {
+    this.session?.unsubscribe(uri);
+    this.#changes?.unwatch(uri);
+  }
+
+  /** Sends what no request asked for. */
+  pushUnasked(text: string): void {
+    this.#shared?.push(text);
   }
 
   release(): void {
     this.#requests?.failUnreachable();
-  }
-
-  hear(announcement: Announcement): void {
-    const { session, core } = this;
-    if (session === undefined || !session.initialized) return;
-    const { kind, uri } = announcement.change;
-    if (kind === 'resource') {
-      const wanted = [...session.subscriptions].some((each) => covers(each, uri as string));
-      if (!wanted || !core.mayHear(announcement, this.peer.principal)) return;
-    } else if (!core.offers(`${kind}.listChanged`)) return;
-    this.#shared?.push(announcement.text(session.revision));
   }
 
   forget(call: Call): void {
@@ -319,8 +327,7 @@ export class EngineChannel implements SessionChannel, Listener {
   }
 
   close(): void {
-    this.#unlisten?.();
-    this.#unlisten = undefined;
+    this.#unfollow();
     this.#requests?.failAll(new AskError('no-return-path', 'The connection was closed'));
     for (const call of [...(this.#inFlight?.values() ?? [])]) call.cancel('the connection was closed');
     if (this.#outlet === undefined) return;

@@ -1,5 +1,6 @@
 // What all channels of one server share. The public face is server.ts; this is the inside.
 
+import { CallerBudget } from '../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
@@ -9,9 +10,9 @@ import { Vocabulary } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
 import type { Call } from './call.ts';
 import { Catalog, type Kind } from './catalog.ts';
+import { type Announcement, Changes } from './changes.ts';
 import { Deadlines } from './deadlines.ts';
 import { CallTimeout, type Feature } from './feature.ts';
-import { type Announcement, Hub } from './hub.ts';
 import { Layers } from './layers.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
@@ -38,7 +39,9 @@ export class Core {
   readonly identity: Implementation;
   readonly vocabulary: Vocabulary;
   readonly catalog: Catalog;
-  readonly hub: Hub;
+  readonly changes: Changes;
+  /** Memory that callers make the server keep. */
+  readonly kept: CallerBudget;
   readonly lists: ListCache;
   readonly limits: Limits;
   readonly sealer: Sealer;
@@ -66,7 +69,8 @@ export class Core {
     this.store = options.store;
     this.logger = options.logger;
     this.watchers = new Watchers(options.logger);
-    this.hub = new Hub((error) => this.logger?.error('a change could not be told', { error }));
+    this.kept = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
+    this.changes = new Changes(this.kept, (error) => this.logger?.error('a change could not be told', { error }));
     this.instructions = options.instructions;
     this.listCache = options.listCache;
     this.vocabulary = new Vocabulary(options.identity, options.rules);
@@ -94,9 +98,10 @@ export class Core {
     return outer?.[path.slice(dot + 1)] === true;
   }
 
-  /** Whether a change of a resource is somebody's business: neither its name nor its moment may leak. */
-  mayHear({ change, audience }: Announcement, principal: Principal | undefined): boolean {
-    return audience?.(principal) !== false && this.catalog.mayKnow(change.uri as string, principal);
+  /** Whether a caller may be told of a change of a resource: only if it may read it, for notices tell what exists. */
+  mayHear(announcement: Announcement, principal: Principal | undefined): boolean {
+    const uri = announcement.change.uri as string;
+    return announcement.isFor(principal) && this.catalog.mayKnow(uri, principal);
   }
 
   #derive(): Capabilities {
@@ -125,7 +130,7 @@ export class Core {
   #changed(kind: Kind): void {
     this.#capabilities = undefined;
     this.lists.forget(kind);
-    this.hub.announce({ kind: kind === 'resourceTemplates' ? 'resources' : kind });
+    this.changes.announce({ kind: kind === 'resourceTemplates' ? 'resources' : kind });
   }
 
   #expire(call: Call): void {

@@ -10,6 +10,13 @@ export interface Limits extends MessageLimits, ParamLimits {
   readonly maxInFlight: number;
   /** Open subscriptions of one connection; stops a client from multiplying every change. */
   readonly maxSubscriptions: number;
+  /**
+   * Memory for the resources that all callers watch: 454 subscriptions to URIs of 9 MiB would fill it. Each resource counts
+   * with some bytes besides its URI, so that this bounds their number as well.
+   */
+  readonly maxKeptBytes: number;
+  /** The same for one caller, whatever the number of its sessions and connections. */
+  readonly maxKeptBytesPerCaller: number;
   /** Characters of `clientInfo` and `capabilities` as JSON; stops sessions that are large from their first message on. */
   readonly maxClientLength: number;
   /** Characters of a client's roots as JSON up to which a session keeps them; longer ones are asked for again. */
@@ -32,6 +39,8 @@ export const defaultLimits: Limits = {
   pageSize: 1000,
   maxInFlight: 1024,
   maxSubscriptions: 1024,
+  maxKeptBytes: 128 * 1024 * 1024,
+  maxKeptBytesPerCaller: 16 * 1024 * 1024,
   maxClientLength: 16_384,
   maxRootsLength: 16_384,
   journalTtlMs: 10 * 60_000,

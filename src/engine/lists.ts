@@ -15,6 +15,8 @@ const purpose = 'cursor';
 
 /** How many different pages are kept; stops callers with ever different views from filling memory. */
 const maxPages = 512;
+/** The same in characters, for long lists. */
+const maxPagesLength = 16 * 1024 * 1024;
 
 /** From here on the bytes of a page are worth keeping. */
 const longText = 4096;
@@ -28,6 +30,7 @@ export interface Row<K extends Kind> {
 export class ListCache {
   readonly #core: Core;
   readonly #pages = new Map<string, string>();
+  #pagesLength = 0;
   /** Lists of one page that are the same for everybody, by revision: what nearly every server has. */
   readonly #whole: Record<Kind, Map<Revision, string>> = {
     tools: new Map(),
@@ -51,6 +54,7 @@ export class ListCache {
     for (const [key, text] of this.#pages) {
       if (!key.startsWith(`${kind} `)) continue;
       this.#pages.delete(key);
+      this.#pagesLength -= text.length;
       this.#kept.delete(text);
     }
   }
@@ -79,9 +83,10 @@ export class ListCache {
         if (generation !== this.#generation) return text;
         if (text.length >= longText) this.#kept.set(text, new KeptText(text));
         if (view === '' && !paged) this.#whole[kind].set(call.revision, text);
-        else {
-          if (this.#pages.size >= maxPages) this.#forgetPages();
+        else if (!this.#pages.has(key)) {
+          if (this.#pages.size >= maxPages || this.#pagesLength >= maxPagesLength) this.#forgetPages();
           this.#pages.set(key, text);
+          this.#pagesLength += text.length;
         }
         return text;
       };
@@ -97,6 +102,7 @@ export class ListCache {
   #forgetPages(): void {
     for (const text of this.#pages.values()) this.#kept.delete(text);
     this.#pages.clear();
+    this.#pagesLength = 0;
   }
 
   /** A page as it is sent: with its bytes, where it is long and will be asked for again. */

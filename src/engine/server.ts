@@ -200,21 +200,21 @@ export class Server implements SessionHost {
 
   /** Tells subscribers that a resource changed: those who may read it and, where `audience` is given, are meant. */
   resourceUpdated(uri: string, audience?: (principal: Principal | undefined) => boolean): void {
-    this.#core.hub.announce({ kind: 'resource', uri }, audience);
+    this.#core.changes.announce({ kind: 'resource', uri }, audience);
   }
   /** Tells clients that the list of tools changed; registering and removing does so by itself. */
   toolsChanged(): void {
     this.#core.lists.forget('tools');
-    this.#core.hub.announce({ kind: 'tools' });
+    this.#core.changes.announce({ kind: 'tools' });
   }
   promptsChanged(): void {
     this.#core.lists.forget('prompts');
-    this.#core.hub.announce({ kind: 'prompts' });
+    this.#core.changes.announce({ kind: 'prompts' });
   }
   resourcesChanged(): void {
     this.#core.lists.forget('resources');
     this.#core.lists.forget('resourceTemplates');
-    this.#core.hub.announce({ kind: 'resources' });
+    this.#core.changes.announce({ kind: 'resources' });
   }
 
   /** The names registered, for packs that show or search them. */

@@ -7,6 +7,8 @@ import type { Revision } from '../protocol/revisions/index.ts';
 import { newSessionKey } from '../protocol/session-key.ts';
 import type { SessionView } from './context.ts';
 
+const none: ReadonlySet<string> = new Set();
+
 /** What is known of a session when it begins; its key may be left open. */
 type Facts = Omit<SessionFacts, 'revision' | 'key'> & { readonly key?: string | undefined };
 
@@ -18,6 +20,8 @@ export class Session implements SessionView, SessionInUse {
   #initialized: boolean;
   #level: LogLevel;
   #subscriptions: Set<string> | undefined;
+  /** Characters of all URIs it has subscribed to. */
+  #watchedLength = 0;
   /** Roots the client gave, kept only while it has promised to tell of changes. */
   #roots: readonly Root[] | undefined;
   /** Counts changes of the roots; an answer from before a change is not kept after it. */
@@ -33,7 +37,10 @@ export class Session implements SessionView, SessionInUse {
     // Only a gate that waits for it has to remember it; elsewhere a session taken up again is past its beginning.
     this.#initialized = state.initialized ?? (save !== undefined && revision.rules.gate === 'initialize');
     this.#level = state.level ?? 'info';
-    if (state.subscriptions !== undefined) this.#subscriptions = new Set(state.subscriptions);
+    if (state.subscriptions !== undefined) {
+      this.#subscriptions = new Set(state.subscriptions);
+      for (const uri of this.#subscriptions) this.#watchedLength += uri.length;
+    }
     this.#save = save;
   }
 
@@ -60,8 +67,12 @@ export class Session implements SessionView, SessionInUse {
   }
 
   /** Resources to be told about; most sessions have none. */
-  get subscriptions(): Set<string> {
-    return (this.#subscriptions ??= new Set());
+  get subscriptions(): ReadonlySet<string> {
+    return this.#subscriptions ?? none;
+  }
+
+  get watchedLength(): number {
+    return this.#watchedLength;
   }
 
   get values(): Map<string, unknown> {
@@ -102,12 +113,16 @@ export class Session implements SessionView, SessionInUse {
   }
 
   subscribe(uri: string): void {
-    this.subscriptions.add(uri);
+    this.#subscriptions ??= new Set();
+    if (this.#subscriptions.has(uri)) return;
+    this.#subscriptions.add(uri);
+    this.#watchedLength += uri.length;
     this.#changed();
   }
 
   unsubscribe(uri: string): void {
-    this.subscriptions.delete(uri);
+    if (this.#subscriptions?.delete(uri) !== true) return;
+    this.#watchedLength -= uri.length;
     this.#changed();
   }
 

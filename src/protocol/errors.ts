@@ -143,6 +143,14 @@ export const wireErrors = {
       http: { status: 429, headers: retryAfter(retryAfterMs) },
     }),
   overloaded: (retryAfterMs: number) => unavailable('Server overloaded: try again later', retryAfterMs),
+  /** What the server keeps in memory for this caller, or for all callers together, has reached its limit. */
+  tooMuchKept: () =>
+    unavailable('Server overloaded: too much is kept for this caller; end subscriptions that are not needed'),
+  tooManyWatched: (limit: number) => new WireError('internal', `Too many subscriptions; at most ${limit} resources`),
+  watchedTooLong: (limit: number) =>
+    new WireError('internal', `Too many subscriptions; their URIs may have ${limit} characters altogether`),
+  tooManySubscriptions: (limit: number) =>
+    new WireError('internal', `Too many subscriptions; at most ${limit} on one connection`),
   /** A call that must be recorded and cannot be is not run. */
   auditUnavailable: (retryAfterMs: number) =>
     unavailable('Audit log unavailable: the request was not run; try again later', retryAfterMs),

@@ -4,7 +4,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { Refusals } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
-import type { HttpExchange } from './exchange.ts';
+import { type HttpExchange, HttpPeer } from './exchange.ts';
 import type { LiveSession } from './live-session.ts';
 import { acceptsOf, acceptsStream } from './media.ts';
 import { type Place, parseEventId, replay } from './resumable-stream.ts';
@@ -48,6 +48,8 @@ export class SessionStreams {
 
   #stand(live: LiveSession, exchange: HttpExchange, place: Place | undefined): Promise<void> {
     const connection = this.#connect(live, exchange);
+    // What it is told of depends on who listens: the session may have rested since its last request.
+    live.channel.peer = new HttpPeer(exchange);
     exchange.onGone(() => {
       live.standing.lost(connection);
       live.rest();
