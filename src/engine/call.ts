@@ -142,6 +142,7 @@ export class Call implements RequestInfo {
 
   /** A request that stays open lets go of what it has read. */
   forgetParams(): void {
+    this.core.pending.delete(this);
     this.params = noParams;
   }
 

@@ -24,6 +24,7 @@ import type { ClientRequests } from './client-requests.ts';
 import type { Core } from './core.ts';
 import type { Feature } from './feature.ts';
 import { ObservedOutlet } from './observed-outlet.ts';
+import { smallRequest } from './pending-requests.ts';
 import { runCall } from './run-call.ts';
 import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
@@ -45,6 +46,8 @@ export class EngineChannel implements SessionChannel {
   #requests: ClientRequests | undefined;
   /** What the session is told of, while there is a way to tell it. */
   #changes: SessionChanges | undefined;
+  /** Length of the text of the message at hand. */
+  #length = 0;
   #idle: (() => void) | undefined;
   /** Where calls wait when a profile runs only so many at a time. */
   #queue: CallQueue | undefined;
@@ -70,10 +73,8 @@ export class EngineChannel implements SessionChannel {
 
   /** The way back of one message: its own, or the one all share. */
   #back(inbound: Inbound | undefined): Outlet {
-    if (inbound !== undefined) {
-      if (inbound.peer !== undefined) this.peer = inbound.peer;
-      return this.#watched(inbound.outlet);
-    }
+    if (inbound?.peer !== undefined) this.peer = inbound.peer;
+    if (inbound?.outlet !== undefined) return this.#watched(inbound.outlet);
     const shared = this.#shared;
     if (shared === undefined) throw new TypeError('A message on a channel without an outlet must bring its own');
     return shared;
@@ -91,10 +92,15 @@ export class EngineChannel implements SessionChannel {
   receiveText(text: string, inbound?: Inbound): void {
     const message = parseMessage(text, this.core.limits);
     if (message instanceof WireError) this.refuse(message, undefined, inbound);
-    else this.receive(message, inbound);
+    else this.#receive(message, inbound, text.length);
   }
 
   receive(value: unknown, inbound?: Inbound): void {
+    this.#receive(value, inbound, inbound?.length ?? 0);
+  }
+
+  #receive(value: unknown, inbound: Inbound | undefined, length: number): void {
+    this.#length = length;
     const outlet = this.#back(inbound);
     for (const watch of this.core.watchers.received) watch(value, this.peer);
     this.#take(value, outlet, inbound);
@@ -178,6 +184,9 @@ export class EngineChannel implements SessionChannel {
     const method = row?.name ?? message.method;
     const feature = findFeature(core, method, row, message.params, revision);
     if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, message, outlet);
+    if (this.#length > smallRequest && core.pending.isFull(this.peer)) {
+      return this.#refuse(revision, message.id, wireErrors.tooMuchPending(), message, outlet);
+    }
     if (this.#inFlight !== undefined && this.#inFlight.size > 0) {
       const crowded = this.#crowded(message.id);
       if (crowded !== undefined) return this.#refuse(revision, message.id, crowded, message, outlet);
@@ -196,7 +205,7 @@ export class EngineChannel implements SessionChannel {
   }
 
   #enqueue(call: Call, feature: Feature): void {
-    this.inFlight.set(call.id, call);
+    this.track(call);
     call.onEnd(() => this.forget(call));
     this.#queue ??= new CallQueue();
     this.#queue.add(call, () => runCall(call, feature));
@@ -213,6 +222,7 @@ export class EngineChannel implements SessionChannel {
     if (messages.length === 0) return refuse(undefined, wireErrors.emptyBatch(), messages, outlet);
     if (messages.length > maxBatch) return refuse(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
     const collected = new BatchOutlet(outlet, messages.length);
+    this.#length /= messages.length;
     messages.forEach((message, i) => {
       const slot = collected.slot(i);
       if ((message as JsonRpcRequest | null)?.method === 'initialize') {
@@ -295,9 +305,16 @@ export class EngineChannel implements SessionChannel {
     this.#requests?.failUnreachable();
   }
 
+  /** The call goes on after the turn in which its request came. */
+  track(call: Call): void {
+    this.inFlight.set(call.id, call);
+    if (this.#length > smallRequest) this.core.pending.add(call);
+  }
+
   forget(call: Call): void {
     this.inFlight.delete(call.id);
     this.core.deadlines.delete(call);
+    this.core.pending.delete(call);
     if (this.inFlight.size === 0) this.#idle?.();
   }
 

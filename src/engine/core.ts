@@ -16,6 +16,7 @@ import { CallTimeout, type Feature } from './feature.ts';
 import { Layers } from './layers.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
+import { PendingRequests } from './pending-requests.ts';
 import type { ExpiringStore, Sealer } from './ports.ts';
 import { Watchers } from './watchers.ts';
 
@@ -42,6 +43,7 @@ export class Core {
   readonly changes: Changes;
   /** Memory that callers make the server keep. */
   readonly kept: CallerBudget;
+  readonly pending: PendingRequests;
   readonly lists: ListCache;
   readonly limits: Limits;
   readonly sealer: Sealer;
@@ -70,6 +72,7 @@ export class Core {
     this.logger = options.logger;
     this.watchers = new Watchers(options.logger);
     this.kept = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
+    this.pending = new PendingRequests(options.limits);
     this.changes = new Changes(this.kept, (error) => this.logger?.error('a change could not be told', { error }));
     this.instructions = options.instructions;
     this.listCache = options.listCache;

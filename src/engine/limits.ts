@@ -17,6 +17,10 @@ export interface Limits extends MessageLimits, ParamLimits {
   readonly maxKeptBytes: number;
   /** The same for one caller, whatever the number of its sessions and connections. */
   readonly maxKeptBytesPerCaller: number;
+  /** Memory for the params of all running requests; stops large requests that take long from filling it. */
+  readonly maxPendingBytes: number;
+  /** The same for one caller. */
+  readonly maxPendingBytesPerCaller: number;
   /** Characters of `clientInfo` and `capabilities` as JSON; stops sessions that are large from their first message on. */
   readonly maxClientLength: number;
   /** Characters of a client's roots as JSON up to which a session keeps them; longer ones are asked for again. */
@@ -41,6 +45,8 @@ export const defaultLimits: Limits = {
   maxSubscriptions: 1024,
   maxKeptBytes: 128 * 1024 * 1024,
   maxKeptBytesPerCaller: 16 * 1024 * 1024,
+  maxPendingBytes: 256 * 1024 * 1024,
+  maxPendingBytesPerCaller: 64 * 1024 * 1024,
   maxClientLength: 16_384,
   maxRootsLength: 16_384,
   journalTtlMs: 10 * 60_000,

@@ -43,7 +43,7 @@ export function runCall(call: Call, feature: Feature, atMs?: number): void {
 function keepTrack(call: Call): void {
   const { channel } = call;
   if (channel.inFlight.get(call.id) === call) return;
-  channel.inFlight.set(call.id, call);
+  channel.track(call);
   const settled = call.onSettled;
   call.onSettled = (outcome, code) => {
     channel.forget(call);

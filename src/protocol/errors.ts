@@ -143,6 +143,8 @@ export const wireErrors = {
       http: { status: 429, headers: retryAfter(retryAfterMs) },
     }),
   overloaded: (retryAfterMs: number) => unavailable('Server overloaded: try again later', retryAfterMs),
+  /** A request is large, and its caller, or all callers together, have too many large ones running. */
+  tooMuchPending: () => unavailable('Server overloaded: too many large requests are running; wait for some to end'),
   /** What the server keeps in memory for this caller, or for all callers together, has reached its limit. */
   tooMuchKept: () =>
     unavailable('Server overloaded: too much is kept for this caller; end subscriptions that are not needed'),

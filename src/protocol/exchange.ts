@@ -53,13 +53,16 @@ export interface Outlet {
 
 /** One inbound message with what came beside it. */
 export interface Inbound {
-  readonly outlet: Outlet;
+  /** Its own way back; without one, that of the whole channel. */
+  readonly outlet?: Outlet;
   /** Present on transports that mirror parts of the body in headers, which must then agree. */
   readonly header?: ReadHeader;
   /** Who this very message speaks for, where one channel hears several: a session whose client renewed its token. */
   readonly peer?: Peer;
   /** When it came, on the monotonic clock, where the transport has looked. */
   readonly atMs?: number;
+  /** Length of the text of a message that was parsed by the transport; large requests are counted while they run. */
+  readonly length?: number;
 }
 
 /** One connection as the engine sees it: a pipe, a socket, an HTTP session in use, or a single POST. */

@@ -46,8 +46,9 @@ function answerFailure(
   inbound: Inbound | undefined,
 ): boolean {
   logger.error('a message could not be handled', { error: cause });
+  const outlet = inbound?.outlet;
   // On a connection that goes on, only a request waits for an answer.
-  if (id === undefined && inbound === undefined) return false;
+  if (id === undefined && outlet === undefined) return false;
   const error = new WireError('internal', 'Internal error', { cause, http: { status: 500 } });
   try {
     channel.refuse(error, id, inbound);
@@ -55,8 +56,8 @@ function answerFailure(
   } catch (again) {
     logger.error('an error could not be answered', { error: again });
     // An exchange has an end, and its client waits for that.
-    inbound?.outlet.end(undefined, 500);
-    return inbound !== undefined;
+    outlet?.end(undefined, 500);
+    return outlet !== undefined;
   }
 }
 

@@ -43,6 +43,8 @@ export interface HttpExchange extends AdmittedRequest {
   readonly atMs: number;
   /** Sent with whatever the answer is: CORS, a request id. */
   extraHeaders: HeaderList | undefined;
+  /** Characters of the body, once it was read. */
+  bodyLength: number;
   /** Told once which status the answer has. */
   onAnswered: ((status: number) => void) | undefined;
   /** Reads the body. Never calls back when the client goes away before its end. What `done` throws becomes a 500. */

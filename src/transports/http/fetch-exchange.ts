@@ -26,6 +26,7 @@ export class FetchExchange implements HttpExchange {
   readonly atMs = monotonicMs();
   principal: Principal | undefined = undefined;
   extraHeaders: HeaderList | undefined = undefined;
+  bodyLength = 0;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** Resolves with the one answer. */
   readonly response: Promise<Response>;

@@ -32,6 +32,7 @@ export interface ServerState {
 export class NodeExchange extends NodeRequest implements HttpExchange {
   readonly #response: ServerResponse;
   extraHeaders: HeaderList | undefined = undefined;
+  bodyLength = 0;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** The client waits for our consent before it sends the body. */
   #asksFirst: boolean;

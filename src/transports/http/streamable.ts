@@ -71,6 +71,7 @@ export class Streamable {
   }
 
   #read(exchange: HttpExchange, accepts: Accepts, body: string): void {
+    exchange.bodyLength = body.length;
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
     const crowd = this.#state.crowd(exchange, message);
@@ -117,7 +118,9 @@ export class Streamable {
     const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const room = this.#state.mayStream(exchange);
     const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room);
-    receive(channel, message, this.#state.logger, header === undefined ? { outlet } : { outlet, header });
+    const { bodyLength: length } = exchange;
+    const inbound = header === undefined ? { outlet, length } : { outlet, header, length };
+    receive(channel, message, this.#state.logger, inbound);
     if (outlet.ended) return;
     const caller = callerKey(exchange);
     requests.charge(caller);
@@ -237,7 +240,7 @@ export class Streamable {
     const outlet = new SessionOutlet(live, exchange, accepts, message);
     live.exchangeBegun();
     // The session knows who opened it; this very request may come from elsewhere, and its token may have other scopes.
-    const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs };
+    const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, length: exchange.bodyLength };
     receive(live.channel, message, this.#state.logger, inbound);
     if (outlet.ended) return;
     live.pend(outlet);

@@ -96,7 +96,9 @@ export class TwoEndpoint {
     const claim = this.#claimOf(message);
     calls.begin();
     const isReceived =
-      claim === undefined ? receive(channel, message, logger) : refuse(channel, claim.error, claim.id, logger);
+      claim === undefined
+        ? receive(channel, message, logger, { length: body.length })
+        : refuse(channel, claim.error, claim.id, logger);
     calls.settle(isReceived);
   }
 

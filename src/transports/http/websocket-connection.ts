@@ -96,7 +96,7 @@ export class WebSocketConnection implements Outlet {
     const { logger, host } = this.#endpoint;
     const message = parseMessage(text, host.limits);
     const failure = message instanceof WireError ? message : this.#crowdError(message);
-    if (failure === undefined) return receive(this.channel, message, logger);
+    if (failure === undefined) return receive(this.channel, message, logger, { length: text.length });
     return refuse(this.channel, failure, Array.isArray(message) ? undefined : requestIds(message)[0], logger);
   }
 
