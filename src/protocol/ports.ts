@@ -42,7 +42,8 @@ export interface LoggedEvent {
 
 /** Remembers what went out on the event streams of a session, for clients that lost the connection. */
 export interface EventLog {
-  append(session: string, stream: string, event: LoggedEvent): void;
+  /** `caller`: on whose behalf it is kept (see `callerKey`), so that one caller can not push out the events of others. */
+  append(session: string, stream: string, event: LoggedEvent, caller?: string): void;
   /** What followed, in order; undefined when that place in that stream of that session is not known (any more). */
   after(
     session: string,

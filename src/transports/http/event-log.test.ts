@@ -23,6 +23,25 @@ describe('the log in memory', () => {
     expect(texts(log.after('session', 'a', 8))).toHaveLength(1);
   });
 
+  test('one caller can not push out the events of another, by bytes or by count, however many sessions it has', () => {
+    const log = createEventLog({ maxEventsPerCaller: 10, maxBytesPerCaller: 10_000 });
+    log.append('honest', 'a', { sequence: 0, text: '0' }, 'bob');
+    log.append('honest', 'a', { sequence: 1, text: '1' }, 'bob');
+    for (let n = 0; n < 1_000; n++) log.append(`session ${n}`, 'a', { sequence: 0, text: 'x' }, 'alice');
+    expect(log.after('session 989', 'a', 0)).toBeUndefined();
+    expect(texts(log.after('session 990', 'a', -1))).toEqual(['x']);
+    for (let n = 0; n < 100; n++) log.append('large', 'b', { sequence: n, text: 'x'.repeat(2_000) }, 'alice');
+    expect(texts(log.after('large', 'b', 97))).toHaveLength(2);
+    expect(log.after('large', 'b', 96)).toBeUndefined();
+    expect(texts(log.after('honest', 'a', 0))).toEqual(['1']);
+    // A stream goes on where it was cut, and a caller that has nothing left begins again.
+    log.append('large', 'b', { sequence: 100, text: 'y' }, 'alice');
+    expect(texts(log.after('large', 'b', 99))).toEqual(['y']);
+    log.forget('large');
+    log.append('new', 'a', { sequence: 0, text: 'z' }, 'alice');
+    expect(texts(log.after('new', 'a', -1))).toEqual(['z']);
+  });
+
   test('it is bounded by age', () => {
     let now = 0;
     const log = createEventLog({ maxAgeMs: 1000 }, () => now);

@@ -8,18 +8,23 @@ export interface EventLogLimits {
   readonly maxEvents: number;
   /** Stops a few large ones from doing so. Two bytes per character are counted. */
   readonly maxBytes: number;
-  /** A client that has not come back by then starts anew. */
+  /** Stops one caller from pushing out the events of all others. */
+  readonly maxEventsPerCaller: number;
+  readonly maxBytesPerCaller: number;
+  /** A client that has not come back by then starts again. */
   readonly maxAgeMs: number;
 }
 
 export const defaultEventLogLimits: EventLogLimits = {
   maxEvents: 20_000,
   maxBytes: 32 * 1024 * 1024,
+  maxEventsPerCaller: 5_000,
+  maxBytesPerCaller: 8 * 1024 * 1024,
   maxAgeMs: 5 * 60_000,
 };
 
 interface Entry extends LoggedEvent {
-  /** Undefined once its session has been forgotten. */
+  /** Undefined once it is not kept any more. */
   stream: Stream | undefined;
   text: string;
   readonly atMs: number;
@@ -28,6 +33,7 @@ interface Entry extends LoggedEvent {
 interface Stream {
   readonly session: string;
   readonly name: string;
+  readonly caller: string;
   readonly events: Entry[];
   /** The newest event that is not here any more; what followed it is complete. */
   forgotten: number;
@@ -35,67 +41,75 @@ interface Stream {
 
 const entryBytes = 120;
 
-/** Makes a log that forgets the oldest events of all streams first. */
+/** Makes a log that forgets the oldest events first: of a caller that has too many, then of all. */
 export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => number = Date.now): EventLog {
-  const { maxEvents, maxBytes, maxAgeMs } = { ...defaultEventLogLimits, ...limits };
+  const { maxEvents, maxBytes, maxEventsPerCaller, maxBytesPerCaller, maxAgeMs } = {
+    ...defaultEventLogLimits,
+    ...limits,
+  };
   const sessions = new Map<string, Map<string, Stream>>();
-  // A queue of all events by age: a list with a moving head, cut off when the head has become its larger part.
-  let queue: (Entry | undefined)[] = [];
-  let head = 0;
-  let bytes = 0;
-  let count = 0;
-  let forgotten = 0;
+  const all = new Entries();
+  const callers = new Map<string, Entries>();
 
   /** A stream that is new here may have had events before, which were forgotten with it. */
-  function streamOf(session: string, name: string, sequence: number): Stream {
+  function streamOf(session: string, name: string, sequence: number, caller: string): Stream {
     let streams = sessions.get(session);
     if (streams === undefined) sessions.set(session, (streams = new Map()));
     let stream = streams.get(name);
-    if (stream === undefined) streams.set(name, (stream = { session, name, events: [], forgotten: sequence - 1 }));
+    if (stream === undefined) {
+      stream = { session, name, caller, events: [], forgotten: sequence - 1 };
+      streams.set(name, stream);
+    }
     return stream;
   }
 
+  function entriesOf(caller: string): Entries {
+    let entries = callers.get(caller);
+    if (entries === undefined) callers.set(caller, (entries = new Entries()));
+    return entries;
+  }
+
+  function remove(entry: Entry, { caller }: Stream): void {
+    all.remove(entry);
+    const own = callers.get(caller);
+    own?.remove(entry);
+    if (own?.count === 0) callers.delete(caller);
+    entry.stream = undefined;
+    entry.text = '';
+  }
+
+  /** Forgets the oldest event of a stream. */
   function drop(entry: Entry): void {
-    const { stream } = entry;
-    if (stream === undefined) {
-      forgotten--;
-      return;
-    }
-    // Events of a stream leave in the order they came.
+    const stream = entry.stream as Stream;
     stream.events.shift();
     stream.forgotten = entry.sequence;
-    count--;
-    bytes -= sizeOf(entry);
+    remove(entry, stream);
     if (stream.events.length > 0) return;
     const streams = sessions.get(stream.session);
     streams?.delete(stream.name);
     if (streams?.size === 0) sessions.delete(stream.session);
   }
 
-  function makeRoom(): void {
-    const oldest = now() - maxAgeMs;
-    while (head < queue.length) {
-      const entry = queue[head] as Entry;
-      if (count <= maxEvents && bytes <= maxBytes && entry.atMs > oldest) break;
-      queue[head++] = undefined;
-      drop(entry);
-    }
-    // What is gone from the front or the middle is given back once it is the larger part.
-    if (head + forgotten > 1024 && (head + forgotten) * 2 > queue.length) {
-      queue = queue.filter((each) => each?.stream !== undefined);
-      head = 0;
-      forgotten = 0;
+  function dropOldest(entries: Entries, isTooMuch: (oldest: Entry) => boolean): void {
+    for (let oldest = entries.oldest(); oldest !== undefined && isTooMuch(oldest); oldest = entries.oldest()) {
+      drop(oldest);
     }
   }
 
+  function makeRoom(): void {
+    const tooOld = now() - maxAgeMs;
+    dropOldest(all, ({ atMs }) => all.count > maxEvents || all.bytes > maxBytes || atMs <= tooOld);
+  }
+
   return {
-    append(session, name, { sequence, text }) {
-      const stream = streamOf(session, name, sequence);
+    append(session, name, { sequence, text }, caller = session) {
+      const stream = streamOf(session, name, sequence, caller);
       const entry: Entry = { stream, sequence, text, atMs: now() };
+      const own = entriesOf(stream.caller);
       stream.events.push(entry);
-      queue.push(entry);
-      count++;
-      bytes += sizeOf(entry);
+      all.add(entry);
+      own.add(entry);
+      dropOldest(own, () => own.count > maxEventsPerCaller || own.bytes > maxBytesPerCaller);
       makeRoom();
     },
     after(session, name, sequence) {
@@ -108,18 +122,42 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
     },
     forget(session) {
       for (const stream of sessions.get(session)?.values() ?? []) {
-        for (const entry of stream.events) {
-          count--;
-          bytes -= sizeOf(entry);
-          forgotten++;
-          entry.text = '';
-          entry.stream = undefined;
-        }
+        for (const entry of stream.events) remove(entry, stream);
       }
       sessions.delete(session);
       makeRoom();
     },
   };
+}
+
+/** Events by age, oldest first. Those that were removed stay in the list as gaps until these are its larger part. */
+class Entries {
+  #list: Entry[] = [];
+  #head = 0;
+  count = 0;
+  bytes = 0;
+
+  add(entry: Entry): void {
+    this.#list.push(entry);
+    this.count++;
+    this.bytes += sizeOf(entry);
+  }
+
+  /** Must be called while the entry has its stream and text. */
+  remove(entry: Entry): void {
+    this.count--;
+    this.bytes -= sizeOf(entry);
+  }
+
+  oldest(): Entry | undefined {
+    while (this.#head < this.#list.length && this.#list[this.#head]?.stream === undefined) this.#head++;
+    const gaps = this.#list.length - this.count;
+    if (gaps > 64 && gaps * 2 > this.#list.length) {
+      this.#list = this.#list.filter(({ stream }) => stream !== undefined);
+      this.#head = 0;
+    }
+    return this.#list[this.#head];
+  }
 }
 
 function sizeOf({ text }: LoggedEvent): number {

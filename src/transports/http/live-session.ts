@@ -1,6 +1,7 @@
 // Sessions in use: those with a call under way, an open stream, or something in memory that could not be restored. All
 // others exist only as the id their client holds.
 
+import { callerKey } from '../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Peer, Principal, SessionChannel } from '../../protocol/exchange.ts';
 import type { EventLog } from '../../protocol/ports.ts';
@@ -69,7 +70,9 @@ export class LiveSession {
     return (this.#posts ??= new Map());
   }
   get standing(): StandingStream {
-    return (this.#standing ??= new StandingStream(this.key, this.log, this.#table.endpoint.limits.maxMissedChanges));
+    const { maxMissedChanges } = this.#table.endpoint.limits;
+    this.#standing ??= new StandingStream(this.key, this.log, maxMissedChanges, () => callerKey(this.channel.peer));
+    return this.#standing;
   }
 
   /** Exchanges that wait for their answer. */

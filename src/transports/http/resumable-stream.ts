@@ -42,13 +42,15 @@ export class ResumableStream {
   readonly name: string;
   readonly #session: string;
   readonly #log: EventLog | undefined;
+  readonly #caller: string | undefined;
   #connection: EventStream | undefined;
   #sequence = 0;
 
-  constructor(kind: StreamKind, session: string, log: EventLog | undefined) {
+  constructor(kind: StreamKind, session: string, log: EventLog | undefined, caller: string | undefined) {
     this.name = `${prefixes[kind]}${processPart}-${(counter++).toString(36)}`;
     this.#session = session;
     this.#log = log;
+    this.#caller = caller;
   }
 
   get connected(): boolean {
@@ -64,7 +66,7 @@ export class ResumableStream {
   open(connection: EventStream, primed: boolean, retryMs?: number): void {
     this.#connection = connection;
     if (!primed || this.#log === undefined) return;
-    this.#log.append(this.#session, this.name, { sequence: 0, text: '' });
+    this.#log.append(this.#session, this.name, { sequence: 0, text: '' }, this.#caller);
     const retry = retryMs === undefined ? '' : `retry: ${retryMs}\n`;
     connection.write(`id: ${this.name}.0\n${retry}data: \n\n`);
   }
@@ -73,7 +75,7 @@ export class ResumableStream {
   push(text: string): boolean {
     if (this.#log === undefined) return this.#connection?.send(text) ?? false;
     const sequence = ++this.#sequence;
-    this.#log.append(this.#session, this.name, { sequence, text });
+    this.#log.append(this.#session, this.name, { sequence, text }, this.#caller);
     this.#connection?.send(text, `${this.name}.${sequence}`);
     return true;
   }

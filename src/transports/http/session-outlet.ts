@@ -53,7 +53,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     const { key, log, beat, expiresAtMs, channel } = this.#live;
     const connection = openEventStream(this.#exchange, beat, expiresAtMs);
     connection.onEnding = (error) => this.ending(connection, error);
-    this.#stream = new ResumableStream('post', key, log);
+    this.#stream = new ResumableStream('post', key, log, this.caller);
     this.#stream.open(connection, channel.session?.polling === true, retryMs);
     this.#exchange.onGone(() => this.lostConnection(connection));
     this.#live.posts.set(this.#stream.name, this);

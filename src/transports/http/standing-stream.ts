@@ -5,18 +5,25 @@ import type { EventLog } from '../../protocol/ports.ts';
 import type { EventStream } from './event-stream.ts';
 import { type Place, ResumableStream, replay } from './resumable-stream.ts';
 
+/** Characters of all changes that wait for a session: its resources may have long URIs. */
+const maxMissedLength = 128 * 1024;
+
 export class StandingStream implements Outlet {
   readonly #session: string;
   readonly #log: EventLog | undefined;
   readonly #maxMissed: number;
+  readonly #caller: () => string;
   #stream: ResumableStream | undefined;
   /** Texts of changes; the same change twice is one. */
   #missed: Set<string> | undefined;
+  #missedLength = 0;
 
-  constructor(session: string, log: EventLog | undefined, maxMissed: number) {
+  /** `caller`: who the session belongs to, when something is kept for it. */
+  constructor(session: string, log: EventLog | undefined, maxMissed: number, caller: () => string) {
     this.#session = session;
     this.#log = log;
     this.#maxMissed = maxMissed;
+    this.#caller = caller;
   }
 
   get connected(): boolean {
@@ -31,7 +38,11 @@ export class StandingStream implements Outlet {
   push(text: string): boolean {
     if (this.#stream?.connected === true) return this.#stream.push(text);
     this.#missed ??= new Set();
-    if (this.#missed.size < this.#maxMissed) this.#missed.add(text);
+    const room = this.#missed.size < this.#maxMissed && this.#missedLength + text.length <= maxMissedLength;
+    if (room && !this.#missed.has(text)) {
+      this.#missed.add(text);
+      this.#missedLength += text.length;
+    }
     return true;
   }
 
@@ -53,7 +64,7 @@ export class StandingStream implements Outlet {
     }
     // A newer connection may have come while the log was read; this one then gives way like any older one.
     this.#stream?.hangUp(undefined);
-    const stream = new ResumableStream('standing', this.#session, this.#log);
+    const stream = new ResumableStream('standing', this.#session, this.#log, this.#caller());
     this.#stream = stream;
     stream.open(connection, primed);
     this.#catchUp(stream);
@@ -66,6 +77,7 @@ export class StandingStream implements Outlet {
   takeMissed(): Iterable<string> {
     const missed = this.#missed;
     this.#missed = undefined;
+    this.#missedLength = 0;
     return missed ?? [];
   }
 
