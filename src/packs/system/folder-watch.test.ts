@@ -11,7 +11,7 @@ afterEach(() => {
   for (const each of undo.splice(0).reverse()) each();
 });
 
-function make(roots: (folder: string) => string[], options: { maxFolders?: number } = {}) {
+function make(roots: (folder: string) => string[], options: { maxFolders?: number; maxPending?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-watch-'));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   for (const name of ['a', 'b', 'c']) mkdirSync(join(folder, name));
@@ -36,6 +36,32 @@ test('what happens together is told together, and content is no change of the li
   await expect.poll(() => changed).toContain('a/file');
   expect(changed.length).toBeLessThan(50);
   expect(lists()).toBe(0);
+});
+
+test('many changes are looked at in slices, with turns of the event loop in between, and no second round meanwhile', async () => {
+  const { folder, watch, changed, lists } = make((root) => [root]);
+  await watch.start();
+  for (let n = 0; n < 1_000; n++) writeFileSync(join(folder, `new-${n}`), '');
+  await expect.poll(() => changed.length, { interval: 1 }).toBeGreaterThan(0);
+  let turns = 0;
+  while (changed.length < 1_000) {
+    turns++;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(turns).toBeGreaterThan(2);
+  await expect.poll(lists).toBe(1);
+  expect(new Set(changed).size).toBe(1_000);
+});
+
+test('more changes than may wait are not told one by one, but the list is known to have changed', async () => {
+  const { folder, watch, warn, changed, lists } = make((root) => [root], { maxPending: 10 });
+  await watch.start();
+  for (let n = 0; n < 50; n++) writeFileSync(join(folder, `new-${n}`), '');
+  await expect.poll(lists).toBe(1);
+  expect(changed).toHaveLength(10);
+  expect(warn).toHaveBeenCalledTimes(1);
+  writeFileSync(join(folder, 'new-49'), 'again');
+  await expect.poll(() => changed).toContain('new-49');
 });
 
 test('beyond the limit folders are not watched, once with a word; one that is followed is', async () => {

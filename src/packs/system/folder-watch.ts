@@ -3,7 +3,9 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { monotonicMs } from '../../protocol/clock.ts';
 import type { Logger } from '../../protocol/log.ts';
+import { nextSlice, sliceMs } from '../../protocol/slices.ts';
 import { FileError, type FileTree } from '../../security/files/tree.ts';
 
 export interface WatchListener {
@@ -18,13 +20,19 @@ export interface WatchOptions {
   readonly maxFolders?: number;
   /** Changes within this time are told together. */
   readonly gatherMs?: number;
+  /** Changed paths that wait to be told; stops a program that writes without end from filling the memory. */
+  readonly maxPending?: number;
   readonly logger: Logger;
 }
+
+type EntryKind = 'file' | 'directory';
 
 interface Watched {
   readonly watcher: FSWatcher;
   /** What was there when last looked. */
-  readonly names: Set<string>;
+  readonly names: Map<string, EntryKind>;
+  /** No root and in no root: it is watched for the sake of one file. */
+  readonly forOneFile: boolean;
   /** Settles when `names` is complete; until then nobody knows whether a name is new. */
   complete: Promise<unknown> | undefined;
 }
@@ -34,12 +42,16 @@ export class FolderWatch {
   readonly #listener: WatchListener;
   readonly #maxFolders: number;
   readonly #gatherMs: number;
+  readonly #maxPending: number;
   readonly #logger: Logger;
   readonly #folders = new Map<string, Watched>();
   /** Files that are roots themselves: in their folders nothing else is looked at. */
   readonly #single: ReadonlySet<string>;
   /** Paths with something to tell, and whether it is known what was there before. */
   #pending = new Map<string, boolean>();
+  /** More changed than could be kept: which files did is not known of all. */
+  #lost = false;
+  /** Set from the first change until all that came since has been told. */
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #full = false;
@@ -49,6 +61,7 @@ export class FolderWatch {
     this.#listener = listener;
     this.#maxFolders = options.maxFolders ?? 512;
     this.#gatherMs = options.gatherMs ?? 50;
+    this.#maxPending = options.maxPending ?? 100_000;
     this.#logger = options.logger;
     this.#single = new Set(tree.roots.flatMap(({ kind, path }) => (kind === 'file' ? [path] : [])));
   }
@@ -61,7 +74,7 @@ export class FolderWatch {
   /** Begins with all folders below the roots, breadth first. */
   async start(): Promise<void> {
     for (const { kind, path } of this.#tree.roots) {
-      if (kind === 'file') this.#add(dirname(path), [basename(path)]);
+      if (kind === 'file') this.#add(dirname(path), basename(path));
       else await this.#addDeep(path);
     }
   }
@@ -77,8 +90,8 @@ export class FolderWatch {
     const folder = dirname(path);
     const known = this.#folders.get(folder);
     if (known !== undefined || this.#closed) await known?.complete;
-    else if (this.#single.has(path)) this.#add(folder, [basename(path)], true);
-    else await this.#look(folder, true);
+    else if (this.#single.has(path)) this.#add(folder, basename(path), true);
+    else await this.#watchFolder(folder, true);
   }
 
   close(): void {
@@ -92,19 +105,20 @@ export class FolderWatch {
     const queue = [root];
     for (let folder = queue.shift(); folder !== undefined && !this.#closed; folder = queue.shift()) {
       if (this.#folders.size >= this.#maxFolders) return this.#overflow();
-      queue.push(...(await this.#look(folder, false)));
+      queue.push(...(await this.#watchFolder(folder, false)));
     }
   }
 
   /** Watches one folder and answers with the folders in it. The watch comes first, so that nothing falls between. */
-  async #look(folder: string, urgent: boolean): Promise<string[]> {
+  async #watchFolder(folder: string, urgent: boolean): Promise<string[]> {
     try {
       await this.#tree.stat(folder);
-      const watched = this.#add(folder, [], urgent);
+      const watched = this.#add(folder, undefined, urgent);
+      if (watched === undefined && urgent) return []; // No more room: what is in it does not matter.
       const listing = this.#tree.list(folder);
       if (watched !== undefined) watched.complete = listing.catch(() => {}); // Told below.
       const { entries } = await listing;
-      for (const { name } of entries) watched?.names.add(name);
+      for (const { name, kind } of entries) watched?.names.set(name, kind);
       if (watched !== undefined) watched.complete = undefined;
       return entries.flatMap(({ kind, name }) => (kind === 'directory' ? [join(folder, name)] : []));
     } catch (error) {
@@ -113,7 +127,8 @@ export class FolderWatch {
     }
   }
 
-  #add(folder: string, names: readonly string[], urgent = false): Watched | undefined {
+  /** `file`: the one file in the folder that is known to be there. */
+  #add(folder: string, file: string | undefined, urgent = false): Watched | undefined {
     const known = this.#folders.get(folder);
     if (known !== undefined || this.#closed) return known;
     // A subscription may go beyond the limit, but not without end.
@@ -124,7 +139,8 @@ export class FolderWatch {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => this.#note(folder, name));
       watcher.on('error', () => this.#drop(folder));
-      const watched: Watched = { watcher, names: new Set(names), complete: undefined };
+      const names = new Map<string, EntryKind>(file === undefined ? [] : [[file, 'file']]);
+      const watched: Watched = { watcher, names, forOneFile: this.#isOutside(folder), complete: undefined };
       this.#folders.set(folder, watched);
       return watched;
     } catch (error) {
@@ -151,16 +167,17 @@ export class FolderWatch {
   }
 
   #note(folder: string, name: string | null): void {
-    if (name === null || this.#closed) return;
+    const watched = this.#folders.get(folder);
+    if (name === null || watched === undefined || this.#closed) return;
     const path = join(folder, name);
-    const isOurs = !this.#isSingleFolder(folder) || this.#single.has(path);
-    if (!isOurs) return;
-    this.#pending.set(path, this.#folders.get(folder)?.complete === undefined);
-    this.#timer ??= setTimeout(() => void this.#tell(), this.#gatherMs).unref();
+    if (watched.forOneFile && !this.#single.has(path)) return;
+    if (this.#pending.size < this.#maxPending || this.#pending.has(path)) {
+      this.#pending.set(path, watched.complete === undefined);
+    } else this.#lost = true;
+    this.#timer ??= this.#gather();
   }
 
-  /** A folder that is no root and in no root: it is watched for the sake of one file. */
-  #isSingleFolder(folder: string): boolean {
+  #isOutside(folder: string): boolean {
     try {
       this.#tree.resolve(folder);
       return false;
@@ -169,44 +186,62 @@ export class FolderWatch {
     }
   }
 
+  #gather(): NodeJS.Timeout {
+    const tell = async (): Promise<void> => {
+      try {
+        await this.#tell();
+      } catch (error) {
+        this.#logger.error('changes of files could not be told', { error });
+      }
+      this.#timer = this.#pending.size > 0 && !this.#closed ? this.#gather() : undefined;
+    };
+    return setTimeout(() => void tell(), this.#gatherMs).unref();
+  }
+
+  /** Looks at what has changed, in slices: looking at a path is quick, looking at all of them need not be. */
   async #tell(): Promise<void> {
     const paths = this.#pending;
     this.#pending = new Map();
-    this.#timer = undefined;
-    let listed = false;
+    let listed = this.#lost;
+    if (this.#lost) this.#logger.warn('too many files changed at once; not all changes are told', { told: paths.size });
+    this.#lost = false;
+    let until = monotonicMs() + sliceMs;
     for (const [path, sure] of paths) {
       if (this.#closed) return;
       await this.#folders.get(dirname(path))?.complete;
-      // One word too many is better than a list that is wrong for ever.
-      listed = (await this.#judge(path)) || !sure || listed;
+      // One notice too many is better than a list that stays wrong.
+      listed = (await this.#look(path)) || !sure || listed;
+      if (monotonicMs() < until) continue;
+      await nextSlice();
+      until = monotonicMs() + sliceMs;
     }
     if (listed && !this.#closed) this.#listener.listChanged();
   }
 
   /** Looks at what happened to one path; true when the set of files changed. */
-  async #judge(path: string): Promise<boolean> {
+  async #look(path: string): Promise<boolean> {
     const names = this.#folders.get(dirname(path))?.names;
     const name = basename(path);
-    const before = names?.has(name) === true;
+    const before = names?.get(name);
     const kind = await this.#kindOf(path);
     if (kind === undefined) {
       names?.delete(name);
-      this.#drop(path);
-      if (before) this.#listener.fileChanged(path);
-      return before;
+      if (before !== 'file') this.#drop(path);
+      if (before !== undefined) this.#listener.fileChanged(path);
+      return before !== undefined;
     }
-    names?.add(name);
+    names?.set(name, kind);
     if (kind === 'file') {
       this.#listener.fileChanged(path);
-      return !before;
+      return before === undefined;
     }
     // A folder under a known name may be another one now; its watch is dead then.
-    if (before && this.#folders.has(path)) this.#drop(path);
+    if (before !== undefined && this.#folders.has(path)) this.#drop(path);
     await this.#addDeep(path);
     return true;
   }
 
-  async #kindOf(path: string): Promise<'file' | 'directory' | undefined> {
+  async #kindOf(path: string): Promise<EntryKind | undefined> {
     try {
       return (await this.#tree.stat(path)).kind;
     } catch (error) {
