@@ -17,7 +17,7 @@ import { Layers } from './layers.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
 import { PendingRequests } from './pending-requests.ts';
-import type { ExpiringStore, Sealer } from './ports.ts';
+import type { ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
 import { Watchers } from './watchers.ts';
 
 export interface CoreOptions {
@@ -41,6 +41,8 @@ export class Core {
   readonly vocabulary: Vocabulary;
   readonly catalog: Catalog;
   readonly changes: Changes;
+  /** Says who may be told of a change of a resource; all must agree. */
+  readonly changeFilters: ChangeFilter[] = [];
   /** Memory that callers make the server keep. */
   readonly kept: CallerBudget;
   readonly pending: PendingRequests;
@@ -104,7 +106,8 @@ export class Core {
   /** Whether a caller may be told of a change of a resource: only if it may read it, for notices tell what exists. */
   mayHear(announcement: Announcement, principal: Principal | undefined): boolean {
     const uri = announcement.change.uri as string;
-    return announcement.isFor(principal) && this.catalog.mayKnow(uri, principal);
+    if (!announcement.isFor(principal) || !this.catalog.mayKnow(uri, principal)) return false;
+    return this.changeFilters.every((allows) => allows(uri, principal));
   }
 
   #derive(): Capabilities {

@@ -33,8 +33,19 @@ export interface RequestInfo {
 /** Lets a request pass, or throws what it is to be answered. A promise holds it up. */
 export type Gate = (request: RequestInfo) => void | Promise<void>;
 
-/** Wraps a request. Returns what `next` returned, something of the same kind, or throws. */
-export type Middleware = (request: RequestInfo, next: () => unknown) => unknown;
+/** Says whether a caller may be told that a resource has changed. */
+export type ChangeFilter = (uri: string, principal: Principal | undefined) => boolean;
+
+/** Wraps a request. */
+export interface Middleware {
+  /** Returns what `next` returned, something of the same kind, or throws. */
+  (request: RequestInfo, next: () => unknown): unknown;
+  /**
+   * For middleware that guards what callers may read: asked before a caller is told that a resource has changed, which it
+   * may have subscribed to by itself or by a folder above.
+   */
+  readonly mayHear?: ChangeFilter;
+}
 
 /** How a request ended, as observers see it. */
 export interface Ended {

@@ -174,6 +174,7 @@ export class Server implements SessionHost {
   /** Wraps every request from here on; the first one added is the outermost. */
   around(middleware: Middleware): this {
     this.#core.layers.add(middleware);
+    if (middleware.mayHear !== undefined) this.#core.changeFilters.push(middleware.mayHear);
     return this;
   }
 

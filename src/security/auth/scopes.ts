@@ -1,9 +1,11 @@
 // Scopes per operation: a call whose token does not reach far enough is refused before anything runs, and told all the
 // scopes it needs at once, so that the client can come back with a better token (step-up).
 
-import type { Middleware, RequestInfo } from '../../engine/ports.ts';
+import type { ChangeFilter, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import { compileGlobs, type Glob } from '../glob.ts';
+import { methods } from '../../protocol/methods.ts';
+import { inSlices } from '../../protocol/slices.ts';
+import { compileGlobs } from '../glob.ts';
 import { spellingsOf } from '../uri-spellings.ts';
 import { challengeOf } from './bearer.ts';
 import { hasScopes } from './claims.ts';
@@ -26,36 +28,72 @@ export type ScopesOf = (request: Pick<RequestInfo, 'method' | 'name'>) => readon
 
 const none: readonly string[] = [];
 
+/** What the methods that address one thing are about; who may not read a resource may not watch it either. */
+const kinds: ReadonlyMap<string, 'tools' | 'resources' | 'prompts'> = new Map([
+  ['tools/call', 'tools'],
+  ['prompts/get', 'prompts'],
+  ['resources/read', 'resources'],
+  ['resources/subscribe', 'resources'],
+]);
+
 export function compileScopes(rules: readonly ScopeRule[]): ScopesOf {
-  const compiled = rules.map(({ tools = [], resources = [], prompts = [], scopes }) => {
-    const fitsUri = compileGlobs(resources);
-    // A second spelling of a URI is no way around its scopes.
-    const fitsResource: Glob = (uri) => spellingsOf(uri).some(fitsUri);
-    const fits: ReadonlyMap<string, Glob> = new Map([
-      ['tools/call', compileGlobs(tools)],
-      ['prompts/get', compileGlobs(prompts)],
-      ['resources/read', fitsResource],
-      ['resources/subscribe', fitsResource],
-    ]);
-    return { scopes, fits };
-  });
+  const compiled = rules.map(({ tools = [], resources = [], prompts = [], scopes }) => ({
+    scopes,
+    fits: { tools: compileGlobs(tools), resources: compileGlobs(resources), prompts: compileGlobs(prompts) },
+  }));
   return ({ method, name }) => {
-    if (name === undefined) return none;
-    const needed = compiled.flatMap(({ scopes, fits }) => (fits.get(method)?.(name) === true ? scopes : none));
+    const kind = kinds.get(method);
+    if (name === undefined || kind === undefined) return none;
+    // A second spelling of a URI is no way around its scopes.
+    const names = kind === 'resources' ? spellingsOf(name) : [name];
+    const needed = compiled.flatMap(({ scopes, fits }) => (names.some(fits[kind]) ? scopes : none));
     return needed.length === 0 ? none : [...new Set(needed)];
   };
 }
 
-/** Asks for scopes by operation. */
+/** Asks for scopes by operation. Callers that lack the scopes to read a resource are not told of its changes either. */
 export function requireScopes(rules: readonly ScopeRule[], options: ScopeOptions = {}): Middleware {
   const scopesOf = compileScopes(rules);
   const { challenge = plainChallenge } = options;
-  return (request, next) => {
-    const scopes = scopesOf(request);
-    if (scopes.length === 0 || hasScopes(request.peer.principal, scopes)) return next();
+  const require = (scopes: readonly string[], { peer }: RequestInfo): void => {
+    if (scopes.length === 0 || hasScopes(peer.principal, scopes)) return;
     throw wireErrors.forbidden(`this needs the scopes ${scopes.join(' ')}`, challenge(scopes), {
       requiredScopes: scopes,
     });
+  };
+  const guard: Middleware = (request, next) => {
+    if (request.method !== methods.listen.name) {
+      require(scopesOf(request), request);
+      return next();
+    }
+    const needed = new Set<string>();
+    const rest = inSlices(listenedUris(request), (name) => {
+      for (const scope of scopesOf({ method: methods.readResource.name, name })) needed.add(scope);
+    });
+    if (rest !== undefined) {
+      return rest.then(() => {
+        require([...needed], request);
+        return next();
+      });
+    }
+    require([...needed], request);
+    return next();
+  };
+  return Object.assign(guard, { mayHear: changeFilter(scopesOf) });
+}
+
+/** The resources that `subscriptions/listen` names. */
+function listenedUris({ params }: RequestInfo): readonly string[] {
+  const { resourceSubscriptions: uris } = params['notifications'] as { readonly resourceSubscriptions?: unknown };
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : [];
+}
+
+/** One change is told to many: what it needs is found once. */
+function changeFilter(scopesOf: ScopesOf): ChangeFilter {
+  let last: { readonly uri: string; readonly scopes: readonly string[] } | undefined;
+  return (uri, principal) => {
+    if (last?.uri !== uri) last = { uri, scopes: scopesOf({ method: methods.readResource.name, name: uri }) };
+    return last.scopes.length === 0 || hasScopes(principal, last.scopes);
   };
 }
 

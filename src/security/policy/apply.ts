@@ -1,7 +1,7 @@
 // Puts a policy on a server: what it hides is hidden, what it limits is limited. Nothing here can be reached by a tool.
 
 import { compose } from '../../engine/layers.ts';
-import type { Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
+import type { ChangeFilter, Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { requireScopes, type ScopeOptions } from '../auth/scopes.ts';
@@ -28,7 +28,9 @@ export function applyPolicy(server: Server, policy: CompiledPolicy, options: App
   let current = policy;
   let guards = guardsOf(server, policy, options);
   server.restrict((kind, key, principal) => current.access.decide(kind, key, principal).allowed);
-  server.around((request, next) => guards.run(request, next));
+  const guard: Middleware = (request, next) => guards.run(request, next);
+  const mayHear: ChangeFilter = (uri, principal) => guards.mayHear(uri, principal);
+  server.around(Object.assign(guard, { mayHear }));
   return {
     get policy() {
       return current;
@@ -76,6 +78,7 @@ export function enforcePolicy(policy: CompiledPolicy, options: ApplyOptions = {}
 
 interface Guards {
   readonly run: Middleware;
+  readonly mayHear: ChangeFilter;
   close(): void;
 }
 
@@ -92,7 +95,11 @@ function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions)
   if ((policy.source.arguments ?? []).length > 0) layers.push(checkArguments(policy));
   if (policy.calls.length > 0) layers.push(limitCalls(policy.calls));
   for (const rule of policy.concurrency) layers.push(limitConcurrency(rule, { isKnown }));
-  return { run: compose(layers), close: () => shedding?.close() };
+  return {
+    run: compose(layers),
+    mayHear: (uri, principal) => layers.every((layer) => layer.mayHear?.(uri, principal) !== false),
+    close: () => shedding?.close(),
+  };
 }
 
 /** A refused argument is a result: the model reads why and can try something that is allowed. */
