@@ -184,14 +184,14 @@ test.skipIf(!haveBus)(
     });
     const { conversation } = await open({ packs: { system: { bus: { buses: [address] } } } });
     const { resources } = (await conversation.request('resources/list')).result;
-    expect(resources).toEqual([
-      {
-        uri: 'dbus://service/org.freedesktop.NetworkManager',
-        name: 'NetworkManager Service Info',
-        mimeType: 'application/json',
-      },
-    ]);
-    await conversation.request('resources/read', { uri: resources[0].uri });
+    const service = (name: string) => ({
+      uri: `dbus://service/org.freedesktop.${name}`,
+      name: `${name} Service Info`,
+      mimeType: 'application/json',
+    });
+    expect(resources).toHaveLength(2);
+    expect(resources).toEqual(expect.arrayContaining([service('DBus'), service('NetworkManager')]));
+    await conversation.request('resources/read', { uri: service('NetworkManager').uri });
     const { params } = await conversation.next((each) => each.method === 'notifications/message');
     expect(params).toMatchObject({
       level: 'info',
