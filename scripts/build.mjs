@@ -81,7 +81,7 @@ function staticallyImported(file, found = new Set()) {
 function isStart(id) {
   const rooms = {
     cli: 'run|settings-flags|usage|commands/serve',
-    app: 'mistake|version|health|hide-paths|guard|make-folder|places|serve|node-modules',
+    app: 'mistake|version|health|hide-paths|guard|make-folder|places|read-settings|serve|node-modules',
     'app/config': 'options|settle|values|folders',
     'app/profiles': 'index|pack-options|data|local|clipboard|clipboard-trace',
     packs: 'clipboard/(index|backend)|reference/.+|meta/.+|search/index',

@@ -24,23 +24,33 @@ export interface Authentication {
   /** Pages that tell clients where to get a token. */
   readonly routes: readonly MetadataRoute[];
   /** Spells the challenge for a call that needs more scopes. */
-  readonly challenge?: OAuthAuthenticator['challenge'];
+  readonly challenge?: OAuthAuthenticator['challenge'] | undefined;
+  /** Tokens of an authorization server, and the settings they are checked by. */
+  readonly oauth?: { readonly authenticator: OAuthAuthenticator; readonly settings: string } | undefined;
 }
 
-/** Makes an authenticator. Throws a `Mistake` for tokens and addresses that can not be used. */
-export function createAuthentication(auth: AuthSettings, http: HttpSettings): Authentication {
+/**
+ * Makes an authenticator. Throws a `Mistake` for tokens and addresses that can not be used. What `previous` knows of an
+ * authorization server is kept where its settings are the same. Undefined where there is nothing to be admitted by: a
+ * token file without tokens.
+ */
+export function createAuthentication(
+  auth: AuthSettings,
+  http: HttpSettings,
+  previous?: Authentication,
+): Authentication | undefined {
   const ways: Authenticate[] = [];
   const tokens = [...readLiteralTokens(auth.tokens), ...(auth.tokenFile === undefined ? [] : tokensOf(auth.tokenFile))];
   if (tokens.length > 0) ways.push(mistaken('auth', () => createTokenAuthenticator({ tokens })));
-  const oauth = auth.oauth && mistaken('auth.oauth', () => oauthOf(auth.oauth as OAuthSettings, http));
-  if (oauth !== undefined) ways.push(oauth.authenticate);
-  if (ways.length === 0)
-    throw new Mistake(`${auth.tokenFile}: there are no tokens in it; "mooring token add NAME" makes one`);
+  const oauth = auth.oauth && oauthOf(auth.oauth, http, previous?.oauth);
+  if (oauth !== undefined) ways.push(oauth.authenticator.authenticate);
+  if (ways.length === 0) return undefined;
   return {
     authenticate: ways.length === 1 ? (ways[0] as Authenticate) : anyOf(...ways),
     tokens,
-    routes: oauth?.routes ?? [],
-    ...(oauth === undefined ? {} : { challenge: oauth.challenge }),
+    routes: oauth?.authenticator.routes ?? [],
+    challenge: oauth?.authenticator.challenge,
+    oauth,
   };
 }
 
@@ -64,13 +74,20 @@ function tokensOf(file: string): TokenEntry[] {
   return mistaken(file, () => readTokenFile(file));
 }
 
-function oauthOf({ issuer, audience, jwksUrl, scopes }: OAuthSettings, http: HttpSettings): OAuthAuthenticator {
-  return createOAuthAuthenticator({
+function oauthOf(
+  { issuer, audience, jwksUrl, scopes }: OAuthSettings,
+  http: HttpSettings,
+  previous: Authentication['oauth'],
+): NonNullable<Authentication['oauth']> {
+  const options = mistaken('auth.oauth', () => ({
     resource: resourceOf(http),
     issuers: [{ issuer, ...(jwksUrl === undefined ? {} : { jwks: jwksUrl }) }],
     ...(audience === undefined ? {} : { audience }),
     ...(scopes === undefined ? {} : { requiredScopes: scopes }),
-  });
+  }));
+  const settings = JSON.stringify(options);
+  if (previous?.settings === settings) return previous;
+  return { settings, authenticator: mistaken('auth.oauth', () => createOAuthAuthenticator(options)) };
 }
 
 /** The address clients know us by: tokens are made for it. */

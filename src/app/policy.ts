@@ -12,6 +12,7 @@ export {
   enforcePolicy,
   explainCall,
   formatExplanation,
+  type PolicyGuard,
   policySchema,
   type Question,
 } from '../security/policy/index.ts';

@@ -5,6 +5,7 @@ import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http
 import type { StreamLogger } from '../transports/logger.ts';
 import type { Authentication } from './authentication.ts';
 import type { Settled } from './config/settle.ts';
+import { inTurn } from './in-turn.ts';
 import { Mistake } from './mistake.ts';
 import type { Ready } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
@@ -19,6 +20,8 @@ export interface HttpRun {
   readonly logger: StreamLogger;
   /** Prints what to paste into clients even where nobody sits at a terminal. */
   readonly showSetup: boolean;
+  /** Reads the settings again; `revoke` ends what principals have open. */
+  readonly reload: (revoke: HttpServer['revoke']) => Promise<void>;
 }
 
 /** Serves until the process is told to stop. Resolves when it listens. */
@@ -32,9 +35,10 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...guarding(run),
     logger,
     ownProcess: true,
+    reload: inTurn(async () => run.reload((match) => served.revoke(match))),
   };
   refuseStrangers(options);
-  const served = await serveHttp(ready.server, options).catch((cause: unknown) => {
+  const served: HttpServer = await serveHttp(ready.server, options).catch((cause: unknown) => {
     throw explain(cause, options);
   });
   announce(`listening on ${served.url}`, { profile, transport: 'http', version }, logger);

@@ -5,13 +5,16 @@ import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
 import type { Authentication } from './authentication.ts';
-import { type Asked, type Settled, settle } from './config/settle.ts';
+import type { Asked, Settled } from './config/settle.ts';
 import { openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
+import type { LiveAuthentication } from './live-authentication.ts';
 import { Mistake } from './mistake.ts';
 import { dirname, isAbsolute } from './node-modules.ts';
 import { checkPlaces } from './places.ts';
-import { defaultProfile, profiles, type Ready } from './profiles/index.ts';
+import type { PolicyGuard } from './policy.ts';
+import { profiles, type Ready } from './profiles/index.ts';
+import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { version } from './version.ts';
 
@@ -22,9 +25,8 @@ export interface ServeOptions extends Omit<Asked, 'defaultProfile'> {
 
 /** Serves a profile until the client is gone or the process is told to stop. */
 export async function serve(options: ServeOptions = {}): Promise<void> {
-  const asked = await settle({ ...options, defaultProfile });
-  const policy = await policyOf(asked);
-  const settled = policy === undefined ? asked : { ...asked, settings: policy.bounded };
+  const started = await readSettings(options);
+  const { settled } = started;
   const { settings } = settled;
   const row = Object.hasOwn(profiles, settings.profile) ? profiles[settings.profile] : undefined;
   if (row === undefined) {
@@ -53,7 +55,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     if (audit !== undefined) await ready.server.use(audit);
     const authentication = await authenticationOf(settings);
     if (authentication !== undefined) await tellOfData(ready, authentication, logger);
-    if (policy !== undefined) await ready.server.use(policy.pack(authentication?.challenge));
+    const policyGuard = await enforce(ready, started, authentication);
     // Stdout may be the protocol's, and plugins print while they load. Over HTTP nothing else ever writes there.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
     const guard = await addPlugins(ready, settled, health, logger);
@@ -63,7 +65,11 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     }
     const { serveOverHttp } = await import('./serve-http.ts');
     const showSetup = options.showSetup === true;
-    await serveOverHttp({ profile: profile.name, ready, settled, authentication, audit, logger, showSetup });
+    const { reload } = await import('./reload.ts');
+    await serveOverHttp({
+      ...{ profile: profile.name, ready, settled, authentication, audit, logger, showSetup },
+      reload: (revoke) => reload({ asked: options, started, authentication, policyGuard, logger }, revoke),
+    });
     guard();
   });
 }
@@ -84,19 +90,6 @@ function idleFlags({ settings, values }: Settled): string[] {
   return idle.length === 0 ? [] : [`${idle.join(', ')}: of no effect without --http`];
 }
 
-/** The policy, and the settings within its bounds. */
-async function policyOf({ settings, file }: Settled) {
-  if (settings.policy === undefined) return undefined;
-  const { boundSettings, enforcePolicy, openPolicy } = await import('./policy.ts');
-  const guarded = [file, settings.audit?.file, settings.auth?.tokenFile].filter((each) => each !== undefined);
-  const policy = await openPolicy(settings.policy, settings.profile, guarded);
-  return {
-    bounded: boundSettings(settings, policy),
-    pack: (challenge?: Authentication['challenge']) =>
-      enforcePolicy(policy, challenge === undefined ? {} : { challenge }),
-  };
-}
-
 async function lastingOf({ http, dataDir, profile }: Settings, logger: StreamLogger) {
   const { key, previousKeys = [] } = http ?? {};
   if (key === undefined) {
@@ -107,10 +100,27 @@ async function lastingOf({ http, dataDir, profile }: Settings, logger: StreamLog
   return openLasting({ key, previousKeys, profile, folder: dataDir }, logger);
 }
 
-async function authenticationOf({ auth, http }: Settings): Promise<Authentication | undefined> {
+async function authenticationOf({ auth, http }: Settings): Promise<LiveAuthentication | undefined> {
   if (auth === undefined || http?.enabled !== true) return undefined;
   const { createAuthentication } = await import('./authentication.ts');
-  return createAuthentication(auth, http);
+  const { LiveAuthentication } = await import('./live-authentication.ts');
+  const first = createAuthentication(auth, http);
+  if (first !== undefined) return new LiveAuthentication(first);
+  throw new Mistake(`${auth.tokenFile}: there are no tokens in it; "mooring token add NAME" makes one`);
+}
+
+/** Puts the policy in force, where there is one. */
+async function enforce(
+  { server }: Ready,
+  { policy }: ReadSettings,
+  authentication: Authentication | undefined,
+): Promise<PolicyGuard | undefined> {
+  if (policy === undefined) return undefined;
+  const { enforcePolicy } = await import('./policy.ts');
+  const challenge = authentication?.oauth === undefined ? undefined : authentication.challenge;
+  const guard = enforcePolicy(policy, challenge === undefined ? {} : { challenge });
+  await server.use(guard);
+  return guard;
 }
 
 /** Data that no token opens any more is told once, at the start. */

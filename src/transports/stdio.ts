@@ -47,10 +47,10 @@ const flushLogMs = 200;
 /**
  * Serves MCP on stdin and stdout until the client closes them.
  *
- * In a process of its own (the default) it also sees to the end of it. End of input, SIGTERM, SIGINT and the death of
- * the parent let open calls finish (`graceMs`), write their answers and exit with 0; so does a closed stdout, at once.
+ * In a process of its own (the default) it also sees to the end of it. End of input, SIGTERM, SIGINT, SIGHUP and the
+ * death of the parent let open calls finish (`graceMs`), write their answers and exit with 0; so does a closed stdout, at once.
  * A signal that comes while the end of input is being handled leaves it one more second. A second signal exits
- * immediately with 143 (SIGTERM) or 130 (SIGINT). An error outside every handler (an uncaught exception, an unhandled
+ * immediately with 143 (SIGTERM), 130 (SIGINT) or 129 (SIGHUP). An error outside every handler (an uncaught exception, an unhandled
  * rejection) is logged and exits with 1. Until then whatever other code prints to stdout is logged instead.
  */
 export async function serveStdio(host: Host, options: StdioOptions = {}): Promise<StdioServer> {

@@ -5,6 +5,7 @@ import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { HealthRegistry } from '../health.ts';
+import { inTurn } from '../in-turn.ts';
 import type { Settings } from '../settings.ts';
 import { Plugin } from './plugin.ts';
 import { Snapshots } from './snapshots.ts';
@@ -51,22 +52,5 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
       for (const plugin of [...all].reverse()) await plugin.stop();
       snapshots.close();
     },
-  };
-}
-
-/** One after the other; what comes while one runs is joined into one more. */
-function inTurn(work: () => Promise<void>): () => void {
-  let running: Promise<void> | undefined;
-  let again = false;
-  const run = async (): Promise<void> => {
-    do {
-      again = false;
-      await work();
-    } while (again);
-    running = undefined;
-  };
-  return () => {
-    if (running === undefined) running = run();
-    else again = true;
   };
 }

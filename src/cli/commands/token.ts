@@ -73,7 +73,9 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   revokeToken(file, name);
   if (values.json === true) out.json({ id: name, file });
-  out.note(`The token of ${name} is no longer good once the server is started again.\n`);
+  out.note(
+    `The token of ${name} ends once the server has read the file again: kill -HUP its process, or restart it.\n`,
+  );
   return 0;
 }
 

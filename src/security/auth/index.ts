@@ -15,5 +15,6 @@ export {
   readTokenFile,
   type TokenEntry,
   type TokenOptions,
+  tokenHashOf,
   tokenIssuer,
 } from './tokens.ts';

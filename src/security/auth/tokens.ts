@@ -54,6 +54,12 @@ export function idOfToken(token: string): string {
   return `caller:${createHash('sha256').update(`mooring caller\u0000${token}`).digest('hex').slice(0, 32)}`;
 }
 
+/** Which token a principal was found by; several tokens may be for one caller. */
+const hashes = new WeakMap<Principal, string>();
+
+/** The hash of the token that a principal was admitted with; undefined for one of another kind of authentication. */
+export const tokenHashOf = (principal: Principal): string | undefined => hashes.get(principal);
+
 /** Lets in who shows one of the tokens. */
 export function createTokenAuthenticator(options: TokenOptions): Authenticate {
   const required = options.requiredScopes ?? [];
@@ -63,6 +69,7 @@ export function createTokenAuthenticator(options: TokenOptions): Authenticate {
     principal: principalOf(entry, options.scopeHierarchy ?? {}),
   }));
   if (entries.length === 0) throw new TypeError('There are no tokens: nobody could be let in');
+  for (const [i, { principal }] of entries.entries()) hashes.set(principal, (options.tokens[i] as TokenEntry).hash);
   return (request) => {
     const bearer = readBearer(request);
     if (bearer === 'absent') return unknownCaller({ scopes: required });

@@ -93,8 +93,10 @@ export interface HttpOptions extends EndpointOptions {
   readonly webSocket?: boolean;
   /** Serve strangers on a public address without authentication. Only behind something that authenticates for us. */
   readonly allowUnauthenticated?: boolean;
-  /** Drain and exit on SIGTERM and SIGINT. Default false: a program decides itself when to `close`. */
+  /** Drain and exit on SIGTERM, SIGINT and SIGHUP. Default false: a program decides itself when to `close`. */
   readonly ownProcess?: boolean;
+  /** With `ownProcess`: called on SIGHUP instead of draining, to read settings again. */
+  readonly reload?: () => void;
   /** How long calls may go on once the server is closing. Default 10 s. */
   readonly graceMs?: number;
 }

@@ -61,7 +61,7 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
 
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= shutDown(server, endpoint, options.graceMs ?? defaultGraceMs));
-  if (options.ownProcess === true) ownProcess(host, close, endpoint.logger);
+  if (options.ownProcess === true) ownProcess(host, close, endpoint.logger, options.reload);
   const path = options.path ?? '/mcp';
   return {
     url: `http://${urlHost(address)}:${port}${path}`,

@@ -1,0 +1,18 @@
+// Work that must not run twice at a time.
+
+/** One run after the other; what comes while one runs is joined into one more. */
+export function inTurn(work: () => Promise<void>): () => void {
+  let running: Promise<void> | undefined;
+  let again = false;
+  const run = async (): Promise<void> => {
+    do {
+      again = false;
+      await work();
+    } while (again);
+    running = undefined;
+  };
+  return () => {
+    if (running === undefined) running = run();
+    else again = true;
+  };
+}

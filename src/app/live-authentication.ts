@@ -1,0 +1,66 @@
+// Authentication that can be replaced while requests come in, when settings are read again.
+
+import {
+  type Authenticate,
+  type MetadataRoute,
+  type Principal,
+  type TokenEntry,
+  tokenHashOf,
+} from '../security/auth/index.ts';
+import type { Authentication } from './authentication.ts';
+
+/** Admits no caller: for a server whose last token was revoked while it runs. */
+export const noTokens: Authentication = {
+  authenticate: () => ({ status: 401, challenge: 'Bearer', message: 'Unauthorized: no token is accepted' }),
+  tokens: [],
+  routes: [],
+};
+
+export class LiveAuthentication implements Authentication {
+  #current: Authentication;
+  /** Pages have their paths from the start on; what they say is of the present. */
+  readonly routes: readonly MetadataRoute[];
+
+  constructor(first: Authentication) {
+    this.#current = first;
+    this.routes = first.routes.map((route) => ({
+      ...route,
+      answer: () => (this.#current.routes.find(({ path }) => path === route.path) ?? route).answer(),
+    }));
+  }
+
+  get tokens(): readonly TokenEntry[] {
+    return this.#current.tokens;
+  }
+  get oauth(): Authentication['oauth'] {
+    return this.#current.oauth;
+  }
+
+  readonly challenge = (scopes: readonly string[]): string => this.#current.challenge?.(scopes) ?? 'Bearer';
+
+  readonly authenticate: Authenticate = (request) => {
+    const asked = this.#current;
+    const verdict = asked.authenticate(request);
+    if (!(verdict instanceof Promise)) return verdict;
+    // What was found out by rules that are gone is found out again.
+    return verdict.then((found) => (asked === this.#current ? found : this.authenticate(request)));
+  };
+
+  /** Puts another one in its place. The result says who was admitted before with what is not valid any more. */
+  replace(next: Authentication): (principal: Principal) => boolean {
+    const before = this.#current;
+    this.#current = next;
+    const [known, valid] = [before, next].map(
+      ({ tokens }) => new Map(tokens.map((token) => [token.hash, textOf(token)])),
+    );
+    return (principal) => {
+      const hash = tokenHashOf(principal);
+      if (hash === undefined) return next.oauth !== before.oauth;
+      const now = valid?.get(hash);
+      return now === undefined || now !== known?.get(hash);
+    };
+  }
+}
+
+/** A token that is for another caller now, or has other scopes or another end, is another one to what it has open. */
+const textOf = ({ id, scopes = [], expires }: TokenEntry): string => JSON.stringify([id, scopes, expires]);

@@ -1,0 +1,22 @@
+// The settings of a run and its policy, read together: at the start, and again when the process is told to.
+
+import { type Asked, type Settled, settle } from './config/settle.ts';
+import type { CompiledPolicy } from './policy.ts';
+import { defaultProfile } from './profiles/index.ts';
+
+export interface ReadSettings {
+  /** Within the bounds of the policy. */
+  readonly settled: Settled;
+  readonly policy: CompiledPolicy | undefined;
+}
+
+/** Throws a `Mistake` for anything that can not be used. */
+export async function readSettings(asked: Omit<Asked, 'defaultProfile'>): Promise<ReadSettings> {
+  const settled = await settle({ ...asked, defaultProfile });
+  const { settings, file } = settled;
+  if (settings.policy === undefined) return { settled, policy: undefined };
+  const { boundSettings, openPolicy } = await import('./policy.ts');
+  const guarded = [file, settings.audit?.file, settings.auth?.tokenFile].filter((each) => each !== undefined);
+  const policy = await openPolicy(settings.policy, settings.profile, guarded);
+  return { settled: { ...settled, settings: boundSettings(settings, policy) }, policy };
+}
