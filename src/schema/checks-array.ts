@@ -4,6 +4,8 @@ import type { Log } from './log.ts';
 import { counted } from './messages.ts';
 import type { ArrayRules } from './plan.ts';
 import { findRepeat } from './unique-items.ts';
+import { stepsOf } from './weight.ts';
+import { spend } from './work.ts';
 
 /** `minItems`, `maxItems`, `uniqueItems`, `prefixItems`, `items`, `contains`. */
 export function checkArray(rules: ArrayRules, build: Build): Check {
@@ -26,11 +28,13 @@ export function checkArray(rules: ArrayRules, build: Build): Check {
 function checkItems({ prefix, rest }: ArrayRules, build: Build): Check {
   const first = prefix.map(build);
   const others = rest === undefined ? undefined : build(rest);
+  const steps = rest === undefined ? 0 : stepsOf(rest);
   const tooMany = `must have at most ${counted(prefix.length, 'item')}`;
   return (value, depth, log) => {
     const items = value as readonly unknown[];
     if (rest?.never && items.length > prefix.length) return log?.add(tooMany) ?? false;
     let ok = true;
+    spend(items.length * steps);
     const end = others === undefined ? Math.min(items.length, first.length) : items.length;
     for (let at = 0; at < end; at++) {
       const check = first[at] ?? others;
@@ -48,9 +52,12 @@ function checkItems({ prefix, rest }: ArrayRules, build: Build): Check {
 function checkContains(rules: NonNullable<ArrayRules['contains']>, build: Build): Check {
   const { min, max } = rules;
   const check = build(rules.plan);
+  const steps = stepsOf(rules.plan);
   return (value, depth, log) => {
     let found = 0;
-    for (const item of value as readonly unknown[]) {
+    const items = value as readonly unknown[];
+    spend(items.length * steps);
+    for (const item of items) {
       if (check(item, depth + 1, undefined)) found++;
       if (found > max || (found >= min && max === Number.POSITIVE_INFINITY)) break;
     }

@@ -1,9 +1,12 @@
 // Checks of objects, with their words. Only own properties count, and one that is `undefined` counts as absent.
 import type { Build, Check } from './check.ts';
+import { limits } from './limits.ts';
 import { Log } from './log.ts';
 import { own } from './measures.ts';
 import { counted, notKnown } from './messages.ts';
 import { isAnything, type ObjectRules } from './plan.ts';
+import { stepsOf } from './weight.ts';
+import { spend } from './work.ts';
 
 /** `properties`, `required` and everything else that speaks of objects. */
 export function checkObject(rules: ObjectRules, build: Build): Check {
@@ -25,7 +28,7 @@ type ObjectCheck = (value: object, depth: number, log: Log | undefined) => boole
 function* objectChecks(rules: ObjectRules, build: Build): Iterable<ObjectCheck> {
   if (rules.members.length > 0) yield checkMembers(rules, build);
   if (rules.minProperties !== undefined || rules.maxProperties !== undefined) yield checkSize(rules);
-  if (rules.names !== undefined) yield checkNames(build(rules.names));
+  if (rules.names !== undefined) yield checkNames(build(rules.names), stepsOf(rules.names) + limits.stepsPerName);
   if (rules.additional !== undefined || rules.patterns.length > 0) yield checkOthers(rules, build);
   for (const { name, needs } of rules.dependentRequired) yield checkNeeds(name, needs);
   for (const { name, plan } of rules.dependentSchemas) {
@@ -71,9 +74,15 @@ function judge(
 function checkOthers({ known, patterns, additional }: ObjectRules, build: Build): ObjectCheck {
   const matchers = patterns.map(({ pattern, plan }) => ({ pattern, check: build(plan) }));
   const rest = additional === undefined || additional.never ? undefined : build(additional);
+  const steps = [...patterns.map(({ plan }) => plan), ...(additional === undefined ? [] : [additional])].reduce(
+    (sum, plan) => sum + stepsOf(plan),
+    limits.stepsPerName as number,
+  );
   return (value, depth, log) => {
     let ok = true;
-    for (const name of Object.keys(value)) {
+    const names = Object.keys(value);
+    spend(names.length * steps);
+    for (const name of names) {
       let spokenOf = known.has(name);
       if (spokenOf && matchers.length === 0) continue;
       const property = own(value, name);
@@ -100,16 +109,20 @@ function checkOthers({ known, patterns, additional }: ObjectRules, build: Build)
 function checkSize({ minProperties = 0, maxProperties = Number.POSITIVE_INFINITY }: ObjectRules): ObjectCheck {
   return (value, _depth, log) => {
     let size = 0;
-    for (const name of Object.keys(value)) if (own(value, name) !== undefined) size++;
+    const names = Object.keys(value);
+    spend(names.length * limits.stepsPerName);
+    for (const name of names) if (own(value, name) !== undefined) size++;
     if (size < minProperties) return log?.add(`must have at least ${counted(minProperties, 'property')}`) ?? false;
     if (size > maxProperties) return log?.add(`must have at most ${counted(maxProperties, 'property')}`) ?? false;
     return true;
   };
 }
 
-function checkNames(check: Check): ObjectCheck {
+function checkNames(check: Check, steps: number): ObjectCheck {
   return (value, depth, log) => {
-    for (const name of Object.keys(value)) {
+    const names = Object.keys(value);
+    spend(names.length * steps);
+    for (const name of names) {
       if (own(value, name) === undefined || check(name, depth + 1, undefined)) continue;
       if (log === undefined) return false;
       const inner = new Log();

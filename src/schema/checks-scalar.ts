@@ -4,6 +4,7 @@ import { shorten } from './issues.ts';
 import type { Log } from './log.ts';
 import { hasLength, isMultiple } from './measures.ts';
 import { counted, formatNouns } from './messages.ts';
+import type { Pattern } from './patterns.ts';
 import type { NumberRules, StringRules } from './plan.ts';
 
 /** `minimum`, `maximum`, the exclusive ones, `multipleOf`. */
@@ -48,7 +49,7 @@ function lengthWords(value: string, { minLength = 0, maxLength }: StringRules): 
   return `must have at most ${counted(maxLength ?? 0, 'character')}`;
 }
 
-const patternWords = (pattern: RegExp): string => `must match the pattern ${shorten(pattern.source)}`;
+const patternWords = (pattern: Pattern): string => `must match the pattern ${shorten(pattern.source)}`;
 
 function addFormat(log: Log | undefined, name: string): false {
   return log?.add(`must be ${formatNouns.get(name) ?? `a valid ${name}`}`) ?? false;

@@ -2,6 +2,7 @@
 // sender wants to hear about the one branch that was meant.
 import type { Build, Check } from './check.ts';
 import { formatIssues, shorten, show } from './issues.ts';
+import { limits } from './limits.ts';
 import { type Found, Log } from './log.ts';
 import { mustBe, mustBeOneOf } from './messages.ts';
 import type { Conditional } from './plan.ts';
@@ -53,6 +54,9 @@ function explain(
   livePath: readonly (string | number)[],
 ): readonly Found[] {
   const path = [...livePath];
+  if (branches.length > limits.maxExplained) {
+    return [{ path, message: `must fit one of ${branches.length} alternatives`, about: 'rule', wanted: [] }];
+  }
   const findings = branches.map((branch) => {
     const log = new Log(path);
     branch(value, depth, log);

@@ -10,7 +10,8 @@ import { limits } from './limits.ts';
 import { equals } from './measures.ts';
 import { mustBe, mustBeOneOf, nameTypes } from './messages.ts';
 import { anyType, isAnything, type Plan, type Ref, typeBits } from './plan.ts';
-import { depthReached, work, workExhausted } from './work.ts';
+import { stepsOf } from './weight.ts';
+import { depthReached, spend } from './work.ts';
 
 /** The check for a plan and everything it refers to. */
 export function buildCheck(root: Plan): Check {
@@ -28,7 +29,7 @@ export function buildCheck(root: Plan): Check {
     // Built at first use, which also ends the recursion of a schema that contains itself.
     return (value, depth, log) => {
       if (depth > limits.maxValueDepth) throw depthReached;
-      if (--work.refsLeft < 0) throw workExhausted;
+      spend(stepsOf(target));
       let check = targets.get(target);
       if (check === undefined) targets.set(target, (check = build(target)));
       return check(value, depth, log);
@@ -100,10 +101,12 @@ function bitOf(value: unknown): number {
 function checkChoice(choices: readonly unknown[]): Check {
   const scalars = new Set(choices.filter((choice) => !isComposite(choice)));
   const composites = choices.filter(isComposite);
+  // Put into words once: there may be many, and many values that are none of them.
+  let wanted: readonly string[] | undefined;
   return (value, _depth, log) => {
     if (isComposite(value) ? composites.some((choice) => equals(value, choice)) : scalars.has(value)) return true;
     if (log === undefined) return false;
-    const wanted = choices.map(show);
+    wanted ??= choices.map(show);
     return log.addKind(wanted, mustBeOneOf(wanted));
   };
 }

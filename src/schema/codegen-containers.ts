@@ -1,5 +1,7 @@
 // Generated code for arrays and objects; the rest is in codegen.ts.
+import { limits } from './limits.ts';
 import { type ArrayRules, isAnything, type ObjectRules, type Plan } from './plan.ts';
+import { stepsOf } from './weight.ts';
 
 /** What writes the code around a container and inside it. */
 export interface Writer {
@@ -28,10 +30,12 @@ export function generateArray(writer: Writer, rules: ArrayRules, v: string, leve
   else if (rest !== undefined) {
     const [i, x] = [writer.name('i'), writer.name('x')];
     const body = `const ${x}=${v}[${i}];${writer.statements(rest, x, level + 1)}`;
+    code += spendStatement(`${v}.length*${stepsOf(rest)}`);
     code += `for(let ${i}=${prefix.length};${i}<${v}.length;${i}++){${body}}`;
   }
   if (contains !== undefined) {
     const [n, x, fits] = [writer.name('n'), writer.name('x'), writer.functionFor(contains.plan)];
+    code += spendStatement(`${v}.length*${stepsOf(contains.plan)}`);
     code += `let ${n}=0;for(const ${x} of ${v})if(${fits}(${x},d+${level + 1}))${n}++;`;
     code += `if(${n}<${contains.min}||${n}>${contains.max})return false;`;
   }
@@ -58,11 +62,11 @@ export function generateObject(writer: Writer, rules: ObjectRules, v: string, le
     code += othersStatements(writer, rules, v, level);
   if (rules.names !== undefined) {
     const k = writer.name('k');
-    code += eachName(v, k, writer.statements(rules.names, k, level + 1));
+    code += eachName(v, k, writer.statements(rules.names, k, level + 1), stepsOf(rules.names) + limits.stepsPerName);
   }
   if (rules.minProperties !== undefined || rules.maxProperties !== undefined) {
     const n = writer.name('n');
-    code += `let ${n}=0;${eachName(v, writer.name('k'), `${n}++;`)}`;
+    code += `let ${n}=0;${eachName(v, writer.name('k'), `${n}++;`, limits.stepsPerName)}`;
     code += `if(${n}<${rules.minProperties ?? 0}||${n}>${rules.maxProperties ?? 'Infinity'})return false;`;
   }
   for (const { name, needs } of rules.dependentRequired) {
@@ -79,8 +83,8 @@ export function generateObject(writer: Writer, rules: ObjectRules, v: string, le
 /** `additionalProperties: false`: counting is enough unless the counts differ. */
 function closedStatements(writer: Writer, { known }: ObjectRules, v: string, present: string): string {
   const [n, k] = [writer.name('n'), writer.name('k')];
-  const search = eachName(v, k, `if(!${writer.constant(known)}.has(${k}))return false;`);
-  return `let ${n}=0;for(const ${k} in ${v})${n}++;if(${n}!==${present}){${search}}`;
+  const search = eachName(v, k, `if(!${writer.constant(known)}.has(${k}))return false;`, limits.stepsPerName);
+  return `let ${n}=0;for(const ${k} in ${v})${n}++;${spendStatement(`${n}*${limits.stepsPerName}`)}if(${n}!==${present}){${search}}`;
 }
 
 function othersStatements(writer: Writer, rules: ObjectRules, v: string, level: number): string {
@@ -92,12 +96,23 @@ function othersStatements(writer: Writer, rules: ObjectRules, v: string, level: 
     body += `if(${writer.constant(pattern)}.test(${k})){${spokenOf}=true;${inner}}`;
   }
   if (additional !== undefined) body += `if(!${spokenOf}){${writer.statements(additional, x, level + 1)}}`;
-  return eachName(v, k, body);
+  const plans = [...patterns.map(({ plan }) => plan), ...(additional === undefined ? [] : [additional])];
+  return eachName(
+    v,
+    k,
+    body,
+    plans.reduce((sum, plan) => sum + stepsOf(plan), limits.stepsPerName as number),
+  );
 }
 
-/** A loop over the own properties that are not `undefined`. */
-function eachName(v: string, k: string, body: string): string {
-  return `for(const ${k} of keys(${v}))if(${v}[${k}]!==undefined){${body}}`;
+/** A loop over the own properties that are not `undefined`; each of them takes some steps. */
+function eachName(v: string, k: string, body: string, steps: number): string {
+  return `for(const ${k} of keys(${v})){${spendStatement(String(steps))}if(${v}[${k}]!==undefined){${body}}}`;
+}
+
+/** Takes steps from the budget of the validation. */
+export function spendStatement(steps: string): string {
+  return `if((work.stepsLeft-=${steps})<0)throw workExhausted;`;
 }
 
 /** Reads a property of a plain object; names that every object inherits need a closer look. */

@@ -1,11 +1,12 @@
 // Runs a plan as generated code: several times faster than closures on small arguments, for schemas that are used
 // often. It only says yes or no. "Yes" is certain; "no" and doubt are looked at again by the closures, which explain.
 // Of the schema only names, literals and numbers enter the text, always as JSON; everything else is passed by reference.
-import { generateArray, generateObject, type Writer } from './codegen-containers.ts';
+import { generateArray, generateObject, spendStatement, type Writer } from './codegen-containers.ts';
 import { limits } from './limits.ts';
 import { equals, hasLength, isMultiple } from './measures.ts';
 import { anyType, isAnything, type NumberRules, type Plan, type StringRules, typeBits } from './plan.ts';
 import { findRepeat } from './unique-items.ts';
+import { stepsOf } from './weight.ts';
 import { depthReached, work, workExhausted } from './work.ts';
 
 /** The generated function: whether a value `depth` levels down fits, unless `work.doubtful` is set afterwards. */
@@ -89,7 +90,7 @@ class Generator implements Writer {
   /** Writes the functions that references call, and those that these call in turn. */
   finish(): void {
     for (let plan = this.#unwritten.pop(); plan !== undefined; plan = this.#unwritten.pop()) {
-      const bounds = `if(d>${limits.maxValueDepth})throw depthReached;if(--work.refsLeft<0)throw workExhausted;`;
+      const bounds = `if(d>${limits.maxValueDepth})throw depthReached;${spendStatement(String(stepsOf(plan)))}`;
       const body = `${bounds}${this.statements(plan, 'v', 0)}return true;`;
       this.functions.push(`function ${this.#targets.get(plan)}(v,d){${body}}`);
     }
@@ -153,6 +154,8 @@ class Generator implements Writer {
 
 /** More than this and a set is faster than comparing one by one. */
 const maxInlineChoices = 8;
+/** Longer texts are found in a set, by a hash: comparing with many that begin alike takes long. */
+const maxInlineLength = 100;
 
 const numberBits = typeBits.number | typeBits.integer;
 
@@ -189,4 +192,7 @@ function numberStatements(rules: NumberRules, v: string): string {
 const isComposite = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 const isLiteral = (value: unknown): boolean =>
-  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  value === null ||
+  (typeof value === 'string' && value.length <= maxInlineLength) ||
+  typeof value === 'boolean' ||
+  Number.isFinite(value);

@@ -2,11 +2,12 @@
 import { DeferredValidator } from './deferred.ts';
 import { isEvident } from './evident.ts';
 import { judges } from './judges.ts';
+import { limits } from './limits.ts';
 import { parseSchema } from './parse.ts';
 import type { Plan } from './plan.ts';
 import { isObject } from './refs.ts';
 import { requireObjectRoot } from './root.ts';
-import { SchemaError } from './schema-error.ts';
+import { SchemaError, tooLargeForAjv } from './schema-error.ts';
 import { describeStandardSchema, isStandardSchema, StandardValidator } from './standard.ts';
 import type { CompiledSchema, CompileOptions, JsonSchema, SchemaInput, SchemaPair, Validator } from './types.ts';
 
@@ -26,6 +27,7 @@ function plainValidator(json: JsonSchema, where: string): Validator {
   const parsed = isEvident(json) ? undefined : parseSchema(json, where);
   const beyond = parsed?.beyond;
   if (beyond !== undefined) {
+    if ((parsed?.count ?? 0) > limits.maxAjvSubschemas) throw tooLargeForAjv(where);
     return new DeferredValidator(async () => {
       const { AjvValidator } = await import('./ajv.ts');
       return new AjvValidator(json, beyond, where);

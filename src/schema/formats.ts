@@ -2,14 +2,19 @@
 // has it by default: promising more would reject values that the author of a schema meant to accept.
 
 import { lazyPattern } from './lazy-pattern.ts';
+import { compilePattern, type Pattern } from './patterns.ts';
+import { spend } from './work.ts';
 
-/** Name → test. Tests are linear in the length of the text. */
-export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
-  ['email', isEmail],
-  ['uri', isUri],
-  ['date', isDate],
-  ['date-time', isDateTime],
-]);
+/** Name → test. Tests are linear in the length of the text, and spend as much from the budget of a validation. */
+export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map(
+  Object.entries({ email: isEmail, uri: isUri, date: isDate, 'date-time': isDateTime }).map(([name, test]) => [
+    name,
+    (text: string) => {
+      spend(text.length);
+      return test(text);
+    },
+  ]),
+);
 
 const isLocalPart = lazyPattern("^[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~.-]+$");
 const isLabel = lazyPattern('^[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]*[\\p{L}\\p{N}])?$');
@@ -27,9 +32,14 @@ function isEmail(text: string): boolean {
     .every((label) => label.length <= 63 && isLabel(label));
 }
 
+const uriSource = "^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\\-._~:/?#[\\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$";
+/** Made when it is first needed; no text, however long, overflows its stack. */
+let uriCharacters: Pattern | undefined;
+
 /** Absolute URI of RFC 3986: a scheme, and only characters a URI may have. */
 function isUri(text: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*$/.test(text)) return false;
+  uriCharacters ??= compilePattern(uriSource);
+  if (!uriCharacters.test(text)) return false;
   // The platform's parser knows the rest (ports, brackets), for the schemes it gives structure to.
   return URL.canParse(text);
 }

@@ -1,7 +1,9 @@
 // Reads single keywords out of a schema and refuses values that make no sense, with the words that mend them.
 // What the keywords mean together is in parse.ts.
-import { show } from './issues.ts';
-import { compilePattern } from './patterns.ts';
+import { shorten, show } from './issues.ts';
+import { limits } from './limits.ts';
+import { UnsupportedPattern } from './pattern/syntax.ts';
+import { compilePattern, type Pattern, type PatternBudget } from './patterns.ts';
 import { anyType, type TypeName, typeBits } from './plan.ts';
 import { isObject } from './refs.ts';
 import type { JsonSchema } from './types.ts';
@@ -104,14 +106,13 @@ export function readChoices(schema: JsonSchema, fail: Fail): readonly (readonly 
 }
 
 /** A regular expression. */
-export function readPattern(source: string, keyword: string, fail: Fail): RegExp;
-export function readPattern(source: unknown, keyword: string, fail: Fail): RegExp | undefined;
-export function readPattern(source: unknown, keyword: string, fail: Fail): RegExp | undefined {
-  if (source === undefined) return undefined;
+export function readPattern(source: unknown, keyword: string, fail: Fail, budget: PatternBudget): Pattern {
   if (typeof source !== 'string') return fail(keyword, `must be a regular expression as text, not ${show(source)}`);
   try {
-    return compilePattern(source);
+    return compilePattern(source, budget);
   } catch (error) {
-    return fail(keyword, `is not a regular expression: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = shorten(error instanceof Error ? error.message : String(error), limits.maxPathLength);
+    if (!(error instanceof UnsupportedPattern)) return fail(keyword, `is not a regular expression: ${reason}`);
+    return fail(keyword, `${reason}. Such a pattern can not be matched in a bounded time; simplify ${show(source)}`);
   }
 }

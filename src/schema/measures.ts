@@ -1,4 +1,6 @@
-// Small judgements that both back ends share: lengths in code points, exact multiples, equality of JSON values.
+// Small checks that both back ends share: lengths in code points, exact multiples, equality of JSON values.
+import { limits } from './limits.ts';
+import { spend } from './work.ts';
 
 /** Whether a text has between `min` and `max` code points. Counts only when the number of units leaves it open. */
 export function hasLength(text: string, min: number, max: number): boolean {
@@ -11,6 +13,7 @@ export function hasLength(text: string, min: number, max: number): boolean {
 }
 
 function countCodePoints(text: string): number {
+  spend(text.length);
   let points = text.length;
   for (let at = 0; at < text.length - 1; at++) {
     if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
@@ -25,10 +28,30 @@ function countCodePoints(text: string): number {
 export function isMultiple(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   if (!Number.isFinite(value)) return false;
+  const [divisorDigits, divisorExponent] = decimalOf(divisor);
+  // Exact as long as fifteen digits are enough, which every double has: no other number with so few is as near.
+  if (divisorExponent <= 0 && divisorExponent >= -22 && divisorDigits < 1e15) {
+    const scale = 10 ** -divisorExponent;
+    const scaled = Math.round(value * scale);
+    if (Math.abs(scaled) < 1e15 && scaled / scale === value) return scaled % Number(divisorDigits) === 0;
+  }
+  // A million numbers that need this would take seconds.
+  spend(300);
   const [digits, exponent] = toDecimal(value);
-  const [divisorDigits, divisorExponent] = toDecimal(divisor);
   const lowest = Math.min(exponent, divisorExponent);
   return (digits * 10n ** BigInt(exponent - lowest)) % (divisorDigits * 10n ** BigInt(divisorExponent - lowest)) === 0n;
+}
+
+let lastDivisor = 1;
+let lastDecimal: [bigint, number] = [1n, 0];
+
+/** The same as `toDecimal`, which takes longer than the rest, for a number that is asked for again and again. */
+function decimalOf(divisor: number): [bigint, number] {
+  if (divisor !== lastDivisor) {
+    lastDecimal = toDecimal(divisor);
+    lastDivisor = divisor;
+  }
+  return lastDecimal;
 }
 
 /** `[digits, exponent]` with value = digits × 10^exponent, exactly as the number is written in JSON. */
@@ -48,8 +71,10 @@ export function equals(value: unknown, wanted: unknown): boolean {
   }
   if (Array.isArray(value)) return false;
   const keys = Object.keys(wanted).filter((key) => own(wanted, key) !== undefined);
+  const names = Object.keys(value);
+  spend(names.length * limits.stepsPerName);
   return (
-    keys.length === Object.keys(value).filter((key) => own(value, key) !== undefined).length &&
+    keys.length === names.filter((key) => own(value, key) !== undefined).length &&
     keys.every((key) => equals(own(value, key), own(wanted, key)))
   );
 }

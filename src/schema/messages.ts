@@ -43,7 +43,11 @@ export function mustBeOneOf(choices: readonly string[]): string {
 
 /** The words for an unknown property; the known ones help whoever mistyped. */
 export function notKnown(known: ReadonlySet<string>): string {
-  return known.size === 0 ? 'is not allowed' : `is not a known property; known are ${listed([...known].map(show))}`;
+  if (known.size === 0) return 'is not allowed';
+  // Only those that are shown are put into words: there may be many.
+  const first = [...known].slice(0, limits.maxListed).map(show);
+  const more = known.size > first.length ? ` and ${known.size - first.length} more` : '';
+  return `is not a known property; known are ${first.join(', ')}${more}`;
 }
 
 /** `at least 2 items`, `at least 1 item`. */

@@ -2,9 +2,19 @@
 // 2020-12 and the older spellings of the same things. The keywords themselves are in keywords.ts and rules.ts.
 import { refuseLoops } from './cycles.ts';
 import { type Dialect, dialectAt, readDialect } from './dialects.ts';
-import { show } from './issues.ts';
-import { type Fail, groups, groupsOfKeywords, readChoices, readList, readMap, readTypes } from './keywords.ts';
+import { shorten, show } from './issues.ts';
+import {
+  type Fail,
+  groups,
+  groupsOfKeywords,
+  readChoices,
+  readList,
+  readMap,
+  readPattern,
+  readTypes,
+} from './keywords.ts';
 import { limits } from './limits.ts';
+import { newPatternBudget, type Pattern } from './patterns.ts';
 import { anyType, type Conditional, isAnything, type Plan, type Ref } from './plan.ts';
 import { isObject, References, type Resource, resourceOf } from './refs.ts';
 import { type Reader, readArrayRules, readNumberRules, readObjectRules, readStringRules } from './rules.ts';
@@ -16,13 +26,15 @@ export interface Parsed {
   readonly plan: Plan;
   /** Set when the schema uses what a plan cannot say; then ajv, in this dialect, must judge values. */
   readonly beyond: Dialect | undefined;
+  /** How many subschemas were read. */
+  readonly count: number;
 }
 
 /** Reads a schema and everything it refers to, or throws a `SchemaError`. */
 export function parseSchema(schema: JsonSchema, where: string): Parsed {
   const parser = new Parser(schema, where);
   const plan = parser.parse(schema);
-  return { plan, beyond: parser.beyond };
+  return { plan, beyond: parser.beyond, count: parser.count };
 }
 
 const blank = {
@@ -50,7 +62,8 @@ interface Pending {
   readonly ref: Ref;
   readonly text: string;
   readonly from: Resource;
-  readonly path: string;
+  /** Where it stands, for messages: names may be long, so they are only put together when they are needed. */
+  readonly path: () => string;
 }
 
 class Parser implements Reader {
@@ -66,7 +79,8 @@ class Parser implements Reader {
   #start = '#';
   #steps: (string | number)[] = [];
   #depth = 0;
-  #count = 0;
+  count = 0;
+  readonly #patterns = newPatternBudget();
 
   constructor(root: JsonSchema, where: string) {
     this.#where = where;
@@ -102,11 +116,11 @@ class Parser implements Reader {
     ref.target = target;
   }
 
-  #unresolved(text: string, path: string): never {
+  #unresolved(text: string, path: () => string): never {
     const advice = text.startsWith('#')
       ? 'nothing is there. Define it under "$defs"'
       : 'it leads outside, and nothing is ever fetched. Copy the target to "$defs" and refer to "#/$defs/…"';
-    throw new SchemaError(`${this.#where}: the "$ref" ${show(text)} at ${path} cannot be resolved: ${advice}.`);
+    throw new SchemaError(`${this.#where}: the "$ref" ${show(text)} at ${path()} cannot be resolved: ${advice}.`);
   }
 
   #read(schema: unknown): Plan {
@@ -117,9 +131,9 @@ class Parser implements Reader {
       throw new SchemaError(`${this.#where}: a schema must be an object or a boolean, but ${this.#at()} is ${got}.`);
     }
     if (++this.#depth > limits.maxSchemaDepth) this.#refuse(`more than ${limits.maxSchemaDepth} levels`);
-    if (++this.#count > limits.maxSubschemas) this.#refuse(`more than ${limits.maxSubschemas} subschemas`);
+    if (++this.count > limits.maxSubschemas) this.#refuse(`more than ${limits.maxSubschemas} subschemas`);
     const around = this.#resource;
-    if (schema['$id'] !== undefined && this.#count > 1) this.#resource = resourceOf(schema, around);
+    if (schema['$id'] !== undefined && this.count > 1) this.#resource = resourceOf(schema, around);
     const plan = this.#readObject(schema);
     this.#plans.set(schema, plan);
     this.#resource = around;
@@ -160,7 +174,7 @@ class Parser implements Reader {
     if (text === undefined) return undefined;
     if (typeof text !== 'string') return this.fail('$ref', `must be text, not ${show(text)}`);
     const ref: Ref = { target: undefined };
-    this.#pending.push({ ref, text, from: this.#resource, path: this.#at() });
+    this.#pending.push({ ref, text, from: this.#resource, path: this.#remember() });
     return ref;
   }
 
@@ -195,6 +209,10 @@ class Parser implements Reader {
     return plan;
   }
 
+  pattern(source: unknown, keyword: string): Pattern {
+    return readPattern(source, keyword, this.fail, this.#patterns);
+  }
+
   readonly fail: Fail = (keyword, problem) => {
     throw new SchemaError(`${this.#where}: "${keyword}" at ${this.#at()} ${problem}.`);
   };
@@ -204,7 +222,16 @@ class Parser implements Reader {
   }
 
   #at(): string {
-    const steps = this.#steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`);
-    return this.#start + steps.join('');
+    return pathTo(this.#start, this.#steps);
   }
+
+  #remember(): () => string {
+    const [start, steps] = [this.#start, [...this.#steps]];
+    return () => pathTo(start, steps);
+  }
+}
+
+function pathTo(start: string, steps: readonly (string | number)[]): string {
+  const names = steps.map((step) => `/${shorten(String(step)).replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  return shorten(shorten(start) + names.join(''), limits.maxPathLength);
 }

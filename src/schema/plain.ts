@@ -41,7 +41,7 @@ export class PlainValidator implements Validator {
 
   readonly check = (value: unknown): readonly Issue[] | undefined => {
     try {
-      work.refsLeft = limits.maxRefsFollowed;
+      work.stepsLeft = limits.maxSteps;
       if (this.#generated !== undefined) {
         if (this.#generated(value, 0) && !work.doubtful) return undefined;
         work.doubtful = false;
@@ -64,7 +64,7 @@ export class PlainValidator implements Validator {
   }
 
   #explain(value: unknown): readonly Issue[] | undefined {
-    work.refsLeft = limits.maxRefsFollowed;
+    work.stepsLeft = limits.maxSteps;
     const log = new Log();
     return this.#closures()(value, 0, log) ? undefined : log.issues();
   }

@@ -1,5 +1,6 @@
 // The plan of a schema: every keyword checked, spellings of all drafts made one, references bound. `parse.ts` makes
 // it once at registration; `closures.ts` and `codegen.ts` are two ways to run it and read nothing else.
+import type { Pattern } from './patterns.ts';
 
 /** The JSON types as bits, so that a set of types is one number. `number` includes the integers. */
 export const typeBits = {
@@ -76,7 +77,7 @@ export interface NumberRules {
 export interface StringRules {
   readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
-  readonly pattern: RegExp | undefined;
+  readonly pattern: Pattern | undefined;
   readonly format: { readonly name: string; readonly test: (text: string) => boolean } | undefined;
 }
 
@@ -97,7 +98,7 @@ export interface ObjectRules {
   readonly members: readonly Member[];
   /** The names in `properties`. */
   readonly known: ReadonlySet<string>;
-  readonly patterns: readonly { readonly pattern: RegExp; readonly plan: Plan }[];
+  readonly patterns: readonly { readonly pattern: Pattern; readonly plan: Plan }[];
   /** For properties that neither `known` nor `patterns` speak of. */
   readonly additional: Plan | undefined;
   readonly names: Plan | undefined;

@@ -84,11 +84,19 @@ export class References {
   }
 }
 
+/** What was found out before: thousands of references may lead through the same few schemas. */
+const resources = new WeakMap<JsonSchema, { id: string; around: Resource; resource: Resource }>();
+
 /** The resource a subschema belongs to: a new one if it has an `$id` of its own, else the one around it. */
 export function resourceOf(schema: JsonSchema, around: Resource): Resource {
   const id = schema['$id'];
-  if (typeof id !== 'string' || id.startsWith('#')) return around;
-  return { root: schema, uri: join(id.replace(/#$/, ''), around.uri) ?? around.uri };
+  if (typeof id !== 'string' || id.startsWith('#') || id.length > limits.maxIdLength) return around;
+  const known = resources.get(schema);
+  if (known?.id === id && known.around === around) return known.resource;
+  const uri = join(id.replace(/#$/, ''), around.uri) ?? around.uri;
+  const resource = uri.length > 4 * limits.maxIdLength ? around : { root: schema, uri };
+  resources.set(schema, { id, around, resource });
+  return resource;
 }
 
 function followPointer(pointer: string, start: Resource): Place | undefined {

@@ -2,7 +2,8 @@
 // the `Reader` that parse.ts is.
 import { formats } from './formats.ts';
 import { show } from './issues.ts';
-import { type Fail, readCount, readMap, readNames, readNumber, readPattern } from './keywords.ts';
+import { type Fail, readCount, readMap, readNames, readNumber } from './keywords.ts';
+import type { Pattern } from './patterns.ts';
 import type { ArrayRules, Member, NumberRules, ObjectRules, Plan, StringRules } from './plan.ts';
 import type { JsonSchema } from './types.ts';
 
@@ -14,6 +15,7 @@ export interface Reader {
   list(schema: JsonSchema, keyword: string): Plan[] | undefined;
   map(schema: JsonSchema, keyword: string): { name: string; plan: Plan }[];
   descend(schema: unknown, ...steps: (string | number)[]): Plan;
+  pattern(source: unknown, keyword: string): Pattern;
 }
 
 /** `minimum` and its kin. */
@@ -29,10 +31,12 @@ export function readNumberRules(schema: JsonSchema, { fail }: Reader): NumberRul
 }
 
 /** `minLength`, `maxLength`, `pattern`, `format`. */
-export function readStringRules(schema: JsonSchema, { fail }: Reader): StringRules | undefined {
+export function readStringRules(schema: JsonSchema, reader: Reader): StringRules | undefined {
+  const { fail } = reader;
   const minLength = readCount(schema, 'minLength', fail);
   const maxLength = readCount(schema, 'maxLength', fail);
-  const pattern = readPattern(schema['pattern'], 'pattern', fail);
+  const source = schema['pattern'];
+  const pattern = source === undefined ? undefined : reader.pattern(source, 'pattern');
   const name = schema['format'];
   if (name !== undefined && typeof name !== 'string') return fail('format', `must be a name, not ${show(name)}`);
   const test = name === undefined ? undefined : formats.get(name);
@@ -69,7 +73,7 @@ export function readObjectRules(schema: JsonSchema, reader: Reader): ObjectRules
   const members: Member[] = properties.map(({ name, plan }) => ({ name, required: required.has(name), plan }));
   for (const name of required) if (!known.has(name)) members.push({ name, required: true, plan: undefined });
   const patterns = reader.map(schema, 'patternProperties').map(({ name, plan }) => {
-    return { pattern: readPattern(name, 'patternProperties', fail), plan };
+    return { pattern: reader.pattern(name, 'patternProperties'), plan };
   });
   const additional = reader.child(schema, 'additionalProperties');
   const names = reader.child(schema, 'propertyNames');

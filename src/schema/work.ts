@@ -3,13 +3,20 @@ import { limits } from './limits.ts';
 
 /** Reset before each validation. */
 export const work = {
-  refsLeft: limits.maxRefsFollowed as number,
+  /** Steps of a few nanoseconds each: a character of a text, a twentieth of a subschema. */
+  stepsLeft: limits.maxSteps as number,
   /** Set by generated code that cannot tell (an object with a prototype of its own); the closures then decide. */
   doubtful: false,
 };
 
-/** Thrown, not returned: under `not` a returned failure would become a success. Made once; a stack helps nobody. */
+/** Thrown, not returned: under `not` a returned failure would become a success. Made once; nobody needs its stack. */
 export const depthReached = new Error('The value is nested too deeply');
 
-/** Thrown when `refsLeft` is used up. */
-export const workExhausted = new Error('The value takes too long to judge');
+/** Thrown when `stepsLeft` is used up. */
+export const workExhausted = new Error('The value takes too long to validate');
+
+/** Takes steps from the budget of the present validation. */
+export function spend(steps: number): void {
+  work.stepsLeft -= steps;
+  if (work.stepsLeft < 0) throw workExhausted;
+}
