@@ -116,7 +116,7 @@ export const attacks = {
     pauseMs: 500,
     async round({ port, token, caller, count }) {
       const session = await caller.openSession();
-      const params = { name: 'long_running_task', arguments: { steps: 1000, delay: 60 } };
+      const params = { name: 'long_running_task', arguments: { steps: 5, delay: 60 } };
       await parallel(400, 20, async (n) => {
         const request = postBytes(
           port,

@@ -5,9 +5,10 @@ import type { Server } from '../../engine/server.ts';
 
 const defaultSteps = 5;
 const defaultDelaySeconds = 0.5;
-/** Bounds how long one call may occupy a connection. */
 const maxSteps = 1_000;
 const maxDelaySeconds = 60;
+/** Bounds how long one call goes on: stops calls that are started and left alone from piling up. */
+const maxSeconds = 300;
 
 export function installTask(server: Server): void {
   server.tool('long_running_task', {
@@ -26,9 +27,12 @@ export function installTask(server: Server): void {
       },
       required: [],
     } as const,
-    // As long as its arguments say, which are bounded.
-    timeoutMs: 0,
+    // A moment longer than its arguments may ask for, so that a call which may take all that time can end well.
+    timeoutMs: (maxSeconds + 60) * 1000,
     run: async ({ steps = defaultSteps, delay = defaultDelaySeconds }, ctx) => {
+      if (steps * delay > maxSeconds) {
+        throw new Error(`steps × delay is ${steps * delay} seconds; at most ${maxSeconds} are allowed. Ask for less.`);
+      }
       for (let step = 1; step <= steps; step++) {
         await pause(delay * 1000, ctx);
         await ctx.progress(step, steps, `Step ${step} of ${steps}`);

@@ -4,6 +4,8 @@
 import type { Context } from '../../engine/context.ts';
 import type { ReadReturn } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
+import { callerKey } from '../../protocol/caller-budget.ts';
+import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { silentLogger } from '../../protocol/log.ts';
 import type { Resource } from '../../protocol/model.ts';
@@ -110,10 +112,17 @@ async function listTree(tree: FileTree): Promise<readonly Resource[]> {
   return found;
 }
 
+/**
+ * Files being read at a time, by all callers and by each: a file is in memory while it is read, and becomes an answer in
+ * one go. Stops hundreds of reads that were asked for at once from filling the memory and blocking everybody else.
+ */
+const reading = new CallerTurns(8, 2);
+
 /** Undefined for what is not there, or not for this caller: the two look the same. */
 export async function readFrom(tree: FileTree, uri: string, mimeType: string, ctx: Context): Promise<ReadReturn> {
   try {
-    const bytes = await tree.readFile(uri, { signal: ctx.signal });
+    const caller = callerKey({ principal: ctx.principal });
+    const bytes = await reading.run(caller, ctx.signal, () => tree.readFile(uri, { signal: ctx.signal }));
     const text = textOf(bytes);
     if (text !== undefined) return { uri, mimeType, text };
     const blob = bytes.toString('base64');

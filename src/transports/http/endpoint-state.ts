@@ -8,6 +8,7 @@ import type { EventLog } from '../../protocol/ports.ts';
 import { BufferedBytes } from './buffered-bytes.ts';
 import { Heartbeat } from './event-stream.ts';
 import type { AdmittedRequest } from './exchange.ts';
+import { FairTurns } from './fair-turns.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** What a client sends to find out whether there is a server, and to begin: served in a crowd too. */
@@ -26,6 +27,7 @@ export class EndpointState {
   /** Event streams and WebSockets. */
   readonly streams: CallerBudget;
   readonly buffered: BufferedBytes;
+  readonly turns = new FairTurns();
 
   constructor(limits: HttpLimits, logger: Logger, log: EventLog | undefined) {
     this.limits = limits;

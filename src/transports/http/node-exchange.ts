@@ -7,6 +7,7 @@ import { monotonicMs } from '../../protocol/clock.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import type { BufferedBytes, HeldBytes } from './buffered-bytes.ts';
 import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import { type FairTurns, smallAnswer } from './fair-turns.ts';
 import type { HttpLimits } from './limits.ts';
 import { NodeRequest } from './node-request.ts';
 
@@ -24,7 +25,7 @@ const lingerMs = 1_000;
 export interface ServerState {
   readonly draining: boolean;
   readonly limits: HttpLimits;
-  readonly state: { readonly buffered: BufferedBytes };
+  readonly state: { readonly buffered: BufferedBytes; readonly turns: FairTurns };
   /** Answers a request that something broke on. */
   failed(exchange: HttpExchange, error: unknown): void;
 }
@@ -177,6 +178,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       response.socket?.uncork();
     }
     response.end();
+    if (body !== undefined && body.length > smallAnswer) this.#server.state.turns.spent(body.length);
     if (response.writableLength > 0) this.#holdUnsent();
     if (!this.incoming.complete) this.#discardRest();
     this.onAnswered?.(status);

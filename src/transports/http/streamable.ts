@@ -74,23 +74,32 @@ export class Streamable {
     exchange.bodyLength = body.length;
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
-    const crowd = this.#state.crowd(exchange, message);
-    if (crowd === undefined) this.#route(exchange, accepts, message);
-    else if (crowd === 'bytes') this.#waitForRoom(exchange, accepts, message);
-    else this.#refusals.crowded(exchange, crowd);
+    if (this.#state.turns.crowded && this.#state.turns.mustWait(callerKey(exchange))) {
+      const run = this.#guarded(exchange, () => this.#admit(exchange, accepts, message));
+      return exchange.onGone(this.#state.turns.wait(callerKey(exchange), run));
+    }
+    this.#admit(exchange, accepts, message);
   }
 
-  /** Serves a request once the caller has read enough of what it asked for before. */
-  #waitForRoom(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
-    const stop = this.#state.buffered.whenRoom(callerKey(exchange), (hasRoom) => {
+  #admit(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
+    const crowd = this.#state.crowd(exchange, message);
+    if (crowd === undefined) return this.#route(exchange, accepts, message);
+    if (crowd === 'requests') return this.#refusals.crowded(exchange, crowd);
+    // Once the caller has read enough of what it asked for before.
+    const run = (hasRoom: boolean): void =>
+      hasRoom ? this.#route(exchange, accepts, message) : this.#refusals.crowded(exchange, crowd);
+    exchange.onGone(this.#state.buffered.whenRoom(callerKey(exchange), this.#guarded(exchange, run)));
+  }
+
+  /** What fails later is an answer too. */
+  #guarded<A extends unknown[]>(exchange: HttpExchange, run: (...args: A) => void): (...args: A) => void {
+    return (...args) => {
       try {
-        if (hasRoom) this.#route(exchange, accepts, message);
-        else this.#refusals.crowded(exchange, 'bytes');
+        run(...args);
       } catch (error) {
         this.#refusals.failed(exchange, error);
       }
-    });
-    exchange.onGone(stop);
+    };
   }
 
   #route(exchange: HttpExchange, accepts: Accepts, message: unknown): void {

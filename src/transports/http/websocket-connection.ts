@@ -11,6 +11,7 @@ import { requestIds } from './answers.ts';
 import type { HeldBytes } from './buffered-bytes.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type AdmittedRequest, HttpPeer } from './exchange.ts';
+import { smallAnswer } from './fair-turns.ts';
 import { OpenCalls } from './open-calls.ts';
 
 /** Close codes: RFC 6455 §7.4.1 and the registry of IANA. */
@@ -25,7 +26,7 @@ const lastWordsMs = 500;
 /** What is on its way in either direction now and then, and not counted. */
 const freeBytes = 128 * 1024;
 
-type Pause = 'forUnsent' | 'forRoom';
+type Pause = 'forUnsent' | 'forRoom' | 'forTurn';
 
 export class WebSocketConnection implements Outlet {
   readonly principal: Principal | undefined;
@@ -37,15 +38,18 @@ export class WebSocketConnection implements Outlet {
   /** Answers that were not read yet, and messages that are not complete yet. */
   readonly #unsent: HeldBytes;
   readonly #unfinished: HeldBytes;
+  /** Messages that wait for the turn of their caller. */
+  #waiting = 0;
   /** Bytes that came since the last message was complete. */
   #received = 0;
   /** Something came in since the last beat. */
   #alive = true;
   /** Why nothing is read for now. */
-  readonly #paused: Record<Pause, boolean> = { forUnsent: false, forRoom: false };
+  readonly #paused: Record<Pause, boolean> = { forUnsent: false, forRoom: false, forTurn: false };
   /** Nothing that still comes in is served. */
   #ended = false;
   #expiry: ReturnType<typeof setTimeout> | undefined;
+  #stopWaiting: (() => void) | undefined;
 
   constructor(endpoint: Endpoint, webSocket: WebSocket, socket: Duplex, request: AdmittedRequest) {
     const { state, limits } = endpoint;
@@ -80,6 +84,7 @@ export class WebSocketConnection implements Outlet {
   #close(): void {
     this.#ended = true;
     clearTimeout(this.#expiry);
+    this.#stopWaiting?.();
     this.channel.close();
     this.#calls.close();
     this.#unsent.release();
@@ -87,6 +92,17 @@ export class WebSocketConnection implements Outlet {
   }
 
   #receive(text: string): void {
+    const { turns } = this.#endpoint.state;
+    if (!turns.crowded || !turns.mustWait(this.#unsent.caller)) return this.#take(text);
+    this.#waiting++;
+    if (!this.#paused.forTurn) this.#pause('forTurn');
+    turns.wait(this.#unsent.caller, () => {
+      if (--this.#waiting === 0) this.#resume('forTurn');
+      if (!this.#ended) this.#take(text);
+    });
+  }
+
+  #take(text: string): void {
     const { state, logger } = this.#endpoint;
     this.#calls.begin();
     this.#calls.settle(state.busy ? this.#receiveInCrowd(text) : receiveText(this.channel, text, logger));
@@ -152,7 +168,7 @@ export class WebSocketConnection implements Outlet {
 
   #resume(reason: Pause): void {
     this.#paused[reason] = false;
-    if (!this.#paused.forUnsent && !this.#paused.forRoom) this.#webSocket.resume();
+    if (!Object.values(this.#paused).includes(true)) this.#webSocket.resume();
   }
 
   /** Counts a message that is not complete yet, and reads on only while there is room for it. */
@@ -162,12 +178,11 @@ export class WebSocketConnection implements Outlet {
     if (!buffered.isFull(caller)) return this.#unfinished.set(this.#received);
     if (this.#paused.forRoom) return;
     this.#pause('forRoom');
-    const stop = buffered.whenRoom(caller, (hasRoom) => {
+    this.#stopWaiting = buffered.whenRoom(caller, (hasRoom) => {
       if (!hasRoom) return this.#cutOff('Too many bytes wait in memory');
       this.#unfinished.set(this.#received);
       this.#resume('forRoom');
     });
-    this.#webSocket.once('close', stop);
   }
 
   #cutOff(reason: string): void {
@@ -196,6 +211,7 @@ export class WebSocketConnection implements Outlet {
     if (webSocket.readyState !== webSocket.OPEN) return false;
     const { bufferedAmount } = webSocket;
     const { maxQueuedBytes } = this.#endpoint.limits;
+    if (text.length > smallAnswer) this.#endpoint.state.turns.spent(text.length);
     // One answer may be larger than the limit; what may not grow is what waits before it.
     if (bufferedAmount > maxBytes || (bufferedAmount > freeBytes && this.#isOverfull)) {
       this.#cutOff('The client does not read');

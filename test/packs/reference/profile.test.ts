@@ -213,6 +213,13 @@ test('S1-29 S1-43: a long task reports each step to the token of its caller, and
   expect(conversation.received.some((each) => each.id === 'long')).toBe(false);
 });
 
+test('a long task that would take more than five minutes is not begun', async () => {
+  const conversation = await open();
+  const answer = await conversation.call('long_running_task', { steps: 6, delay: 60 });
+  expect(JSON.stringify(answer)).toContain('at most 300 are allowed');
+  expect(text(await conversation.call('long_running_task', { steps: 1000, delay: 0 }))).toBe('Completed 1000 steps');
+});
+
 test('S1-31: resources/list shows status and counter as the document does', async () => {
   const { result } = await (await open()).request('resources/list', {});
   expect(result.resources.slice(0, 2)).toEqual([

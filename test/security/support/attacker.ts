@@ -19,6 +19,8 @@ export interface Deaf {
   readonly closed: () => boolean;
   /** Begins to read. */
   listen(): void;
+  /** Reads the status of the first answer, and goes away. */
+  status(): Promise<string>;
 }
 
 /** Connects and reads nothing. */
@@ -43,7 +45,16 @@ export function deafSocket(port: number): Promise<Deaf> {
         });
         socket.resume();
       };
-      resolve({ socket, heard: () => text, closed: () => closed, listen });
+      const status = (): Promise<string> =>
+        new Promise((told) => {
+          socket.once('data', (chunk) => {
+            socket.destroy();
+            told(/^HTTP\/1.1 (\d+)/.exec(String(chunk))?.[1] ?? 'none');
+          });
+          socket.once('close', () => told('closed'));
+          socket.resume();
+        });
+      resolve({ socket, heard: () => text, closed: () => closed, listen, status });
     });
   });
 }

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { CallerTurns } from './caller-turns.ts';
+
+const never = new AbortController().signal;
+const settled = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+/** Work that goes on until it is told to end. */
+function tasks(turns: CallerTurns) {
+  const running = new Map<string, () => void>();
+  const begin = (caller: string, name: string, signal = never): Promise<string> =>
+    turns.run(caller, signal, () => new Promise((resolve) => running.set(name, () => resolve(name))));
+  const end = async (name: string): Promise<void> => {
+    running.get(name)?.();
+    running.delete(name);
+    await settled();
+  };
+  return { begin, end, running: () => [...running.keys()] };
+}
+
+test('each caller has its share, and one that has many waiting does not keep another from starting', async () => {
+  const { begin, end, running } = tasks(new CallerTurns(3, 2));
+  for (const name of ['m1', 'm2', 'm3', 'm4']) void begin('mallory', name);
+  void begin('ada', 'a1');
+  expect(running()).toEqual(['m1', 'm2', 'a1']);
+  void begin('ada', 'a2');
+  await end('m1');
+  expect(running()).toEqual(['m2', 'a1', 'm3']);
+  await end('m2');
+  await end('m3');
+  expect(running()).toEqual(['a1', 'm4', 'a2']);
+});
+
+test('work that fails gives its place back', async () => {
+  const turns = new CallerTurns(1, 1);
+  await expect(turns.run('ada', never, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await turns.run('ada', never, async () => 'fine')).toBe('fine');
+});
+
+test('who stops waiting is not started', async () => {
+  const { begin, end, running } = tasks(new CallerTurns(1, 1));
+  void begin('ada', 'a1');
+  const controller = new AbortController();
+  const second = begin('ada', 'a2', controller.signal);
+  const third = begin('ada', 'a3');
+  controller.abort(new Error('cancelled'));
+  await expect(second).rejects.toThrow('cancelled');
+  await expect(begin('ada', 'a4', controller.signal)).rejects.toThrow('cancelled');
+  await end('a1');
+  expect(running()).toEqual(['a3']);
+  await end('a3');
+  expect(await third).toBe('a3');
+});

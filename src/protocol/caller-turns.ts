@@ -1,0 +1,57 @@
+// Work that takes memory or time while it runs: each caller may have so much of it under way, and all together so much. The
+// rest waits in order, and a caller that has many waiting does not keep another from starting.
+
+import { CallerBudget } from './caller-budget.ts';
+
+interface Waiting {
+  readonly caller: string;
+  start(): void;
+}
+
+export class CallerTurns {
+  readonly #running: CallerBudget;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(maxRunning: number, maxRunningPerCaller: number) {
+    this.#running = new CallerBudget(maxRunning, maxRunningPerCaller);
+  }
+
+  /** Does the work when it is this caller's turn. Rejects with the reason of the signal if that comes first. */
+  async run<T>(caller: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    if (this.#running.isFull(caller)) await this.#turnOf(caller, signal);
+    else this.#running.charge(caller);
+    try {
+      return await work();
+    } finally {
+      this.#running.release(caller);
+      this.#startNext();
+    }
+  }
+
+  /** Resolves once the caller's share has been charged for it. */
+  #turnOf(caller: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        this.#waiting.delete(waiting);
+        reject(signal.reason);
+      };
+      const start = (): void => {
+        signal.removeEventListener('abort', stop);
+        this.#waiting.delete(waiting);
+        this.#running.charge(caller);
+        resolve();
+      };
+      const waiting: Waiting = { caller, start };
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop, { once: true });
+      this.#waiting.add(waiting);
+    });
+  }
+
+  #startNext(): void {
+    for (const waiting of this.#waiting) {
+      if (this.#running.isFull(waiting.caller)) continue;
+      return waiting.start();
+    }
+  }
+}

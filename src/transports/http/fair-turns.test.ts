@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { FairTurns } from './fair-turns.ts';
+
+const megabyte = 1024 * 1024;
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test('nobody waits while answers are small', () => {
+  const turns = new FairTurns();
+  expect(turns.crowded).toBe(false);
+  turns.spent(megabyte);
+  expect([turns.crowded, turns.mustWait('ada')]).toEqual([false, false]);
+});
+
+test('after much has been answered, requests wait for the next turn', async () => {
+  const turns = new FairTurns();
+  turns.spent(megabyte + 1);
+  expect(turns.mustWait('ada')).toBe(true);
+  await nextTurn();
+  expect([turns.crowded, turns.mustWait('ada')]).toEqual([false, false]);
+});
+
+test('callers take turns: one with many large answers does not keep the other waiting', async () => {
+  const turns = new FairTurns();
+  const served: string[] = [];
+  turns.spent(2 * megabyte);
+  for (let n = 0; n < 3; n++) {
+    turns.wait('mallory', () => {
+      served.push(`mallory ${n}`);
+      turns.spent(2 * megabyte);
+    });
+  }
+  turns.wait('ada', () => served.push('ada 0'));
+  turns.wait('ada', () => served.push('ada 1'));
+  expect(served).toEqual([]);
+  await nextTurn();
+  expect(served).toEqual(['mallory 0', 'ada 0']);
+  // Who waits for nothing is served between two turns; a further request of who does keeps its place.
+  expect(turns.mustWait('ada')).toBe(true);
+  await nextTurn();
+  expect(served).toEqual(['mallory 0', 'ada 0', 'mallory 1', 'ada 1']);
+  await nextTurn();
+  expect(served.at(-1)).toBe('mallory 2');
+  expect(turns.crowded).toBe(true);
+  await nextTurn();
+  expect(turns.crowded).toBe(false);
+});
+
+test('small requests that had to wait are all served in one turn, in order', async () => {
+  const turns = new FairTurns();
+  const served: number[] = [];
+  turns.spent(2 * megabyte);
+  for (let n = 0; n < 50; n++) turns.wait('ada', () => served.push(n));
+  await nextTurn();
+  expect(served).toEqual(Array.from({ length: 50 }, (_, n) => n));
+});
+
+test('what has stopped waiting is not run', async () => {
+  const turns = new FairTurns();
+  let ran = false;
+  turns.spent(2 * megabyte);
+  turns.wait('ada', () => {
+    ran = true;
+  })();
+  await nextTurn();
+  expect([ran, turns.crowded]).toEqual([false, false]);
+});
