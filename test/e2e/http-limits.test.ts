@@ -287,7 +287,7 @@ describe('calls and streams', () => {
   });
 
   test('a client that takes nothing of its answer is cut off, one that reads slowly gets it all', async () => {
-    const { client, port } = await start({ limits: { stallTimeoutMs: 150 } });
+    const { client, port } = await start({ limits: { stallTimeoutMs: 600 } });
     const body = JSON.stringify(modernBody('tools/call', { name: 'big' }));
     const head = Object.entries({
       ...modernHeaders('tools/call', { name: 'big' }),

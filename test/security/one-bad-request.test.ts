@@ -260,13 +260,15 @@ describe('a part of the endpoint that fails', () => {
     for (const authenticate of [() => broken, async () => broken]) {
       const { client, logger } = await start(plain(), { authenticate });
       const session = { Accept: both, 'Mcp-Session-Id': 'x' };
+      // One with a body that nobody reads: its answer arrives all the same.
+      expect((await client.send({ method: 'DELETE', body: 'x'.repeat(100_000), headers: session })).status).toBe(500);
       const body = { jsonrpc: '2.0', id: 1, method: 'ping' };
       expect((await client.send({ body, headers: session })).status).toBe(500);
       expect((await client.send({ method: 'DELETE', headers: session })).status).toBe(500);
       expect((await client.send({ method: 'GET', headers: { ...session, Accept: 'text/event-stream' } })).status).toBe(
         500,
       );
-      expect(logger.errors).toHaveLength(3);
+      expect(logger.errors).toHaveLength(4);
     }
   });
 

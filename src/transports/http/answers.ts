@@ -91,6 +91,13 @@ export class Refusals {
     this.refuse(exchange, 415, wireErrors.transport('Unsupported Media Type: Content-Type must be application/json'));
   }
 
+  /** A body in an encoding we do not read; RFC 9110 §15.5.16 asks to name those that we do. */
+  encoded(exchange: HttpExchange, encoding: string): void {
+    const said = encoding.length > 40 ? `${encoding.slice(0, 40)}…` : encoding;
+    const message = `Unsupported Media Type: Content-Encoding ${said} is not supported; send the body as it is`;
+    this.refuse(exchange, 415, wireErrors.transport(message), ['Accept-Encoding', 'identity']);
+  }
+
   /** A body that did not become a text. */
   unread(exchange: HttpExchange, { refused }: BodyRefusal, maxBytes: number): void {
     if (refused === 'too-large') this.refuse(exchange, 413, wireErrors.tooLarge(maxBytes));

@@ -42,6 +42,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** How much of what is held is the body. */
   #body = 0;
   #failed = false;
+  /** The whole answer has been written, though the connection may still have to be read. */
+  #complete = false;
   #atMs = -1;
   readonly #server: ServerState;
 
@@ -168,8 +170,9 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     // A status without content must not announce any.
     if (status !== 204)
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
-    // Who comes next on this connection would find nobody.
-    if (this.#server.draining) response.shouldKeepAlive = false;
+    const isBodyLeft = !this.incoming.complete && this.#hasBody;
+    // Who comes next on this connection would find nobody, or the rest of this body.
+    if (this.#server.draining || isBodyLeft) response.shouldKeepAlive = false;
     response.writeHead(status, all as string[]);
     this.#answered = true;
     if (body !== undefined && body !== '') {
@@ -177,10 +180,14 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       // Head and body leave as one write. Ending first would cost a second, empty one, and a tenth of a whole call.
       response.socket?.uncork();
     }
-    response.end();
+    if (!isBodyLeft) response.end();
+    else {
+      if (body === undefined || body === '') response.flushHeaders();
+      this.#discardRest();
+    }
+    this.#complete = true;
     if (body !== undefined && body.length > smallAnswer) this.#server.state.turns.spent(body.length);
     if (response.writableLength > 0) this.#holdUnsent();
-    if (!this.incoming.complete) this.#discardRest();
     this.onAnswered?.(status);
   }
 
@@ -226,24 +233,36 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   }
 
   abort(): void {
-    if (!this.#response.writableEnded) this.#response.destroy();
+    if (!this.#complete && !this.#response.writableEnded) this.#response.destroy();
+  }
+
+  get #hasBody(): boolean {
+    const { headers } = this.incoming;
+    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   }
 
   /**
-   * The answer is out before the body is in. Cutting the connection now would reset it before the client has read the
-   * answer; reading on for ever would be what the limit is to prevent. So a little is read, then nothing, then we cut.
+   * The answer is out before the body is in. Ending the connection now would reset it before the client has read the
+   * answer; reading on for ever would be what the limit is to prevent. So a little is read, then nothing, then we end it.
    */
   #discardRest(): void {
     const request = this.incoming;
-    const { socket } = request;
+    const response = this.#response;
     let left = lingerBytes;
-    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    const end = (): void => {
+      clearTimeout(timer);
+      response.end();
+    };
+    const timer = setTimeout(() => {
+      response.end();
+      request.socket.destroySoon();
+    }, lingerMs);
     request.on('data', (chunk: Buffer) => {
       left -= chunk.length;
       if (left < 0) request.pause();
     });
-    request.on('close', () => clearTimeout(timer));
-    request.on('end', () => clearTimeout(timer));
+    request.once('close', end);
+    request.once('end', end);
     request.resume();
   }
 }

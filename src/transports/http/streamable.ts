@@ -57,9 +57,8 @@ export class Streamable {
   post(exchange: HttpExchange, replyIn?: Accepts): void {
     const { maxBodyBytes } = this.#state.limits;
     const encoding = exchange.get('content-encoding');
-    if (!isJson(exchange.get('content-type')) || (encoding !== undefined && encoding !== 'identity')) {
-      return this.#refusals.notJson(exchange);
-    }
+    if (encoding !== undefined && encoding !== 'identity') return this.#refusals.encoded(exchange, encoding);
+    if (!isJson(exchange.get('content-type'))) return this.#refusals.notJson(exchange);
     const accepts = replyIn ?? acceptsOf(exchange.get('accept'));
     if (accepts === 'none') {
       return this.#refusals.notAcceptable(exchange, 'both application/json and text/event-stream');

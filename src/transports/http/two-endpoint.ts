@@ -76,9 +76,9 @@ export class TwoEndpoint {
     if (connection === undefined || connection.owner !== principalKey(exchange.principal)) {
       return this.#refusals.unknownSession(exchange);
     }
-    if (!isJson(exchange.get('content-type')) || exchange.get('content-encoding') !== undefined) {
-      return this.#refusals.notJson(exchange);
-    }
+    const encoding = exchange.get('content-encoding');
+    if (encoding !== undefined && encoding !== 'identity') return this.#refusals.encoded(exchange, encoding);
+    if (!isJson(exchange.get('content-type'))) return this.#refusals.notJson(exchange);
     const { maxBodyBytes } = this.#state.limits;
     exchange.readBody(maxBodyBytes, (body) => {
       if (typeof body === 'string') return this.#receive(exchange, connection, body);
