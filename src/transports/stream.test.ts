@@ -120,6 +120,28 @@ test('what nobody asked for is refused while too much is unread', async () => {
   expect(output.messages.at(-1)).toMatchObject({ id: 1, result: 'pushed' });
 });
 
+test('answers of calls that run while nobody reads are kept up to a limit, then replaced by errors', async () => {
+  const text = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, result: 'x'.repeat(200_000) });
+  const open: (() => void)[] = [];
+  const host = new FakeHost(({ id, method }, outlet) => {
+    if (method === 'small') return false;
+    open.push(() => outlet.end(text(id as number)));
+    return true;
+  });
+  const { input, output } = serve({ maxUnreadBytes: 1_000_000 }, host);
+  output.reading = false;
+  input.write(Array.from({ length: 50 }, (_, id) => request(id, 'big')).join(''));
+  await nextTurn();
+  for (const answer of open) answer();
+  await nextTurn();
+  expect(output.writableLength).toBeLessThan(1_500_000);
+  output.readOn();
+  for (let turn = 0; turn < 200 && output.messages.length < 50; turn++) await nextTurn();
+  expect(output.messages.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, id) => id));
+  expect(output.messages.filter((each) => 'result' in each).length).toBeGreaterThanOrEqual(5);
+  expect(output.messages.at(-1)).toMatchObject({ id: 49, error: { code: -32603 } });
+});
+
 test('S0-45: the end of the input lets open calls finish, answers the last line without a newline, and closes', async () => {
   const { input, output, server } = serve();
   input.end(`${request(1, 'later', { ms: 20 })}${request(2, 'echo').trimEnd()}`);

@@ -6,7 +6,7 @@ import { wireErrors } from '../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
 import type { KeptText } from '../protocol/kept-text.ts';
 import { type Logger, silentLogger } from '../protocol/log.ts';
-import type { LineClue } from './line-clue.ts';
+import { clueBytes, findClue, type LineClue } from './line-clue.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRefusal } from './line-reader.ts';
 import { defaultPauseBytes, LineWriter } from './line-writer.ts';
 import { receive, receiveText, refuse } from './receive.ts';
@@ -18,6 +18,11 @@ export interface StreamOptions {
   readonly pauseBytes?: number;
   /** Unread output beyond which what nobody waits for (notifications, requests of ours) is refused. Default 16 MiB. */
   readonly maxBacklogBytes?: number;
+  /**
+   * Unread output beyond which a large answer is replaced by an error: calls that were running when we stopped reading
+   * must not fill the memory. Default 128 MiB.
+   */
+  readonly maxUnreadBytes?: number;
   /** How long open calls may go on after the end of the input. Default 5 s. */
   readonly graceMs?: number;
   readonly logger?: Logger;
@@ -40,6 +45,9 @@ export interface StreamServer {
 
 export const defaultGraceMs = 5_000;
 const defaultMaxBacklogBytes = 16 * 1024 * 1024;
+const defaultMaxUnreadBytes = 128 * 1024 * 1024;
+/** An answer as short as this is written whatever else waits. */
+const smallAnswer = 128 * 1024;
 
 /**
  * Serves one peer on a pair of streams. They are left open at the end; who made them closes them. Sockets want
@@ -62,6 +70,7 @@ class Connection implements StreamServer, Outlet {
   readonly #logger: Logger;
   readonly #maxMessageBytes: number;
   readonly #maxBacklogBytes: number;
+  readonly #maxUnreadBytes: number;
   readonly #graceMs: number;
   readonly #reader: LineReader;
   readonly #writer: LineWriter;
@@ -79,6 +88,7 @@ class Connection implements StreamServer, Outlet {
     this.#logger = options.logger ?? silentLogger;
     this.#maxMessageBytes = options.maxMessageBytes ?? defaultMaxMessageBytes;
     this.#maxBacklogBytes = options.maxBacklogBytes ?? defaultMaxBacklogBytes;
+    this.#maxUnreadBytes = options.maxUnreadBytes ?? defaultMaxUnreadBytes;
     this.#graceMs = options.graceMs ?? defaultGraceMs;
     this.#reader = new LineReader(
       {
@@ -111,11 +121,18 @@ class Connection implements StreamServer, Outlet {
   }
 
   end(text: string | undefined): void {
-    if (text !== undefined) this.#writer.write(text);
+    if (text === undefined) return;
+    if (this.#hasRoomFor(text.length)) this.#writer.write(text);
+    else this.#writer.write(unreadText(text));
   }
 
   endKept(head: string, kept: KeptText, tail: string): void {
-    this.#writer.writeBytes(head, kept.bytes, tail);
+    if (this.#hasRoomFor(kept.bytes.length)) this.#writer.writeBytes(head, kept.bytes, tail);
+    else this.#writer.write(unreadText(head));
+  }
+
+  #hasRoomFor(length: number): boolean {
+    return length <= smallAnswer || this.#writer.backlog <= this.#maxUnreadBytes;
   }
 
   // The ends.
@@ -214,6 +231,13 @@ class Connection implements StreamServer, Outlet {
     this.#input.pause();
     // The error listener stays: a socket may fail later, and nobody else would catch it.
   }
+}
+
+/** What is said instead of an answer that can not be kept because too many others wait to be read. */
+function unreadText(answer: string): string {
+  const { id = null } = findClue(answer.slice(0, clueBytes), '');
+  const error = { code: -32603, message: 'Too many answers wait to be read; read them, then ask again' };
+  return JSON.stringify({ jsonrpc: '2.0', id, error });
 }
 
 /** A last chance for answers already written, when the grace period is used up. */
