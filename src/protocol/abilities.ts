@@ -1,9 +1,9 @@
-// What a client may be able to do for a server, and how it says so in its capabilities.
+// What a client can do for a server, and how it declares that in its capabilities.
 
 import { isObject } from './json-rpc.ts';
 import type { Capabilities } from './model.ts';
 
-/** What a handler may need of the client. */
+/** What a handler may need from the client. */
 export type Ability = 'elicitation.form' | 'elicitation.url' | 'sampling' | 'sampling.tools' | 'roots';
 
 export const abilities: readonly Ability[] = [

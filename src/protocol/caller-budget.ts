@@ -10,8 +10,8 @@ export function callerKey({ principal, address }: Pick<Peer, 'principal' | 'addr
 }
 
 /**
- * Everyone with IPv6 has at least 2^64 addresses, so a /64 counts as one. An IPv4 address that a dual-stack socket reports
- * as `::ffff:192.0.2.1` is the same as `192.0.2.1`.
+ * An IPv6 user has at least 2^64 addresses, so a /64 counts as one. An IPv4 address that a dual-stack socket reports as
+ * `::ffff:192.0.2.1` is the same as `192.0.2.1`.
  */
 function networkOf(address: string): string {
   if (!address.includes(':')) return address;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CautiousClock } from './clock.ts';
 
-test('a jump forward of the wall clock is not followed until it has lasted a week; a jump back is', () => {
+test('a forward jump of the wall clock is ignored until it has lasted a week; a backward jump is followed', () => {
   const day = 24 * 60 * 60_000;
   let [wall, ms] = [1_000 * day, 0];
   const clock = new CautiousClock(

@@ -1,23 +1,23 @@
-// Clocks in ms: one that never runs backwards, and the time of day for deciding what may be forgotten.
+// Clocks in ms: a monotonic one, and a cautious wall clock for deciding what has expired.
 
-/** The time of the monotonic clock. Faked with the other timers in tests. */
+/** The time of the monotonic clock. Tests fake it with the other timers. */
 export const monotonicMs = (): number => performance.now();
 
 /** Drift and small corrections of the wall clock; more is a jump. */
 const toleranceMs = 60_000;
 
-/** A jump forward that has lasted this long is believed: the longest time that anything is kept by default. */
+/** A forward jump that has lasted this long is trusted: the longest time that anything is stored by default. */
 const believedAfterMs = 7 * 24 * 60 * 60_000;
 
 /**
- * The wall clock, for deciding what may be forgotten. A jump forward (a wrong correction, a machine that slept) is not
- * followed until it has lasted a week, so that a revocation outlives its session also when the clock jumps back. Things
- * are kept too long at worst.
+ * The wall clock, for deciding what has expired. A forward jump (a wrong correction, a machine that slept) is ignored
+ * until it has lasted a week, so that a revocation outlives its session even if the clock jumps back. At worst, entries
+ * are stored for too long.
  */
 export class CautiousClock {
   readonly #wall: () => number;
   readonly #monotonic: () => number;
-  /** What both clocks showed when the wall clock was last believed. */
+  /** What both clocks showed when the wall clock was last trusted. */
   #lastWallMs = Number.NaN;
   #lastMs = Number.NaN;
   #aheadSinceMs: number | undefined;
@@ -27,7 +27,7 @@ export class CautiousClock {
     this.#monotonic = monotonic;
   }
 
-  /** The first reading is believed; before it no clock is looked at, since that would load a module at the start. */
+  /** The first reading is trusted. The constructor reads no clock, because that would load a module at start-up. */
   now(): number {
     const wallMs = this.#wall();
     const ms = this.#monotonic();

@@ -1,5 +1,5 @@
-// Every error that travels to a peer is one row here. A row names what went wrong; the code may depend on the
-// revision that spells it, so rows are looked up by kind and the revision may override the code.
+// Every error that is sent to a peer is one row here. A row names what went wrong. The code may depend on the revision,
+// so rows are looked up by kind and a codec may override the code.
 
 /** What went wrong, independent of how a revision numbers it. */
 export type ErrorKind = keyof typeof errorRows;
@@ -27,17 +27,17 @@ export const errorRows = {
   application: { code: -32000, title: 'Server error' },
 } as const satisfies Record<string, { code: number; title: string }>;
 
-/** How HTTP tells of an error, where its status and headers say more than the revision does. */
+/** How HTTP reports an error, where its status and headers say more than the revision does. */
 export interface HttpSide {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers?: readonly string[];
 }
 
-/** An error with a place on the wire. Anything else thrown is "Internal error" outside and a full cause in the log. */
+/** An error with a wire form. Anything else thrown becomes "Internal error" outside and a full cause in the log. */
 export class WireError extends Error {
   readonly kind: ErrorKind;
-  /** Set only when the thrower insists on a number; otherwise the revision chooses by kind. */
+  /** Set only when the code that throws needs this number; otherwise the codec chooses by kind. */
   readonly code: number | undefined;
   readonly data: unknown;
   readonly http: HttpSide | undefined;
@@ -56,7 +56,7 @@ export class WireError extends Error {
   }
 }
 
-/** The sentences. Each says what was wrong and, where it helps, what is allowed. */
+/** The error messages. Each says what was wrong and, where it helps, what is allowed. */
 export const wireErrors = {
   parse: (why: string) => new WireError('parse', `Parse error: ${why}`),
   tooLarge: (limit: number) => new WireError('invalidRequest', `Message exceeds ${limit} bytes`),
@@ -64,16 +64,19 @@ export const wireErrors = {
   tooDeep: (limit: number) => new WireError('invalidRequest', `Message is nested deeper than ${limit} levels`),
   notAMessage: (why: string) => new WireError('invalidRequest', `Invalid Request: ${why}`),
   homelessResponse: () =>
-    new WireError('invalidRequest', 'Invalid Request: a response belongs to the session in which it was asked for'),
+    new WireError('invalidRequest', 'Invalid Request: a response must be sent in the session of its request'),
   duplicateId: (id: string | number) =>
     new WireError('invalidRequest', `Invalid Request: id ${JSON.stringify(id)} is still in flight; use a new one`),
   idTooLong: (limit: number) =>
     new WireError('invalidRequest', `Invalid Request: "id" must have at most ${limit} characters`),
   batchRefused: () =>
-    new WireError('invalidRequest', 'Invalid Request: this revision has no batches; send one message at a time'),
+    new WireError(
+      'invalidRequest',
+      'Invalid Request: this revision does not support batches; send one message at a time',
+    ),
   batchTooLarge: (limit: number) =>
-    new WireError('invalidRequest', `Invalid Request: a batch holds at most ${limit} messages`),
-  emptyBatch: () => new WireError('invalidRequest', 'Invalid Request: an empty batch has nothing to answer'),
+    new WireError('invalidRequest', `Invalid Request: a batch may contain at most ${limit} messages`),
+  emptyBatch: () => new WireError('invalidRequest', 'Invalid Request: the batch is empty'),
   initializeInBatch: () => new WireError('invalidRequest', 'Invalid Request: initialize may not be part of a batch'),
   notInitialized: () =>
     new WireError('invalidRequest', 'Server not initialized: send initialize first', {
@@ -90,12 +93,15 @@ export const wireErrors = {
   invalidArguments: (tool: string, why: string) =>
     new WireError('invalidArguments', `Invalid arguments for tool ${clip(tool)}: ${why}`),
   invalidCursor: () =>
-    new WireError('invalidParams', 'Invalid cursor: start again without one and use nextCursor as it was given'),
+    new WireError('invalidParams', 'Invalid cursor: start again without a cursor and pass nextCursor back unchanged'),
   unknownLevel: (level: unknown, allowed: readonly string[]) =>
-    new WireError('invalidParams', `Unknown log level ${clip(JSON.stringify(level))}; one of ${allowed.join(', ')}`),
+    new WireError(
+      'invalidParams',
+      `Unknown log level ${clip(JSON.stringify(level))}; use one of ${allowed.join(', ')}`,
+    ),
   resourceNotFound: (uri: string) =>
     new WireError('resourceNotFound', `Resource not found: ${clip(uri)}`, { data: { uri } }),
-  /** For a handler that can not begin before the user has visited these pages; needs 2025-11-25. */
+  /** For a handler that cannot start before the user has visited these pages; needs 2025-11-25. */
   urlElicitationRequired: (
     message: string,
     elicitations: readonly { readonly message: string; readonly url: string; readonly elicitationId: string }[],
@@ -104,10 +110,10 @@ export const wireErrors = {
       data: { elicitations: elicitations.map((each) => ({ mode: 'url', ...each })) },
     }),
   internal: (cause?: unknown) => new WireError('internal', 'Internal error', { cause }),
-  /** For a call whose client went away and did not come back. */
-  abandoned: () => new WireError('internal', 'The client went away and did not come back for the answer'),
+  /** For a call whose client disconnected and did not reconnect. */
+  abandoned: () => new WireError('internal', 'The client disconnected and did not return for the response'),
   closing: () => new WireError('internal', 'The server is shutting down'),
-  /** For what was admitted with a token that is not valid any more; `why`: expired, or revoked. */
+  /** For requests admitted with a token that is no longer valid; `why`: expired or revoked. */
   tokenEnded: (why: 'expired' | 'revoked') =>
     new WireError('forbidden', `Unauthorized: the access token ${tokenEnds[why]}; authenticate again`, {
       http: { status: 401, headers: ['WWW-Authenticate', 'Bearer error="invalid_token"'] },
@@ -119,21 +125,21 @@ export const wireErrors = {
       { data: { requiredCapabilities: required } },
     ),
   unsupportedVersion: (version: unknown, supported: readonly string[]) => {
-    // A peer may name anything: what is no text is shown as JSON, and nothing is echoed at length.
+    // A peer may send any value here: a value that is not a string is shown as JSON, and long values are cut.
     const requested = clip(typeof version === 'string' ? version : JSON.stringify(version));
     return new WireError(
       'unsupportedVersion',
-      `Unsupported protocol version ${requested}; this server speaks ${supported.join(', ')}`,
+      `Unsupported protocol version ${requested}; this server supports ${supported.join(', ')}`,
       { data: { supported, requested } },
     );
   },
-  /** What the transport refuses before a message is read; the sentence is all there is to it. */
+  /** For what the transport rejects before it reads a message. */
   transport: (message: string) => new WireError('transport', message),
   unknownSession: () => new WireError('transport', 'Session not found: initialize again', { code: -32001 }),
   needsStream: (method: string) =>
     new WireError(
       'notAcceptable',
-      `Not Acceptable: ${method} is answered by an event stream; accept text/event-stream`,
+      `Not Acceptable: ${method} responds with an event stream; add text/event-stream to Accept`,
     ),
   headerMismatch: (why: string) => new WireError('headerMismatch', `Header mismatch: ${why}`),
   badState: (why: string) => new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),
@@ -156,10 +162,10 @@ export const wireErrors = {
   /** A call that must be recorded and cannot be is not run. */
   auditUnavailable: (retryAfterMs: number) =>
     unavailable('Audit log unavailable: the request was not run; try again later', retryAfterMs),
-  /** The disk failed while the call ran. Its result stays here: what a client is told must be in the log. */
+  /** The disk failed while the call ran. The result is not sent: whatever a client receives must be in the log. */
   unrecorded: (cause: unknown) =>
     new WireError('internal', 'Audit log unavailable: the request was run, but it could not be recorded', { cause }),
-  /** `challenge`: the value of `WWW-Authenticate`, where a better token would help. */
+  /** `challenge`: the value of `WWW-Authenticate`, if a better token would help. */
   forbidden: (why: string, challenge?: string, data?: unknown) =>
     new WireError('forbidden', `Forbidden: ${why}`, {
       data,
@@ -176,10 +182,10 @@ function unavailable(message: string, retryAfterMs = 1_000): WireError {
   });
 }
 
-/** The header counts whole seconds. */
+/** The header is in whole seconds. */
 const retryAfter = (ms: number): readonly string[] => ['Retry-After', String(Math.max(1, Math.ceil(ms / 1000)))];
 
-/** Peer-supplied words are echoed, but never at length. */
+/** Text from the peer is repeated, but never at length. */
 function clip(text: string, max = 200): string {
   return text.length > max ? `${text.slice(0, max)}…` : text;
 }

@@ -1,4 +1,4 @@
-// Where engine and transports meet: what a transport hands in, and the way back it offers. Contracts only.
+// The contract between engine and transports: what a transport passes in, and the outlet it offers for responses.
 
 import type { MessageLimits } from './json-rpc.ts';
 import type { KeptText } from './kept-text.ts';
@@ -12,54 +12,54 @@ export type { Principal } from './principal.ts';
 
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'websocket' | 'memory';
 
-/** What the transport vouches for about the other side. */
+/** What the transport knows for certain about the other side. */
 export interface Peer {
   readonly transport: TransportKind;
   readonly principal?: Principal | undefined;
-  /** For logs and rate limits, never for trust: an address, a pid. */
+  /** For logs and rate limits only, never for trust: an address or a pid. */
   readonly address?: string | undefined;
 }
 
-/** Reads a header that came beside the body; names are lower-case. Only transports with headers have it. */
+/** Reads a header that was sent with the body; names are lower-case. Only transports with headers have it. */
 export type ReadHeader = (name: string) => string | undefined;
 
 /**
- * The way back for one inbound message, or for a whole pipe. Texts are complete JSON-RPC messages on one line.
- * A pipe shares one outlet among all its messages; HTTP makes one per POST.
+ * The response path for one inbound message, or for a whole pipe. Texts are complete JSON-RPC messages on one line.
+ * All messages of a pipe share one outlet; HTTP creates one per POST.
  */
 export interface Outlet {
   /**
-   * Sends something before the answer, or unasked. False when it can not be delivered (no stream, peer gone): then
-   * nobody will see it.
+   * Sends a message before the response, or without a request. Returns false when it cannot be delivered (no stream,
+   * the peer is gone).
    */
   push(text: string): boolean;
   /**
-   * Ends the exchange. `undefined`: nothing is to be answered. `status` and `headers` (names and values in turn) are
-   * for HTTP, where they apply.
+   * Ends the exchange. `undefined`: there is nothing to respond. `status` and `headers` (names and values alternate)
+   * are for HTTP.
    */
   end(text: string | undefined, status?: number, headers?: readonly string[]): void;
-  /** The same for an answer around a text that is kept, where its bytes are of use. */
+  /** The same for a response that contains a cached text, for transports that can use its bytes. */
   endKept?(head: string, kept: KeptText, tail: string): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
-  /** True when only a limit keeps `push` from delivering: the peer would take a stream, but too many are open. */
+  /** True when only a limit prevents `push`: the peer would accept a stream, but too many are open. */
   readonly full?: boolean;
   /**
-   * Ends the connection, not the exchange: the peer comes back after `retryMs` and gets the rest. False where that is
-   * not possible; then nothing happens. Only transports whose streams can be resumed have it.
+   * Closes the connection but not the exchange: the peer reconnects after `retryMs` and gets the rest. Returns false
+   * and does nothing where that is not possible. Only transports with resumable streams have it.
    */
   hangUp?(retryMs: number): boolean;
 }
 
-/** One inbound message with what came beside it. */
+/** One inbound message with the data sent beside it. */
 export interface Inbound {
-  /** Its own way back; without one, that of the whole channel. */
+  /** The outlet of this message; by default the one of the channel. */
   readonly outlet?: Outlet;
-  /** Present on transports that mirror parts of the body in headers, which must then agree. */
+  /** Present on transports that mirror parts of the body in headers; the two must agree. */
   readonly header?: ReadHeader;
-  /** Who this very message speaks for, where one channel hears several: a session whose client renewed its token. */
+  /** The peer of this message, if it differs from the channel's: a session whose client refreshed its token. */
   readonly peer?: Peer;
-  /** When it came, on the monotonic clock, where the transport has looked. */
+  /** Time of arrival on the monotonic clock, if the transport has read it. */
   readonly atMs?: number;
   /** Length of the text of a message that was parsed by the transport; large requests are counted while they run. */
   readonly length?: number;
@@ -67,39 +67,39 @@ export interface Inbound {
 
 /** One connection as the engine sees it: a pipe, a socket, an HTTP session in use, or a single POST. */
 export interface Channel {
-  /** Takes the text of one message (or batch). Every message with an id is answered exactly once through the outlet. */
+  /** Takes the text of one message (or batch). Every message with an id gets exactly one response through the outlet. */
   receiveText(text: string, inbound?: Inbound): void;
   /** Takes a message that is already parsed; the transport has applied its own size and depth limits. */
   receive(message: unknown, inbound?: Inbound): void;
-  /** Answers a frame that never became a message: too large, not UTF-8. `id` when it was readable. */
+  /** Responds to a frame that never became a message: too large, not UTF-8. `id` if it was readable. */
   refuse(error: Error, id?: string | number, inbound?: Inbound): void;
   /** Requests of either side still open. */
   readonly busy: boolean;
   /**
-   * No more input will come: waits for open calls up to `graceMs`, then aborts the rest and ends subscriptions. `error`:
-   * why, if not because the server is shutting down; subscriptions are answered with it too.
+   * No more input will arrive: waits for open calls up to `graceMs`, then aborts the rest and ends subscriptions.
+   * `error` is the reason, if it is not a shutdown of the server; it also ends the subscriptions.
    */
   drain(graceMs: number, error?: Error): Promise<void>;
-  /** The peer is gone: aborts everything at once, sends nothing. */
+  /** The peer is gone: aborts everything immediately and sends nothing. */
   close(): void;
 }
 
-/** What a transport needs of a server. */
+/** What a transport needs from a server. */
 export interface Host {
-  /** Where transports without a logger of their own say what went wrong. */
+  /** Where transports without their own logger report errors. */
   readonly logger?: Logger | undefined;
-  /** Opens a channel for a peer; `outlet` carries what no request asked for and is the default way back. */
+  /** Opens a channel for a peer. `outlet` is the default outlet, and carries messages that belong to no request. */
   connect(peer: Peer, outlet: Outlet): Channel;
   /**
-   * Loads ahead what requests will need. For transports to call when nobody waits, or to await before anybody can; a
-   * request that comes earlier loads it by itself.
+   * Preloads what requests will need. Transports call it while idle, or await it before they accept requests; a request
+   * that arrives earlier loads it itself.
    */
   prepare?(): Promise<void>;
-  /** Called when the last transport of the process ends, so that packs can let go of what they hold. */
+  /** Called when the last transport of the process ends, so that packs can release their resources. */
   close(): Promise<void>;
 }
 
-/** What `initialize` settled; all that is needed to take a session up again elsewhere. */
+/** What `initialize` negotiated; all that is needed to resume a session in another process. */
 export interface SessionFacts {
   readonly key: string;
   readonly revision: string;
@@ -114,42 +114,42 @@ export interface SessionState {
   readonly subscriptions?: readonly string[];
 }
 
-/** Told when the state changed, where something else must keep it. An empty state is the one a session begins with. */
+/** Called when the state changed, if it must be stored elsewhere. A session starts with an empty state. */
 export type SaveState = (state: SessionState) => void;
 
 /** The handshake session of a channel, as a transport sees it. */
 export interface SessionInUse {
   readonly facts: SessionFacts;
-  /** The revision lets a server close a stream early, to be polled: streams then open with an event that is only an id. */
+  /** The revision lets a server close a stream early for polling: streams then start with an event that is only an id. */
   readonly polling: boolean;
-  /** Holds something that can not be restored from facts and state: values of handlers, changes to wait for. */
+  /** Holds something that facts and state cannot restore: values of handlers, pending changes. */
   readonly holding: boolean;
 }
 
 /** A channel whose session may outlive the connections that carry it. */
 export interface SessionChannel extends Channel {
-  /** Undefined until `initialize` has settled one. */
+  /** Undefined until `initialize` has completed. */
   readonly session: SessionInUse | undefined;
-  /** Who speaks, unless a message says so itself. A channel that is kept unused should not hold on to its last one. */
+  /** The peer of messages that carry none. A channel that is cached while unused should drop its last one. */
   peer: Peer;
-  /** Gives what no request asked for a way out, or takes it away; without one the channel does not follow changes. */
+  /** Sets the outlet for messages that belong to no request; without one the channel does not follow changes. */
   follow(outlet: Outlet | undefined): void;
-  /** Fails questions that wait for an answer on an outlet which is not duplex any more. */
+  /** Fails input requests that wait for a response on an outlet that is no longer duplex. */
   release(): void;
-  /** Ends one call that is under way with an error. Does nothing if there is no such call. */
+  /** Ends one running call with an error. Does nothing if there is no such call. */
   fail(id: RequestId, error: Error): void;
 }
 
-/** How a message is to be served where connections are no sessions. */
+/** How a message is handled where connections are not sessions. */
 export type Route =
-  /** By itself: it names its revision, or is to be refused. */
+  /** Stateless: it names its revision, or it is rejected. */
   | 'alone'
-  /** It opens a session. */
+  /** It starts a session. */
   | 'opening'
-  /** Within the session that came beside it. */
+  /** Within the session that its headers name. */
   | 'session';
 
-/** How a call ended, for those who count. */
+/** How a call ended, for observers. */
 export interface CallEnd {
   readonly request: { readonly method: string; readonly name: string | undefined };
   readonly outcome: string;
@@ -157,27 +157,27 @@ export interface CallEnd {
   readonly durationMs: number;
 }
 
-/** What a transport needs of a server whose sessions outlive connections. */
+/** What a transport needs from a server whose sessions outlive connections. */
 export interface SessionHost extends Host {
   readonly name: string;
   readonly version: string;
   readonly logger: Logger | undefined;
   readonly limits: MessageLimits;
-  /** Handshake revisions `initialize` may answer, oldest first; empty when every request must stand alone. */
+  /** Handshake revisions that `initialize` may return, oldest first; empty when every request must be stateless. */
   readonly handshakeVersions: readonly string[];
-  /** The handshake revision spoken where neither session nor header names one. */
+  /** The handshake revision used where neither session nor header names one. */
   readonly assumedVersion: string | undefined;
-  /** The keys behind the sealer, for transports that seal faster by themselves; undefined when the sealer was given. */
+  /** The keys behind the sealer, for transports with a faster seal of their own; undefined for a custom sealer. */
   readonly sealing: Sealing | undefined;
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
-  /** Opens a channel; without an outlet there is no way for what no request asked for. `key` names its session to come. */
+  /** Opens a channel. Without an outlet, only responses are sent. `key` names the session it may start. */
   connect(peer: Peer, outlet?: Outlet, key?: string): SessionChannel;
-  /** Takes up a session that is known from elsewhere; undefined when its revision is not enabled. */
+  /** Resumes a session known from elsewhere; undefined when its revision is not enabled. */
   resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): SessionChannel | undefined;
   route(message: unknown, header: ReadHeader): Route;
   /** The text of an error about a request whose body was not read. */
   refusal(error: Error, header: ReadHeader): string;
-  /** Watches calls; returns how to stop. */
+  /** Observes calls. Returns a function that stops it. */
   observe(observer: { ended(end: CallEnd): void }): () => void;
 }

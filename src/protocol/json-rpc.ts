@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as every revision shares it: telling messages apart, ids, and putting an answer together as text.
+// JSON-RPC 2.0 as all revisions share it: classifying messages, ids, and building response texts.
 
 import { type WireError, wireErrors } from './errors.ts';
 import type { RequestId } from './model.ts';
@@ -29,16 +29,16 @@ export interface JsonRpcErrorObject {
   readonly data?: unknown;
 }
 
-/** Parameters as they arrive: an object whose members nobody has looked at yet. */
+/** Parameters as they arrive: an object with unchecked members. */
 export type Params = { readonly [key: string]: unknown };
 
-/** Limits on one message, whatever carries it. */
+/** Limits on one message, on every transport. */
 export interface MessageLimits {
   /** Stops nesting bombs: recursive walkers overflow the stack near 10,000 levels. */
   readonly maxDepth: number;
-  /** Stops a small message from unfolding into endless work. */
+  /** Stops a small message from causing endless work. */
   readonly maxBatch: number;
-  /** Stops width bombs: 4 MB of `{},` are a million objects, and parsing them stalls everybody. Default 200,000. */
+  /** Stops width bombs: 4 MB of `{},` are a million objects, and parsing them blocks all clients. Default 200,000. */
   readonly maxValues?: number;
 }
 
@@ -71,15 +71,15 @@ export function parseMessage(text: string, limits: MessageLimits): unknown {
   }
 }
 
-/** Says why JSON.parse failed without repeating the peer's text at length. */
+/** Returns why JSON.parse failed, without repeating the peer's text at length. */
 function describe(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   return message.length > 160 ? `${message.slice(0, 160)}…` : message;
 }
 
 /**
- * True when the text nests deeper than `limit`. Counts openers by jumping from one to the next first: text without
- * many brackets, however long, is settled at the speed of a search.
+ * True when the text nests deeper than `limit`. First counts opening brackets with `indexOf`: a text with few brackets,
+ * however long, is decided at the speed of a search.
  */
 export function exceedsDepth(text: string, limit: number): boolean {
   let openers = 0;
@@ -89,8 +89,8 @@ export function exceedsDepth(text: string, limit: number): boolean {
 }
 
 /**
- * True when the text holds more than `limit` values. Commas are counted by jumping from one to the next first; only a
- * text with too many of them, which may all stand in one long string, is looked at letter by letter.
+ * True when the text holds more than `limit` values. First counts commas with `indexOf`; only a text with too many of
+ * them, which may all be inside one long string, is scanned character by character.
  */
 export function exceedsValues(text: string, limit: number): boolean {
   let commas = 0;
@@ -108,7 +108,7 @@ function countCommas(text: string): number {
   return commas;
 }
 
-/** The place of the quote that ends the string begun at `from`. */
+/** The index of the quote that ends the string starting at `from`. */
 function skipString(text: string, from: number): number {
   let i = from + 1;
   for (; i < text.length; i++) {
@@ -132,29 +132,29 @@ function countDepth(text: string): number {
   return deepest;
 }
 
-/** What a parsed value turned out to be. `refused` carries the id when there was a usable one. */
+/** What a parsed value is. `refused` carries the id if there was a usable one. */
 export type Sorted =
   | { readonly kind: 'request'; readonly message: JsonRpcRequest }
   | { readonly kind: 'notification'; readonly message: JsonRpcNotification }
   | { readonly kind: 'response'; readonly message: JsonRpcResponse }
   | { readonly kind: 'refused'; readonly error: WireError; readonly id: RequestId | undefined };
 
-/** Sorts a parsed value that did not pass the engine's quick test for a plain request. */
+/** Classifies a parsed value that did not take the engine's fast path for a plain request. */
 export function sortMessage(value: unknown): Sorted {
-  if (!isObject(value)) return refused('a message is a JSON object');
+  if (!isObject(value)) return refused('a message must be a JSON object');
   const { id, method, params } = value;
-  // Whatever looks like a response is one, and is never answered: two sides that answer answers never stop, and an
-  // error with the id of a response would settle a request of the other side.
+  // Anything that looks like a response is one, and gets no response: two sides that respond to responses never stop,
+  // and an error with the id of a response would settle a request of the other side.
   if (method === undefined && ('result' in value || 'error' in value)) {
     return { kind: 'response', message: value as unknown as JsonRpcResponse };
   }
   const usable = isRequestId(id) ? id : undefined;
   if (value['jsonrpc'] !== '2.0') return refused('"jsonrpc" must be "2.0"', usable);
   if (id !== undefined && usable === undefined) return refused('"id" must be a string or an integer');
-  if (method === undefined) return refused('neither method, result nor error', usable);
+  if (method === undefined) return refused('the message has no method, result or error', usable);
   if (typeof method !== 'string') return refused('"method" must be a string', usable);
   if (params !== undefined && !isObject(params)) return refused('"params" must be an object', usable);
-  if ('result' in value || 'error' in value) return refused('a request carries neither result nor error', usable);
+  if ('result' in value || 'error' in value) return refused('a request must not have a result or an error', usable);
   return usable === undefined
     ? { kind: 'notification', message: value as unknown as JsonRpcNotification }
     : { kind: 'request', message: value as unknown as JsonRpcRequest };
@@ -164,12 +164,12 @@ function refused(why: string, id?: RequestId): Sorted {
   return { kind: 'refused', error: wireErrors.notAMessage(why), id };
 }
 
-/** The text of a successful answer; `result` is already JSON. */
+/** The text of a successful response; `result` is already JSON. */
 export function resultText(id: RequestId, result: string): string {
   return `${resultHead(id)}${result}}`;
 }
 
-/** What stands before a result; behind it there is only the closing brace. */
+/** The text before a result; only the closing brace follows it. */
 export function resultHead(id: RequestId): string {
   return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`;
 }

@@ -1,5 +1,4 @@
-// A text that is sent again and again, such as a long list. What a text costs is mostly the way to its bytes, which this
-// one has gone once.
+// A text that is sent many times, such as a long list, with its bytes: encoding them is most of the cost of sending.
 
 export class KeptText {
   readonly text: string;

@@ -1,5 +1,5 @@
-// How many marks (entries that must stay until they expire, such as revoked sessions and used tokens) the callers made
-// us keep. Marks are never dropped early; beyond the limits new ones, or what leads to them, are rejected.
+// Counts marks per caller: entries that must stay until they expire, such as revoked sessions and used tokens. Marks
+// are never dropped early; beyond the limits new ones, or what leads to them, are rejected.
 
 import { CallerBudget } from './caller-budget.ts';
 import { monotonicMs } from './clock.ts';

@@ -1,5 +1,5 @@
 // One row per method: who sends it, which server capability it needs, and the shape of its params. Which revisions
-// know a method is said in revisions/; what it does is said in engine/features/.
+// have a method is defined in revisions/; what it does is defined in engine/features/.
 
 import { isObject, type Params } from './json-rpc.ts';
 import type { ParamLimits } from './param-limits.ts';
@@ -14,13 +14,13 @@ export interface MethodRow {
   readonly needs?: string;
   /** Required and optional members of `params` (a trailing `?` marks the optional ones). */
   readonly params?: Readonly<Record<string, FieldType>>;
-  /** Says what else is wrong with params that have the right members. */
+  /** Returns what else is wrong with params that have the right members. */
   readonly check?: (params: Params, limits: ParamLimits) => string | undefined;
-  /** The handler may ask the client for input while it runs. */
+  /** The handler may send input requests to the client while it runs. */
   readonly asks?: true;
-  /** Which member names the thing addressed; mirrored in a header by revisions that do so. */
+  /** The member that names the target; mirrored in a header by revisions that do so. */
   readonly nameIn?: 'name' | 'uri';
-  /** The answer carries caching hints on revisions that have them. */
+  /** The response carries caching hints on revisions that have them. */
   readonly cacheable?: true;
 }
 
@@ -122,7 +122,7 @@ export function methodRow(name: string): MethodRow | undefined {
   return rowsByName.get(name);
 }
 
-/** How a field is told to have its type, and how the type is called. */
+/** The check for a field type, and the name of the type in messages. */
 function testOf(type: FieldType): Pick<Field, 'is' | 'words' | 'limit'> {
   switch (type) {
     case 'name':
@@ -167,7 +167,7 @@ function fieldsOf(method: MethodRow): readonly Field[] {
   return fields;
 }
 
-/** Says what is wrong with the params of a method, or undefined when they have the right shape and length. */
+/** Returns what is wrong with the params of a method, or undefined when they have the right shape and length. */
 export function checkParams(method: MethodRow, params: Params | undefined, limits: ParamLimits): string | undefined {
   for (const { name, optional, is, words, limit } of fieldsOf(method)) {
     const value = params !== undefined && Object.hasOwn(params, name) ? params[name] : undefined;

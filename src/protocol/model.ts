@@ -1,5 +1,5 @@
-// The neutral model: the words engine, client and packs share, in the shape of the newest concepts.
-// How a revision spells them on the wire lives in revisions/; nothing here knows a date.
+// The revision-neutral model: the types that engine, client and packs share, in the shape of the newest revision.
+// How a revision encodes them on the wire is in revisions/; nothing here depends on a date.
 
 /** Any value JSON can carry. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -22,7 +22,7 @@ export interface Icon {
   readonly theme?: 'light' | 'dark';
 }
 
-/** Who is speaking: a client or a server. Unverified; never a basis for a decision. */
+/** Identifies a client or a server. Unverified; never a basis for a decision. */
 export interface Implementation {
   readonly name: string;
   readonly version: string;
@@ -103,7 +103,7 @@ export interface ToolResultContent {
 
 export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent;
 
-/** What a tool tells about itself beyond its schema. Hints, never a basis for policy. */
+/** What a tool says about itself beyond its schema. Hints, never a basis for policy. */
 export interface ToolAnnotations {
   readonly title?: string;
   readonly readOnlyHint?: boolean;
@@ -156,7 +156,7 @@ export interface PromptMessage {
   readonly content: Content;
 }
 
-/** What a tool call comes to, before a revision spells it. */
+/** The result of a tool call, before a codec encodes it. */
 export interface ToolResult {
   readonly content: readonly Content[];
   /** Present when the tool returned a value of its own rather than content blocks; may be any JSON value. */
@@ -171,7 +171,7 @@ export interface PromptResult {
   readonly _meta?: Meta;
 }
 
-/** For how long, and for whom, an answer may be kept. */
+/** For how long, and for whom, a response may be cached. */
 export interface CacheHint {
   readonly ttlMs: number;
   readonly cacheScope: 'public' | 'private';
@@ -205,7 +205,7 @@ export interface SamplingMessage {
   readonly _meta?: Meta;
 }
 
-/** What a server asks of the client's model. */
+/** What a server requests from the client's model. */
 export interface SamplingParams {
   readonly messages: readonly SamplingMessage[];
   readonly maxTokens: number;
@@ -234,13 +234,13 @@ export interface SamplingResult {
 
 export type ElicitAction = 'accept' | 'decline' | 'cancel';
 
-/** The client's answer to an elicitation; `content` comes with an accepted form. */
+/** The client's response to an elicitation; `content` comes with an accepted form. */
 export interface ElicitResult {
   readonly action: ElicitAction;
   readonly content?: { readonly [key: string]: unknown };
 }
 
-/** Capabilities are open records: keys nobody here knows are kept. */
+/** Capabilities are open records: unknown keys are preserved. */
 export type Capabilities = { readonly [key: string]: unknown };
 
 /** The W3C trace context a request carried. */

@@ -1,4 +1,4 @@
-// Who a request acts for, and how one caller's things are kept apart from another's.
+// Who a request acts for, and the key that separates the data of one caller from that of another.
 
 import type { Meta } from './model.ts';
 
@@ -12,7 +12,7 @@ export interface Principal {
   readonly claims?: Meta;
 }
 
-/** The key under which one caller's things are kept apart from another's. */
+/** The key that separates the data of one caller from that of another. */
 export function principalKey(principal: Principal | undefined): string {
   return principal === undefined ? '' : `${principal.issuer ?? ''}\u0000${principal.id}`;
 }

@@ -1,45 +1,45 @@
-// Where a server may deviate from the official text. A profile of a seed document is one object of these options;
-// `{}` is the official behaviour. The stateless revision is always served by the official rules.
+// Where a server may deviate from the official specification. A profile is one object of these options; `{}` is the
+// official behaviour. Stateless revisions always follow the official rules.
 
 import type { WireError } from './errors.ts';
 import type { LogLevel } from './model.ts';
 
-/** Why a tool result carries an error, so that a profile can choose the text for each. */
+/** Why a tool result reports an error, so that a profile can choose a text for each reason. */
 export type ToolFailure = 'handler' | 'arguments' | 'unknownTool' | 'missingArguments' | 'timeout';
 
 export interface Rules {
-  /** What `initialize` may answer. Default: every handshake revision. */
+  /** What `initialize` may return. Default: every handshake revision. */
   readonly handshakeVersions?: readonly string[];
   readonly lifecycle?: {
-    /** Tolerate an `initialize` without protocolVersion, clientInfo or capabilities. Default true. */
+    /** Accept an `initialize` without protocolVersion, clientInfo or capabilities. Default true. */
     readonly lenientInitialize?: boolean;
-    /** When other requests are let in: once `initialize` is answered (default), or at `notifications/initialized`. */
+    /** When other requests are accepted: after the response to `initialize` (default), or at `notifications/initialized`. */
     readonly gate?: 'initialize' | 'initialized';
-    /** Whether `ping` passes the closed gate. Default true. */
+    /** Whether `ping` is accepted before that. Default true. */
     readonly pingBeforeInit?: boolean;
-    /** Further names of `notifications/initialized`. Default `["initialized"]`. */
+    /** Additional names of `notifications/initialized`. Default `["initialized"]`. */
     readonly initializedAliases?: readonly string[];
   };
-  /** Whether arrays are accepted. Default: as the negotiated revision says. */
+  /** Whether arrays are accepted. Default: as the negotiated revision defines. */
   readonly batch?: boolean;
   readonly errors?: {
-    /** `message` (default): the sentence is the message. `details`: generic message, sentence in `data.details`. */
+    /** `message` (default): the sentence is the message. `details`: a generic message, with the sentence in `data.details`. */
     readonly style?: 'message' | 'details';
-    /** Generic messages of codes a profile has of its own, for the style `details`. */
+    /** Generic messages of a profile's own codes, for the style `details`. */
     readonly titles?: Readonly<Record<number, string>>;
     /** Default `invalidParams`. */
     readonly unknownTool?: 'invalidParams' | 'methodNotFound' | 'result';
-    /** Default: as the revision says. */
+    /** Default: as the revision defines. */
     readonly invalidArguments?: 'error' | 'result';
-    /** Default: as the revision says. */
+    /** Default: as the revision defines. */
     readonly resourceNotFound?: 'invalidParams' | 'resourceNotFound';
-    /** Turns what a tool handler threw into a protocol error; undefined leaves it a tool result with `isError`. */
+    /** Turns what a tool handler threw into a protocol error; undefined keeps it a tool result with `isError`. */
     readonly handler?: (error: unknown, tool: string) => WireError | undefined;
-    /** The text of a tool result that reports an error. Default: the message as it is. */
+    /** The text of a tool result that reports an error. Default: the unchanged message. */
     readonly toolText?: (message: string, failure: ToolFailure) => string;
   };
   readonly tools?: {
-    /** A `tools/call` without `arguments`: treated as `{}` (default) or answered with an error result. */
+    /** A `tools/call` without `arguments`: treated as `{}` (default) or rejected with an error result. */
     readonly missingArguments?: 'empty' | 'error';
     /** Write `isError: false` on success. Default false. */
     readonly explicitIsErrorFalse?: boolean;
@@ -51,7 +51,7 @@ export interface Rules {
     readonly flatResource?: boolean;
   };
   readonly logging?: {
-    /** Further names of levels a client may ask for. Default `{ warn: "warning" }`. */
+    /** Additional level names that a client may use. Default `{ warn: "warning" }`. */
     readonly levelAliases?: Readonly<Record<string, LogLevel>>;
   };
   readonly execution?: {
@@ -62,7 +62,7 @@ export interface Rules {
   };
 }
 
-/** Rules with every default filled in; only what depends on the revision may stay open. */
+/** Rules with all defaults filled in; only what depends on the revision may be undefined. */
 export interface SettledRules {
   readonly lenientInitialize: boolean;
   readonly gate: 'initialize' | 'initialized';

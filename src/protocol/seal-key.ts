@@ -1,25 +1,25 @@
-// Which keys may seal, and what a sealer is made from.
+// Validates seal keys, and defines what a sealer is made from.
 
 import type { SealKey } from './ports.ts';
 
 /** What seals and opens the tokens of one server. */
 export interface Sealing {
   readonly key: SealKey;
-  /** Earlier keys: what they sealed is still opened, for a change of the key without a gap. */
+  /** Earlier keys: tokens they sealed can still be opened, so that a key can be rotated without interruption. */
   readonly previousKeys?: readonly SealKey[];
-  /** What the tokens are good for, such as the name of the server: one key may serve several that do not mix. */
+  /** What the tokens are valid for, such as the name of the server: servers can share a key, but not tokens. */
   readonly boundTo?: string;
 }
 
-/** A text that people think up is shorter, or repeats itself. */
+/** A text that a person makes up is usually shorter, or repeats itself. */
 const minTextLength = 32;
 const minDifferentCharacters = 12;
-/** 32 random bytes have fewer different ones than this once in 10^10 keys. */
+/** Only one in 10^10 random 32-byte keys has fewer distinct bytes than this. */
 const minDifferentBytes = 16;
 
 const remedy = 'make one with: openssl rand -base64 32';
 
-/** Throws for a key that could be guessed, long before anything is sealed. */
+/** Throws for a key that could be guessed, before anything is sealed. */
 export function checkSealKey(key: SealKey): void {
   if (typeof key === 'string') {
     if (key.length >= minTextLength && new Set(key).size >= minDifferentCharacters) return;
@@ -27,11 +27,11 @@ export function checkSealKey(key: SealKey): void {
       `A seal key needs at least ${minTextLength} characters, ${minDifferentCharacters} of them different; ${remedy}`,
     );
   }
-  if (key.byteLength !== 32) throw new TypeError(`A seal key has 32 bytes, not ${key.byteLength}; ${remedy}`);
-  if (isWeak(key)) throw new TypeError(`This seal key can be guessed: it is not random; ${remedy}`);
+  if (key.byteLength !== 32) throw new TypeError(`A seal key must have 32 bytes, not ${key.byteLength}; ${remedy}`);
+  if (isWeak(key)) throw new TypeError(`This seal key is not random and can be guessed; ${remedy}`);
 }
 
-/** Bytes that repeat, count up, or spell a text. */
+/** Bytes that repeat, count up, or are readable text. */
 export function isWeak(key: Uint8Array): boolean {
   const steps = new Set(key.map((byte, at) => byte - (key[at - 1] ?? 0)));
   const spells = key.every((byte) => byte >= 0x20 && byte < 0x7f);

@@ -1,22 +1,22 @@
-// Why the operating system refused a file or a folder, in words for people. Who tells whom about it is elsewhere.
+// The reason why the operating system denied access to a file or a folder, as text for people.
 
 type Thing = 'file' | 'folder';
 
 const reasons: Readonly<Record<string, (thing: Thing) => string>> = {
   ENOENT: (thing) => `there is no such ${thing}`,
-  ENOTDIR: () => 'a part of its path is no folder',
-  EEXIST: () => 'a part of its path is no folder',
+  ENOTDIR: () => 'a part of its path is not a folder',
+  EEXIST: () => 'a part of its path is not a folder',
   EISDIR: () => 'it is a folder',
-  EACCES: () => 'this user may not open it',
-  EPERM: () => 'this user may not open it',
+  EACCES: () => 'permission is denied',
+  EPERM: () => 'permission is denied',
   EROFS: () => 'the file system is read-only',
-  ENOSPC: () => 'no space is left',
-  EDQUOT: () => 'no space is left',
-  ELOOP: () => 'its links run in a circle',
+  ENOSPC: () => 'no space is left on the device',
+  EDQUOT: () => 'the disk quota is used up',
+  ELOOP: () => 'its symbolic links form a loop',
   ENAMETOOLONG: () => 'its name is too long',
 };
 
-/** The reason behind an error of the file system; undefined for any other error. */
+/** The reason of a file system error; undefined for any other error. */
 export function systemReason(error: unknown, thing: Thing): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && Object.hasOwn(reasons, code) ? reasons[code]?.(thing) : undefined;

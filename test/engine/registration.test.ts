@@ -109,12 +109,12 @@ test('a schema that JSON can not carry is refused when it is registered, by the 
   circle['again'] = circle;
   const input = (more: object): never => ({ type: 'object', ...more }) as never;
   expect(() => make().tool('a', { input: input({ default: circle }), run })).toThrow(
-    /^tool "a": the schema can not be written as JSON: Converting circular structure to JSON$/,
+    /^tool "a": the schema cannot be serialized to JSON: Converting circular structure to JSON$/,
   );
   expect(() => make().tool('a', { input: input({ const: 1n }), run })).toThrow(
-    /^tool "a": the schema can not be written as JSON: .*BigInt$/,
+    /^tool "a": the schema cannot be serialized to JSON: .*BigInt$/,
   );
   expect(() => make().tool('a', { input: input({ toJSON: () => undefined }), run })).toThrow(
-    'tool "a": the schema can not be written as JSON: its toJSON() returns nothing',
+    'tool "a": the schema cannot be serialized to JSON: its toJSON() returns nothing',
   );
 });

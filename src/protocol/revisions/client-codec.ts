@@ -1,5 +1,5 @@
-// What both dialects of a client share. They differ in how a conversation begins, in what surrounds the params of a
-// request and in how questions arrive; that is in client-handshake.ts and client-stateless.ts.
+// What both client codecs share. They differ in how a conversation starts, in what surrounds the params of a request
+// and in how input requests arrive; that is in client-handshake.ts and client-stateless.ts.
 
 import { notificationText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
@@ -9,7 +9,7 @@ import type { ClientSpelling } from './client-spelling.ts';
 
 type Shared = 'date' | 'requests' | 'serverCapabilities' | 'batches' | 'notification' | 'cancelled' | 'samplingResult';
 
-/** The members of a dialect that follow from its row alone. */
+/** The members of a codec that follow from its dialect. */
 export function sharedMembers(spelling: ClientSpelling): Pick<Dialect, Shared> {
   const { shared } = spelling;
   const sendable = new Set(spelling.notifications);
@@ -24,7 +24,7 @@ export function sharedMembers(spelling: ClientSpelling): Pick<Dialect, Shared> {
   };
 }
 
-/** The text of a request whose params are already put together. */
+/** The text of a request with encoded params. */
 export function requestWith(id: number, method: string, params: string): string {
   const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
   return params === '' ? `${head}}` : `${head},"params":{${params}}}`;
@@ -50,9 +50,9 @@ export function join(left: string, right: string): string {
 function spellSamplingResult(result: SamplingResult, { shared }: ClientSpelling): { [key: string]: unknown } | string {
   const blocks = (Array.isArray(result.content) ? result.content : [result.content]) as readonly { type: string }[];
   if (!shared.samplingAudio && blocks.some((each) => each.type === 'audio')) {
-    return `an answer with audio does not exist in ${shared.date}`;
+    return `a sampling response with audio is not supported in ${shared.date}`;
   }
   if (shared.samplingTools || !Array.isArray(result.content)) return { ...result };
-  if (blocks.length !== 1) return `an answer holds exactly one block in ${shared.date}`;
+  if (blocks.length !== 1) return `a sampling response must have exactly one content block in ${shared.date}`;
   return { ...result, content: blocks[0] };
 }

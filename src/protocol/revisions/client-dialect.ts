@@ -1,21 +1,21 @@
-// The contract of a dialect: how a client speaks one revision. Contract only; client-handshake.ts and
-// client-stateless.ts implement it, client-vocabulary.ts picks one. The server's side is revision.ts.
+// The interface of a client codec: how a client encodes and decodes one revision. client-handshake.ts and
+// client-stateless.ts implement it, client-revisions.ts picks one. The server's side is codec.ts.
 
 import type { Capabilities, Implementation, LogLevel, Meta, SamplingResult } from '../model.ts';
 import type { HeaderParam } from './headers.ts';
 
 type Fields = { readonly [key: string]: unknown };
 
-/** What travels beside the params of a request. */
+/** What is sent beside the params of a request. */
 export interface RequestMeta {
   readonly progressToken?: number;
-  /** The least important log message wanted with the answer, on revisions that ask per request. */
+  /** The lowest level of log messages wanted with the response, on revisions that set it per request. */
   readonly logLevel?: LogLevel | undefined;
-  /** Keys of the caller's own: trace context, extensions. */
+  /** Additional keys of the caller: trace context, extensions. */
   readonly extra?: Meta | undefined;
 }
 
-/** What a result turned out to be. */
+/** A decoded result. */
 export type Reading =
   | { readonly kind: 'complete' }
   | {
@@ -25,25 +25,25 @@ export type Reading =
     }
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** One question inside a result that asks for input. */
+/** One input request inside a result that requires input. */
 export interface InputRequest {
   readonly method: string;
   readonly params: Fields;
 }
 
-/** How requests of this revision travel over HTTP. */
+/** How requests of this revision are sent over HTTP. */
 export interface HttpManners {
-  /** Headers of every request once the revision is settled: names and values in turn. */
+  /** Headers of every request once the revision is negotiated: names and values alternate. */
   readonly headers: readonly string[];
   /** Parts of the body are repeated in headers. */
   readonly mirrored: boolean;
-  /** There are sessions: an id to send back, a standing stream, streams that can be taken up again. */
+  /** There are sessions: an id to send back, a standalone stream, resumable streams. */
   readonly sessions: boolean;
   /** Closing the stream of a request cancels it. */
   readonly closingCancels: boolean;
 }
 
-/** What a server said of itself when the conversation began. */
+/** What a server returned about itself when the conversation started. */
 export interface ServerFacts {
   readonly capabilities: Capabilities;
   readonly serverInfo: Implementation | undefined;
@@ -58,15 +58,15 @@ export interface ListenFilter {
   readonly uris?: readonly string[];
 }
 
-/** One revision of the protocol, ready to speak for one client. */
+/** One revision of the protocol, ready to use for one client. */
 export interface Dialect {
   readonly date: string;
   readonly opening: 'initialize' | 'discover';
-  /** How a server's question arrives: as a request of its own, or as a result that asks to come back. */
+  /** How a server's input request arrives: as a request, or as a result that requires a retry. */
   readonly asks: 'push' | 'retry';
-  /** Requests a server may know; anything else is not sent. */
+  /** Requests that a server may support; others are not sent. */
   readonly requests: ReadonlySet<string>;
-  /** Capabilities a server can declare; it need not declare what has no word. */
+  /** Capabilities that a server can declare; a feature without one needs no declaration. */
   readonly serverCapabilities: readonly string[];
   /** Messages may arrive in arrays. */
   readonly batches: boolean;
@@ -77,14 +77,14 @@ export interface Dialect {
   /** The text of a notification; undefined where the revision does not have it. */
   notification(method: string, params?: Fields): string | undefined;
   cancelled(id: number, reason: string): string;
-  /** The params that open a conversation, as `request` wants them. */
+  /** The params that start a conversation, in the form that `request` takes. */
   openingFields(): string;
-  /** Sorts the result of a request. */
+  /** Classifies the result of a request. */
   read(result: Fields): Reading;
-  /** Headers that mirror a request: names and values in turn. Empty where nothing is mirrored. */
+  /** Headers that mirror a request: names and values alternate. Empty where nothing is mirrored. */
   headers(method: string, name: string | undefined, params: readonly HeaderParam[], args: Fields): readonly string[];
   /** The params of a request that waits for changes. */
   listenFields(filter: ListenFilter): string;
-  /** A model's answer as the revision can carry it, or why it can not. */
+  /** A model's response as the revision can encode it, or why it cannot. */
   samplingResult(result: SamplingResult): Fields | string;
 }

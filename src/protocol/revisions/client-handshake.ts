@@ -1,5 +1,5 @@
-// A client on revisions opened by `initialize`: who it is and what it can do is said once, and the server may send
-// requests of its own.
+// A client on revisions that start with `initialize`: it declares identity and capabilities once, and the server may
+// send requests.
 
 import type { Capabilities, Implementation } from '../model.ts';
 import { join, metaMembers, requestWith, sharedMembers } from './client-codec.ts';
@@ -39,7 +39,7 @@ export function createHandshakeDialect(
       };
       return JSON.stringify(params).slice(1, -1);
     },
-    // Whatever else a result says of itself, these revisions know only results that are final.
+    // These revisions have only complete results, whatever else a result contains.
     read: () => complete,
     headers: () => none,
     listenFields: () => '',

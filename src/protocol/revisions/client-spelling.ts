@@ -1,4 +1,4 @@
-// What a client may say in each revision: one row of data per date, beside the row both sides share (spelling.ts).
+// What a client may send in each revision: one row of data per date, beside the row both sides share (dialects.ts).
 
 import { isObject } from '../json-rpc.ts';
 import type { Capabilities } from '../model.ts';
@@ -6,11 +6,11 @@ import { handshakeSpellings, type Spelling, statelessSpellings } from './spellin
 
 export interface ClientSpelling {
   readonly shared: Spelling;
-  /** Over HTTP every request names the revision once it is settled. */
+  /** Over HTTP every request names the revision once it is negotiated. */
   readonly versionHeader: boolean;
   /** Notifications a client may send. */
   readonly notifications: readonly string[];
-  /** Declared capabilities with the flags each may carry; what is not the protocol's own is passed on. */
+  /** Capabilities a client may declare, with the flags of each; capabilities outside the protocol are passed on. */
   readonly capabilities: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -45,11 +45,11 @@ const rows: Readonly<Record<string, Row>> = {
 
 const withRow = (shared: Spelling): ClientSpelling => ({ shared, ...(rows[shared.date] as Row) });
 
-/** Oldest first, as in spelling.ts. */
+/** Oldest first, as in dialects.ts. */
 export const clientHandshakeSpellings: readonly ClientSpelling[] = handshakeSpellings.map(withRow);
 export const clientStatelessSpellings: readonly ClientSpelling[] = statelessSpellings.map(withRow);
 
-/** What a client declares, as far as the revision has words for it. */
+/** What a client declares, as far as the revision supports it. */
 export function spellCapabilities(declared: Capabilities, spelling: ClientSpelling): Capabilities {
   const spelled: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(declared)) {
@@ -57,7 +57,7 @@ export function spellCapabilities(declared: Capabilities, spelling: ClientSpelli
     const flags = spelling.capabilities[key];
     if (flags === undefined || !isObject(value)) continue;
     spelled[key] = Object.fromEntries(Object.entries(value).filter(([flag]) => flags.includes(flag)));
-    // Before forms and URLs had names of their own, elicitation meant forms.
+    // Before form and URL elicitation had separate flags, elicitation meant forms.
     if (key === 'elicitation' && flags.length === 0 && isObject(value['url']) && !isObject(value['form'])) {
       delete spelled[key];
     }

@@ -1,5 +1,5 @@
-// A client on revisions in which every request stands alone: each names its revision, the client and what it can do,
-// and a result may ask for input instead of being final.
+// A client on stateless revisions: each request names its revision, the client and its capabilities, and a result may
+// require input instead of being complete.
 
 import { isObject } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
@@ -43,7 +43,7 @@ export function createStatelessDialect(
   };
 }
 
-/** A result without a type is final: the server is older than it claims (2026-07-28, Versioning). */
+/** A result without a type is complete: the server is older than it claims (2026-07-28, Versioning). */
 function readUnusual(result: Fields): Reading {
   const type = result['resultType'];
   if (type === undefined) return complete;
@@ -78,7 +78,7 @@ function mirror(
   for (const { header, path } of params) {
     let value: unknown = args;
     for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-    // What is absent, null or not a plain value is not mirrored; the server judges it by the body.
+    // A value that is absent, null or not primitive is not mirrored; the server validates it in the body.
     if (value === undefined || value === null || typeof value === 'object') continue;
     headers.push(`Mcp-Param-${header}`, encodeHeaderValue(String(value)));
   }

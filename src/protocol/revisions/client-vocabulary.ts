@@ -1,5 +1,5 @@
-// Everything one client can speak, and how it finds out what a server does: reading the answers that open a
-// conversation, and what an error says about revisions. Rules: which error means which era.
+// All revisions one client supports, and negotiation: decoding the responses that start a conversation, and what an
+// error says about the revisions of a server.
 
 import { errorRows } from '../errors.ts';
 import { isObject, type JsonRpcErrorObject } from '../json-rpc.ts';
@@ -23,12 +23,12 @@ export type {
 
 type Fields = { readonly [key: string]: unknown };
 
-/** What an opening answer came to. */
+/** The decoded response to an opening request. */
 export type Opened =
   | { readonly ok: true; readonly dialect: Dialect; readonly facts: ServerFacts }
   | { readonly ok: false; readonly why: string };
 
-/** What a refused probe tells: speak another stateless revision, none in common, or open with a handshake. */
+/** What a rejected probe shows: use another stateless revision, none in common, or start with a handshake. */
 export type Hint =
   | { readonly kind: 'retry'; readonly dialect: Dialect }
   | { readonly kind: 'no-overlap'; readonly supported: readonly string[] }
@@ -40,17 +40,17 @@ export const revisions: readonly string[] = [...clientHandshakeSpellings, ...cli
   ({ shared }) => shared.date,
 );
 
-/** The dialects a client may use. */
+/** The codecs that a client may use. */
 export class ClientVocabulary {
   /** Newest first. */
   readonly handshake: readonly Dialect[];
   readonly stateless: readonly Dialect[];
 
-  /** Throws a `TypeError` when `enabled` names something that is no revision. */
+  /** Throws a `TypeError` when `enabled` contains something that is not a revision. */
   constructor(identity: Implementation, capabilities: Capabilities, enabled: readonly string[] = revisions) {
     const unknown = enabled.filter((each) => !revisions.includes(each));
     if (unknown.length > 0) {
-      throw new TypeError(`${unknown.join(', ')} is not a revision; there are ${revisions.join(', ')}`);
+      throw new TypeError(`${unknown.join(', ')} is not a revision; use one of ${revisions.join(', ')}`);
     }
     const wanted = ({ shared }: { shared: { date: string } }): boolean => enabled.includes(shared.date);
     this.handshake = clientHandshakeSpellings
@@ -63,31 +63,31 @@ export class ClientVocabulary {
       .reverse();
   }
 
-  /** Reads what `initialize` was answered. Any enabled revision will do, whichever was offered. */
+  /** Decodes the response to `initialize`. Any enabled revision is accepted, whichever was offered. */
   readInitialize(result: Fields): Opened {
     const { protocolVersion, capabilities, serverInfo, instructions } = result;
-    if (typeof protocolVersion !== 'string') return { ok: false, why: 'the answer names no protocolVersion' };
+    if (typeof protocolVersion !== 'string') return { ok: false, why: 'the response has no protocolVersion' };
     const dialect = this.handshake.find(({ date }) => date === protocolVersion);
     if (dialect === undefined) {
       const mine = this.handshake.map(({ date }) => date).join(', ');
-      return { ok: false, why: `the server speaks ${clip(protocolVersion)}, this client ${mine}` };
+      return { ok: false, why: `the server uses revision ${clip(protocolVersion)}, this client supports ${mine}` };
     }
     return { ok: true, dialect, facts: toFacts(capabilities, serverInfo, instructions) };
   }
 
-  /** Reads what `server/discover` was answered: the newest revision both sides know. */
+  /** Decodes the response to `server/discover`: picks the newest revision that both sides support. */
   readDiscover(result: Fields): Opened {
     const { supportedVersions, capabilities, instructions, _meta: meta } = result;
     if (!Array.isArray(supportedVersions) || !isObject(capabilities)) {
-      return { ok: false, why: 'the answer is not a DiscoverResult' };
+      return { ok: false, why: 'the response is not a DiscoverResult' };
     }
     const dialect = this.stateless.find(({ date }) => supportedVersions.includes(date));
-    if (dialect === undefined) return { ok: false, why: `the server speaks ${names(supportedVersions)}` };
+    if (dialect === undefined) return { ok: false, why: `the server supports only ${names(supportedVersions)}` };
     const serverInfo = isObject(meta) ? meta[metaKeys.serverInfo] : undefined;
     return { ok: true, dialect, facts: toFacts(capabilities, serverInfo, instructions) };
   }
 
-  /** What an error in answer to a probe says about the server. Only errors of the stateless era are told by code. */
+  /** What an error response to a probe shows about the server. Only stateless servers are recognized by error code. */
   hint(error: JsonRpcErrorObject): Hint {
     if (error.code === errorRows.headerMismatch.code || error.code === errorRows.missingCapability.code) {
       return { kind: 'stateless' };
@@ -95,7 +95,7 @@ export class ClientVocabulary {
     if (error.code !== errorRows.unsupportedVersion.code) return { kind: 'handshake' };
     const listed = isObject(error.data) ? error.data['supported'] : undefined;
     const supported = Array.isArray(listed) ? listed.filter((each) => typeof each === 'string') : [];
-    // Also where it is the one just refused: the server lists it itself, so asking once more is worth it.
+    // Also if it is the one just rejected: the server lists it itself, so one more attempt is worthwhile.
     const dialect = this.stateless.find(({ date }) => supported.includes(date));
     if (dialect !== undefined) return { kind: 'retry', dialect };
     return supported.some(isStatelessDate) ? { kind: 'no-overlap', supported } : { kind: 'handshake' };

@@ -1,5 +1,5 @@
-// What handshake and stateless codecs share: spelling results, errors and notifications from a row of data. They
-// differ in the envelope around a result, in error codes and in how questions are asked; those come in as options.
+// What handshake and stateless codecs share: encoding results, errors and notifications from a row of data. They
+// differ in the envelope around a result, in error codes and in how input requests are sent; those are options.
 
 import type { Ability } from '../abilities.ts';
 import { type ErrorKind, errorRows, type WireError } from '../errors.ts';
@@ -22,11 +22,11 @@ import { isWrapped, wrapSchema } from './structured.ts';
 
 type Schema = { readonly [key: string]: unknown };
 
-/** What makes a codec a handshake or a stateless one. */
+/** What differs between a handshake and a stateless codec. */
 export interface Envelope {
   readonly asks: Revision['asks'];
   readonly greeting: Revision['greeting'];
-  /** Closes a result: `fields` is JSON without braces, maybe empty. */
+  /** Closes a result: `fields` is JSON without braces, may be empty. */
   close(fields: string, meta: Meta | undefined, cache: CacheHint | undefined): string;
   readonly codes: Partial<Record<ErrorKind, number>>;
   readonly statuses: Partial<Record<ErrorKind, number>>;
@@ -99,7 +99,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
       const cursor = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
       return close(`"${key}":[${texts.join(',')}]${cursor}`, undefined, cache);
     },
-    // Only a codec that asks by retry can be asked for these two; the envelope marks them as not complete itself.
+    // Only a codec whose input requests are retries uses these two; the envelope itself marks them as incomplete.
     inputRequired(requests, state) {
       const parts = ['"resultType":"input_required"'];
       if (Object.keys(requests).length > 0) parts.push(`"inputRequests":${JSON.stringify(requests)}`);
@@ -178,14 +178,14 @@ function errorText(
     : `{"jsonrpc":"2.0","error":${text}}`;
 }
 
-/** The generic message of a code, for profiles that keep the sentence in `data.details`. */
+/** The generic message of a code, for profiles that put the sentence into `data.details`. */
 function titleOf(code: number, kind: ErrorKind): string {
   const row = errorRows[kind];
   if (row.code === code) return row.title;
   return Object.values(errorRows).find((each) => each.code === code)?.title ?? row.title;
 }
 
-/** The sentence without the generic title it may open with. */
+/** The sentence without a leading generic title. */
 function detailsOf(error: WireError): string {
   const prefix = `${errorRows[error.kind].title}: `;
   return error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;

@@ -1,5 +1,5 @@
-// Spells content blocks and items for a revision: fields it lacks are left out, blocks it lacks are replaced by the
-// nearest thing it has.
+// Encodes content blocks and items for a revision: fields it lacks are left out, blocks it lacks are replaced by the
+// closest ones it has.
 
 import type { Content, Prompt, Resource, ResourceContents, ResourceTemplate, Tool } from '../model.ts';
 import type { Spelling } from './spelling.ts';
@@ -19,7 +19,7 @@ export function pick(from: object, keys: readonly string[]): Fields {
 function withAnnotations(fields: Fields, spelling: Spelling): Fields {
   if (fields['annotations'] === undefined) return fields;
   const annotations = pick(fields['annotations'] as object, spelling.annotations);
-  // Where the revision knows none of them, there is nothing to announce.
+  // If the revision has none of them, the object is left out.
   if (Object.keys(annotations).length > 0) fields['annotations'] = annotations;
   else delete fields['annotations'];
   return fields;
@@ -38,7 +38,7 @@ function block(from: object, keys: readonly string[], spelling: Spelling): Field
   return fields;
 }
 
-/** One content block as the revision spells it. `flat`: the resource's fields stand beside `type`. */
+/** One content block as the revision encodes it. `flat`: the resource's fields are beside `type`. */
 export function spellContent(content: Content, spelling: Spelling, flat = false): Fields {
   switch (content.type) {
     case 'audio':
@@ -56,7 +56,7 @@ export function spellContent(content: Content, spelling: Spelling, flat = false)
   }
 }
 
-/** JSON of a list of blocks. A single plain text is by far the commonest and is put together by hand. */
+/** JSON of a list of blocks. A single plain text is by far the most common and is concatenated directly. */
 export function contentText(blocks: readonly Content[], spelling: Spelling, flat = false): string {
   if (blocks.length === 1) {
     const only = blocks[0] as Content;
@@ -82,7 +82,7 @@ function audioAsResource(audio: { data: string; mimeType: string; annotations?: 
   return block({ type: 'resource', resource, annotations: audio.annotations }, blockKeys.resource, spelling);
 }
 
-/** A short stable name for a blob (FNV-1a); it only has to differ between the clips of one answer. */
+/** A short stable name for a blob (FNV-1a); it only has to differ between the blobs of one response. */
 function digest(data: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < data.length; i++) hash = Math.imul(hash ^ data.charCodeAt(i), 0x01000193);
@@ -98,7 +98,7 @@ function withoutDialect(schema: object): object {
   return rest;
 }
 
-/** A tool as the revision lists it; `outputSchema` is already in the form the revision can carry. */
+/** A tool as the revision lists it; `outputSchema` is already in a form that the revision supports. */
 export function spellTool(tool: Tool, spelling: Spelling): Fields {
   const fields = pick(tool, spelling.tool);
   if (!spelling.schemaDialect) {
@@ -107,7 +107,7 @@ export function spellTool(tool: Tool, spelling: Spelling): Fields {
     }
   }
   if (spelling.tool.includes('annotations')) {
-    // Revisions that have hints but no `title` of their own carry the title among the hints.
+    // Revisions that have hints but no `title` on tools carry the title among the hints.
     const title = spelling.tool.includes('title') ? tool.annotations?.title : (tool.annotations?.title ?? tool.title);
     const annotations = pick({ ...tool.annotations, title }, spelling.toolAnnotations);
     if (Object.keys(annotations).length > 0) fields['annotations'] = annotations;

@@ -1,5 +1,5 @@
-// Revisions opened by `initialize`: facts about the client are settled once, answers carry nothing but themselves,
-// and a server may send requests of its own.
+// Revisions that start with `initialize`: facts about the client are negotiated once, responses need no envelope, and
+// a server may send requests.
 
 import type { Implementation, Meta } from '../model.ts';
 import type { SettledRules } from '../rules.ts';
@@ -16,9 +16,9 @@ export function createHandshakeCodec(spelling: Spelling, identity: Implementatio
     codes: {
       ...(rules.resourceNotFound === 'invalidParams' ? { resourceNotFound: -32602 } : {}),
       ...(rules.unknownTool === 'methodNotFound' ? { unknownTool: -32601 } : {}),
-      // Only revisions that know the question have a code for its being required.
+      // Only revisions with URL elicitation have a code that requires it.
       ...(spelling.elicitationId ? {} : { urlElicitationRequired: -32603 }),
-      // These revisions have no codes for the stateless ladder; plain words serve.
+      // These revisions lack the error codes of stateless requests; generic codes with a clear message replace them.
       missingCapability: -32602,
       unsupportedVersion: -32602,
       headerMismatch: -32600,
@@ -33,7 +33,7 @@ function close(fields: string, meta: Meta | undefined): string {
 }
 
 function greet({ capabilities, instructions }: Welcome, spelling: Spelling, identity: Implementation): string {
-  // Keys that are not the protocol's own (experimental, extensions, a vendor's) are passed on as they are.
+  // Keys outside the protocol (experimental, extensions, a vendor's) are passed on unchanged.
   const known = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks'];
   const declared = Object.fromEntries(
     Object.entries(capabilities).filter(([key]) => !known.includes(key) || spelling.serverCapabilities.includes(key)),

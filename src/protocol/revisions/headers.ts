@@ -1,5 +1,5 @@
-// Header values that mirror the body on the stateless revision: sentinel encoding, and the comparison of what the
-// headers say with what the body says. 2026-07-28, Transports, "Streamable HTTP".
+// Header values that mirror the body on stateless revisions: sentinel encoding, and the comparison of headers with the
+// body. 2026-07-28, Transports, "Streamable HTTP".
 
 import { type WireError, wireErrors } from '../errors.ts';
 import type { ReadHeader } from '../exchange.ts';
@@ -8,12 +8,12 @@ import { methodRow } from '../methods.ts';
 
 const sentinel = /^=\?base64\?(.*)\?=$/s;
 
-/** Values decoded lately: clients mirror the same few names over and over. Bounded, since they may also invent new ones. */
+/** Recently decoded values: clients mirror the same few names again and again. Bounded against made-up names. */
 const decoded = new Map<string, string>();
 const maxDecoded = 512;
 const maxDecodedLength = 128;
 
-/** Decodes a mirrored value; undefined when it claims to be encoded and is not well-formed. */
+/** Decodes a mirrored value; undefined when it is marked as encoded and is not well-formed. */
 export function decodeHeaderValue(raw: string): string | undefined {
   const known = decoded.get(raw);
   if (known !== undefined) return known;
@@ -39,7 +39,7 @@ function decodeAfresh(raw: string): string | undefined {
   }
 }
 
-/** Encodes a value for a mirrored header; plain where it can be, in the sentinel form where it must. */
+/** Encodes a value for a mirrored header: plain if possible, otherwise in the sentinel form. */
 export function encodeHeaderValue(value: string): string {
   const plain = /^[\t\x20-\x7e]*$/.test(value) && value.trim() === value && !sentinel.test(value);
   if (plain) return value;
@@ -48,7 +48,7 @@ export function encodeHeaderValue(value: string): string {
   return `=?base64?${btoa(binary)}?=`;
 }
 
-/** A header that is there and disagrees; it is reported before an unsupported version is. */
+/** Checks headers that are present. A contradiction is reported before an unsupported version is. */
 export function checkPresentHeaders(
   message: JsonRpcRequest | JsonRpcNotification,
   version: string,
@@ -70,7 +70,7 @@ function checkMethodHeader(
   return wireErrors.headerMismatch(`Mcp-Method is ${quote(said)} but the body says ${quote(method)}`);
 }
 
-/** The headers of a notification: none is required of it, but one that is there must not contradict it. */
+/** The headers of a notification: none is required, but one that is present must not contradict the body. */
 export function checkNotificationHeaders(
   notification: JsonRpcNotification,
   version: unknown,
@@ -80,13 +80,13 @@ export function checkNotificationHeaders(
   return checkMethodHeader(notification, header);
 }
 
-/** Headers that must be there, and the name of the thing addressed. */
+/** Headers that are required, and the name of the target. */
 export function checkRequiredHeaders(request: JsonRpcRequest, header: ReadHeader): WireError | undefined {
   if (header('mcp-protocol-version') === undefined) return wireErrors.headerMismatch('MCP-Protocol-Version is missing');
   if (header('mcp-method') === undefined) return wireErrors.headerMismatch('Mcp-Method is missing');
   const nameIn = methodRow(request.method)?.nameIn;
   const named = nameIn === undefined ? undefined : request.params?.[nameIn];
-  // Without a usable name in the body, the params themselves are wrong and are reported as such.
+  // Without a usable name in the body, the params are wrong and are reported instead.
   if (nameIn === undefined || typeof named !== 'string') return undefined;
   const raw = header('mcp-name');
   if (raw === undefined) return wireErrors.headerMismatch(`Mcp-Name is missing; it mirrors params.${nameIn}`);
@@ -104,17 +104,17 @@ export interface HeaderParam {
   readonly path: readonly string[];
 }
 
-/** Collects the `x-mcp-header` arguments of a schema, or says why one is not allowed. */
+/** Collects the `x-mcp-header` arguments of a schema, or returns why one is not allowed. */
 export function headerParams(schema: { readonly [key: string]: unknown }): readonly HeaderParam[] | string {
   let text: string | undefined;
   try {
     text = JSON.stringify(schema) as string | undefined;
   } catch (error) {
-    // A circle, a bigint. Only the first line says what; the others draw the circle.
-    return `the schema can not be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+    // A circular reference or a bigint. The first line says which; the others draw the circle.
+    return `the schema cannot be serialized to JSON: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
   }
-  if (text === undefined) return 'the schema can not be written as JSON: its toJSON() returns nothing';
-  // Most schemas mirror nothing, which is told faster by their text.
+  if (text === undefined) return 'the schema cannot be serialized to JSON: its toJSON() returns nothing';
+  // Most schemas mirror nothing, and a search of their text shows that faster.
   if (!text.includes('"x-mcp-header"')) return [];
   const found: HeaderParam[] = [];
   const problem = collect(schema, [], found, true);
@@ -177,7 +177,7 @@ export function checkParamHeaders(
       if (raw !== undefined) return wireErrors.headerMismatch(`Mcp-Param-${name} is sent but the argument is absent`);
       continue;
     }
-    // What is not of the declared type is the business of argument validation.
+    // A value of another type is reported by argument validation.
     if (type === 'integer' ? !Number.isInteger(value) : typeof value !== type) continue;
     if (raw === undefined) return wireErrors.headerMismatch(`Mcp-Param-${name} is missing`);
     const decoded = decodeHeaderValue(raw);

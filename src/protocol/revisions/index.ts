@@ -1,5 +1,5 @@
-// Picks the revision that speaks: by the claim a message makes itself, or by what `initialize` settled. The only
-// place, with its neighbours in this folder, that knows which revisions there are.
+// Picks the codec for a message: by the revision the message names, or by what `initialize` negotiated. Only this
+// folder knows which revisions exist.
 
 import { type WireError, wireErrors } from '../errors.ts';
 import type { ReadHeader, Route } from '../exchange.ts';
@@ -22,13 +22,13 @@ export const handshakeRevisions: readonly string[] = handshakeSpellings.map((eac
 /** Names of the stateless revisions, oldest first. */
 export const statelessRevisions: readonly string[] = statelessSpellings.map((each) => each.date);
 
-/** Everything one server can speak. Codecs are made once, when first needed. */
+/** The revisions one server supports. Codecs are created once, when first needed. */
 export class Vocabulary {
   readonly #identity: Implementation;
   readonly #rules: ReturnType<typeof settleRules>;
   readonly #handshake = new Map<string, Revision>();
   readonly #stateless = new Map<string, Revision>();
-  /** What `initialize` may answer, oldest first. */
+  /** What `initialize` may return, oldest first. */
   readonly handshakeVersions: readonly string[];
 
   constructor(identity: Implementation, rules: Rules = {}) {
@@ -70,39 +70,39 @@ export class Vocabulary {
     return codec;
   }
 
-  /** What `initialize` settles on: the client's wish where it is enabled, otherwise the newest we have. */
+  /** The result of negotiation: the version the client requested if it is enabled, otherwise the newest enabled one. */
   negotiate(wish: unknown): Revision | undefined {
     const newest = this.handshakeVersions.at(-1);
     if (newest === undefined) return undefined;
     return (typeof wish === 'string' ? this.handshake(wish) : undefined) ?? this.handshake(newest);
   }
 
-  /** Speaks where nothing is settled yet: errors before any revision is known. */
+  /** Used before a revision is known, for early errors. */
   get unsettled(): Revision {
     const oldest = this.handshakeVersions[0];
     const codec = oldest === undefined ? this.stateless(statelessRevisions[0] as string) : this.handshake(oldest);
     return codec as Revision;
   }
 
-  /** Speaks where no body was read: by the version header, which then is all there is to go by. */
+  /** Used where no body was read: the version header is the only clue. */
   speakerFor(header: ReadHeader): Revision {
     const said = header('mcp-protocol-version')?.trim();
     return said !== undefined && isStatelessDate(said) ? this.newest : this.unsettled;
   }
 
-  /** Speaks to requests that claim to stand alone but can not be served as they claim. */
+  /** Used for stateless requests that cannot be served as they claim. */
   get newest(): Revision {
     return this.stateless(statelessRevisions.at(-1) as string) as Revision;
   }
 
-  /** The handshake revision spoken where neither session nor header names one; undefined when none is enabled. */
+  /** The handshake revision used where neither session nor header names one; undefined when none is enabled. */
   get assumedVersion(): string | undefined {
     return this.handshakeVersions.includes(assumedDate) ? assumedDate : this.handshakeVersions[0];
   }
 
   /**
-   * How a message is to be served where connections are no sessions. The body decides; a header that names a
-   * revision without sessions decides where the body makes no claim.
+   * How a message is handled where connections are not sessions. The body decides; if it names no revision, a header
+   * that names a revision without sessions decides.
    */
   route(value: unknown, header: ReadHeader): Route {
     if (Array.isArray(value)) {
@@ -118,15 +118,15 @@ export class Vocabulary {
     if (this.claims(params) || this.handshakeVersions.length === 0) return 'alone';
     const said = header('mcp-protocol-version');
     if (said !== undefined && !this.handshakeVersions.includes(said) && isStatelessDate(said.trim())) return 'alone';
-    // The commonest shape, told at a glance; what is no message at all is refused where sessions do not matter.
+    // Fast path for the most common shape. What is not a message at all is rejected where sessions do not matter.
     if (jsonrpc === '2.0' && typeof method === 'string' && (params === undefined || isObject(params))) return 'session';
     return sortMessage(value).kind === 'refused' ? 'alone' : 'session';
   }
 
   /**
-   * Decides who speaks for a request. A revision: the request stands alone and speaks it. Undefined: it belongs to
-   * the handshake session of its channel. An error: it is refused. The body decides; headers are only cross-checked,
-   * or decide where the body makes no claim.
+   * Finds the codec for a request. A codec: the request is stateless and names that revision. Undefined: it belongs to
+   * the handshake session of its channel. An error: it is rejected. The body decides; headers are only cross-checked,
+   * or decide where the body names no revision.
    */
   classify(request: JsonRpcRequest, header: ReadHeader | undefined): Revision | WireError | undefined {
     const meta = request.params?.['_meta'];
@@ -145,7 +145,7 @@ export class Vocabulary {
     return (header && checkRequiredHeaders(request, header)) ?? codec;
   }
 
-  /** What headers say against a notification that came with them. */
+  /** The error of a notification whose headers contradict it. */
   contradiction(notification: JsonRpcNotification, header: ReadHeader): WireError | undefined {
     const meta = notification.params?.['_meta'];
     return checkNotificationHeaders(notification, isObject(meta) ? meta[metaKeys.protocolVersion] : undefined, header);
@@ -156,13 +156,13 @@ export class Vocabulary {
     if (said === undefined || !isStatelessDate(said)) return undefined;
     if (request.method === 'initialize') {
       return wireErrors.headerMismatch(
-        `MCP-Protocol-Version ${said} has no initialize; claim it in params._meta of each request instead`,
+        `MCP-Protocol-Version ${said} has no initialize; name it in params._meta of each request instead`,
       );
     }
     return wireErrors.envelope(lacksClaim(said));
   }
 
-  /** What to tell a client of the handshake era where none of its revisions is enabled. */
+  /** The error for a handshake client where no handshake revision is enabled. */
   #unserved(request: JsonRpcRequest, header: ReadHeader | undefined): WireError {
     if (request.method === 'initialize') {
       return wireErrors.unsupportedVersion(request.params?.['protocolVersion'] ?? null, statelessRevisions);
@@ -173,7 +173,7 @@ export class Vocabulary {
     return wireErrors.envelope(lacksClaim(said ?? statelessRevisions.at(-1)));
   }
 
-  /** True when a message, unlike its header, makes a claim of its own. */
+  /** True when the body of a message names its revision. */
   claims(params: Params | null | undefined): boolean {
     const meta = params?.['_meta'];
     return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
@@ -188,7 +188,7 @@ function isUnknownVersion(version: unknown): boolean {
   return typeof version === 'string' && !handshakeRevisions.includes(version);
 }
 
-/** Says what is wrong with the `_meta` of a request that claims to stand alone. */
+/** Returns what is wrong with the `_meta` of a stateless request. */
 function checkEnvelope(meta: Params): string | undefined {
   if (typeof meta[metaKeys.protocolVersion] !== 'string') return `_meta ${metaKeys.protocolVersion} must be a string`;
   const capabilities = meta[metaKeys.clientCapabilities];

@@ -1,5 +1,5 @@
-// Spells what a server asks of a client: forms, URLs, model calls. Older revisions get the nearest form they know;
-// what they can not express is refused with a sentence the handler's author can act on.
+// Encodes input requests: forms, URLs, model calls. Older revisions get the closest form they support; what they cannot
+// express is rejected with a message that the author of the handler can act on.
 
 import { isObject } from '../json-rpc.ts';
 import type { Capabilities, SamplingParams } from '../model.ts';
@@ -7,12 +7,12 @@ import type { Spelling } from './spelling.ts';
 
 type Schema = { readonly [key: string]: unknown };
 
-/** Either the params to send, or why this revision can not express them. */
+/** Either the params to send, or why this revision cannot express them. */
 export type Spelled = { readonly ok: true; readonly params: Schema } | { readonly ok: false; readonly reason: string };
 
 /** The params of a form elicitation. */
 export function spellForm(message: string, schema: Schema, spelling: Spelling): Spelled {
-  if (spelling.elicitation === 'none') return { ok: false, reason: `elicitation does not exist in ${spelling.date}` };
+  if (spelling.elicitation === 'none') return { ok: false, reason: `elicitation is not supported in ${spelling.date}` };
   if (spelling.elicitation === 'full') {
     return { ok: true, params: { mode: 'form', message, requestedSchema: schema } };
   }
@@ -28,7 +28,7 @@ export function spellForm(message: string, schema: Schema, spelling: Spelling): 
   return { ok: true, params: { message, requestedSchema: { ...rest, properties } } };
 }
 
-/** A form field without titled options and without defaults other than of booleans. */
+/** A form field without titled options, and without defaults except for booleans. */
 function simplerField(property: Schema): Schema {
   const { default: initial, oneOf, ...field } = property as Record<string, unknown>;
   if (property['type'] === 'boolean' && initial !== undefined) field['default'] = initial;
@@ -42,7 +42,7 @@ function simplerField(property: Schema): Schema {
 /** The params of a URL elicitation. */
 export function spellUrl(message: string, url: string, elicitationId: string, spelling: Spelling): Spelled {
   if (spelling.elicitation !== 'full') {
-    return { ok: false, reason: `URL elicitation does not exist in ${spelling.date}` };
+    return { ok: false, reason: `URL elicitation is not supported in ${spelling.date}` };
   }
   const params = { mode: 'url', message, url };
   return { ok: true, params: spelling.elicitationId ? { ...params, elicitationId } : params };
@@ -53,12 +53,13 @@ export function spellSampling(asked: SamplingParams, spelling: Spelling, capabil
   const { tools, toolChoice, includeContext, messages, ...rest } = asked;
   const params: Record<string, unknown> = { ...rest };
   if (tools !== undefined || toolChoice !== undefined) {
-    if (!spelling.samplingTools) return { ok: false, reason: `sampling with tools does not exist in ${spelling.date}` };
+    if (!spelling.samplingTools)
+      return { ok: false, reason: `sampling with tools is not supported in ${spelling.date}` };
     if (tools !== undefined) params['tools'] = tools;
     if (toolChoice !== undefined) params['toolChoice'] = toolChoice;
   }
   const declared = isObject(capabilities['sampling']) ? capabilities['sampling'] : {};
-  // Servers may only widen the context where the client said it supports that; older clients always do.
+  // Servers may include more context only if the client declared support; older clients always support it.
   const mayWiden = !spelling.samplingTools || isObject(declared['context']);
   if (includeContext !== undefined && (includeContext === 'none' || mayWiden))
     params['includeContext'] = includeContext;
@@ -74,19 +75,19 @@ export function spellSampling(asked: SamplingParams, spelling: Spelling, capabil
 
 type Blocks = SamplingParams['messages'][number]['content'];
 
-/** Content as the revision can carry it, or the reason why it can not. */
+/** Content as the revision can encode it, or why it cannot. */
 function oneBlock(content: Blocks, spelling: Spelling): unknown {
   const blocks = (Array.isArray(content) ? content : [content]) as readonly { type: string; text?: string }[];
   if (!spelling.samplingAudio && blocks.some((each) => each.type === 'audio')) {
-    return `sampling with audio does not exist in ${spelling.date}`;
+    return `sampling with audio is not supported in ${spelling.date}`;
   }
   if (spelling.samplingTools) return content;
   if (blocks.some((each) => each.type === 'tool_use' || each.type === 'tool_result')) {
-    return `sampling with tool messages does not exist in ${spelling.date}`;
+    return `sampling with tool messages is not supported in ${spelling.date}`;
   }
   if (blocks.length === 1) return blocks[0];
   if (blocks.length > 1 && blocks.every((each) => each.type === 'text')) {
     return { type: 'text', text: blocks.map((each) => each.text).join('\n') };
   }
-  return `a sampling message holds exactly one block in ${spelling.date}`;
+  return `a sampling message must have exactly one content block in ${spelling.date}`;
 }

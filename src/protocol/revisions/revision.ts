@@ -1,5 +1,5 @@
-// The contract of a codec: how one revision spells the neutral model on the wire. Contract only; handshake.ts and
-// stateless.ts implement it, index.ts picks one per message.
+// The interface of a codec: how one revision encodes the neutral model on the wire. handshake.ts and stateless.ts
+// implement it, index.ts picks one per message.
 
 import type { Ability } from '../abilities.ts';
 import type { ErrorKind, WireError } from '../errors.ts';
@@ -32,12 +32,12 @@ export interface Listed {
   readonly prompts: Prompt;
 }
 
-/** What a server says of itself at the beginning. */
+/** What a server returns about itself when a conversation starts. */
 export interface Welcome {
   readonly capabilities: Capabilities;
   readonly instructions?: string;
   readonly cache: CacheHint;
-  /** Revisions to name where the greeting lists them. */
+  /** Supported revisions, where the response lists them. */
   readonly versions: readonly string[];
 }
 
@@ -47,24 +47,24 @@ export interface Change {
   readonly uri?: string;
 }
 
-/** One revision of the protocol, ready to speak for one server. Results are the JSON text of `result`. */
+/** One revision of the protocol, ready to use for one server. Results are the JSON text of `result`. */
 export interface Revision {
   readonly date: string;
   readonly rules: SettledRules;
   /** Requests a client may send; anything else is "not found" by absence. */
   readonly requests: ReadonlySet<string>;
-  /** How a handler's question reaches the client: as a request of ours, or as an answer that asks for a retry. */
+  /** How a handler's input request reaches the client: as a request, or as a result that requires a retry. */
   readonly asks: 'push' | 'retry';
   readonly batches: boolean;
-  /** A stream may be closed early and asked for again: it opens with an event that is only an id. */
+  /** A stream may be closed early and resumed: it starts with an event that is only an id. */
   readonly polling: boolean;
   readonly invalidArguments: 'error' | 'result';
-  /** Whether the revision has words for this, whatever the client declared. */
+  /** Whether the revision has this ability, whatever the client declared. */
   knows(ability: Ability): boolean;
 
   greeting(welcome: Welcome): string;
   empty(): string;
-  /** An answer of a method this runtime does not know itself. */
+  /** The result of a method that is not built in. */
   custom(result: Schema): string;
   toolResult(result: ToolResult, outputSchema: Schema | undefined): string;
   promptResult(result: PromptResult): string;
@@ -80,18 +80,18 @@ export interface Revision {
   subscriptionEnd(id: RequestId): string;
 
   codeOf(kind: ErrorKind): number;
-  /** The text of an error answer; `id` is undefined when it could not be read. */
+  /** The text of an error response; `id` is undefined when it could not be read. */
   error(id: RequestId | undefined, error: WireError): string;
   /** The HTTP status that goes with an error. */
   statusOf(error: WireError): number;
 
   progress(token: ProgressToken, progress: number, total: number | undefined, message: string | undefined): string;
   log(level: LogLevel, logger: string | undefined, data: unknown): string;
-  /** `subscription`: the listen request this goes to, on revisions that tag what they announce. */
+  /** `subscription`: the listen request this belongs to, on revisions that tag notifications with it. */
   change(change: Change, subscription?: RequestId): string;
   acknowledged(subscription: RequestId, honoured: Schema): string;
   cancelled(id: RequestId, reason: string | undefined, meta?: Meta): string;
 
-  /** For questions to the client, which inputs.ts spells: few servers ask any, so it is loaded by those who do. */
+  /** For input requests, which input-requests.ts encodes: few servers send any, so it is loaded on demand. */
   readonly spelling: Spelling;
 }

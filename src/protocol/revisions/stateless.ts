@@ -1,5 +1,5 @@
-// Revisions in which every request stands alone: it names its revision, client and capabilities itself, and every
-// answer says what kind of answer it is and who gave it.
+// Stateless revisions: every request names its revision, client and capabilities, and every result has a type and
+// names the server.
 
 import { metaKeys } from '../meta.ts';
 import type { CacheHint, Implementation, Meta } from '../model.ts';
@@ -9,7 +9,7 @@ import { pick } from './content.ts';
 import type { Revision, Welcome } from './revision.ts';
 import type { Spelling } from './spelling.ts';
 
-/** Profiles change nothing here but how calls are executed: the official rules hold for everything on the wire. */
+/** A profile only changes how calls are executed here; everything on the wire follows the official rules. */
 function officialRules(rules: SettledRules): SettledRules {
   return { ...settleRules(), concurrency: rules.concurrency, timeoutMs: rules.timeoutMs };
 }

@@ -64,7 +64,7 @@ describe('a server that can not be talked to', () => {
       { ...handshake, connectTimeoutMs: 500 },
     ],
     ['text-ids', 'connect-timeout', /an answer to id "1"/, { ...handshake, connectTimeoutMs: 500 }],
-    ['bad-version', 'unsupported-revision', /the server speaks 1999-01-01/],
+    ['bad-version', 'unsupported-revision', /the server uses revision 1999-01-01/],
     ['no-version', 'unsupported-revision', /names no protocolVersion/],
     ['refuses-initialize', 'not-mcp', /We are closed on Sundays/],
     ['proper', 'unsupported-revision', /does not speak 2026-07-28/, { revision: '2026-07-28' }],
