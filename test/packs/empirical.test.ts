@@ -105,7 +105,7 @@ test('S3-14: a failing handler is a result with JSON that names the error', asyn
   const { result, error } = await conversation.call('search_literature', { query: 'x' });
   expect(error).toBeUndefined();
   expect(result.isError).toBe(true);
-  expect(JSON.parse(result.content[0].text)).toEqual({ error: expect.stringMatching(/^No source answered: /) });
+  expect(JSON.parse(result.content[0].text)).toEqual({ error: expect.stringMatching(/^All sources failed: /) });
 });
 
 test('S3-15: what is thrown and is no error is made a text', async () => {

@@ -117,7 +117,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     const { conversation, call } = await open();
     expect(await call('start_worker', { program: 'rm' })).toEqual({
       error: expect.stringMatching(
-        /^Command not allowed: "rm" \(allowed: .*\bcat\b.*; the operator names programs with --allow-command\)$/,
+        /^Command not allowed: "rm" \(allowed: .*\bcat\b.*; the operator can allow programs with --allow-command\)$/,
       ),
     });
     expect(await call('read_worker', { id: 'nobody' })).toEqual({ error: 'Unknown worker: nobody' });
@@ -157,7 +157,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     expect(worker).toMatchObject({
       restarts: 2,
       exitCode: 3,
-      reason: 'given up after 2 restarts (exit code 3)',
+      reason: 'not restarted again after 2 restarts (exit code 3)',
       errors: 'no',
     });
     expect(await call('read_worker', { id, from: 0 })).toMatchObject({ output: 'life\nlife\nlife\n' });
@@ -209,7 +209,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     const { call } = await open({ maxAlive: 1 });
     const { id } = await call('start_worker', { program: 'cat' });
     expect(await call('start_worker', { program: 'cat' })).toEqual({
-      error: 'Already 1 workers are alive; stop one first',
+      error: '1 workers are already running; stop one first',
     });
     await call('stop_worker', { id });
     expect(await call('start_worker', { program: 'cat' })).toMatchObject({ status: 'running' });
@@ -300,5 +300,5 @@ test('without the sandbox there are no workers, and the log says why', async () 
   const uid = process.getuid?.() === 0 ? 0 : 1;
   await server.use(workers({ programs: ['cat'], runAs: { uid, gid: 0 } }));
   expect(server.catalog.tools.size).toBe(0);
-  expect(logger.lines.join('\n')).toContain('workers are absent: Sandbox level "kernel" does not hold');
+  expect(logger.lines.join('\n')).toContain('the worker tools are disabled: Sandbox level "kernel" does not hold');
 });

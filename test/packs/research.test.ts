@@ -98,12 +98,12 @@ test('a source that fails is named in the answer and spoils nothing; all failing
   const answer = await find({ query: 'x' });
   expect(answer.count).toBe(2);
   expect(answer.sources).toMatchObject({
-    arxiv: { status: 'failed', error: 'arxiv answered with status 500' },
+    arxiv: { status: 'failed', error: 'arxiv responded with status 500' },
     crossref: { status: 'ok' },
     openalex: { status: 'failed', error: 'Network timeout' },
   });
   fail('crossref', 404);
-  expect(await find({ query: 'y' })).toMatch(/^No source answered: arxiv: .*; crossref: .*; openalex: /);
+  expect(await find({ query: 'y' })).toMatch(/^All sources failed: arxiv: .*; crossref: .*; openalex: /);
 });
 
 test('sources can be chosen, and an answer is remembered for each by itself', async () => {
@@ -155,7 +155,7 @@ test('a page that is not what was asked for is an error of the source', async ()
     urls: { crossref: urls.openalex, arxiv: urls.crossref },
     sources: ['arxiv', 'crossref'],
   });
-  expect(await find({ query: 'x' })).toMatch(/arxiv: .*content type.*crossref: .*can not be read/);
+  expect(await find({ query: 'x' })).toMatch(/arxiv: .*content type.*crossref: .*cannot be read/);
 });
 
 test('a source outside the bounds of a policy is named as refused, the others answer', async () => {

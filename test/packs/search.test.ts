@@ -88,7 +88,7 @@ test('a challenge is said to be one, is not tried again, and the engine is left 
   expect(first.isError).toBe(true);
   expect(first.text).toMatch(/^Search error: DuckDuckGo asks for proof that a person is searching \(bot challenge\)/);
   const second = await find(conversation, { query: 'y' });
-  expect(second.text).toMatch(/^Search error: DuckDuckGo is left alone for another 300 s \(.*bot challenge/);
+  expect(second.text).toMatch(/^Search error: Requests to DuckDuckGo are paused for another 300 s \(.*bot challenge/);
   expect(engine.asked).toHaveLength(1);
 });
 
@@ -103,7 +103,7 @@ test('a page that is neither results nor the word for none is an error, not "no 
   engine.behave('strange');
   const { text, isError } = await find(await open(), { query: 'x' });
   expect(isError).toBe(true);
-  expect(text).toContain('can not be read');
+  expect(text).toContain('cannot be read');
 });
 
 test('passing failures are tried again', async () => {
@@ -116,7 +116,7 @@ test('a refusal is not tried again, and after some failures the engine is left a
   engine.behave(403);
   const conversation = await open({ limits: { breakerThreshold: 2 } });
   expect((await find(conversation, { query: 'a' })).text).toBe(
-    'Search error: DuckDuckGo answered with status 403 (forbidden)',
+    'Search error: DuckDuckGo responded with status 403 (forbidden)',
   );
   await find(conversation, { query: 'b' });
   expect((await find(conversation, { query: 'c' })).text).toContain('left alone');

@@ -1,21 +1,21 @@
-// What a clipboard is to this pack: something that can be read and written. Contract only; one file per system
-// implements it, and detect.ts picks one.
+// The interface of a clipboard: it can be read and written. One file per system implements it, and detect.ts picks
+// one.
 
 /** A clipboard. Text is exact: no line ending is changed, nothing is trimmed. */
 export interface ClipboardBackend {
   /** For health checks and the log. */
   readonly name: string;
-  /** The text it holds; empty when it holds nothing, or no text. */
+  /** The text it contains; empty when it contains nothing, or no text. */
   read(signal: AbortSignal, maxBytes: number): Promise<string>;
   /** Resolves when other programs can see the text. */
   write(text: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Clipboards that can be asked for by name; `auto` finds the one of this machine. */
+/** Clipboards that can be selected by name; `auto` finds the one of this machine. */
 export const backendNames = ['auto', 'memory', 'xclip', 'xsel', 'wayland', 'macos', 'windows', 'wsl'] as const;
 export type BackendName = (typeof backendNames)[number];
 
-/** The clipboard can not be used. The reason is a fact, the remedy what a person can do about it. */
+/** The clipboard cannot be used. The reason says what is wrong, the remedy what the user can do. */
 export class ClipboardError extends Error {
   readonly reason: string;
   readonly remedy: string | undefined;
@@ -29,7 +29,7 @@ export class ClipboardError extends Error {
   }
 }
 
-/** No desktop to talk to. */
+/** There is no desktop session. */
 export const noDisplay = (cause?: unknown): ClipboardError =>
   new ClipboardError(
     'No display environment available',

@@ -8,7 +8,7 @@ import { macosBackend } from './macos.ts';
 import { windowsBackend } from './windows.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mooring-clipboard-'));
-// The programs made here are scripts of the old kind, whatever a package.json above the folder says.
+// The programs created here are CommonJS scripts, whatever a package.json above the folder says.
 writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -27,14 +27,14 @@ function refusal(surroundings: Surroundings): ClipboardError {
   } catch (error) {
     return error as ClipboardError;
   }
-  throw new Error('found a clipboard where there is none');
+  throw new Error('found a clipboard, but there is none');
 }
 
 const all = ['xclip', 'xsel', 'wl-copy', 'wl-paste', 'powershell.exe'];
 const x11 = { DISPLAY: ':0' };
 const wayland = { WAYLAND_DISPLAY: 'wayland-0' };
 
-test('S0-53: each system has its clipboard, and Wayland comes before the X11 it emulates', () => {
+test('S0-53: each system has its clipboard, and Wayland is preferred to the X11 it emulates', () => {
   const name = (surroundings: Surroundings): string => pickBackend('auto', surroundings).name;
   expect(name(around('linux', x11, all))).toBe('xclip');
   expect(name(around('linux', x11, ['xsel']))).toBe('xsel');
@@ -47,7 +47,7 @@ test('S0-53: each system has its clipboard, and Wayland comes before the X11 it 
   expect(name(around('win32', {}, all))).toBe('windows');
 });
 
-test('S0-54: where there is none, the error says why and what to do', () => {
+test('S0-54: without a clipboard, the error says why and what to do', () => {
   expect(refusal(around('linux', {}, all))).toMatchObject({
     reason: 'No display environment available',
     remedy: expect.stringContaining('DISPLAY'),
@@ -64,7 +64,7 @@ test('S0-54: where there is none, the error says why and what to do', () => {
   expect(refusal(around('win32', {}, [])).reason).toContain('powershell.exe');
 });
 
-/** A program of a given name that notes how it was called and keeps a clipboard in a file. */
+/** A program of a given name that records how it was called and stores its clipboard in a file. */
 function fake(name: string, script: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!${process.execPath}\n${script}\n`);
@@ -82,7 +82,7 @@ async function roundTrip(backend: ClipboardBackend): Promise<void> {
   }
 }
 
-test('S0-53: Windows and WSL get the text as base64 through the pipe; what is on the command line never changes', async () => {
+test('S0-53: Windows and WSL get the text as base64 through the pipe; the command line never changes', async () => {
   const log = join(folder, 'powershell.log');
   const path = fake(
     'powershell.exe',
@@ -111,7 +111,7 @@ test('S0-53: macOS gets the text through the pipe, as UTF-8 whatever the locale'
   await roundTrip(macosBackend(copy, paste));
 });
 
-test('a program that fails, is missing, or has too much to say is reported; nothing else of our environment reaches it', async () => {
+test('a program that fails, is missing or prints too much is reported; it gets only the variables it needs', async () => {
   process.env['MOORING_TEST_SECRET'] = 'x';
   const failing = fake(
     'failing',
@@ -119,12 +119,12 @@ test('a program that fails, is missing, or has too much to say is reported; noth
   );
   await expect(macosBackend(failing, failing).read(signal, 10)).rejects.toThrow('pbpaste ended with 5 (no pasteboard)');
   delete process.env['MOORING_TEST_SECRET'];
-  await expect(macosBackend(join(folder, 'nobody')).write('x', signal)).rejects.toThrow('can not be run');
+  await expect(macosBackend(join(folder, 'missing')).write('x', signal)).rejects.toThrow('cannot be run');
   const chatty = fake('chatty', `process.stdout.write('x'.repeat(1000))`);
   await expect(macosBackend(chatty, chatty).read(signal, 999)).rejects.toThrow('more than 999 bytes');
 });
 
-test('a program that hangs is ended with the call', async () => {
+test('a program that hangs is stopped when the call ends', async () => {
   const pid = join(folder, 'pid');
   const hanging = fake(
     'hanging',

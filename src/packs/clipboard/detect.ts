@@ -1,5 +1,5 @@
-// Which clipboard this machine has. Looks at the system, the display and the programs that are installed, and says what
-// is missing where there is none.
+// Finds the clipboard of this machine. Checks the system, the display and the installed programs, and reports what is
+// missing if there is none.
 
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -10,7 +10,7 @@ import { waylandBackend } from './wayland.ts';
 import { windowsBackend } from './windows.ts';
 import { xclipBackend, xselBackend } from './x11.ts';
 
-/** What detection looks at. */
+/** What detection depends on. */
 export interface Surroundings {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,7 +19,7 @@ export interface Surroundings {
   isWsl(): boolean;
 }
 
-/** The clipboard by name, or a `ClipboardError` with what to do about it. */
+/** The clipboard by name. Throws a `ClipboardError` that says what to do. */
 export function pickBackend(name: BackendName, around: Surroundings = thisMachine): ClipboardBackend {
   switch (name) {
     case 'auto':
@@ -78,7 +78,7 @@ function needPowershell(around: Surroundings): string {
   return path;
 }
 
-/** Where Windows keeps it; PATH comes second, since anybody may put anything there. */
+/** Its location in Windows first, then PATH, where other programs may have put anything. */
 function findPowershell({ platform, env, find }: Surroundings): string | undefined {
   const inSystem = 'System32/WindowsPowerShell/v1.0/powershell.exe';
   const usual =
@@ -92,7 +92,7 @@ const thisMachine: Surroundings = {
   find: (program) =>
     (process.env['PATH'] ?? '')
       .split(delimiter)
-      .filter(isAbsolute) // A relative entry would run whatever lies in the current folder.
+      .filter(isAbsolute) // A relative entry would run any file of that name in the current folder.
       .map((folder) => join(folder, program))
       .find(isProgram),
   isWsl() {

@@ -1,5 +1,5 @@
-// Pack `clipboard`: get_clipboard and set_clipboard on the clipboard of this machine. Text passes through and is kept
-// nowhere: not in the log, not in memory, not on disk.
+// Pack `clipboard`: get_clipboard and set_clipboard on the clipboard of this machine. Text is passed through and not
+// stored: not in the log, not in memory, not on disk.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -10,7 +10,7 @@ import { type BackendName, backendNames, type ClipboardBackend, ClipboardError }
 export { type BackendName, type ClipboardBackend, ClipboardError } from './backend.ts';
 
 export interface ClipboardOptions {
-  /** A name, or a clipboard of your own. Default `auto`: the one of this machine. */
+  /** A name, or your own clipboard. Default `auto`: the one of this machine. */
   readonly backend?: BackendName | ClipboardBackend;
   /** The longest text, in Unicode code points; bounds memory in both directions. Default 1,048,576. */
   readonly maxCharacters?: number;
@@ -18,26 +18,26 @@ export interface ClipboardOptions {
   readonly timeoutMs?: number;
 }
 
-/** What a configuration file may say about this pack. */
+/** The options of this pack in a configuration file. */
 export const clipboardSchema = {
   type: 'object',
   properties: {
     backend: { type: 'string', enum: backendNames, description: 'Which clipboard to use' },
-    maxCharacters: { type: 'integer', minimum: 1, maximum: 16_777_216, description: 'The longest text' },
+    maxCharacters: { type: 'integer', minimum: 1, maximum: 16_777_216, description: 'Maximum length of a text' },
     timeoutMs: { type: 'integer', minimum: 1, maximum: 600_000, description: 'How long one operation may take' },
   },
   additionalProperties: false,
 } as const;
 
 export interface ClipboardPack extends Pack<Server> {
-  /** Whether a clipboard is within reach; reads nothing. */
+  /** Whether a clipboard is available; reads nothing. */
   health(): Promise<{ readonly status: 'ok' | 'failed'; readonly detail: string }>;
 }
 
 const defaultMaxCharacters = 1_048_576;
 const defaultTimeoutMs = 5_000;
 
-/** The clipboard by name, or a `ClipboardError` with what to do about it. */
+/** The clipboard by name. Throws a `ClipboardError` that says what to do. */
 export async function pickBackend(name: BackendName): Promise<ClipboardBackend> {
   return (await import('./detect.ts')).pickBackend(name);
 }
@@ -46,7 +46,7 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
   const { backend = 'auto', maxCharacters = defaultMaxCharacters, timeoutMs = defaultTimeoutMs } = options;
   let logger: Logger | undefined;
   let finding: Promise<ClipboardBackend> | undefined;
-  // Looked for when it is needed: a start should not wait, and what is installed later is found.
+  // Detected when needed: start-up does not wait for it, and programs installed later are found.
   const find = (): Promise<ClipboardBackend> => {
     finding ??= (typeof backend === 'string' ? pickBackend(backend) : Promise.resolve(backend)).then(
       (found) => {
@@ -71,10 +71,10 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
         input: { type: 'object', properties: {}, required: [], additionalProperties: false } as const,
         timeoutMs,
         run: async (_args, { signal }) => {
-          // Four bytes are the longest character in UTF-8.
+          // A character has at most four bytes in UTF-8.
           const text = await (await find()).read(signal, maxCharacters * 4);
           if (text.length > maxCharacters && [...text].length > maxCharacters) {
-            throw new ClipboardError(`it holds more than ${maxCharacters} characters`);
+            throw new ClipboardError(`it contains more than ${maxCharacters} characters`);
           }
           return text;
         },
@@ -113,7 +113,7 @@ export function clipboard(options: ClipboardOptions = {}): ClipboardPack {
   };
 }
 
-/** The two mistakes that have words of their own. */
+/** The two argument errors with fixed messages. */
 function explain(issues: readonly Issue[], args: unknown, maxCharacters: number): string | undefined {
   const { text } = args as { readonly text?: unknown };
   if (text === undefined) return "set_clipboard requires 'text' parameter";

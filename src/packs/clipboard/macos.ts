@@ -1,9 +1,9 @@
-// The pasteboard of macOS through pbcopy and pbpaste, which are part of the system.
+// The macOS pasteboard through pbcopy and pbpaste, which are part of the system.
 
 import { type ClipboardBackend, ClipboardError } from './backend.ts';
 import { decodeText, type ProgramEnd, runProgram } from './program.ts';
 
-/** Both follow the locale; without one they take UTF-8 for Mac Roman. */
+/** Both use the locale; without one they decode UTF-8 as Mac Roman. */
 const env = { LANG: 'en_US.UTF-8', LC_CTYPE: 'UTF-8' };
 
 export function macosBackend(copyPath = '/usr/bin/pbcopy', pastePath = '/usr/bin/pbpaste'): ClipboardBackend {
@@ -15,7 +15,7 @@ export function macosBackend(copyPath = '/usr/bin/pbcopy', pastePath = '/usr/bin
       return decodeText(end.output);
     },
     async write(text, signal) {
-      if (text.includes('\0')) throw new ClipboardError('the pasteboard can not hold a NUL character');
+      if (text.includes('\0')) throw new ClipboardError('the pasteboard cannot store a NUL character');
       const end = await runProgram(copyPath, [], { signal, input: text, env });
       if (end.code !== 0) throw explain('pbcopy', end);
     },
@@ -25,6 +25,6 @@ export function macosBackend(copyPath = '/usr/bin/pbcopy', pastePath = '/usr/bin
 function explain(name: string, { code, errors }: ProgramEnd): ClipboardError {
   return new ClipboardError(
     `${name} ended with ${code ?? 'a signal'}${errors === '' ? '' : ` (${errors.trim()})`}`,
-    'The server must run in the session of a user who is logged in',
+    'Run the server in the session of a logged-in user',
   );
 }

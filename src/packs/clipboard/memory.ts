@@ -1,4 +1,4 @@
-// A clipboard of this process alone, for tests and for machines without a desktop. It is forgotten when the process ends.
+// A clipboard inside this process, for tests and for machines without a desktop. Its text is lost when the process ends.
 
 import type { ClipboardBackend } from './backend.ts';
 

@@ -1,17 +1,17 @@
-// Runs one clipboard program: found by absolute path, arguments fixed, text only through its pipes, ended with the call.
+// Runs one clipboard program: absolute path, fixed arguments, text only through its pipes, stopped when the call ends.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClipboardError } from './backend.ts';
 
 export interface ProgramRun {
-  /** What the program reads. */
+  /** Text for the standard input of the program. */
   readonly input?: string;
-  /** More output than this ends the program: another program may have put anything into the clipboard. */
+  /** More output than this stops the program: another program may have put anything into the clipboard. */
   readonly maxBytes?: number;
   /**
-   * The program leaves a process behind that holds the clipboard and keeps our pipes open: its own exit counts, and
-   * there is no output to wait for.
+   * The program leaves a process behind that owns the clipboard and keeps our pipes open: wait only for its own exit,
+   * there is no output to read.
    */
   readonly leavesOwner?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface ProgramEnd {
   readonly errors: string;
 }
 
-/** Variables the programs need; what else is in our environment is none of their business. */
+/** Environment variables that the programs need; they get no others. */
 const passedOn = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TMPDIR', 'TMP', 'TEMP'],
   ...['DISPLAY', 'XAUTHORITY', 'WAYLAND_DISPLAY', 'XDG_RUNTIME_DIR', 'XDG_SESSION_TYPE'],
@@ -63,7 +63,7 @@ function attend(child: ChildProcessWithoutNullStreams, path: string, run: Progra
     const abort = (): void => reject(run.signal.reason);
     run.signal.addEventListener('abort', abort, { once: true });
     child.once('error', (cause) =>
-      reject(new ClipboardError(`${path} can not be run (${cause.message})`, undefined, cause)),
+      reject(new ClipboardError(`${path} cannot be run (${cause.message})`, undefined, cause)),
     );
     child.once(run.leavesOwner === true ? 'exit' : 'close', (code) => {
       run.signal.removeEventListener('abort', abort);
@@ -72,35 +72,38 @@ function attend(child: ChildProcessWithoutNullStreams, path: string, run: Progra
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (run.maxBytes === undefined || bytes <= run.maxBytes) chunks.push(chunk);
-      else reject(new ClipboardError(`it holds more than ${run.maxBytes} bytes of text`));
+      else reject(new ClipboardError(`it contains more than ${run.maxBytes} bytes of text`));
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(0, maxErrorChars)));
-    child.stdin.on('error', () => {}); // A program that ends early is judged by its exit code.
+    child.stdin.on('error', () => {}); // The exit code of a program that ends early says what happened.
     child.stdin.end(run.input ?? '');
   });
 }
 
-/** Bytes of a clipboard as text: UTF-8, or what came before it. */
+/** Bytes of a clipboard as text: UTF-8, or Latin-1 for older programs. */
 export function decodeText(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return bytes.toString('latin1'); // Programs that offer only the old X11 type STRING.
+    return bytes.toString('latin1'); // Some programs offer only the old X11 type STRING.
   }
 }
 
-/** How long a display may take to hand out a text that was just set, in ms. */
+/** How long it may take until a text that was just set can be read back, in ms. */
 const patienceMs = 3_000;
 
 /**
- * Waits until the clipboard reads as `text`. The programs go into the background before the display knows of them, so
- * only reading shows that others can see it.
+ * Waits until the clipboard contains `text`. The programs go into the background before they own the clipboard, so
+ * only reading shows that others can see the text.
  */
 export async function untilVisible(text: string, read: () => Promise<string>, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (let waitMs = 2; (await read()) !== text; waitMs = Math.min(waitMs * 2, 100)) {
     if (performance.now() > deadline) {
-      throw new ClipboardError('it holds another text than was set', 'Another program may have taken it; try again');
+      throw new ClipboardError(
+        'it contains another text than the one that was set',
+        'Another program may have changed it; try again',
+      );
     }
     await sleep(waitMs, undefined, { signal });
   }

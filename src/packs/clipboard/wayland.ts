@@ -1,5 +1,5 @@
 // The Wayland clipboard through wl-copy and wl-paste (package wl-clipboard). wl-copy leaves a process behind that
-// offers the text, as Wayland demands; it ends when another program copies something.
+// offers the text, as Wayland requires; it ends when another program copies something.
 
 import { type ClipboardBackend, ClipboardError, noDisplay } from './backend.ts';
 import { decodeText, type ProgramEnd, runProgram, untilVisible } from './program.ts';
@@ -18,7 +18,7 @@ export function waylandBackend(copyPath: string, pastePath: string): ClipboardBa
     name: 'wl-clipboard',
     read,
     async write(text, signal) {
-      // Named, since wl-copy would otherwise ask other programs what the text might be.
+      // Explicit type: otherwise wl-copy runs other programs to detect it.
       const args = text === '' ? ['--clear'] : ['--type', 'text/plain'];
       const end = await runProgram(copyPath, args, { signal, input: text, leavesOwner: true });
       if (end.code !== 0) throw explain('wl-copy', end);

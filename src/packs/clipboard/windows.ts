@@ -1,6 +1,6 @@
 // The Windows clipboard, from Windows itself and from WSL: Windows PowerShell, which is part of the system, calls the
-// Win32 clipboard. The scripts are constant; the text travels as base64 through the pipes, so neither a shell nor a
-// code page ever sees it.
+// Win32 clipboard. The scripts are constant; the text is passed as base64 through the pipes, so neither a shell nor a
+// code page can change it.
 
 import { type ClipboardBackend, ClipboardError } from './backend.ts';
 import { runProgram } from './program.ts';
@@ -11,11 +11,11 @@ const prelude =
 const readScript = `${prelude}$t=[Windows.Forms.Clipboard]::GetText([Windows.Forms.TextDataFormat]::UnicodeText);
 [Console]::Out.Write([Convert]::ToBase64String([Text.Encoding]::UTF8.GetBytes($t)))`;
 
-// The last argument pair tries again while another program has the clipboard open; `$true` leaves the text behind.
+// The last two arguments retry while another program has the clipboard open; `$true` keeps the text after the exit.
 const writeScript = `${prelude}$t=[Text.Encoding]::UTF8.GetString([Convert]::FromBase64String([Console]::In.ReadToEnd()));
 if($t.Length -eq 0){[Windows.Forms.Clipboard]::Clear()}else{[Windows.Forms.Clipboard]::SetDataObject($t,$true,20,50)}`;
 
-/** `-STA`: the clipboard belongs to threads of that kind. `-EncodedCommand`: nothing to quote. */
+/** `-STA`: the clipboard requires a single-threaded apartment. `-EncodedCommand`: no quoting needed. */
 const argsFor = (script: string): readonly string[] => [
   '-NoLogo',
   '-NoProfile',
@@ -39,7 +39,7 @@ export function windowsBackend(powershellPath: string, name = 'windows'): Clipbo
     read: async (signal, maxBytes) =>
       Buffer.from(await run(readScript, signal, '', maxBytes), 'base64').toString('utf8'),
     async write(text, signal) {
-      if (text.includes('\0')) throw new ClipboardError('the Windows clipboard ends at the first NUL character');
+      if (text.includes('\0')) throw new ClipboardError('the Windows clipboard cannot contain a NUL character');
       await run(writeScript, signal, Buffer.from(text, 'utf8').toString('base64'));
     },
   };

@@ -1,4 +1,4 @@
-// The X11 clipboard through xclip or xsel. Both leave a process behind that owns the selection, as X11 demands; it
+// The X11 clipboard through xclip or xsel. Both leave a process behind that owns the selection, as X11 requires; it
 // ends when another program copies something.
 
 import { type ClipboardBackend, ClipboardError, noDisplay } from './backend.ts';
@@ -8,7 +8,7 @@ interface Tool {
   readonly name: string;
   readonly readArgs: readonly string[];
   readonly writeArgs: readonly string[];
-  /** Whether it keeps texts as C strings. */
+  /** Whether it stores texts as C strings. */
   readonly endsAtNul: boolean;
 }
 
@@ -33,7 +33,7 @@ function x11Backend(path: string, tool: Tool): ClipboardBackend {
   const read = async (signal: AbortSignal, maxBytes?: number): Promise<string> => {
     const end = await runProgram(path, tool.readArgs, { signal, ...(maxBytes === undefined ? {} : { maxBytes }) });
     if (end.code === 0) return decodeText(end.output);
-    // Nobody owns the selection, or its owner has no text to give.
+    // The selection has no owner, or its owner has no text.
     if (/target \S+ not available/i.test(end.errors)) return '';
     throw explain(tool.name, end);
   };
@@ -42,7 +42,7 @@ function x11Backend(path: string, tool: Tool): ClipboardBackend {
     read,
     async write(text, signal) {
       if (tool.endsAtNul && text.includes('\0')) {
-        throw new ClipboardError(`${tool.name} can not hold a NUL character`, 'Install xclip');
+        throw new ClipboardError(`${tool.name} cannot store a NUL character`, 'Install xclip');
       }
       const end = await runProgram(path, tool.writeArgs, { signal, input: text, leavesOwner: true });
       if (end.code !== 0) throw explain(tool.name, end);

@@ -1,4 +1,4 @@
-// Tools that ask the client: forms, its model, its folders.
+// Tools that send input requests to the client: forms, sampling, roots.
 
 import type { Server } from '../../engine/server.ts';
 
@@ -49,7 +49,7 @@ const enumsForm = {
     },
     legacyEnum: {
       type: 'string',
-      description: 'Select one option, titles in the old spelling',
+      description: 'Select one option, with titles in the old form',
       enum: ['opt1', 'opt2', 'opt3'],
       enumNames: ['Option One', 'Option Two', 'Option Three'],
     },

@@ -1,9 +1,9 @@
-// Tools that change the lists, so that a client can see how it hears of it.
+// Tools that change the lists, so that a client can test list_changed notifications.
 
 import type { Registration } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
 
-/** Each call adds what the call before took away. */
+/** Each call reverses the one before: adds, then removes. */
 function toggle(add: () => Registration): () => boolean {
   let present: Registration | undefined;
   return () => {
@@ -18,17 +18,17 @@ function toggle(add: () => Registration): () => boolean {
 
 export function installChanges(server: Server): void {
   const toggleTool = toggle(() =>
-    server.tool('test_toggled_tool', { description: 'Comes and goes', run: () => 'I am here for now.' }),
+    server.tool('test_toggled_tool', { description: 'Present or absent', run: () => 'I am here for now.' }),
   );
   const togglePrompt = toggle(() =>
-    server.prompt('test_toggled_prompt', { description: 'Comes and goes', get: () => 'I am here for now.' }),
+    server.prompt('test_toggled_prompt', { description: 'Present or absent', get: () => 'I am here for now.' }),
   );
   server.tool('test_trigger_tool_change', {
-    description: 'Adds a tool, or takes it away again',
-    run: () => `test_toggled_tool is ${toggleTool() ? 'there' : 'gone'}`,
+    description: 'Adds a tool, or removes it again',
+    run: () => `test_toggled_tool is ${toggleTool() ? 'present' : 'removed'}`,
   });
   server.tool('test_trigger_prompt_change', {
-    description: 'Adds a prompt, or takes it away again',
-    run: () => `test_toggled_prompt is ${togglePrompt() ? 'there' : 'gone'}`,
+    description: 'Adds a prompt, or removes it again',
+    run: () => `test_toggled_prompt is ${togglePrompt() ? 'present' : 'removed'}`,
   });
 }

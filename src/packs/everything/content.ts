@@ -10,7 +10,7 @@ const mixedResource = {
   text: JSON.stringify({ test: 'data', value: 123 }),
 };
 
-/** Waits, but not beyond the end of the call. */
+/** Waits, at most until the call ends. */
 export function pause(ms: number, { signal }: Context): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -74,7 +74,7 @@ export function installContent(server: Server): void {
     },
   });
   server.tool('test_tool_with_progress', {
-    description: 'Reports progress three times before it answers',
+    description: 'Reports progress three times before it returns',
     run: async (_args, ctx) => {
       for (const [at, message] of [
         [0, 'Starting'],
@@ -88,7 +88,7 @@ export function installContent(server: Server): void {
     },
   });
   server.tool('test_tool_with_logging', {
-    description: 'Logs three messages before it answers',
+    description: 'Logs three messages before it returns',
     run: async (_args, ctx) => {
       for (const message of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
         ctx.log('info', message);
@@ -98,22 +98,22 @@ export function installContent(server: Server): void {
     },
   });
   server.tool('test_logging_tool', {
-    description: 'Logs at every level, as far as the client wants to hear it',
+    description: 'Logs at every level that the client enabled',
     run: (_args, ctx) => {
       for (const level of ['debug', 'info', 'warning', 'error'] as const) ctx.log(level, { at: level }, 'everything');
       return 'Messages logged';
     },
   });
   server.tool('test_reconnection', {
-    description: 'Closes its stream before it answers, where the client can come back for the rest',
+    description: 'Closes its stream before it returns, if the client can reconnect for the rest',
     run: async (_args, ctx) => {
       const closed = ctx.closeStream(500);
       await pause(100, ctx);
-      return closed ? 'The stream was closed and taken up again' : 'The stream stayed open';
+      return closed ? 'The stream was closed and resumed' : 'The stream stayed open';
     },
   });
   server.tool('test_slow', {
-    description: 'Waits until it is cancelled or the time is over; reports progress meanwhile',
+    description: 'Waits until it is cancelled or the time is over, and reports progress',
     input: {
       type: 'object',
       properties: { ms: { type: 'integer', minimum: 0, maximum: 60_000, description: 'How long to wait' } },

@@ -1,5 +1,5 @@
-// The test peer for client authors: every feature of the protocol under the names the official conformance suite
-// asks for. A product feature, served by `mooring serve everything` on every revision and transport.
+// The test server for authors of clients: every feature of the protocol, under the names that the official conformance
+// suite uses. It is served by `mooring serve everything` on every revision and transport.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -15,7 +15,7 @@ export function everything(): Pack<Server> {
   return {
     name: 'everything',
     install(server) {
-      // Clients that try "the first tool" with no arguments find one that answers.
+      // First, because clients that try "the first tool" without arguments need one that succeeds.
       installContent(server);
       installAsking(server);
       installRounds(server);

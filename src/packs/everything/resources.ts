@@ -1,4 +1,4 @@
-// Resources: text, binary, a template with completion, and one that can be watched.
+// Resources: text, binary, a template with completion, and one with subscriptions.
 
 import type { Server } from '../../engine/server.ts';
 import { png } from './media.ts';
@@ -34,7 +34,7 @@ export function installResources(server: Server): void {
     complete: { id: (value) => ['123', '124', '200'].filter((each) => each.startsWith(value)) },
   });
   server.tool('test_trigger_resource_update', {
-    description: `Changes ${watchedUri} and tells its subscribers`,
+    description: `Changes ${watchedUri} and notifies its subscribers`,
     run: () => {
       version++;
       server.resourceUpdated(watchedUri);

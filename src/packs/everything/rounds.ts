@@ -1,5 +1,5 @@
-// Tools and a prompt that need several rounds with the client. Written once: on revisions with a handshake the
-// questions are pushed, on the stateless one the client is asked to come back.
+// Tools and a prompt that need several input requests. They are written once: handshake revisions push the requests,
+// stateless revisions ask the client to retry.
 
 import { elicit, roots, sample } from '../../engine/asks/ask.ts';
 import type { Server } from '../../engine/server.ts';
@@ -38,7 +38,7 @@ export function installRounds(server: Server): void {
     },
   });
   server.tool('test_input_required_result_request_state', {
-    description: 'Carries state of its own from one round to the next',
+    description: 'Carries its own state from one attempt to the next',
     run: async (_args, ctx) => {
       const issued = await ctx.step('issued', () => crypto.randomUUID());
       const answer = await ctx.ask('confirm', elicit('Please confirm', form('ok', 'boolean')));
@@ -46,7 +46,7 @@ export function installRounds(server: Server): void {
     },
   });
   server.tool('test_input_required_result_multiple_inputs', {
-    description: 'Asks three things at once',
+    description: 'Sends three input requests at once',
     run: async (_args, ctx) => {
       await ctx.step('started', () => true);
       const { user_name, greeting, client_roots } = await ctx.askAll({
@@ -58,7 +58,7 @@ export function installRounds(server: Server): void {
     },
   });
   server.tool('test_input_required_result_multi_round', {
-    description: 'Asks one thing, then another',
+    description: 'Sends one input request after another',
     run: async (_args, ctx) => {
       await ctx.step('started', () => true);
       const name = await ctx.ask('step1', elicit('Step 1: What is your name?', form('name')));
@@ -67,7 +67,7 @@ export function installRounds(server: Server): void {
     },
   });
   server.tool('test_input_required_result_tampered_state', {
-    description: 'Refuses state that is not exactly what it gave out',
+    description: 'Rejects state that differs from the state it issued',
     run: async (_args, ctx) => {
       await ctx.step('started', () => true);
       const answer = await ctx.ask('confirm', elicit('Please confirm', form('ok', 'boolean')));
@@ -75,7 +75,7 @@ export function installRounds(server: Server): void {
     },
   });
   server.tool('test_input_required_result_capabilities', {
-    description: 'Asks only for what the client can do',
+    description: 'Sends only the input requests that the client supports',
     run: async (_args, ctx) => {
       const { name, greeting } = await ctx.askAll({
         name: elicit('What is your name?', form('name'), { optional: true }),

@@ -1,4 +1,4 @@
-// Tools with interesting schemas: 2020-12 keywords, mirrored headers, structured output.
+// Tools with special schemas: 2020-12 keywords, mirrored headers, structured output.
 
 import type { Server } from '../../engine/server.ts';
 
@@ -34,7 +34,7 @@ export function installSchemas(server: Server): void {
     run: (args) => `Arguments accepted: ${JSON.stringify(args)}`,
   });
   server.tool('test_x_mcp_header', {
-    description: 'Mirrors its region in a header, where the transport has headers',
+    description: 'Mirrors its region in a header, if the transport has headers',
     input: {
       type: 'object',
       properties: {
@@ -55,7 +55,7 @@ export function installSchemas(server: Server): void {
     run: () => ({ celsius: 21.5, city: 'Hamburg' }),
   });
   server.tool('test_structured_array', {
-    description: 'Returns a structured array, wrapped on revisions that only know objects',
+    description: 'Returns a structured array, wrapped on revisions that only support objects',
     output: { type: 'array', items: { type: 'string' } },
     run: () => ['one', 'two', 'three'],
   });

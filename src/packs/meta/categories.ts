@@ -1,4 +1,4 @@
-// Which tools belong together: each pack is a category, and what it registers is in it.
+// Which tools belong together: each pack is a category that contains the tools it registers.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -9,10 +9,10 @@ export interface Category {
   readonly about: string;
 }
 
-/** Tools that came some other way, for instance with a plugin. */
+/** Tools registered in other ways, for example by a plugin. */
 const other: Category = { name: 'other', about: 'Everything else' };
 
-/** Installs packs and remembers which tools came with which. */
+/** Installs packs and records which tools each of them registers. */
 export class Categories {
   readonly #server: Server;
   readonly #categories: Category[] = [];
@@ -22,7 +22,7 @@ export class Categories {
     this.#server = server;
   }
 
-  /** Installs a pack as a category of its own, under the name of the pack. */
+  /** Installs a pack as a separate category, under the name of the pack. */
   async use(pack: Pack<Server>, about: string): Promise<void> {
     const before = new Set(this.#server.catalog.tools.keys());
     await this.#server.use(pack);

@@ -1,5 +1,5 @@
-// Pack `meta`: a server that can speak about itself. How its parts are doing, which tools there are and what for, and
-// on wish a short list of tools with the rest to be found.
+// Pack `meta`: a server that describes itself. The health of its parts, which tools it has and what they are for, and
+// optionally a short list of tools with a search for the others.
 
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
@@ -11,7 +11,7 @@ import { installShortList, type ShortList } from './short-list.ts';
 
 export { Categories, type Category } from './categories.ts';
 
-/** How one part of the server is doing. */
+/** The health of one part of the server. */
 export interface PartHealth {
   readonly name: string;
   readonly status: 'ok' | 'degraded' | 'failed';
@@ -21,24 +21,24 @@ export interface PartHealth {
 export type MetaTool = 'health_check' | 'search_tools' | 'list_categories';
 
 export interface MetaOptions {
-  /** Asks the parts of the server how they are doing. Default: there are none. */
+  /** Checks the health of the parts of the server. Default: there are none. */
   readonly health?: () => Promise<readonly PartHealth[]>;
-  /** Which tools belong together. Default: all in one. */
+  /** Which tools belong together. Default: all in one category. */
   readonly categories?: Categories;
   /** Which of the three tools to offer. Default: all. */
   readonly tools?: readonly MetaTool[];
-  /** Tools that tools/list shows; the others are found by search_tools. Default: all are shown. */
+  /** Tools that tools/list shows; the others are found with search_tools. Default: all are shown. */
   readonly shortList?: readonly string[];
 }
 
-/** What a configuration file may say about this pack. */
+/** The options of this pack in a configuration file. */
 export const metaSchema = {
   type: 'object',
   properties: {
     shortList: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Names of the tools that tools/list shows; the others are found by search_tools',
+      description: 'Names of the tools that tools/list shows; the others are found with search_tools',
     },
   },
   additionalProperties: false,
@@ -66,7 +66,7 @@ export function meta(options: MetaOptions = {}): Pack<Server> {
 function installHealth(server: Server, { health }: MetaOptions): void {
   const startedAt = process.uptime();
   server.tool('health_check', {
-    description: 'Report how this server and its parts are doing',
+    description: 'Report the health of this server and its parts',
     annotations: readOnly,
     output: healthOutput,
     run: async () => {
@@ -82,23 +82,27 @@ function installHealth(server: Server, { health }: MetaOptions): void {
   });
 }
 
-/** As bad as the worst part; one that failed leaves the server degraded, since the others work. */
+/** A failed part makes the server degraded, because the others still work. */
 function worst(parts: readonly PartHealth[]): 'ok' | 'degraded' {
   return parts.every((each) => each.status === 'ok') ? 'ok' : 'degraded';
 }
 
 function installSearch(server: Server, options: MetaOptions, short: ShortList | undefined): void {
   server.tool('search_tools', {
-    description: 'Find tools of this server by words in their names and descriptions',
+    description: "Search the names and descriptions of this server's tools",
     annotations: readOnly,
     input: {
       type: 'object',
       properties: {
-        query: { type: 'string', description: 'Words to look for; empty finds all', maxLength: 1_000 },
+        query: {
+          type: 'string',
+          description: 'Words to search for; an empty query returns all tools',
+          maxLength: 1_000,
+        },
         category: { type: 'string', description: 'Only tools of this category; see list_categories', maxLength: 200 },
         limit: {
           type: 'integer',
-          description: `Most tools to return (default: ${defaultFound})`,
+          description: `Maximum number of tools to return (default: ${defaultFound})`,
           minimum: 1,
           maximum: maxFound,
         },
@@ -123,7 +127,7 @@ function installSearch(server: Server, options: MetaOptions, short: ShortList | 
 
 function installCategories(server: Server, options: MetaOptions): void {
   server.tool('list_categories', {
-    description: 'List the categories of tools this server has',
+    description: 'List the tool categories of this server',
     annotations: readOnly,
     output: categoriesOutput,
     run: (_args, ctx) => {
@@ -142,7 +146,7 @@ function installCategories(server: Server, options: MetaOptions): void {
   });
 }
 
-/** The tools the caller may see. */
+/** The tools that the caller may see. */
 function candidates(server: Server, { categories }: MetaOptions, ctx: Context): Candidate[] {
   return [...server.catalog.tools.values()]
     .filter((entry) => entry.visible === undefined || entry.visible(ctx.principal))

@@ -1,18 +1,18 @@
-// What the tools of this pack answer, as schemas: a program that asks can rely on these fields, and more may be added.
+// The output schemas of this pack's tools: programs can rely on these fields; more may be added.
 
 const name = { type: 'string' } as const;
 
-/** Of health_check. */
+/** Output of health_check. */
 export const healthOutput = {
   type: 'object',
   properties: {
-    status: { type: 'string', enum: ['ok', 'degraded'], description: 'ok when every part is' },
+    status: { type: 'string', enum: ['ok', 'degraded'], description: 'ok if every part is ok' },
     server: { type: 'string', description: 'Name of the server' },
     version: { type: 'string', description: 'Version of the server' },
-    uptime: { type: 'integer', minimum: 0, description: 'Seconds since it was started' },
+    uptime: { type: 'integer', minimum: 0, description: 'Seconds since the start' },
     parts: {
       type: 'array',
-      description: 'What it consists of: stores, services, plugins',
+      description: 'Parts of the server: stores, services, plugins',
       items: {
         type: 'object',
         properties: {
@@ -27,7 +27,7 @@ export const healthOutput = {
   required: ['status', 'server', 'version', 'uptime', 'parts'],
 } as const;
 
-/** Of search_tools. */
+/** Output of search_tools. */
 export const searchOutput = {
   type: 'object',
   properties: {
@@ -46,12 +46,12 @@ export const searchOutput = {
         required: ['name', 'category', 'inputSchema'],
       },
     },
-    total: { type: 'integer', minimum: 0, description: 'How many fit, returned or not' },
+    total: { type: 'integer', minimum: 0, description: 'Number of matching tools, including those not returned' },
   },
   required: ['tools', 'total'],
 } as const;
 
-/** Of list_categories. */
+/** Output of list_categories. */
 export const categoriesOutput = {
   type: 'object',
   properties: {

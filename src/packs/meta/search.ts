@@ -1,4 +1,4 @@
-// Finding tools by words: how well each fits, best first. No index: a server has tens of tools, not thousands.
+// Searches tools by words and ranks them, best first. No index: a server has tens of tools, not thousands.
 
 /** What is known about a tool. */
 export interface Candidate {
@@ -11,7 +11,7 @@ export interface Candidate {
 
 const weights = { name: 10, nameStart: 6, namePart: 4, category: 3, title: 3, description: 2, argument: 1 } as const;
 
-/** Those that fit at least one word of the query, best first; an empty query fits all, in their own order. */
+/** The tools that match at least one word of the query, best first; an empty query matches all, in their order. */
 export function rank<T extends Candidate>(candidates: readonly T[], query: string): T[] {
   const words = tokens(query);
   if (words.length === 0) return [...candidates];
@@ -40,7 +40,7 @@ function score(candidate: Candidate, words: readonly string[]): number {
   return total;
 }
 
-/** Words in lower case; names in camelCase and snake_case fall apart into theirs. */
+/** Words in lower case; names in camelCase and snake_case are split. */
 function tokens(text: string): string[] {
   return text
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

@@ -1,21 +1,21 @@
-// Progressive disclosure: tools/list shows a short list, search_tools finds the rest, and what a session has found is
-// listed to it from then on. Tools that are not listed can be called all the same: this saves a model's attention, it
-// keeps nobody out.
+// Progressive disclosure: tools/list shows a short list, search_tools finds the rest, and tools that a session has found
+// are listed to it from then on. Tools that are not listed can be called as well: this saves context of the model and is
+// not access control.
 
 import type { Context } from '../../engine/context.ts';
 import type { Middleware } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 
 const sessionKey = 'meta.disclosed';
-/** Filtered lists that are kept; stops sessions with ever different finds from filling memory. */
+/** Number of cached filtered lists; stops sessions that find ever different tools from filling memory. */
 const maxKept = 256;
 
 export interface ShortList {
-  /** Shows these tools to the session from now on. */
+  /** Lists these tools to the session from now on. */
   disclose(names: readonly string[], ctx: Context): void;
 }
 
-/** Shortens tools/list to `shown` and whatever the session has found. */
+/** Shortens tools/list to `shown` and the tools that the session has found. */
 export function installShortList(server: Server, shown: ReadonlySet<string>): ShortList {
   const kept = new Map<string, string>();
   const shorten: Middleware = ({ method, ctx }, next) => {
@@ -38,7 +38,7 @@ export function installShortList(server: Server, shown: ReadonlySet<string>): Sh
   return {
     disclose(names, ctx) {
       const { session } = ctx;
-      if (session === undefined) return; // Requests that stand alone have no list of their own.
+      if (session === undefined) return; // Stateless requests have no list of their own.
       const found = foundBy(ctx) ?? new Set<string>();
       const fresh = names.filter((name) => !shown.has(name) && !found.has(name));
       if (fresh.length === 0) return;

@@ -7,7 +7,7 @@ function make() {
   return { breaker, clock };
 }
 
-test('failures in a row open it, and a success in between does not count them together', () => {
+test('consecutive failures open it, and a success in between resets the count', () => {
   const { breaker } = make();
   breaker.failed();
   breaker.succeeded();
@@ -19,7 +19,7 @@ test('failures in a row open it, and a success in between does not count them to
   expect(breaker.waitMs).toBe(100);
 });
 
-test('after the pause one call may try; the others wait for its outcome', () => {
+test('after the pause one call is admitted; the others wait for its outcome', () => {
   const { breaker, clock } = make();
   breaker.trip();
   clock.now += 100;
@@ -31,7 +31,7 @@ test('after the pause one call may try; the others wait for its outcome', () => 
   expect(breaker.admit()).toBe(true);
 });
 
-test('a failed try opens it again at once; an abandoned one lets another try', () => {
+test('a failed attempt opens it again; an aborted one admits another', () => {
   const { breaker, clock } = make();
   breaker.trip();
   clock.now += 100;

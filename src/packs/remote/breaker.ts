@@ -1,17 +1,17 @@
-// A circuit breaker: after some failures in a row a service is left alone for a while, then tried with one call.
+// A circuit breaker: after several consecutive failures a service gets no calls for a while, then one test call.
 
 export interface BreakerOptions {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open it. */
   readonly threshold: number;
-  /** How long it stays open before one call may try. */
+  /** How long it stays open before one test call. */
   readonly cooldownMs: number;
   readonly now?: () => number;
 }
 
-/** Open: nobody calls. Half-open: one call is trying. */
+/** Open: no calls. Half-open: one test call is running. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** Counts outcomes and says whether a call may be made now. */
+/** Counts outcomes and decides whether a call may be made now. */
 export class Breaker {
   readonly #threshold: number;
   readonly #cooldownMs: number;
@@ -36,7 +36,7 @@ export class Breaker {
     return this.#failures;
   }
 
-  /** Whether a call may be made. True in the half-open state for one call at a time; report its outcome. */
+  /** Whether a call may be made. In the half-open state true for one call at a time; report its outcome. */
   admit(): boolean {
     if (this.#openUntilMs === 0) return true;
     if (this.#trying || this.#now() < this.#openUntilMs) return false;
@@ -44,7 +44,7 @@ export class Breaker {
     return true;
   }
 
-  /** How long until a call may be tried; 0 when now. */
+  /** How long until a call may be made; 0 when now. */
   get waitMs(): number {
     return this.#openUntilMs === 0 ? 0 : Math.max(0, this.#openUntilMs - this.#now());
   }
@@ -60,12 +60,12 @@ export class Breaker {
     if (this.#trying || this.#failures >= this.#threshold) this.trip();
   }
 
-  /** The call came to nothing for a reason of the caller's own, which says nothing about the service. */
+  /** The call ended for a reason on the caller's side, which shows nothing about the service. */
   abandoned(): void {
     this.#trying = false;
   }
 
-  /** Opens at once, for longer if asked: the service said so itself. */
+  /** Opens immediately; for longer if the service asked for it. */
   trip(cooldownMs = this.#cooldownMs): void {
     this.#trying = false;
     this.#openUntilMs = this.#now() + cooldownMs;

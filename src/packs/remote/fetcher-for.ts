@@ -1,23 +1,23 @@
-// The reach of a fetcher that talks to one service: its host and nothing else.
+// Limits a fetcher to one service: its host and nothing else.
 
 import type { Fetcher, FetcherOptions, NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { compilePolicy } from '../../security/network/policy.ts';
 
-/** Some services turn away clients without a familiar word in front; the rest says honestly who asks. */
+/** Some services reject clients without a familiar prefix; the rest says honestly who sends the request. */
 const userAgent = 'Mozilla/5.0 (compatible; mooring)';
 
-/** How far a service may be reached. */
+/** Which addresses the fetcher may use for a service. */
 export interface Reach {
-  /** The operator wrote the URL himself: then its address may be a private one. */
+  /** The operator configured the URL: then its address may be private. */
   readonly given: boolean;
-  /** The bounds of a policy, which win. */
+  /** The network policy, which takes precedence. */
   readonly network?: NetworkPolicy | undefined;
 }
 
 /**
- * Options for the service at `url`; redirects stay on its host. A private address is reached only where the operator
- * wrote the URL, and only at that port: a public name must not come to mean something inside. Where a policy speaks of
- * the network, its word alone opens private addresses, and a service outside its bounds is refused here.
+ * Options for the service at `url`; redirects stay on its host. A private address is allowed only if the operator
+ * configured the URL, and only at that port: a public name must not resolve to an internal service. If a policy covers
+ * the network, only the policy can allow private addresses, and a service it does not allow is denied here.
  */
 function optionsFor(url: URL, { given, network }: Reach, compile: typeof compilePolicy): FetcherOptions {
   const own = { hosts: [url.hostname], userAgent };
@@ -31,8 +31,8 @@ function optionsFor(url: URL, { given, network }: Reach, compile: typeof compile
 }
 
 /**
- * The fetcher of a service, made with the first request: what a policy refuses is an error of that request, and a start
- * loads nothing that speaks HTTP.
+ * The fetcher of a service, created with the first request: a denial by policy is an error of that request, and start-up
+ * loads no HTTP code.
  */
 export function fetcherFor(url: URL, reach: Reach): Fetcher {
   let making: Promise<Fetcher> | undefined;

@@ -10,7 +10,7 @@ const words = (source: string, dialect?: 'html' | 'xml'): string[] =>
     return `${token.name}${attributes}${token.empty ? '!' : ''}`;
   });
 
-test('tags, attributes in every kind of quotes, and text are told apart', () => {
+test('tags, attributes in every kind of quotes, and text are separated', () => {
   expect(words(`<A HREF="x" class='a b' data-n=1 hidden>go</A>`)).toEqual([
     'a href=x class=a b data-n=1 hidden=',
     'go',
@@ -34,31 +34,31 @@ test('every name of HTML is known, and a query in an attribute is left alone', (
   ]);
 });
 
-test('numbers that are no characters become the replacement character', () => {
+test('numbers that are not characters become the replacement character', () => {
   expect(words('&#0;&#xD800;&#x110000;&#150;')).toEqual(['\ufffd\ufffd\ufffd–']);
 });
 
-test('comments, declarations and scripts are no text', () => {
+test('comments, declarations and scripts are not text', () => {
   const source = '<!DOCTYPE html><!-- <b>no</b> --><script>if (a < b) "<i>"</script><style>p{}</STYLE>yes';
   expect(words(source)).toEqual(['script', '/script', 'style', '/style', 'yes']);
 });
 
-test('CDATA is text as it stands', () => {
+test('CDATA is text without decoding', () => {
   expect(words('<t><![CDATA[a < b &amp; c]]></t>', 'xml')).toEqual(['t', 'a < b &amp; c', '/t']);
 });
 
-test('elements without content are marked, in XML by their slash alone', () => {
+test('elements without content are marked, in XML only by their slash', () => {
   expect(words('<br><img src=x><node/>')).toEqual(['br!', 'img src=x!', 'node!']);
   expect(words('<link>a</link><arg type="s"/>', 'xml')).toEqual(['link', 'a', '/link', 'arg type=s!']);
 });
 
-test('a lone "<" and a tag that never ends do not confuse what went before', () => {
+test('a lone "<" and a tag that never ends do not affect the tokens before', () => {
   expect(words('1 < 2 <b')).toEqual(['1 ', '<', ' 2 ', 'b']);
   expect(words('<a href="never')).toEqual(['a href=never']);
   expect(words('<a ==x>t')).toEqual(['a x=', 't']);
 });
 
-test('whatever the text, reading it ends and invents nothing', () => {
+test('any input ends, and every token comes from it', () => {
   const piece = fc.oneof(
     fc.constantFrom('<', '>', '/', '"', "'", '=', '&', ';', '<!--', '-->', '<![CDATA[', ']]>', '<script', '</', ' '),
     fc.string({ maxLength: 8 }),
@@ -72,7 +72,7 @@ test('whatever the text, reading it ends and invents nothing', () => {
   );
 });
 
-test('hostile megabytes are read in one pass', () => {
+test('hostile megabytes are tokenized in one pass', () => {
   for (const unit of ['<', '<a ', '&', '<!--', '</', '"=', '<a b="']) {
     const source = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
     let count = 0;

@@ -1,18 +1,18 @@
-// A small tokenizer for markup that others wrote: result pages, Atom feeds, D-Bus introspection. One pass, no RegExp
-// over the whole text, never throws. It names tags and attributes and decodes references; trees are the caller's wish.
+// A small tokenizer for untrusted markup: result pages, Atom feeds, D-Bus introspection. One pass, no RegExp over the
+// whole text, never throws. It finds tags and attributes and decodes references; it builds no tree.
 
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 
 /** Text with its character references (`&amp;`, `&#8212;`, `&eacute;`) decoded as HTML does; a superset of XML's. */
 export const decodeText = (text: string): string => decodeHTML(text);
 
-/** One piece of a document. Names of tags and attributes are in lower case. */
+/** One token of a document. Names of tags and attributes are in lower case. */
 export type Token =
   | {
       readonly kind: 'open';
       readonly name: string;
       readonly attributes: ReadonlyMap<string, string>;
-      /** `<br/>`: nothing follows that would belong to it. */
+      /** `<br/>`: it has no content and no closing tag. */
       readonly empty: boolean;
     }
   | { readonly kind: 'close'; readonly name: string }
@@ -24,10 +24,10 @@ const opaque = new Set(['script', 'style', 'textarea', 'noscript', 'template']);
 /** Elements of HTML that have no content and no closing tag. */
 const voids = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr']);
 
-/** An element with more attributes than any honest page has keeps the first ones. */
+/** An element with more attributes than any real page has keeps only the first ones. */
 const maxAttributes = 64;
 
-/** The pieces of a document in order. `html` skips scripts and knows elements without content; `xml` does neither. */
+/** The tokens of a document in order. `html` skips scripts and handles void elements; `xml` does neither. */
 export function* tokenize(source: string, dialect: 'html' | 'xml' = 'html'): Generator<Token, void, undefined> {
   let at = 0;
   while (at < source.length) {
@@ -53,19 +53,19 @@ export function* tokenize(source: string, dialect: 'html' | 'xml' = 'html'): Gen
       at = end;
       if (dialect === 'html' && opaque.has(token.name) && !token.empty) at = skipTo(source, at, token.name);
     } else {
-      // A lone "<" is text, as browsers read it.
+      // A single "<" is text, as in browsers.
       yield { kind: 'text', text: '<' };
     }
   }
 }
 
-/** Behind the next occurrence of `mark`, or the end of the document. */
+/** The index after the next occurrence of `mark`, or the end of the document. */
 function endOf(source: string, mark: string, from: number): number {
   const found = source.indexOf(mark, from);
   return found === -1 ? source.length : found + mark.length;
 }
 
-/** Comments, declarations and processing instructions say nothing; CDATA is text as it stands. */
+/** Comments, declarations and processing instructions are skipped; CDATA is text without decoding. */
 function readSpecial(source: string, at: number): { text?: string; end: number } {
   if (source.startsWith('!--', at)) return { end: endOf(source, '-->', at + 3) };
   if (source.startsWith('![CDATA[', at)) {
@@ -120,7 +120,7 @@ function readOpen(source: string, from: number, dialect: 'html' | 'xml'): { toke
 function readAttribute(source: string, from: number): { name: string; value: string; end: number } {
   const raw = readName(source, from);
   const name = raw.toLowerCase();
-  // A stray "=" stands where a name should: step over it, or we would read it for ever.
+  // Skip a stray "=" in place of a name; otherwise the loop would not end.
   let at = from + Math.max(raw.length, 1);
   while (at < source.length && isSpace(source[at] as string)) at++;
   if (source[at] !== '=' || raw === '') return { name, value: '', end: at };
@@ -137,7 +137,7 @@ function readAttribute(source: string, from: number): { name: string; value: str
   return { name, value: decodeHTMLAttribute(source.slice(start, at)), end: at };
 }
 
-/** The place of `</name`, in any case; the end of the document when it never comes. */
+/** The index of `</name`, in any case; the end of the document if there is none. */
 function skipTo(source: string, from: number, name: string): number {
   for (let at = source.indexOf('</', from); at !== -1; at = source.indexOf('</', at + 2)) {
     if (source.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return at;

@@ -34,12 +34,12 @@ test('jitter takes a random part of each wait', async () => {
   expect(waits).toEqual([25, 50]);
 });
 
-test('the last error is thrown when the tries are used up or not worth it', async () => {
+test('the last error is thrown when the attempts are used up or it is not retryable', async () => {
   await expect(plan(9).done).rejects.toThrow('failure 4');
   await expect(plan(9, { worthAnotherTry: () => false }).done).rejects.toThrow('failure 1');
 });
 
-test('a wish of the service is honoured when it is within patience, and ends the tries when it is not', async () => {
+test('a wait that the service asks for is honoured up to the limit, and ends the attempts beyond it', async () => {
   const within = plan(1, { worthAnotherTry: () => 240 });
   await within.done;
   expect(within.waits).toEqual([240]);

@@ -1,19 +1,19 @@
-// Trying again: exponential back-off with full jitter, within a signal. What is worth another try is the caller's word.
+// Retries with exponential back-off and full jitter, within a signal. The caller decides which errors are retryable.
 
 export interface RetryOptions {
-  /** Tries in all. */
+  /** Total number of attempts. */
   readonly attempts: number;
-  /** The wait before the second try is a random part of this; it doubles with each further one. */
+  /** The wait before the second attempt is a random part of this; it doubles with each further attempt. */
   readonly baseMs: number;
   readonly maxMs: number;
   readonly signal?: AbortSignal;
-  /** Whether this error may go away by itself, or in how many milliseconds the service said it would. */
+  /** Whether this error may be temporary, or after how many milliseconds the service said it would be over. */
   readonly worthAnotherTry: (error: unknown) => boolean | number;
   readonly random?: () => number;
   readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** Runs `attempt` until it succeeds, may not be retried, or the tries are used up; then throws its last error. */
+/** Runs `attempt` until it succeeds, fails for good, or the attempts are used up; then throws the last error. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { attempts, baseMs, maxMs, signal, worthAnotherTry, random = Math.random, wait = pause } = options;
   for (let tried = 1; ; tried++) {
@@ -21,7 +21,7 @@ export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions)
       return await attempt();
     } catch (error) {
       const worth = tried < attempts && signal?.aborted !== true ? worthAnotherTry(error) : false;
-      // A service that asks for more patience than we have gets no second call at all.
+      // If the service asks for a longer wait than we allow, there is no second attempt.
       if (worth === false || (typeof worth === 'number' && worth > maxMs)) throw error;
       const backOffMs = Math.min(maxMs, baseMs * 2 ** (tried - 1)) * random();
       await wait(Math.max(typeof worth === 'number' ? worth : 0, backOffMs), signal);
@@ -45,7 +45,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** What a `Retry-After` header asks for, in milliseconds; undefined when it says nothing readable. */
+/** The wait that a `Retry-After` header asks for, in milliseconds; undefined when it is not readable. */
 export function retryAfterMs(header: string | null, now: number = Date.now()): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,6}$/.test(header.trim())) return Number(header) * 1000;

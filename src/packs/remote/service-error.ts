@@ -1,27 +1,27 @@
-// Why a service out there gave no answer, in words a person can use.
+// Why a call to a remote service failed, as text for people.
 
 import { NetworkError } from '../../security/network/errors.ts';
 
 export type ServiceErrorCode =
-  /** No answer in time. */
+  /** No response in time. */
   | 'timeout'
-  /** No connection, or one that broke. */
+  /** No connection, or it broke. */
   | 'network'
-  /** An answer with a status that means no. */
+  /** An error status. */
   | 'status'
-  /** The service wants proof that a person is asking. */
+  /** The service requires proof that a person sends the request. */
   | 'challenge'
-  /** An answer that can not be understood: the service has changed, or is another one. */
+  /** A response that cannot be decoded: the service has changed, or is a different one. */
   | 'unreadable'
-  /** We leave it alone for a while. */
+  /** Calls are paused for a while. */
   | 'paused';
 
-/** A call to a service that came to nothing. */
+/** A failed call to a service. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;
   readonly status: number | undefined;
-  /** When the service said that it may be asked again. */
+  /** When the service said that it can be called again. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -36,41 +36,41 @@ export class ServiceError extends Error {
   }
 }
 
-/** The sentences. */
+/** The error messages. */
 export const serviceErrors = {
   timeout: (cause: unknown) => new ServiceError('timeout', 'Network timeout', { cause }),
   network: (cause: NetworkError) => new ServiceError('network', cause.message, { cause }),
   status: (service: string, status: number, retryAfterMs?: number) =>
-    new ServiceError('status', `${service} answered with status ${status}${statusWords[status] ?? ''}`, {
+    new ServiceError('status', `${service} responded with status ${status}${statusWords[status] ?? ''}`, {
       status,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     }),
   unreadable: (service: string, why: string, cause?: unknown) =>
-    new ServiceError('unreadable', `The answer of ${service} can not be read: ${why}`, { cause }),
+    new ServiceError('unreadable', `The response of ${service} cannot be read: ${why}`, { cause }),
   paused: (service: string, waitMs: number, because: string | undefined) =>
     new ServiceError(
       'paused',
-      `${service} is left alone for another ${Math.max(1, Math.ceil(waitMs / 1000))} s${because === undefined ? '' : ` (${because})`}`,
+      `Requests to ${service} are paused for another ${Math.max(1, Math.ceil(waitMs / 1000))} s${because === undefined ? '' : ` (${because})`}`,
       { retryAfterMs: waitMs },
     ),
 };
 
 const statusWords: Readonly<Record<number, string>> = {
-  401: ' (it wants credentials)',
+  401: ' (it requires credentials)',
   403: ' (forbidden)',
   404: ' (not found)',
   429: ' (too many requests)',
   503: ' (unavailable)',
 };
 
-/** Turns what the fetcher threw into a service error; aborts and our own bugs pass unchanged. */
+/** Turns what the fetcher threw into a service error; aborts and our own bugs are not changed. */
 export function fromNetwork(error: unknown): unknown {
   if (!(error instanceof NetworkError)) return error;
   if (error.code === 'NETWORK_TIMEOUT') return serviceErrors.timeout(error);
   return serviceErrors.network(error);
 }
 
-/** Errors that may be gone a moment later. A refusal by policy, a challenge or a strange page will not be. */
+/** Errors that may be temporary. A denial by policy, a challenge or an unexpected page is not. */
 export function isPassing(error: unknown): boolean | number {
   if (!(error instanceof ServiceError)) return false;
   if (error.code === 'timeout') return true;

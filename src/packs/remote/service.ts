@@ -1,21 +1,21 @@
-// One service out there as packs use it: requests through the guarded fetcher, retries, a breaker, and a record of how
-// it fares. What is asked and how answers are read is the business of search/ and research/.
+// A remote service as packs use it: requests through the guarded fetcher, retries, a circuit breaker, and health data.
+// Requests and responses of each service are defined in search/ and research/.
 
 import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { pause, retry, retryAfterMs } from './retry.ts';
 import { fromNetwork, isPassing, ServiceError, serviceErrors } from './service-error.ts';
 
-/** How hard a service is tried. Every number has a default. */
+/** Limits for calls to a service. Every number has a default. */
 export interface ServiceLimits {
-  /** Tries of one request. */
+  /** Attempts per request. */
   readonly attempts: number;
   readonly backOffMs: number;
   readonly maxBackOffMs: number;
-  /** Failed requests in a row after which the service is left alone. */
+  /** Consecutive failed requests after which the service is paused. */
   readonly breakerThreshold: number;
   readonly breakerCooldownMs: number;
-  /** Time between the starts of two requests, where the service asks for it. */
+  /** Minimum time between the starts of two requests, if the service asks for it. */
   readonly minIntervalMs: number;
 }
 
@@ -28,7 +28,7 @@ export const defaultServiceLimits: ServiceLimits = {
   minIntervalMs: 0,
 };
 
-/** A header of a stranger's does not switch a service off for longer than this. */
+/** The longest pause that a header of a service can cause. */
 const maxPauseMs = 15 * 60_000;
 
 export interface ServiceOptions extends Partial<ServiceLimits> {
@@ -37,7 +37,7 @@ export interface ServiceOptions extends Partial<ServiceLimits> {
   readonly now?: () => number;
 }
 
-/** How a service has fared since the start. */
+/** The health of a service since the start. */
 export interface ServiceHealth {
   readonly state: BreakerState;
   readonly calls: number;
@@ -81,8 +81,8 @@ export class Service {
   }
 
   /**
-   * One piece of work with this service, several requests perhaps. Its failures count for the breaker; while that is
-   * open nothing is sent.
+   * One operation with this service, which may need several requests. Its failures count for the circuit breaker; while
+   * that is open, nothing is sent.
    */
   async call<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (!this.#breaker.admit()) throw serviceErrors.paused(this.name, this.#breaker.waitMs, this.#lastError);
@@ -105,13 +105,13 @@ export class Service {
     this.#failures++;
     this.#lastError = error instanceof Error ? error.message : String(error);
     this.#breaker.failed();
-    // The service itself said how long; asking again sooner makes it worse.
+    // The service itself set this wait; a request before it ends would make things worse.
     if (error instanceof ServiceError && error.retryAfterMs !== undefined) {
       this.#breaker.trip(Math.min(error.retryAfterMs, maxPauseMs));
     }
   }
 
-  /** The text of a good answer; failures that pass by themselves are tried again within the limits. */
+  /** The text of a successful response; temporary failures are retried within the limits. */
   async text(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<{ status: number; text: string }> {
     const { attempts, backOffMs: baseMs, maxBackOffMs: maxMs } = this.#limits;
     const { signal } = init;

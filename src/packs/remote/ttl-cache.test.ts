@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TtlCache } from './ttl-cache.ts';
 
-test('an entry is forgotten when its time is over', () => {
+test('an entry is removed when it expires', () => {
   let now = 0;
   const cache = new TtlCache<number>({ ttlMs: 10, maxEntries: 5, now: () => now });
   cache.set('a', 1);
@@ -12,7 +12,7 @@ test('an entry is forgotten when its time is over', () => {
   expect(cache.size).toBe(0);
 });
 
-test('the oldest entry makes room, and setting one again makes it young', () => {
+test('the oldest entry is evicted, and setting an entry again makes it the newest', () => {
   const cache = new TtlCache<number>({ ttlMs: 1000, maxEntries: 2 });
   cache.set('a', 1);
   cache.set('b', 2);
@@ -21,7 +21,7 @@ test('the oldest entry makes room, and setting one again makes it young', () => 
   expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([3, undefined, 4]);
 });
 
-test('no time means no memory', () => {
+test('a lifetime of zero disables the cache', () => {
   const cache = new TtlCache<number>({ ttlMs: 0, maxEntries: 2 });
   cache.set('a', 1);
   expect(cache.get('a')).toBeUndefined();

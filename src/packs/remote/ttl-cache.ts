@@ -1,8 +1,8 @@
-// Remembers answers for a while, up to a number of them. Not for anything that belongs to one caller alone.
+// A cache with expiry and a maximum size. Not for data that belongs to a single caller.
 
 export interface TtlCacheOptions {
   readonly ttlMs: number;
-  /** The oldest answer makes room for a new one; stops ever different questions from filling memory. */
+  /** The oldest entry is evicted for a new one; stops ever different queries from filling memory. */
   readonly maxEntries: number;
   readonly now?: () => number;
 }

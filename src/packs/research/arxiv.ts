@@ -1,5 +1,5 @@
-// arXiv: preprints in physics, mathematics and computer science. Answers with an Atom feed; asks for three seconds
-// between requests.
+// arXiv: preprints in physics, mathematics and computer science. It responds with an Atom feed and requires three
+// seconds between requests.
 
 import { tokenize } from '../remote/markup.ts';
 import { serviceErrors } from '../remote/service-error.ts';
@@ -15,7 +15,7 @@ export class Arxiv extends RemoteSource {
   }
 
   protected async ask({ text, limit, fromYear, toYear, sort, signal }: LiteratureQuery): Promise<readonly Paper[]> {
-    // Words of the query language would change the question's meaning; without them every word must occur.
+    // Keywords of the query language would change the meaning of the query; without them every term must occur.
     const words =
       text.match(/[\p{L}\p{N}][\p{L}\p{N}.+-]*/gu)?.filter((word) => !/^(?:AND|OR|ANDNOT)$/.test(word)) ?? [];
     const terms = words.slice(0, 20).map((word) => `all:${word}`);
@@ -59,7 +59,7 @@ const fieldNames: Readonly<Record<string, TextField>> = {
   'arxiv:journal_ref': 'journal',
 };
 
-/** The papers of a feed; undefined when it is none. */
+/** The papers of a feed; undefined when it is not a feed. */
 export function readFeed(xml: string): Paper[] | undefined {
   const drafts: Draft[] = [];
   let isFeed = false;
@@ -88,7 +88,7 @@ export function readFeed(xml: string): Paper[] | undefined {
 }
 
 function toPaper(draft: Draft): Paper | undefined {
-  // Errors of the service come as an entry too; its id is no paper.
+  // The service also reports errors as an entry, whose id is not that of a paper.
   const arxivId = normaliseArxivId(draft.id.replace(/^https?:\/\/arxiv\.org\/abs\//, ''));
   if (arxivId === undefined) return undefined;
   const year = Number.parseInt(draft.published.slice(0, 4), 10);

@@ -1,4 +1,4 @@
-// Crossref: the registry of DOIs of publishers. JSON; a contact address in the request puts it into the polite pool.
+// Crossref: the DOI registry of publishers. JSON; a contact address in the request puts it into the "polite pool".
 
 import { decodeText } from '../remote/markup.ts';
 import { serviceErrors } from '../remote/service-error.ts';
@@ -40,7 +40,7 @@ export class Crossref extends RemoteSource {
     });
     const answer = await this.service.json(url, this.init(['application/json'], signal));
     const items = recordOf(recordOf(answer)['message'])['items'];
-    if (!Array.isArray(items)) throw serviceErrors.unreadable(this.name, 'it has no list of works');
+    if (!Array.isArray(items)) throw serviceErrors.unreadable(this.name, 'it contains no list of works');
     return items.flatMap((item) => toPaper(recordOf(item)) ?? []);
   }
 }

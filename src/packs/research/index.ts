@@ -1,5 +1,5 @@
-// The pack `research`: `search_literature` over several sources at once. Sources are plugins of this pack: three that
-// need no key are built in, others are handed in.
+// The pack `research`: `search_literature` queries several sources in parallel. Sources are plugins of this pack: three
+// that need no key are built in, others are passed as options.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -22,22 +22,22 @@ export type { LiteratureQuery, LiteratureSource } from './source.ts';
 type BuiltIn = 'arxiv' | 'crossref' | 'openalex';
 
 export interface ResearchOptions {
-  /** Names of built-in sources and sources of your own. Default: all built-in ones. */
+  /** Names of built-in sources, and your own sources. Default: all built-in ones. */
   readonly sources?: readonly (BuiltIn | LiteratureSource)[];
-  /** Where the built-in ones are, where that is not the public address. */
+  /** Addresses of built-in sources, if they are not the public ones. */
   readonly urls?: Readonly<Partial<Record<BuiltIn, string>>>;
-  /** A mail address for the polite pools. */
+  /** A mail address for the "polite pools" of the services. */
   readonly contact?: string;
   readonly timeoutMs?: number;
   readonly limits?: Partial<ServiceLimits>;
-  /** The bounds of a policy; a source outside them is never asked. */
+  /** The network policy; a source that it does not allow is never queried. */
   readonly network?: NetworkPolicy;
-  /** How long the answer of a source is remembered. Default 10 minutes. */
+  /** How long the response of a source is cached. Default 10 minutes. */
   readonly cacheTtlMs?: number;
   readonly maxCached?: number;
 }
 
-/** What a configuration file may say about this pack. */
+/** The options of this pack in a configuration file. */
 export const researchSchema = {
   type: 'object',
   properties: {
@@ -60,7 +60,7 @@ export const researchSchema = {
   additionalProperties: false,
 } as const;
 
-/** The pack, and how its sources fare. */
+/** The pack, and the health of its sources. */
 export interface ResearchPack extends Pack<Server> {
   readonly health: Readonly<Record<string, ServiceHealth | undefined>>;
 }
@@ -71,11 +71,11 @@ const builtIn: Readonly<Record<BuiltIn, new (options: RemoteSourceOptions) => Li
   openalex: OpenAlex,
 };
 
-/** Puts `search_literature` on a server. */
+/** Adds `search_literature` to a server. */
 export function research(options: ResearchOptions = {}): ResearchPack {
   const { cacheTtlMs = 10 * 60_000, maxCached = 200, sources: wanted = Object.keys(builtIn) as BuiltIn[] } = options;
   const sources = wanted.map((source) => (typeof source === 'string' ? makeSource(source, options) : source));
-  // What puts answers together is loaded with the first question.
+  // The code that merges responses is loaded with the first query.
   let opening: Promise<Library> | undefined;
   const open = (): Promise<Library> => {
     opening ??= import('./library.ts').then((module) => new module.Library({ sources, cacheTtlMs, maxCached }));
@@ -105,7 +105,8 @@ const year = { type: 'number', minimum: 1500, maximum: 2100 } as const;
 
 function installTool(server: Server, open: () => Promise<Library>, sources: readonly LiteratureSource[]): void {
   server.tool('search_literature', {
-    description: 'Search scholarly literature in several sources at once; the same paper is listed once',
+    description:
+      'Search scholarly literature in several sources at once; a paper found in several sources is listed once',
     input: {
       type: 'object',
       properties: {
@@ -114,7 +115,7 @@ function installTool(server: Server, open: () => Promise<Library>, sources: read
         sources: {
           type: 'array',
           items: { type: 'string', enum: sources.map(({ name }) => name) },
-          description: 'Which sources to ask (default: all)',
+          description: 'Which sources to query (default: all)',
         },
         years: {
           type: 'object',
@@ -126,7 +127,7 @@ function installTool(server: Server, open: () => Promise<Library>, sources: read
           description: 'Years of publication',
         },
         sort: { type: 'string', enum: ['relevance', 'date'], description: 'Order of the papers (default: relevance)' },
-        include_abstracts: { type: 'boolean', description: 'Whether abstracts are wanted (default: true)' },
+        include_abstracts: { type: 'boolean', description: 'Whether to include abstracts (default: true)' },
       },
       required: ['query'],
     } as const,

@@ -1,4 +1,4 @@
-// Joins the lists of several sources into one: the same paper once, what several rank high first.
+// Merges the lists of several sources into one: each paper once, papers that several sources rank high first.
 
 import { type FoundPaper, keysOf, type Paper } from './paper.ts';
 
@@ -8,20 +8,20 @@ export interface RankedList {
   readonly papers: readonly Paper[];
 }
 
-/** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): how much the very first places count. */
+/** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): the weight of the very first ranks. */
 const fusion = 60;
 
 interface Group {
-  /** The earlier one keeps its words when two turn out to be one. */
+  /** When two groups turn out to be the same paper, the earlier one keeps its texts. */
   readonly order: number;
   paper: Paper;
   readonly sources: Set<string>;
   score: number;
-  /** Merged into another group: that one counts. */
+  /** Merged into another group, which replaces this one. */
   into?: Group;
 }
 
-/** One list without doubles. A paper with several keys joins the groups of all of them. */
+/** One list without duplicates. A paper with several keys joins the groups of all of them. */
 export function mergePapers(lists: readonly RankedList[]): FoundPaper[] {
   const byKey = new Map<string, Group>();
   const groups: Group[] = [];
@@ -62,7 +62,7 @@ function join(first: Group | undefined, second: Group | undefined): Group | unde
   return first;
 }
 
-/** What one does not know the other may; the longer abstract and list of authors win. */
+/** Fields that one paper lacks come from the other; the longer abstract and list of authors win. */
 function complete(one: Paper, other: Paper): Paper {
   const longer = <T extends { readonly length: number }>(a: T | undefined, b: T | undefined): T | undefined =>
     (a?.length ?? 0) >= (b?.length ?? 0) ? a : b;

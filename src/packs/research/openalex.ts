@@ -1,5 +1,5 @@
-// OpenAlex: an open catalogue of works of all kinds. JSON; abstracts come as an index of words, since the texts
-// themselves are the publishers'.
+// OpenAlex: an open catalogue of works of all kinds. JSON; abstracts come as an index of words, because publishers own
+// the texts.
 
 import { serviceErrors } from '../remote/service-error.ts';
 import { normaliseArxivId, normaliseDoi, type Paper } from './paper.ts';
@@ -15,7 +15,7 @@ import {
 } from './remote-source.ts';
 import type { LiteratureQuery } from './source.ts';
 
-/** An abstract of more words is not one. */
+/** A longer text is not an abstract. */
 const maxAbstractWords = 2000;
 
 export class OpenAlex extends RemoteSource {
@@ -39,7 +39,7 @@ export class OpenAlex extends RemoteSource {
     });
     const answer = await this.service.json(url, this.init(['application/json'], signal));
     const results = recordOf(answer)['results'];
-    if (!Array.isArray(results)) throw serviceErrors.unreadable(this.name, 'it has no list of works');
+    if (!Array.isArray(results)) throw serviceErrors.unreadable(this.name, 'it contains no list of works');
     return results.flatMap((work) => toPaper(recordOf(work)) ?? []);
   }
 }

@@ -1,6 +1,6 @@
-// A paper, whoever told us of it, and what makes two of them the same one.
+// A paper, independent of its source, and the rules by which two papers are the same.
 
-/** What sources tell about a paper. Texts are as they came, free of markup; the pack cleans them. */
+/** What sources report about a paper. Texts are unchanged except for removed markup; the pack cleans them. */
 export interface Paper {
   readonly title: string;
   readonly authors: readonly string[];
@@ -14,25 +14,25 @@ export interface Paper {
   readonly citations?: number;
 }
 
-/** A paper with the names of those who found it, and how high they ranked it. */
+/** A paper with the names of the sources that found it, and its rank there. */
 export interface FoundPaper extends Paper {
   readonly sources: readonly string[];
   readonly score: number;
 }
 
-/** A DOI in its one spelling: lower case, without the address of a resolver. */
+/** A DOI in its normal form: lower case, without the address of a resolver. */
 export function normaliseDoi(text: string | undefined): string | undefined {
   const found = /10\.\d{4,9}\/\S{1,200}/.exec(text ?? '');
   return found === null ? undefined : found[0].toLowerCase().replace(/[.,;]+$/, '');
 }
 
-/** An arXiv id without its version: `2401.01234v2` and `arXiv:2401.01234` are one paper. */
+/** An arXiv id without its version: `2401.01234v2` and `arXiv:2401.01234` are the same paper. */
 export function normaliseArxivId(text: string | undefined): string | undefined {
   const found = /(\d{4}\.\d{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?\/\d{7})(?:v\d{1,3})?$/.exec(text?.trim() ?? '');
   return found?.[1];
 }
 
-/** A title as sources agree on it: letters and digits alone, accents and case gone. */
+/** A title in a form that sources agree on: only letters and digits, without accents and case. */
 export function normaliseTitle(title: string): string {
   return title
     .normalize('NFKD')
@@ -42,10 +42,10 @@ export function normaliseTitle(title: string): string {
     .trim();
 }
 
-/** "Introduction" is the title of many papers: a short one says nothing unless the year agrees as well. */
+/** "Introduction" is the title of many papers: a short title only counts if the year agrees as well. */
 const tellingTitleChars = 24;
 
-/** Keys under which a paper is known. Two papers that share one are the same. */
+/** The keys of a paper. Two papers that share a key are the same. */
 export function keysOf(paper: Paper): string[] {
   const keys: string[] = [];
   const doi = normaliseDoi(paper.doi);

@@ -1,4 +1,4 @@
-// What the sources out there have in common: an address, a fetcher that reaches it and nothing else, a service.
+// What the remote sources share: an address, a fetcher that can reach only that address, and a service.
 
 import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';
@@ -7,19 +7,19 @@ import type { Paper } from './paper.ts';
 import type { LiteratureQuery, LiteratureSource } from './source.ts';
 
 export interface RemoteSourceOptions {
-  /** Another address than the public one, for a mirror or a test. */
+  /** An address other than the public one, for a mirror or a test. */
   readonly url?: string;
-  /** Of one request. Default 15 s. */
+  /** Timeout of one request. Default 15 s. */
   readonly timeoutMs?: number;
   readonly limits?: Partial<ServiceLimits>;
-  /** A mail address: services give those who say who they are more room. */
+  /** A mail address: services allow identified clients more requests. */
   readonly contact?: string;
-  /** The bounds of a policy. */
+  /** The network policy. */
   readonly network?: NetworkPolicy;
   readonly fetcher?: Fetcher;
 }
 
-/** Answers hold at most a hundred papers with their abstracts. */
+/** A response has at most a hundred papers with their abstracts. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 export abstract class RemoteSource implements LiteratureSource {
@@ -52,7 +52,7 @@ export abstract class RemoteSource implements LiteratureSource {
     return this.service.call(() => this.ask(query), query.signal);
   }
 
-  /** Asks and reads the answer. */
+  /** Sends the query and decodes the response. */
   protected abstract ask(query: LiteratureQuery): Promise<readonly Paper[]>;
 
   protected init(accept: readonly string[], signal: AbortSignal) {
@@ -69,7 +69,7 @@ export abstract class RemoteSource implements LiteratureSource {
   }
 }
 
-/** Text of markup as some sources put it into titles and abstracts. */
+/** The text of the markup that some sources put into titles and abstracts. */
 export function stripTags(text: string): string {
   return text
     .replace(/<\/?[a-z][^<>]{0,200}>/gi, ' ')
@@ -88,6 +88,6 @@ export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A field that is there only when it has a value. */
+/** A field that is present only if it has a value. */
 export const maybe = <K extends string, V>(name: K, value: V | undefined): { readonly [name in K]?: V } =>
   (value === undefined ? {} : { [name]: value }) as { readonly [name in K]?: V };

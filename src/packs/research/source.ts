@@ -1,9 +1,9 @@
-// What a source of literature is to this pack. Contract only; arxiv.ts, crossref.ts and openalex.ts keep it, plugins may.
+// The interface of a literature source. arxiv.ts, crossref.ts and openalex.ts implement it, and plugins may.
 
 import type { ServiceHealth } from '../remote/service.ts';
 import type { Paper } from './paper.ts';
 
-/** One question to a source. */
+/** One query to a source. */
 export interface LiteratureQuery {
   readonly text: string;
   readonly limit: number;
@@ -14,11 +14,11 @@ export interface LiteratureQuery {
   readonly signal: AbortSignal;
 }
 
-/** A source of literature. Throws when it has no answer; an empty list is one. */
+/** A source of literature. Throws when the query fails; an empty list is a valid result. */
 export interface LiteratureSource {
-  /** Short and lower case: callers choose sources by it. */
+  /** Short and lower case: callers select sources by it. */
   readonly name: string;
   readonly health?: ServiceHealth;
-  /** Best first, or newest first where that was asked. */
+  /** Best first, or newest first if requested. */
   search(query: LiteratureQuery): Promise<readonly Paper[]>;
 }

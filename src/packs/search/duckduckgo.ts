@@ -1,5 +1,5 @@
-// DuckDuckGo without a key: the page for browsers without scripts, asked as its own form would ask. How the page is
-// read is in results-page.ts.
+// DuckDuckGo without a key: the page for browsers without scripts, requested like its own form would. Parsing the page
+// is in results-page.ts.
 
 import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
 import { fetcherFor } from '../remote/fetcher-for.ts';
@@ -11,29 +11,29 @@ import { readResultsPage } from './results-page.ts';
 export interface DuckDuckGoOptions {
   /** Default `https://html.duckduckgo.com/html/`. */
   readonly url?: string;
-  /** A region of the engine such as `de-de`, `us-en`; default `wt-wt`, all of them. */
+  /** A region of DuckDuckGo such as `de-de` or `us-en`; default `wt-wt`, all regions. */
   readonly region?: string;
   /** Default `moderate`. */
   readonly safeSearch?: SafeSearch;
-  /** Of one request. Default 10 s. */
+  /** Timeout of one request. Default 10 s. */
   readonly timeoutMs?: number;
   readonly limits?: Partial<ServiceLimits>;
-  /** The bounds of a policy. */
+  /** The network policy. */
   readonly network?: NetworkPolicy;
-  /** For tests; by default one that may reach the engine and nothing else. */
+  /** For tests; by default one that can reach only DuckDuckGo. */
   readonly fetcher?: Fetcher;
 }
 
-/** The engine's own numbers for its `kp` parameter. */
+/** The values of DuckDuckGo's `kp` parameter. */
 const safeSearchCodes: Readonly<Record<SafeSearch, string>> = { off: '-2', moderate: '-1', strict: '1' };
 
-/** Pages followed for one question; each is a request that a person would make by hand. */
+/** Pages read for one query; each is a request that a person would make by hand. */
 const maxPages = 3;
 
-/** A page is some 40 KiB. */
+/** A page has about 40 KiB. */
 const maxPageBytes = 2 * 1024 * 1024;
 
-/** A robot that goes on after a challenge only prolongs it. */
+/** A bot that continues after a challenge only prolongs it. */
 const challengePauseMs = 5 * 60_000;
 
 export class DuckDuckGo implements SearchBackend {
@@ -71,7 +71,7 @@ export class DuckDuckGo implements SearchBackend {
         // The same page again, or an empty one, is the end, whatever its form says.
         form = hits.size === before ? undefined : found.next;
       } catch (error) {
-        // What the first page gave is an answer, even if the engine does not like to go on.
+        // The results of the first page are returned even if a later page fails.
         if (hits.size === 0 || signal.aborted) throw error;
         return { hits: [...hits.values()], more: false };
       }
@@ -94,16 +94,16 @@ export class DuckDuckGo implements SearchBackend {
       signal,
     });
     const page = readResultsPage(text);
-    // The challenge comes with a status of success (202): only the page itself tells.
+    // The challenge comes with a success status (202): only the page itself shows it.
     if (page.kind === 'challenge') throw challenged();
     if (page.kind === 'unknown')
-      throw serviceErrors.unreadable(this.name, 'no results and no word that there are none');
+      throw serviceErrors.unreadable(this.name, 'it has neither results nor the message that there are none');
     return page;
   }
 }
 
 function challenged(): ServiceError {
   const message =
-    'DuckDuckGo asks for proof that a person is searching (bot challenge), so the question was not answered. Try again in some minutes, or use a SearXNG server.';
+    'DuckDuckGo asks for proof that a person is searching (bot challenge), so the search failed. Try again in a few minutes, or use a SearXNG server.';
   return new ServiceError('challenge', message, { retryAfterMs: challengePauseMs });
 }

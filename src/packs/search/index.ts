@@ -1,4 +1,5 @@
-// The pack `search`: one tool, `web_search`. Engines are behind an interface; DuckDuckGo needs no key and is the default.
+// The pack `search`: one tool, `web_search`. The search engine is behind an interface; the default is DuckDuckGo, which
+// needs no key.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -11,29 +12,29 @@ export type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } fr
 export type { Labelling } from './search.ts';
 
 export interface SearchOptions {
-  /** `duckduckgo` (default), `searxng` (needs `url`), or an engine of your own. */
+  /** `duckduckgo` (default), `searxng` (needs `url`), or your own search engine. */
   readonly backend?: 'duckduckgo' | 'searxng' | SearchBackend;
-  /** Where the engine is; for SearXNG the address of the server. */
+  /** The address of the search engine; required for SearXNG. */
   readonly url?: string;
   /** Region of DuckDuckGo (`de-de`) or language of SearXNG (`de`). Default: all. */
   readonly region?: string;
   /** Default `moderate`. */
   readonly safeSearch?: SafeSearch;
-  /** Of one request to the engine. Default 10 s. */
+  /** Timeout of one request to the search engine. Default 10 s. */
   readonly timeoutMs?: number;
-  /** How long an answer is remembered. Default 5 minutes; 0 = not at all. */
+  /** How long a response is cached. Default 5 minutes; 0 = not cached. */
   readonly cacheTtlMs?: number;
   readonly maxCached?: number;
-  /** How results are set apart from instructions. Default `fence`. */
+  /** How results are marked as data instead of instructions. Default `fence`. */
   readonly label?: Labelling;
-  /** Whether the tool carries hints about itself (read-only, open world). Default true. */
+  /** Whether the tool has annotations (read-only, open world). Default true. */
   readonly annotations?: boolean;
   readonly limits?: Partial<ServiceLimits>;
-  /** The bounds of a policy; an engine outside them is never asked. */
+  /** The network policy; a search engine that it does not allow is never queried. */
   readonly network?: NetworkPolicy;
 }
 
-/** What a configuration file may say about this pack. */
+/** The options of this pack in a configuration file. */
 export const searchSchema = {
   type: 'object',
   properties: {
@@ -63,17 +64,17 @@ export const searchSchema = {
 } as const;
 
 const defaultResults = 5;
-/** More would not be read by anyone, and costs the engine a page each. */
+/** More results are not read, and each further page costs the search engine a request. */
 const mostResults = 30;
-/** No honest question is longer; engines cut it anyway. */
+/** Real queries are shorter; search engines cut longer ones anyway. */
 const maxQueryChars = 1000;
 
-/** The pack, and how its engine is doing. */
+/** The pack, and the health of its search engine. */
 export interface SearchPack extends Pack<Server> {
   health(): { readonly status: 'ok' | 'degraded' | 'failed'; readonly detail?: string };
 }
 
-/** Puts `web_search` on a server. What speaks to the network is loaded with the first question. */
+/** Adds `web_search` to a server. The network code is loaded with the first query. */
 export function search(options: SearchOptions = {}): SearchPack {
   const { cacheTtlMs = 5 * 60_000, maxCached = 200, label = 'fence', annotations = true } = options;
   const engine = chooseEngine(options);
@@ -130,7 +131,7 @@ interface Engine {
   make(): SearchBackend | Promise<SearchBackend>;
 }
 
-/** What is wrong about the options shows now; the engine itself is made with the first question. */
+/** Checks the options now; the search engine itself is created with the first query. */
 function chooseEngine(options: SearchOptions): Engine {
   const { backend = 'duckduckgo', url, region, safeSearch, timeoutMs, limits, network } = options;
   if (typeof backend !== 'string') return { name: backend.name, make: () => backend };

@@ -1,17 +1,17 @@
-// Reads the HTML page that DuckDuckGo answers with: results, ads to be skipped, the word that there is nothing, the
-// form that leads to the next page, and the challenge put to robots. Knows no network.
+// Parses the HTML page of DuckDuckGo: results, ads to skip, the message that nothing was found, the form that leads to
+// the next page, and the bot challenge. Does not use the network.
 
 import { tokenize } from '../remote/markup.ts';
 import type { SearchHit } from './backend.ts';
 
-/** What a page turned out to be. */
+/** A parsed page. */
 export type ResultsPage =
   | { readonly kind: 'results'; readonly hits: readonly SearchHit[]; readonly next: URLSearchParams | undefined }
   | { readonly kind: 'challenge' }
-  /** Neither results nor the word that there are none. */
+  /** Neither results nor the message that there are none. */
   | { readonly kind: 'unknown' };
 
-/** More results than a page of this engine ever holds. */
+/** More results than one page ever contains. */
 const maxHits = 100;
 
 interface Draft {
@@ -23,7 +23,7 @@ interface Draft {
 
 type Field = 'title' | 'snippet';
 
-/** Reads a page. The classes are the engine's own: `result`, `result__a`, `result__snippet`, `result--ad`. */
+/** Parses a page. It relies on DuckDuckGo's classes `result`, `result__a`, `result__snippet` and `result--ad`. */
 export function readResultsPage(html: string): ResultsPage {
   const drafts: Draft[] = [];
   const form = new FormReader();
@@ -67,7 +67,7 @@ export function readResultsPage(html: string): ResultsPage {
     [field, element, depth] = [wanted, name, 1];
   }
   const hits = drafts.flatMap((draft) => toHit(draft) ?? []);
-  // A page of ads alone is a page; one without any sign of results is something else.
+  // A page with only ads is a results page; one without any sign of results is something else.
   if (hits.length === 0 && !nothing && !drafts.some((draft) => draft.ad)) return { kind: 'unknown' };
   return { kind: 'results', hits, next: form.fields };
 }
@@ -84,8 +84,8 @@ function toHit({ ad, title, href, snippet }: Draft): SearchHit | undefined {
 }
 
 /**
- * Where a result leads. Links go through `duckduckgo.com/l/?uddg=…`, which would tell the engine what was opened; the
- * target is in the parameter. Ads (`/y.js`) and the engine's own pages are no results.
+ * The target of a result. Links go through `duckduckgo.com/l/?uddg=…`, which would report what was opened; the target
+ * is in the parameter. Ads (`/y.js`) and DuckDuckGo's own pages are not results.
  */
 export function targetOf(href: string): string | undefined {
   const link = parse(href, 'https://duckduckgo.com/');
@@ -101,7 +101,7 @@ function parse(text: string, base?: string): URL | undefined {
     const url = new URL(text, base);
     return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
   } catch {
-    return undefined; // Not a link at all; there is nothing to show for it.
+    return undefined; // Not a valid link, so there is no result to show.
   }
 }
 
@@ -125,7 +125,7 @@ class FormReader {
 
   close(name: string): void {
     if (name !== 'form' || this.#collecting === undefined) return;
-    // "Previous" comes first where there is one; the later form leads on.
+    // "Previous" comes first if there is one; the later form leads to the next page.
     if (this.#collecting.has('s')) this.fields = this.#collecting;
     this.#collecting = undefined;
     this.#inNavigation = false;

@@ -1,11 +1,11 @@
-// A search as the tool makes it: remembered answers first, then the engine; and its wording.
+// A search as the tool runs it: the cache first, then the search engine. Also formats the results.
 
 import { cleanText, labelUntrusted, textLimits } from '../../security/hygiene.ts';
 import { TtlCache } from '../remote/ttl-cache.ts';
 import type { SearchBackend, SearchHit, SearchPage } from './backend.ts';
 
 /**
- * How results are set apart from instructions: between fence lines with the name of their source, by a note below
+ * How results are marked as data instead of instructions: between fence lines that name their source, with a note below
  * them, or not at all.
  */
 export type Labelling = 'fence' | 'note' | 'none';
@@ -18,7 +18,7 @@ export interface SearcherOptions {
   readonly now?: () => number;
 }
 
-/** A snippet is two lines on the engine's page; longer ones are made to crowd out the user. */
+/** A snippet has two lines on the results page; longer ones may be meant to crowd out the user's text. */
 const maxSnippetChars = 500;
 const maxUrlChars = 2048;
 
@@ -33,7 +33,7 @@ export class Searcher {
     this.#cache = new TtlCache({ ttlMs: cacheTtlMs, maxEntries: maxCached, ...(now === undefined ? {} : { now }) });
   }
 
-  /** The results as one text. Throws whatever the engine threw. */
+  /** The results as one text. Throws the search engine's errors. */
   async search(text: string, maxResults: number, signal: AbortSignal): Promise<string> {
     const key = text.normalize('NFC').replace(/\s+/g, ' ').trim();
     let page = this.#cache.get(key);

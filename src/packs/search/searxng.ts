@@ -1,4 +1,4 @@
-// A SearXNG server of one's own as the search engine: its JSON interface, which the operator has to switch on there
+// Your own SearXNG server as the search engine, through its JSON interface, which its operator has to enable
 // (`search.formats: [html, json]`).
 
 import type { Fetcher, NetworkPolicy } from '../../security/network/fetcher.ts';
@@ -8,16 +8,16 @@ import { ServiceError, serviceErrors } from '../remote/service-error.ts';
 import type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
 
 export interface SearxngOptions {
-  /** Where the server is, for instance `http://localhost:8888`. */
+  /** The address of the server, for example `http://localhost:8888`. */
   readonly url: string;
   /** A language such as `de` or `en-US`, default `all`. */
   readonly language?: string;
   /** Default `moderate`. */
   readonly safeSearch?: SafeSearch;
-  /** Of one request. Default 10 s. */
+  /** Timeout of one request. Default 10 s. */
   readonly timeoutMs?: number;
   readonly limits?: Partial<ServiceLimits>;
-  /** The bounds of a policy. */
+  /** The network policy. */
   readonly network?: NetworkPolicy;
   readonly fetcher?: Fetcher;
 }
@@ -73,7 +73,7 @@ export class Searxng implements SearchBackend {
     }).toString();
     const answer = await this.#ask(url, signal);
     const results = (answer as { results?: unknown } | null)?.results;
-    if (!Array.isArray(results)) throw serviceErrors.unreadable(this.name, 'it has no list of results');
+    if (!Array.isArray(results)) throw serviceErrors.unreadable(this.name, 'it contains no list of results');
     return results.flatMap((each) => toHit(each) ?? []);
   }
 
@@ -82,7 +82,7 @@ export class Searxng implements SearchBackend {
       return await this.#service.json(url, { accept: ['application/json'], timeoutMs: this.#timeoutMs, signal });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.status !== 403) throw error;
-      const why = 'SearXNG refuses JSON; add "json" to search.formats in its settings.yml';
+      const why = 'SearXNG does not allow JSON; add "json" to search.formats in its settings.yml';
       throw new ServiceError('status', why, { status: 403, cause: error });
     }
   }

@@ -1,5 +1,5 @@
-// The tool `ask_model`: a question to the client's own model, with files of the open folders as its material. It shows
-// how sampling and roots meet; what comes from files is marked as data.
+// The tool `ask_model`: a question to the client's model, with files of the open folders as context. It shows how
+// sampling and roots work together; the content of files is marked as data.
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
@@ -11,7 +11,7 @@ import type { Territory } from './territory.ts';
 
 const priority = { type: 'number', minimum: 0, maximum: 1 } as const;
 
-/** A model's attention is not free; larger files are for tools that read. */
+/** The context of a model is limited; larger files are for tools that read. */
 const maxFileBytes = 64 * 1024;
 
 export function installAskModel(server: Server, territory: Territory): void {
@@ -31,7 +31,7 @@ export function installAskModel(server: Server, territory: Territory): void {
           type: 'integer',
           minimum: 1,
           maximum: 100_000,
-          description: 'Length of the answer (default: 1000)',
+          description: 'Maximum number of tokens in the answer (default: 1000)',
         },
         model: { type: 'string', description: 'A model to prefer, or a part of its name' },
         cost_priority: { ...priority, description: 'How much a low price matters' },

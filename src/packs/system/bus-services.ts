@@ -1,4 +1,4 @@
-// `dbus://service/…` resources: one per allowed service that runs, if a bus can be reached. The client of the bus is in
+// `dbus://service/…` resources: one per allowed service that is running, if a bus can be reached. The D-Bus client is in
 // dbus/.
 
 import type { Server } from '../../engine/server.ts';
@@ -10,14 +10,14 @@ import { BusError } from './dbus/connection.ts';
 import { subscribedUris } from './files.ts';
 
 export interface BusOptions {
-  /** `system`, `session`, or an address such as `unix:path=/run/bus`. Default: the system's, then the session's. */
+  /** `system`, `session`, or an address such as `unix:path=/run/bus`. Default: the system bus, then the session bus. */
   readonly buses?: readonly string[];
-  /** Services that may be shown, a final `*` for whatever follows. Default: `defaultServices`. */
+  /** Services that may be shown; a final `*` matches any ending. Default: `defaultServices`. */
   readonly services?: readonly string[];
   readonly timeoutMs?: number;
 }
 
-/** What describes the machine and holds no secrets. The bus itself comes first: it is there wherever a bus answers. */
+/** Services that describe the machine and hold no secrets. The bus itself comes first: every bus has it. */
 export const defaultServices: readonly string[] = [
   'org.freedesktop.DBus',
   'org.freedesktop.Avahi',
@@ -35,7 +35,7 @@ export const defaultServices: readonly string[] = [
 const prefix = 'dbus://service/';
 const mimeType = 'application/json';
 
-/** Installs the resources; resolves to what closes them, or undefined when there is no bus. */
+/** Installs the resources. Resolves to a function that closes them, or undefined when there is no bus. */
 export async function installBusServices(server: Server, options: BusOptions = {}): Promise<(() => void) | undefined> {
   const logger = server.logger ?? silentLogger;
   const { buses: wanted = ['system', 'session'], services = defaultServices, timeoutMs } = options;
@@ -53,7 +53,7 @@ export async function installBusServices(server: Server, options: BusOptions = {
   }
   server.resourceTemplate('dbus://service/{name}', {
     name: 'D-Bus services',
-    description: 'What a service on the bus is, offers and shows',
+    description: 'Identity, interfaces and properties of a D-Bus service',
     mimeType,
     list: async () =>
       (await buses.services()).map((name) => ({
@@ -79,7 +79,7 @@ export async function installBusServices(server: Server, options: BusOptions = {
   return () => buses.close();
 }
 
-/** A bus that fails is told in its own words: "Internal error" would help nobody. */
+/** A failure of the bus is reported with its own message: "Internal error" would not help. */
 async function reached<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

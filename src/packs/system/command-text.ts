@@ -1,9 +1,9 @@
-// What a caller reads when a command fails or is refused. Every text begins with "Command failed: ".
+// The text that a caller gets when a command fails or is denied. It always starts with "Command failed: ".
 
 import { cleanText } from '../../security/hygiene.ts';
 import type { RunResult, SandboxError, StopReason } from '../../security/sandbox/index.ts';
 
-/** So much of what a failed program printed is passed on. */
+/** How much of a failed program's output is returned. */
 const maxPrintedChars = 4096;
 
 const stopTexts: Readonly<Record<StopReason, (limitMs: number) => string>> = {
@@ -14,10 +14,10 @@ const stopTexts: Readonly<Record<StopReason, (limitMs: number) => string>> = {
   memory: () => 'it used more memory than is allowed',
   processes: () => 'it started more processes than are allowed',
   disk: () => 'it wrote more than is allowed',
-  unwatched: () => 'it could not be put under watch',
+  unwatched: () => 'it could not be monitored',
 };
 
-/** Why a finished command counts as failed; undefined when it does not. */
+/** Why a finished command counts as failed; undefined if it succeeded. */
 export function failureOf(result: RunResult, limitMs: number): string | undefined {
   const { exitCode, stopped, stdout, stderr } = result;
   if (stopped === null && exitCode === 0) return undefined;

@@ -1,5 +1,5 @@
-// The tool `execute_command`: a program from a list, its arguments as they are, no shell, inside the sandbox. If the
-// sandbox does not hold on this machine the tool is absent, and the log says why.
+// The tool `execute_command`: a program from a list, with its arguments unchanged, no shell, inside the sandbox. If the
+// sandbox does not work on this machine the tool is absent, and the log says why.
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
@@ -19,12 +19,12 @@ import { Sandboxes } from './sandboxes.ts';
 import type { Area, Territory } from './territory.ts';
 
 export interface CommandOptions {
-  /** Names or absolute paths; default: the documented set, as far as it is installed. */
+  /** Names or absolute paths; default: the documented set, as far as installed. */
   readonly programs?: readonly string[];
-  /** The level that must hold. Default `kernel`; below it a program can reach more than the folders. */
+  /** The required sandbox level. Default `kernel`; below it a program can access more than the folders. */
   readonly level?: SandboxLevel;
   readonly limits?: Partial<SandboxLimits>;
-  /** Who programs are when this process is root; never root. */
+  /** The user that programs run as when this process is root; never root. */
   readonly runAs?: { readonly uid: number; readonly gid: number };
   /** The server's own files, which no program sees. */
   readonly own?: OwnFiles | undefined;
@@ -32,13 +32,13 @@ export interface CommandOptions {
   readonly record?: (sandbox: Sandbox, ctx: Context) => Sandbox;
 }
 
-/** How often a running command shows that it is alive, to clients that asked for progress. */
+/** How often a running command reports progress, to clients that asked for it. */
 const progressEveryMs = 500;
 
-/** A refused argument is named, but not at length. */
+/** A denied argument is shown up to this length. */
 const maxShownChars = 200;
 
-/** Installs the tool; resolves to what closes it, or undefined when it had to stay away. */
+/** Installs the tool. Resolves to a function that closes it, or undefined when the tool is absent. */
 export async function installCommands(
   server: Server,
   territory: Territory,
@@ -80,7 +80,7 @@ interface Prepared {
   readonly sandboxes: Sandboxes;
 }
 
-/** Proves the sandbox for the operator's folders. Nothing falls back to a weaker one: without it there is no tool. */
+/** Checks the sandbox for the operator's folders. There is no fallback to a weaker one: without it there is no tool. */
 async function prepare(
   territory: Territory,
   options: CommandOptions,
@@ -98,14 +98,14 @@ async function prepare(
       return { rules, sandboxes };
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
-      // Programs of the documented set may be missing here; one that the operator named must be there.
+      // Programs of the documented set may be missing here; those that the operator named must exist.
       if (error.code === 'program-not-found') {
         const missing = rules.find((rule) => error.message.includes(JSON.stringify(nameOf(rule))));
         if (missing === undefined || options.programs !== undefined) throw error;
         rules = rules.filter((rule) => rule !== missing);
         if (rules.length > 0) continue;
       }
-      logger.warn(`execute_command is absent: ${error.message}`, { code: error.code, remedy: error.remedy });
+      logger.warn(`execute_command is disabled: ${error.message}`, { code: error.code, remedy: error.remedy });
       return undefined;
     }
   }
@@ -168,7 +168,7 @@ class Commands {
     }
   }
 
-  /** Progress is the part of the allowed time that has passed: nobody knows how far a program is. */
+  /** Progress is the fraction of the time limit that has passed: the real progress of a program is unknown. */
   #showProgress(ctx: Context): () => void {
     if (ctx.meta['progressToken'] === undefined) return () => {};
     const startedAt = performance.now();
@@ -180,14 +180,15 @@ class Commands {
   }
 
   /**
-   * Without a kernel wall a program sees the whole machine, so the paths it is given must lie in the area. This keeps
-   * an honest caller in; programs that the operator added himself, whose arguments we do not know, run as they are.
+   * Without kernel isolation a program can access the whole machine, so paths in its arguments must be in the open
+   * folders. This guards against errors of honest callers; for programs that the operator added, whose arguments we do
+   * not know, nothing is checked.
    */
   async #admitPaths(command: string, args: readonly string[], { tree }: Area): Promise<readonly string[]> {
     const rule = this.#rules.get(command);
     if (typeof rule !== 'object' || rule.operands !== 'paths') return args;
     const paths = args.map((argument, at) => isPath(argument, args[at - 1]));
-    // Left to itself the program would look at its working directory, which is outside as well.
+    // Without a path the program would use its working directory, which is outside as well.
     if (!paths.includes(true) && tree === undefined) throw denied('no folder is open');
     return Promise.all(args.map((argument, at) => (paths[at] ? this.#admitPath(argument, tree) : argument)));
   }
@@ -202,7 +203,7 @@ class Commands {
   }
 }
 
-/** A number behind an option is its value (`head -n 5`); any other plain argument is a path. */
+/** A number after an option is its value (`head -n 5`); any other plain argument is a path. */
 function isPath(argument: string, before: string | undefined): boolean {
   if (argument.startsWith('-')) return false;
   return !(before?.startsWith('-') === true && /^[+]?\d{1,12}[A-Za-z]{0,2}$/.test(argument));

@@ -1,5 +1,5 @@
-// The pack `system`: what this machine is and does. Sandboxed commands, files, services on the bus, a prompt, and a tool
-// that asks the client's model. Each part can be left out; each says in the log why it is absent.
+// The pack `system`: access to this machine. Sandboxed commands, files, D-Bus services, a prompt, and a tool that uses
+// the client's model. Each part can be left out; the log says why a part is absent.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -17,13 +17,13 @@ export type { FileOptions, NamedFile } from './files.ts';
 export { type CommandRule, defaultPrograms } from './programs.ts';
 
 export interface SystemOptions {
-  /** Folders, or single files: their content becomes `file://` resources, and sandboxed commands see the folders. */
+  /** Folders or single files: their content becomes `file://` resources, and sandboxed commands can read the folders. */
   readonly roots?: readonly string[];
-  /** The server's own files: no part of any folder, for resources and for commands. */
+  /** The server's own files: hidden in all folders, from resources and from commands. */
   readonly own?: OwnFiles | undefined;
-  /** A client that has roots is kept inside them (`bound`, default), or the operator's word is enough (`ignore`). */
+  /** `bound` (default): file access stays inside the client's roots, if it has any. `ignore`: only `roots` decides. */
   readonly clientRoots?: 'bound' | 'ignore';
-  /** Files with names and descriptions of their own. */
+  /** Files with their own names and descriptions. */
   readonly files?: readonly NamedFile[];
   readonly watch?: FileOptions['watch'];
   readonly maxWatchedFolders?: number;
@@ -39,7 +39,7 @@ export interface SystemOptions {
 
 const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
 
-/** What a configuration file may say about this pack. */
+/** The options of this pack in a configuration file. */
 export const systemSchema = {
   type: 'object',
   properties: {
@@ -85,7 +85,7 @@ export const systemSchema = {
   additionalProperties: false,
 } as const;
 
-/** Puts the parts on a server. Await `server.use(system(…))`: sandbox and bus are tried before it resolves. */
+/** Adds the parts to a server. Await `server.use(system(…))`: it checks sandbox and bus before it resolves. */
 export function system(options: SystemOptions = {}): Pack<Server> {
   const undo: (() => void | Promise<void>)[] = [];
   return {
@@ -97,7 +97,7 @@ export function system(options: SystemOptions = {}): Pack<Server> {
       const keep = (close: (() => void | Promise<void>) | undefined): void => {
         if (close !== undefined) undo.push(close);
       };
-      // Loaded only where they are wanted: a server of files alone starts without sandbox and bus.
+      // Loaded only if enabled: a server that only has files starts without sandbox and bus.
       if (commands !== false)
         keep(await (await import('./commands.ts')).installCommands(server, territory, { ...commands, own }));
       keep(

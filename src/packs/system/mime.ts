@@ -1,4 +1,4 @@
-// What kind of thing a file is, by its name; and whether its bytes are text.
+// The MIME type of a file by its name, and whether its bytes are text.
 
 const byEnding: Readonly<Record<string, string>> = {
   css: 'text/css',
@@ -28,7 +28,7 @@ const byEnding: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** The type by the ending of a name; plain text where it says nothing. */
+/** The type by the extension of a name; plain text if it is unknown. */
 export function mimeTypeOf(name: string): string {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   return Object.hasOwn(byEnding, ending) ? (byEnding[ending] as string) : 'text/plain';

@@ -1,9 +1,9 @@
-// The programs `execute_command` runs unless the operator says otherwise: they read and print, and none of them runs
-// another program or writes a file. The wall around them is the sandbox; options are listed to close side doors.
+// The programs that `execute_command` runs by default: they read and print, and none of them runs another program or
+// writes a file. The sandbox isolates them; the list of options excludes side effects.
 
 import type { ProgramRule } from '../../security/sandbox/index.ts';
 
-/** A program, and what its plain arguments are: paths, which must then be open to the caller, or mere words. */
+/** A program, and whether its plain arguments are paths, which the caller must have access to, or other text. */
 export interface CommandRule extends ProgramRule {
   readonly operands: 'paths' | 'words';
 }
@@ -43,7 +43,7 @@ export const defaultPrograms: readonly CommandRule[] = [
   ]),
   reads('cat', [...letters('AbeEnstTuv'), '--number', '--number-nonblank', '--show-all', '--show-ends', '--show-tabs']),
   reads('head', [...letters('cnqvz'), ...digits, '--bytes', '--lines', '--quiet', '--verbose']),
-  // Without -f: it would only wait for the time limit.
+  // Without -f: it would only wait until the time limit.
   reads('tail', [...letters('cnqvz'), ...digits, '--bytes', '--lines', '--quiet', '--verbose']),
   reads('wc', [...letters('cmlLw'), '--bytes', '--chars', '--lines', '--max-line-length', '--words']),
   reads('stat', [...letters('fLt'), '--file-system', '--terse', '--dereference']),
@@ -87,7 +87,7 @@ export const defaultPrograms: readonly CommandRule[] = [
   tells('free', [...letters('bghkmtw'), '--human', '--mebi', '--total', '--wide']),
 ];
 
-/** The rules for a list of names or absolute paths; those of the documented set keep theirs, others run as they are. */
+/** The rules for a list of names or absolute paths. Programs of the documented set keep their rules; others have none. */
 export function rulesFor(names: readonly string[]): (CommandRule | string)[] {
   return names.map((name) => defaultPrograms.find((rule) => rule.name === name) ?? name);
 }

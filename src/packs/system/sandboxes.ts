@@ -1,12 +1,12 @@
-// One sandbox per set of visible folders: the operator's own set, proven when the server starts, and the narrower ones
-// that clients' roots ask for, made when first needed and few at a time.
+// One sandbox per set of visible folders: the operator's own set, checked when the server starts, and the narrower sets
+// of clients' roots, created when first needed and limited in number.
 
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { Logger } from '../../protocol/log.ts';
 import { createSandbox, type Sandbox, SandboxError, type SandboxPolicy } from '../../security/sandbox/index.ts';
 
-/** Sandboxes kept beside the operator's own. */
+/** Sandboxes in the pool, besides the operator's own. */
 const maxKept = 8;
 
 interface Kept {
@@ -17,7 +17,7 @@ interface Kept {
 export class Sandboxes {
   readonly #policy: SandboxPolicy;
   readonly #logger: Logger;
-  /** Where the operator's folders really are; nothing else is ever shown. */
+  /** The real paths of the operator's folders; nothing else is ever visible. */
   readonly #grounds: readonly string[];
   readonly #kept = new Map<string, Kept>();
   readonly #refused = new Set<string>();
@@ -28,7 +28,7 @@ export class Sandboxes {
     this.#grounds = folders.map((folder) => realpathSync(folder));
   }
 
-  /** Runs `work` in the sandbox that shows exactly these folders, as far as its user can enter them. */
+  /** Runs `work` in the sandbox that shows exactly these folders, except those that its user cannot enter. */
   async use<T>(
     folders: readonly string[],
     work: (sandbox: Sandbox, visible: readonly string[]) => Promise<T>,
@@ -45,7 +45,7 @@ export class Sandboxes {
       return await work(await kept.sandbox, visible);
     } catch (error) {
       if (!(error instanceof SandboxError) || error.code !== 'directory-refused') throw error;
-      // Closed to its user, or replaced since: the next call makes a new one, and looks again.
+      // The user lost access to it, or it was replaced: the next call creates a new sandbox and checks again.
       this.#kept.delete(key);
       if (!(await this.#learnRefused(visible))) throw error;
       return await this.use(folders, work);
@@ -60,29 +60,29 @@ export class Sandboxes {
     return createSandbox({ ...this.#policy, readOnly: [...(this.#policy.readOnly ?? []), ...inside] });
   }
 
-  /** A folder that has become a link since it was looked at must not open what it leads to. */
+  /** A folder that was replaced by a link since the check must not open the link's target. */
   #isOurs(folder: string): boolean {
     try {
       const real = realpathSync(folder);
       return this.#grounds.some((ground) => isInside(real, ground));
     } catch {
-      return false; // Gone: there is nothing to show.
+      return false; // Deleted: there is nothing to show.
     }
   }
 
-  /** Finds folders that no sandbox here can show, says so once, and does without them; true when there were any. */
+  /** Finds folders that no sandbox here can show, logs each once, and leaves them out; true if there were any. */
   async #learnRefused(folders: readonly string[]): Promise<boolean> {
     const { level: _level, ...policy } = this.#policy;
     let found = false;
     for (const folder of folders) {
       try {
-        // Without walls it is only looked whether its user may enter.
+        // Without isolation this only checks whether its user may enter.
         await (await createSandbox({ ...policy, level: 'none', readOnly: [folder] })).close();
       } catch (error) {
         if (!(error instanceof SandboxError) || error.code !== 'directory-refused') throw error;
         found = true;
         this.#refused.add(folder);
-        this.#logger.warn(`commands will not see ${folder}: ${error.message}`, { remedy: error.remedy });
+        this.#logger.warn(`commands cannot access ${folder}: ${error.message}`, { remedy: error.remedy });
       }
     }
     return found;
@@ -104,7 +104,7 @@ export class Sandboxes {
   }
 }
 
-/** One that could not be made has nothing to close. */
+/** A sandbox that could not be created needs no close. */
 async function closed(sandbox: Promise<Sandbox>): Promise<void> {
   const made = await sandbox.catch(() => undefined);
   await made?.close();

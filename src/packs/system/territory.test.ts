@@ -17,7 +17,7 @@ const uri = (path: string) => ({ uri: pathToFileURL(join(folder, path)).href });
 const paths = async (...roots: { uri: string }[]) =>
   ((await territory.within(roots)).tree?.roots ?? []).map(({ path }) => path.slice(folder.length + 1)).sort();
 
-test('a root inside ours counts itself, one around ours leaves ours, a foreign one opens nothing', async () => {
+test('a root inside ours narrows it, one around ours keeps ours, an unrelated one opens nothing', async () => {
   expect(await paths(uri('one/deep'))).toEqual(['one/deep']);
   expect(await paths(uri('.'))).toEqual(['one', 'single', 'two']);
   expect(await paths(uri('one-evil'))).toEqual([]);
@@ -25,22 +25,22 @@ test('a root inside ours counts itself, one around ours leaves ours, a foreign o
   expect(await paths({ uri: 'https://example.org' }, { uri: 'file://elsewhere/x' }, { uri: 'nonsense' })).toEqual([]);
 });
 
-test('several roots add up, single files included; none at all is nothing', async () => {
+test('several roots add up, single files included; an empty list opens nothing', async () => {
   expect(await paths(uri('one/deep'), uri('two'), uri('single'))).toEqual(['one/deep', 'single', 'two']);
   expect(await paths()).toEqual([]);
   expect((await territory.within([])).folders).toEqual([]);
 });
 
-test('a link to another of our folders is followed to where it leads, and does not lead back', async () => {
+test('a link to another of our folders is followed to its target, and does not lead back', async () => {
   const { tree } = await territory.within([uri('one/out')]);
   await expect(tree?.readFile(join(folder, 'one/deep/file'))).rejects.toThrow('File not found');
 });
 
-test('the same area is opened once', async () => {
+test('the same folders are opened once', async () => {
   expect(await territory.within([uri('one/deep')])).toBe(await territory.within([uri('one/deep')]));
   expect(await territory.within([uri('.')])).toBe(territory.all);
 });
 
-test('folders are what programs see; single files are not among them', () => {
+test('programs can access folders, but not single files', () => {
   expect(territory.all.folders).toEqual([join(folder, 'one'), join(folder, 'two')]);
 });

@@ -1,5 +1,5 @@
-// Which folders a call may touch: those the operator configured, narrowed to those the client works in. Both sides are
-// opened by the one resolver of the project, so links that lead out of the narrower area are refused as well.
+// Which folders a call may access: those the operator configured, narrowed to the client's roots. Both are opened by
+// the same path resolver, so links that lead out of the narrower folders are denied as well.
 
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
@@ -8,24 +8,24 @@ import type { Context } from '../../engine/context.ts';
 import type { Root } from '../../protocol/model.ts';
 import { type FileTree, openRoots, type TreeOptions } from '../../security/files/tree.ts';
 
-/** What one call may touch. `tree` is undefined when that is nothing. */
+/** What one call may access. `tree` is undefined when that is nothing. */
 export interface Area {
   readonly tree: FileTree | undefined;
-  /** Its folders; what a sandboxed program sees. */
+  /** Its folders; what a sandboxed program can access. */
   readonly folders: readonly string[];
 }
 
 export interface TerritoryOptions extends TreeOptions {
-  /** Folders, or single files, that the operator opened. */
+  /** Folders or single files that the operator opened. */
   readonly roots: readonly string[];
-  /** `bound` (default): a client that has roots is kept inside them. `ignore`: the operator's word is enough. */
+  /** `bound` (default): access stays inside the client's roots, if it has any. `ignore`: only `roots` decides. */
   readonly clientRoots?: 'bound' | 'ignore';
 }
 
-/** How many different areas are kept open; clients with ever new roots start over. */
+/** How many different sets of folders stay open; a client that keeps changing its roots reopens them. */
 const maxAreas = 32;
 
-/** Names so many folders at most; a client that works in more is cut there. */
+/** Maximum number of client roots; further ones are ignored. */
 const maxClientRoots = 64;
 
 export class Territory {
@@ -43,18 +43,18 @@ export class Territory {
     this.#wholeArea = areaOf(this.whole);
   }
 
-  /** The operator's folders, as `Area`. */
+  /** The operator's folders. */
   get all(): Area {
     return this.#wholeArea;
   }
 
-  /** What this call may touch. Asks the client for its roots if it has any; the engine remembers them for a session. */
+  /** What this call may access. Requests the client's roots if it has any; the engine caches them for a session. */
   async of(ctx: Context): Promise<Area> {
     if (!this.#bound || this.whole === undefined || !ctx.can('roots')) return this.#wholeArea;
     return this.within(await ctx.roots({ key: 'roots' }));
   }
 
-  /** The part of the territory that lies in the given roots. */
+  /** The part of the operator's folders inside the given roots. */
   async within(clientRoots: readonly Root[]): Promise<Area> {
     const { whole } = this;
     if (whole === undefined) return this.#wholeArea;
@@ -78,14 +78,14 @@ function areaOf(tree: FileTree | undefined): Area {
   return { tree, folders: tree?.roots.filter(({ kind }) => kind === 'directory').map(({ path }) => path) ?? [] };
 }
 
-/** A client's root that lies inside ours counts itself; of one that holds ours, ours count. */
+/** A client root inside ours counts itself; if it contains ours, ours count. */
 async function intersect(whole: FileTree, uri: string): Promise<string[]> {
   const path = pathOf(uri);
   if (path === undefined) return [];
   try {
     return [(await whole.stat(uri)).path];
   } catch {
-    // Not inside ours, or not there: perhaps ours are inside it.
+    // Not inside ours, or missing: ours may be inside it.
     const above = path.endsWith(sep) ? path : path + sep;
     return whole.roots.flatMap((root) =>
       spellings(root.path).some((each) => each.startsWith(above)) ? [root.path] : [],
@@ -93,12 +93,12 @@ async function intersect(whole: FileTree, uri: string): Promise<string[]> {
   }
 }
 
-/** A root as configured and as it really is: clients know either. */
+/** A root as configured and as resolved: clients may use either. */
 function spellings(path: string): string[] {
   try {
     return [path, realpathSync(path)];
   } catch {
-    return [path]; // Gone since the start; reading will say so.
+    return [path]; // Deleted since the start; reading will report it.
   }
 }
 
@@ -106,6 +106,6 @@ function pathOf(uri: string): string | undefined {
   try {
     return uri.startsWith('file:') ? fileURLToPath(uri) : undefined;
   } catch {
-    return undefined; // Not a file of this machine.
+    return undefined; // Not a file on this machine.
   }
 }

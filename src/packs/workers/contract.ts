@@ -1,27 +1,27 @@
-// What a worker is to those outside: its record, its states, where records are kept. Types alone.
+// The interfaces of workers: the record, the states, the registry. Only types.
 
-/** When a worker that ended by itself is started again. */
+/** When a worker that ended by itself is restarted. */
 export type RestartPolicy = 'never' | 'on-failure' | 'always';
 
 export type WorkerStatus =
   | 'starting'
   | 'running'
-  /** Ended, and will be started again. */
+  /** Ended, and will be restarted. */
   | 'waiting'
   /** Ended by itself with exit code 0. */
   | 'exited'
-  /** Ended by itself otherwise, or could not be started. */
+  /** Ended by itself with an error, or could not be started. */
   | 'failed'
-  /** Ended because somebody asked for it. */
+  /** Ended by stop_worker or a shutdown. */
   | 'stopped'
-  /** It was alive when an earlier server ended, and went with it. */
+  /** It was running when an earlier server ended, and ended with it. */
   | 'lost';
 
-/** What is kept about a worker beyond the life of the server. */
+/** What is stored about a worker, also after the server ends. */
 export interface WorkerRecord {
   readonly id: string;
   readonly name: string;
-  /** Whose it is; only they see it. */
+  /** The caller it belongs to; only they see it. */
   readonly owner: string;
   readonly program: string;
   readonly args: readonly string[];
@@ -32,20 +32,20 @@ export interface WorkerRecord {
   readonly endedAt?: string;
   readonly exitCode?: number;
   readonly restarts: number;
-  /** Why it is not running, where that is known. */
+  /** Why it is not running, if known. */
   readonly reason?: string;
-  /** The server process that looks after it. */
+  /** The server process that supervises it. */
   readonly serverPid: number;
 }
 
-/** Keeps records. The workers pack asks for nothing else; the app hands in one that is durable. */
+/** Stores records. The app passes in a durable implementation. */
 export interface WorkerRegistry {
   load(): readonly WorkerRecord[] | Promise<readonly WorkerRecord[]>;
   save(record: WorkerRecord): void | Promise<void>;
   remove(id: string): void | Promise<void>;
 }
 
-/** Records in memory: gone with the process. */
+/** Stores records in memory: they are lost when the process ends. */
 export function createMemoryRegistry(): WorkerRegistry {
   const records = new Map<string, WorkerRecord>();
   return {
@@ -55,7 +55,7 @@ export function createMemoryRegistry(): WorkerRegistry {
   };
 }
 
-/** A request that can not be served, in words for the one who made it. */
+/** A request that failed, with a message for the caller. */
 export class WorkerError extends Error {
   override readonly name = 'WorkerError';
 }

@@ -1,4 +1,5 @@
-// All workers of a server: made, found by their owners alone, remembered for a while after their end, recorded.
+// All workers of a server: creates them, finds them for their owners only, lists them for a while after their end, and
+// records them.
 
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../protocol/log.ts';
@@ -9,9 +10,9 @@ export interface CrewOptions {
   readonly spawn: Spawn;
   readonly registry: WorkerRegistry;
   readonly supervision: Supervision;
-  /** Alive at a time, of one owner. */
+  /** Running at the same time, per owner. */
   readonly maxAlive: number;
-  /** Remembered after their end, of one owner. */
+  /** Listed after their end, per owner. */
   readonly maxEnded: number;
   readonly logger: Logger;
 }
@@ -30,7 +31,7 @@ export interface NewWorker {
   readonly restart: RestartPolicy;
 }
 
-/** A talkative worker changes thousands of times a second; those who watch are told so often. */
+/** A worker can print thousands of times a second; listeners are notified at this interval. */
 const tellEveryMs = 100;
 
 export class Crew implements WorkerListener {
@@ -38,7 +39,7 @@ export class Crew implements WorkerListener {
   readonly #listener: CrewListener;
   readonly #workers = new Map<string, Worker>();
   readonly #untold = new Set<string>();
-  /** Records on their way to the registry, which may be closed after us. */
+  /** Pending writes to the registry, which may be closed after us. */
   readonly #writing = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
@@ -48,7 +49,7 @@ export class Crew implements WorkerListener {
     this.#listener = listener;
   }
 
-  /** Takes over the records of earlier servers. What was alive then went with its server; others' live ones are left. */
+  /** Loads the records of earlier servers. Workers of ended servers are marked as lost; those of other servers are kept. */
   async load(): Promise<void> {
     const { registry, spawn, supervision } = this.#options;
     const records = [...(await registry.load())].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
@@ -68,12 +69,12 @@ export class Crew implements WorkerListener {
     }
   }
 
-  /** Those of one owner, oldest first. */
+  /** The workers of one owner, oldest first. */
   list(owner: string): Worker[] {
     return [...this.#workers.values()].filter(({ record }) => record.owner === owner);
   }
 
-  /** What belongs to another looks as if it did not exist. */
+  /** A worker of another owner looks as if it did not exist. */
   find(id: string, owner: string): Worker | undefined {
     const worker = this.#workers.get(id);
     return worker?.record.owner === owner ? worker : undefined;
@@ -84,7 +85,7 @@ export class Crew implements WorkerListener {
     if (this.#closing) throw new WorkerError('The server is closing');
     const mine = this.list(wish.owner);
     if (mine.filter((worker) => worker.isAlive).length >= maxAlive) {
-      throw new WorkerError(`Already ${maxAlive} workers are alive; stop one first`);
+      throw new WorkerError(`${maxAlive} workers are already running; stop one first`);
     }
     const { name, cwd, ...rest } = wish;
     const record: WorkerRecord = {
@@ -103,7 +104,7 @@ export class Crew implements WorkerListener {
     try {
       await worker.start();
     } catch (error) {
-      // What never ran is no worker, and whoever asked is told why: there is nothing to list.
+      // A program that never ran is not listed as a worker; the caller gets the error.
       this.#workers.delete(record.id);
       this.#recorded(() => this.#options.registry.remove(record.id));
       throw error;
@@ -112,10 +113,10 @@ export class Crew implements WorkerListener {
     return worker;
   }
 
-  /** Takes an ended worker off the list. */
+  /** Removes an ended worker from the list. */
   forget(worker: Worker): void {
     const { id } = worker.record;
-    if (worker.isAlive) throw new WorkerError(`Worker ${id} is alive; stop it first`);
+    if (worker.isAlive) throw new WorkerError(`Worker ${id} is running; stop it first`);
     this.#workers.delete(id);
     this.#recorded(() => this.#options.registry.remove(id));
     this.#listener.listChanged();
@@ -158,7 +159,7 @@ export class Crew implements WorkerListener {
     this.#recorded(() => this.#options.registry.save(record));
   }
 
-  /** A registry that fails must not take a running worker down; the operator hears of it. */
+  /** A registry that fails must not stop a running worker; the error is logged. */
   #recorded(work: () => void | Promise<void>): void {
     const writing = (async () => work())()
       .catch((error: unknown) => this.#options.logger.error('the worker registry failed', { error }))

@@ -1,5 +1,5 @@
-// The pack `workers`: long-lived programs under supervision, for instance coding agents on the command line. Started,
-// listed, spoken to, read and stopped by tools; seen as `worker://` resources that tell when they change.
+// The pack `workers`: long-lived programs under supervision, for example command-line coding agents. Tools start, list,
+// message, read and stop them; `worker://` resources show them and notify about changes.
 
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
@@ -31,26 +31,26 @@ export {
 export { defaultSupervision, type Supervision } from './worker.ts';
 
 export interface WorkersOptions {
-  /** Programs that may be started: names, absolute paths, or rules. Without any, nothing can be. */
+  /** Programs that may be started: names, absolute paths, or rules. Without any, no worker can be started. */
   readonly programs?: readonly (string | ProgramRule)[];
-  /** Folders workers see and may change. The first is where they begin. */
+  /** Folders that workers can read and change. They start in the first. */
   readonly writable?: readonly string[];
-  /** The server's own files, which no worker sees. */
+  /** The server's own files, which are hidden from workers. */
   readonly own?: OwnFiles | undefined;
-  /** Folders workers see. */
+  /** Folders that workers can read. */
   readonly readOnly?: readonly string[];
   /** Coding agents need `host`; default `none`. */
   readonly network?: 'none' | 'host';
-  /** Variables of every worker; nothing is inherited. */
+  /** Environment variables of every worker; nothing is inherited. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** The level that must hold. Default `kernel`: only it ends workers with the server, however that ends. */
+  /** The required sandbox level. Default `kernel`: only it ends workers with the server, however the server ends. */
   readonly level?: SandboxLevel;
   readonly limits?: Partial<SandboxLimits>;
   readonly runAs?: { readonly uid: number; readonly gid: number };
   readonly maxAlive?: number;
   readonly maxEnded?: number;
   readonly supervision?: Partial<Supervision>;
-  /** Where records are kept. Default: in memory. */
+  /** Where records are stored. Default: in memory. */
   readonly registry?: WorkerRegistry;
   /** Wraps the sandbox, so that starts of programs can be recorded. */
   readonly record?: (sandbox: Sandbox, ctx?: Context) => Sandbox;
@@ -59,7 +59,7 @@ export interface WorkersOptions {
 const texts = { type: 'array', items: { type: 'string', minLength: 1 } } as const;
 const count = { type: 'integer', minimum: 1 } as const;
 
-/** What a configuration file may say about this pack. */
+/** The options of this pack in a configuration file. */
 export const workersSchema = {
   type: 'object',
   properties: {
@@ -83,7 +83,7 @@ export const workersSchema = {
   additionalProperties: false,
 } as const;
 
-/** Puts tools and resources on a server. Await `server.use(workers(…))`: the sandbox is tried before it resolves. */
+/** Adds tools and resources to a server. Await `server.use(workers(…))`: it checks the sandbox before it resolves. */
 export function workers(options: WorkersOptions = {}): Pack<Server> {
   let close: (() => Promise<void>) | undefined;
   return {
@@ -96,7 +96,7 @@ export function workers(options: WorkersOptions = {}): Pack<Server> {
         sandbox = await makeSandbox(options, maxAlive);
       } catch (error) {
         if (!(error instanceof SandboxError) || error.code !== 'level-unavailable') throw error;
-        logger.warn(`workers are absent: ${error.message}`, { remedy: error.remedy });
+        logger.warn(`the worker tools are disabled: ${error.message}`, { remedy: error.remedy });
         return;
       }
       logger.info('workers run in a sandbox', { sandbox: sandbox.describe });

@@ -3,7 +3,7 @@ import { OutputRing } from './output-ring.ts';
 
 const never = new AbortController().signal;
 
-test('places never repeat, and readers learn what they missed', () => {
+test('positions never repeat, and readers see how much they missed', () => {
   const ring = new OutputRing(10);
   ring.push('0123456789');
   expect(ring.read(0, 100)).toEqual({ text: '0123456789', next: 10, dropped: 0 });
@@ -13,7 +13,7 @@ test('places never repeat, and readers learn what they missed', () => {
   expect(ring.read(99, 100)).toEqual({ text: '', next: 15, dropped: 0 });
 });
 
-test('without a place the end is read; a part continues where it stopped', () => {
+test('without a position the end is read; the next part continues there', () => {
   const ring = new OutputRing(100);
   ring.push('hello world');
   expect(ring.read(undefined, 5)).toEqual({ text: 'world', next: 11, dropped: 0 });
@@ -27,7 +27,7 @@ test('memory is bounded whatever is pushed', () => {
   expect(ring.read(0, 1000)).toMatchObject({ next: 37_000, dropped: 36_900 });
 });
 
-test('a wait ends with the next push, with the signal, with a wake, or at once when there is something', async () => {
+test('a wait ends with the next push, with the signal, with a wake, or immediately if there is output', async () => {
   const ring = new OutputRing(100);
   const pushed = ring.waitBeyond(0, 60_000, never);
   ring.push('x');

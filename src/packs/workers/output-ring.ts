@@ -1,19 +1,19 @@
-// The last characters a worker printed, under numbers that never repeat: whoever reads says from where, and learns how
-// much he missed.
+// The latest characters a worker printed, under positions that never repeat: readers pass a position and see how much
+// they missed.
 
 /** A part of the output. */
 export interface OutputPart {
   readonly text: string;
-  /** Where the next part begins. */
+  /** The position where the next part starts. */
   readonly next: number;
-  /** Characters that were printed after `from` and are gone. */
+  /** Characters printed after `from` that were dropped. */
   readonly dropped: number;
 }
 
 export class OutputRing {
   readonly #maxChars: number;
   #text = '';
-  /** The number of the first character kept. */
+  /** The position of the first stored character. */
   #start = 0;
   #waiting: (() => void)[] = [];
 
@@ -21,7 +21,7 @@ export class OutputRing {
     this.#maxChars = maxChars;
   }
 
-  /** The number of the character that comes next. */
+  /** The position of the next character. */
   get end(): number {
     return this.#start + this.#text.length;
   }
@@ -29,7 +29,7 @@ export class OutputRing {
   push(text: string): void {
     if (text === '') return;
     this.#text += text;
-    // Cut at twice the size: a copy per character printed would be quadratic.
+    // Cut at twice the size: a copy for every push would be quadratic.
     if (this.#text.length > this.#maxChars * 2) this.#cut();
     for (const wake of this.#waiting.splice(0)) wake();
   }
@@ -40,7 +40,7 @@ export class OutputRing {
     this.#start += surplus;
   }
 
-  /** What was printed from there on; the end of it when no place is given. */
+  /** The output from a position on; the end of it if there is no position. */
   read(from: number | undefined, maxChars: number): OutputPart {
     if (this.#text.length > this.#maxChars) this.#cut();
     const wanted = from ?? Math.max(this.#start, this.end - maxChars);
@@ -49,7 +49,7 @@ export class OutputRing {
     return { text, next: begin + text.length, dropped: Math.max(0, begin - Math.min(wanted, begin)) };
   }
 
-  /** Resolves when something is printed beyond that place, the time is over, or the signal says so. */
+  /** Resolves when there is output beyond that position, the time is over, or the signal aborts. */
   async waitBeyond(place: number, ms: number, signal: AbortSignal): Promise<void> {
     if (this.end > place || ms <= 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ export class OutputRing {
     });
   }
 
-  /** Lets everyone who waits go: nothing more will come, or it is not known when. */
+  /** Resolves all waits: no more output will come, or not soon. */
   wake(): void {
     for (const wake of this.#waiting.splice(0)) wake();
   }

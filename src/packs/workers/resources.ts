@@ -1,5 +1,5 @@
-// `worker://ID`: the state of a worker as JSON; `worker://ID/output`: the last of what it printed. A subscription to the
-// first hears of both.
+// `worker://ID`: the state of a worker as JSON; `worker://ID/output`: the end of its output. A subscription to the first
+// is notified about both.
 
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -8,7 +8,7 @@ import { readOutput, viewOf } from './view.ts';
 
 export const workerUri = (id: string): string => `worker://${id}`;
 
-/** As much of the output as one read returns. */
+/** Maximum length of the output that one read returns. */
 const maxReadChars = 64 * 1024;
 
 export function installResources(server: Server, crew: Crew): void {
@@ -22,7 +22,7 @@ export function installResources(server: Server, crew: Crew): void {
         {
           uri: `${workerUri(id)}/output`,
           name: `${name} output`,
-          description: `What ${program} printed last`,
+          description: `Latest output of ${program}`,
           mimeType: 'text/plain',
         },
       ]),
@@ -34,7 +34,7 @@ export function installResources(server: Server, crew: Crew): void {
   });
   server.resourceTemplate('worker://{id}/output', {
     name: 'Worker output',
-    description: 'The last of what a worker printed',
+    description: 'Latest output of a worker',
     mimeType: 'text/plain',
     read: ({ id }, ctx) => {
       const worker = crew.find(id, principalKey(ctx.principal));

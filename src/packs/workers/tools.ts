@@ -1,4 +1,4 @@
-// The five tools of the orchestrator: start_worker, list_workers, message_worker, read_worker, stop_worker.
+// The five tools of this pack: start_worker, list_workers, message_worker, read_worker, stop_worker.
 
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
@@ -17,12 +17,12 @@ const mostReadChars = 256 * 1024;
 const maxMessageChars = 64 * 1024;
 const maxWaitMs = 30_000;
 
-/** Who asks is told what there is; who runs the server, what to do. */
+/** Callers learn which programs are allowed, operators how to allow others. */
 function refusal(error: SandboxError, programs: readonly string[]): string {
   if (error.code !== 'program-not-allowed')
     return error.remedy === '' ? error.message : `${error.message}. ${error.remedy}`;
   const allowed = programs.length === 0 ? 'none is allowed' : `allowed: ${programs.join(', ')}`;
-  return `${error.message} (${allowed}; the operator names programs with --allow-command)`;
+  return `${error.message} (${allowed}; the operator can allow programs with --allow-command)`;
 }
 
 export function installTools(server: Server, crew: Crew, programs: readonly string[]): void {
@@ -33,20 +33,20 @@ export function installTools(server: Server, crew: Crew, programs: readonly stri
   };
 
   server.tool('start_worker', {
-    description: `Start a supervised program in a sandbox (allowed: ${programs.length === 0 ? 'none; the operator has to name them' : programs.join(', ')})`,
+    description: `Start a supervised program in a sandbox (allowed: ${programs.length === 0 ? 'none; the operator has to allow programs' : programs.join(', ')})`,
     input: {
       type: 'object',
       properties: {
         program: { type: 'string', minLength: 1, description: 'Program to start; no shell is involved' },
         args: { type: 'array', items: { type: 'string' }, description: 'Its arguments' },
-        name: { type: 'string', minLength: 1, maxLength: 64, description: 'A name to tell it by' },
-        cwd: { type: 'string', description: 'Folder to start in, one that workers may see' },
+        name: { type: 'string', minLength: 1, maxLength: 64, description: 'A name for the worker' },
+        cwd: { type: 'string', description: 'Folder to start in; workers must have access to it' },
         restart: {
           type: 'string',
           enum: ['never', 'on-failure', 'always'],
-          description: 'Whether it is started again when it ends by itself (default: never)',
+          description: 'Whether it is restarted when it ends by itself (default: never)',
         },
-        message: { type: 'string', maxLength: maxMessageChars, description: 'A first line for its standard input' },
+        message: { type: 'string', maxLength: maxMessageChars, description: 'First line of its standard input' },
       },
       required: ['program'],
     } as const,
@@ -85,13 +85,13 @@ export function installTools(server: Server, crew: Crew, programs: readonly stri
       const worker = mine(wanted, ctx);
       const { end } = worker.output;
       worker.message(`${text}\n`);
-      // Where the reply will begin, for read_worker.
+      // The position where the reply will start, for read_worker.
       return { id: wanted, status: worker.record.status, next: end };
     },
   });
 
   server.tool('read_worker', {
-    description: 'Read what a worker printed',
+    description: 'Read the output of a worker',
     input: {
       type: 'object',
       properties: {
@@ -99,14 +99,14 @@ export function installTools(server: Server, crew: Crew, programs: readonly stri
         from: {
           type: 'integer',
           minimum: 0,
-          description: 'Where to begin: "next" of an earlier answer (default: the end)',
+          description: 'Where to start: "next" of an earlier result (default: the end)',
         },
-        max_chars: { type: 'integer', minimum: 1, maximum: mostReadChars, description: 'How much at most' },
+        max_chars: { type: 'integer', minimum: 1, maximum: mostReadChars, description: 'Maximum length' },
         wait_ms: {
           type: 'integer',
           minimum: 0,
           maximum: maxWaitMs,
-          description: 'How long to wait for something new (default: 0)',
+          description: 'How long to wait for new output (default: 0)',
         },
       },
       required: ['id'],
@@ -123,7 +123,7 @@ export function installTools(server: Server, crew: Crew, programs: readonly stri
     description: 'Stop a worker and everything it started',
     input: {
       type: 'object',
-      properties: { id, forget: { type: 'boolean', description: 'Also take it off the list (default: false)' } },
+      properties: { id, forget: { type: 'boolean', description: 'Also remove it from the list (default: false)' } },
       required: ['id'],
     } as const,
     annotations: { destructiveHint: true, idempotentHint: true },

@@ -1,22 +1,22 @@
-// One supervised program: started, listened to, started again by its policy, stopped. It knows its sandbox by one
-// function and tells whoever watches when something changes.
+// One supervised program: started, read, restarted by its policy, stopped. It gets its sandbox as one function and
+// notifies its listener of changes.
 
 import { StringDecoder } from 'node:string_decoder';
 import type { ExitReport, SandboxProcess, SpawnRequest } from '../../security/sandbox/index.ts';
 import { type RestartPolicy, WorkerError, type WorkerRecord, type WorkerStatus } from './contract.ts';
 import { OutputRing } from './output-ring.ts';
 
-/** How workers are looked after. */
+/** How workers are supervised. */
 export interface Supervision {
-  /** Starts in a row after which a worker is given up. */
+  /** Consecutive restarts after which a worker is not restarted again. */
   readonly maxRestarts: number;
   readonly restartMs: number;
   readonly maxRestartMs: number;
-  /** After so long a life the count of restarts begins anew. */
+  /** After running this long, the count of restarts starts at zero again. */
   readonly stableMs: number;
-  /** Time between the end of its input and the end of a stopped worker. */
+  /** Time between closing the input of a stopped worker and killing it. */
   readonly stopGraceMs: number;
-  /** Characters of output kept. */
+  /** Characters of output that are stored. */
   readonly maxOutputChars: number;
   /** Characters that may wait for a worker that does not read. */
   readonly maxPendingInput: number;
@@ -34,7 +34,7 @@ export const defaultSupervision: Supervision = {
 
 export type Spawn = (request: SpawnRequest) => Promise<SandboxProcess>;
 
-/** What is told about a worker while it lives. */
+/** Notified about a worker while it exists. */
 export interface WorkerListener {
   statusChanged(worker: Worker): void;
   printed(worker: Worker): void;
@@ -53,7 +53,7 @@ export class Worker {
   #stopping = false;
   #stderr = '';
   #begunAt = 0;
-  /** Restarts since it last ran for long. */
+  /** Restarts since it last ran for a long time. */
   #streak = 0;
 
   constructor(record: WorkerRecord, spawn: Spawn, supervision: Supervision, listener: WorkerListener) {
@@ -77,7 +77,7 @@ export class Worker {
     return this.#process?.stderrTail().toString() ?? this.#stderr;
   }
 
-  /** Starts the program. Throws when that is not possible; what happens afterwards is told to the listener. */
+  /** Starts the program. Throws when that is not possible; later events go to the listener. */
   async start(): Promise<void> {
     const { program, args, cwd } = this.#record;
     this.#become('starting');
@@ -85,7 +85,7 @@ export class Worker {
       const child = await this.#spawn({ program, args, ...(cwd === undefined ? {} : { cwd }) });
       this.#process = child;
       this.#begunAt = performance.now();
-      child.stdin.on('error', () => {}); // A worker need not read; message() looks whether it lives.
+      child.stdin.on('error', () => {}); // A worker may close its input; message() checks whether it is alive.
       const decoder = new StringDecoder('utf8');
       child.stdout.on('data', (chunk: Buffer) => this.#print(decoder.write(chunk)));
       void child.exited.then((report) => this.#ended(report));
@@ -105,12 +105,12 @@ export class Worker {
       throw new WorkerError(`Worker ${id} is not running (${status})`);
     }
     if (stdin.writableLength + text.length > this.#supervision.maxPendingInput) {
-      throw new WorkerError(`Worker ${id} does not read what it is sent; wait, or stop it`);
+      throw new WorkerError(`Worker ${id} does not read its input; wait, or stop it`);
     }
     stdin.write(text);
   }
 
-  /** Closes its input, waits a little, then ends the whole tree of processes. */
+  /** Closes its input, waits a little, then ends the whole process tree. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
@@ -130,7 +130,7 @@ export class Worker {
     await this.#process.kill();
   }
 
-  /** There is no process to end: it waits for its next start, which will not come. */
+  /** There is no process to end: it waits for a restart, which is cancelled. */
   #dismiss(): void {
     if (this.#record.status === 'waiting') this.#become('stopped', { endedAt: new Date().toISOString() });
   }
@@ -161,14 +161,14 @@ export class Worker {
     if (this.#streak >= this.#supervision.maxRestarts) {
       return this.#become('failed', {
         ...facts,
-        reason: `given up after ${this.#streak} restarts (${reason ?? 'exited'})`,
+        reason: `not restarted again after ${this.#streak} restarts (${reason ?? 'exited'})`,
       });
     }
     this.#become('waiting', facts);
     this.#timer = setTimeout(() => void this.#restart(), this.#backOffMs());
   }
 
-  /** Doubles with each restart in a row; a random part keeps workers of one cause from coming back together. */
+  /** Doubles with each consecutive restart; the random part prevents workers with the same cause from restarting together. */
   #backOffMs(): number {
     const { restartMs, maxRestartMs } = this.#supervision;
     return Math.min(maxRestartMs, restartMs * 2 ** this.#streak) * (0.5 + Math.random() / 2);
@@ -177,7 +177,7 @@ export class Worker {
   async #restart(): Promise<void> {
     this.#streak++;
     this.#record = { ...this.#record, restarts: this.#record.restarts + 1 };
-    // A start that fails has become the worker's status; nobody is here to be told otherwise.
+    // A failed start is recorded as the worker's status; no caller waits for the error.
     await this.start().catch(() => {});
   }
 }

@@ -111,7 +111,7 @@ describe.skipIf(hasX11.includes(false))('X11', () => {
     expect((await server.call('set_clipboard', { text: texts.nul })).error).toMatchObject({
       code: -32001,
       data: {
-        details: 'Failed to access system clipboard: xsel can not hold a NUL character',
+        details: 'Failed to access system clipboard: xsel cannot store a NUL character',
         remedy: 'Install xclip',
       },
     });

@@ -237,7 +237,7 @@ test.skipIf(!haveSandbox)(
     const logger = memoryLogger();
     const { server } = await assemble('system', { roots: [closed, entered], packs: { system: quietBus } }, logger);
     const conversation = await Conversation.open(server, old);
-    expect(logger.lines.join('\n')).toContain(`commands will not see ${closed}`);
+    expect(logger.lines.join('\n')).toContain(`commands cannot access ${closed}`);
     expect(texts(await execute(conversation, 'cat', ['a']))).toBe(entered);
     const { result } = await conversation.request('resources/read', { uri: uriOf(join(closed, 'a')) });
     expect(result.contents[0].text).toBe(closed);
@@ -273,7 +273,7 @@ test('S4-46: without the sandbox there is no execute_command, and the log says w
   const runAs = { uid: process.getuid?.() === 0 ? 0 : 1, gid: 0 };
   await server.use(system({ bus: false, commands: { runAs } }));
   expect(server.catalog.tools.has('execute_command')).toBe(false);
-  expect(logger.lines.join('\n')).toContain('execute_command is absent: Sandbox level "kernel" does not hold');
+  expect(logger.lines.join('\n')).toContain('execute_command is disabled: Sandbox level "kernel" does not hold');
 });
 
 test('the documented programs are those of the docs, word for word', () => {

@@ -1,7 +1,7 @@
-// Where a bus listens. Addresses look like `unix:path=/run/user/1000/bus;tcp:…`; sockets of this machine are taken, no
-// others: an address is configuration, but a network is not what a bus without encryption should cross.
+// Parses bus addresses such as `unix:path=/run/user/1000/bus;tcp:…`. Only local sockets are used: a bus has no
+// encryption and should not cross a network.
 
-/** Paths of the sockets an address names, in its order. An abstract one begins with NUL, as Node writes it. */
+/** Paths of the sockets in an address, in order. An abstract socket starts with NUL, as in Node. */
 export function socketPaths(address: string): readonly string[] {
   const paths: string[] = [];
   for (const each of address.split(';')) {
@@ -24,11 +24,11 @@ function decodeValue(value: string): string | undefined {
   try {
     return decodeURIComponent(value);
   } catch {
-    return undefined; // A stray percent sign: not an address we can follow.
+    return undefined; // Invalid percent-encoding: not a usable address.
   }
 }
 
-/** The address of a well-known bus, as the environment tells it. */
+/** The address of a well-known bus, from the environment. */
 export function busAddress(bus: 'session' | 'system', env: NodeJS.ProcessEnv = process.env): string {
   if (bus === 'session') return env['DBUS_SESSION_BUS_ADDRESS'] ?? 'unix:runtime=yes';
   return env['DBUS_SYSTEM_BUS_ADDRESS'] ?? 'unix:path=/run/dbus/system_bus_socket';

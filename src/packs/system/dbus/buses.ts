@@ -1,4 +1,4 @@
-// The buses this server looks at, as one: which allowed services are there now, and who says that something changed.
+// The buses of this server as one: which allowed services are running, and which of them changed.
 
 import type { Logger } from '../../../protocol/log.ts';
 import { socketPaths } from './address.ts';
@@ -7,14 +7,14 @@ import type { ReadMessage } from './message.ts';
 import { describeService, ownerOf, type ServiceInfo } from './service-info.ts';
 
 export interface BusListener {
-  /** Allowed services came or went. */
+  /** Allowed services started or stopped. */
   servicesChanged(): void;
   /** Properties of a followed service changed. */
   serviceChanged(name: string): void;
 }
 
 export interface BusesOptions {
-  /** Addresses in the order in which they are asked. */
+  /** Addresses in the order in which they are tried. */
   readonly addresses: readonly string[];
   /** Names that may be shown: `org.freedesktop.NetworkManager`, `org.example.*`. */
   readonly services: readonly string[];
@@ -22,7 +22,7 @@ export interface BusesOptions {
   readonly timeoutMs?: number;
 }
 
-/** Services whose changes are followed; each is a rule that the bus has to keep for us. */
+/** Services whose changes are followed; each needs a match rule on the bus. */
 const maxFollowed = 64;
 
 export class Buses {
@@ -36,7 +36,7 @@ export class Buses {
     this.#buses = options.addresses.map(() => undefined);
   }
 
-  /** Connects to every bus that answers; true when there is one. */
+  /** Connects to every bus that responds; true if there is one. */
   async open(): Promise<boolean> {
     return (await this.#connected()).length > 0;
   }
@@ -48,7 +48,7 @@ export class Buses {
     );
   }
 
-  /** Allowed services that run now, by name. A bus that fails has none: it must not take the other resources along. */
+  /** Names of allowed services that are running. A bus that fails has none: it must not hide the other resources. */
   async services(): Promise<string[]> {
     const lists = await Promise.all((await this.#connected()).map((bus) => this.#namesOf(bus)));
     return [...new Set(lists.flat().filter((name) => this.isAllowed(name)))].sort();
@@ -59,7 +59,7 @@ export class Buses {
       return await bus.names();
     } catch (error) {
       if (!(error instanceof BusError)) throw error;
-      this.#options.logger.debug('a bus does not say who is there', { reason: error.message });
+      this.#options.logger.debug('a bus does not list its services', { reason: error.message });
       return [];
     }
   }
@@ -82,7 +82,7 @@ export class Buses {
     for (const bus of this.#buses) bus?.connection.close();
   }
 
-  /** Those that are there; one that was lost is tried again whenever somebody asks. */
+  /** Connected buses; a lost connection is retried with every request. */
   async #connected(): Promise<Bus[]> {
     const { addresses } = this.#options;
     const found = await Promise.all(addresses.map((address, at) => this.#buses[at] ?? this.#connect(address, at)));
@@ -101,7 +101,7 @@ export class Buses {
         return bus;
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
-        logger.debug('a bus can not be reached', { address, reason: error.message });
+        logger.debug('a bus cannot be reached', { address, reason: error.message });
       }
     }
     return undefined;
@@ -112,7 +112,7 @@ class Bus {
   readonly connection: BusConnection;
   readonly #listener: BusListener;
   readonly #isAllowed: (name: string) => boolean;
-  /** Followed services by the unique name that speaks for them now. */
+  /** Followed services, with the unique name that owns each now. */
   readonly #followed = new Map<string, string | undefined>();
 
   constructor(connection: BusConnection, listener: BusListener, isAllowed: (name: string) => boolean) {

@@ -1,4 +1,4 @@
-// A connection to a bus: the greeting (EXTERNAL, the kernel vouches for who we are), calls and their answers, signals.
+// A connection to a bus: authentication (EXTERNAL, the kernel confirms our user), calls and responses, signals.
 
 import { connect, type Socket } from 'node:net';
 import type { Json } from '../../../protocol/model.ts';
@@ -14,10 +14,10 @@ export interface BusCall {
   readonly body?: readonly unknown[];
 }
 
-/** The service answered with an error, or not at all. */
+/** The service returned an error, or no response. */
 export class BusError extends Error {
   override readonly name = 'BusError';
-  /** As the bus names it, for instance `org.freedesktop.DBus.Error.AccessDenied`. */
+  /** The name of the error on the bus, for example `org.freedesktop.DBus.Error.AccessDenied`. */
   readonly code: string;
 
   constructor(code: string, message: string, cause?: unknown) {
@@ -33,11 +33,11 @@ interface Pending {
 }
 
 export interface ConnectOptions {
-  /** For the greeting and for each call. Default 5 s. */
+  /** For authentication and for each call. Default 5 s. */
   readonly timeoutMs?: number;
 }
 
-/** Calls waiting for an answer; a service that never answers must not gather them. */
+/** Calls that wait for a response; a service that never responds must not accumulate them. */
 const maxPending = 256;
 
 export class BusConnection {
@@ -48,7 +48,7 @@ export class BusConnection {
   #received: Buffer = Buffer.alloc(0);
   #serial = 0;
   #closed = false;
-  /** Settles when the connection is over. */
+  /** Settles when the connection has ended. */
   readonly closed: Promise<void>;
 
   private constructor(socket: Socket, timeoutMs: number) {
@@ -56,12 +56,12 @@ export class BusConnection {
     this.#timeoutMs = timeoutMs;
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     void this.closed.then(() => this.#end(new BusError('closed', 'The connection to the bus is closed')));
-    socket.on('error', () => {}); // "close" follows and says it to everyone who waits.
+    socket.on('error', () => {}); // "close" follows and rejects the pending calls.
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.unref();
   }
 
-  /** Connects and says hello. */
+  /** Connects, authenticates and sends Hello. */
   static async open(path: string, { timeoutMs = 5_000 }: ConnectOptions = {}): Promise<BusConnection> {
     const socket = await greet(path, timeoutMs);
     const connection = new BusConnection(socket, timeoutMs);
@@ -74,10 +74,11 @@ export class BusConnection {
     }
   }
 
-  /** The values of the answer. */
+  /** The values of the response. */
   call(call: BusCall, signal?: AbortSignal): Promise<readonly Json[]> {
     if (this.#closed) return Promise.reject(new BusError('closed', 'The connection to the bus is closed'));
-    if (this.#pending.size >= maxPending) return Promise.reject(new BusError('busy', 'Too many calls to the bus'));
+    if (this.#pending.size >= maxPending)
+      return Promise.reject(new BusError('busy', 'Too many pending calls to the bus'));
     const serial = ++this.#serial;
     const { body = [], ...message } = call;
     const bytes = encodeMessage({ type: 'call', serial, ...message }, body);
@@ -86,7 +87,7 @@ export class BusConnection {
         this.#settle(serial)?.reject(error);
       };
       const timer = setTimeout(
-        () => stop(new BusError('timeout', `${call.destination} did not answer within ${this.#timeoutMs} ms`)),
+        () => stop(new BusError('timeout', `${call.destination} did not respond within ${this.#timeoutMs} ms`)),
         this.#timeoutMs,
       );
       const abort = (): void => stop(signal?.reason as Error);
@@ -108,7 +109,7 @@ export class BusConnection {
     });
   }
 
-  /** Hears every signal the bus sends us; which those are is decided by match rules. */
+  /** Receives every signal that the bus sends; match rules decide which. */
   onSignal(listener: (signal: ReadMessage) => void): void {
     this.#listeners.add(listener);
   }
@@ -132,7 +133,8 @@ export class BusConnection {
   #receive(chunk: Buffer): void {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
     try {
-      if (this.#received.length > maxMessageBytes * 2) throw new RangeError('The bus sends faster than we read');
+      if (this.#received.length > maxMessageBytes * 2)
+        throw new RangeError('The bus sends data faster than it can be read');
       for (let length = messageLength(this.#received); length !== undefined; length = messageLength(this.#received)) {
         if (this.#received.length < length) return;
         const message = decodeMessage(this.#received.subarray(0, length));
@@ -140,7 +142,7 @@ export class BusConnection {
         this.#take(message);
       }
     } catch (error) {
-      // After a message we can not read we do not know where the next one begins.
+      // After a message that cannot be decoded, the start of the next one is unknown.
       this.#end(new BusError('format', (error as Error).message, error));
       this.#socket.destroy();
     }
@@ -153,7 +155,7 @@ export class BusConnection {
       const said = typeof body[0] === 'string' ? body[0] : 'no reason given';
       this.#settle(replySerial)?.reject(new BusError(message.errorName ?? 'unknown', said));
     } else if (type === 'signal') for (const listener of this.#listeners) listener(message);
-    // Calls to us are not answered: we offer nothing, and the caller's own time limit tells it so.
+    // Calls to us get no response: we offer no methods, and the caller has its own time limit.
   }
 }
 
@@ -164,7 +166,7 @@ export const theBus = {
   interface: 'org.freedesktop.DBus',
 } as const;
 
-/** Says who we are in the words of the protocol: a zero byte, then lines. */
+/** Authenticates: a zero byte, then lines. */
 function greet(path: string, timeoutMs: number): Promise<Socket> {
   const identity = Buffer.from(String(process.getuid?.() ?? 0)).toString('hex');
   return new Promise((resolve, reject) => {
@@ -175,13 +177,14 @@ function greet(path: string, timeoutMs: number): Promise<Socket> {
       socket.destroy();
       reject(new BusError('unreachable', `No bus at ${path.replace('\0', '@')}: ${error.message}`, error));
     };
-    const timer = setTimeout(() => fail(new Error(`no greeting within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => fail(new Error(`no response to authentication within ${timeoutMs} ms`)), timeoutMs);
     socket.once('error', fail);
     socket.once('connect', () => socket.write(`\0AUTH EXTERNAL ${identity}\r\n`));
     const listen = (chunk: Buffer): void => {
       said += chunk.toString('latin1');
       if (!said.includes('\r\n') && said.length < 1024) return;
-      if (!said.startsWith('OK ')) return fail(new Error(`it refused us (${JSON.stringify(said.slice(0, 100))})`));
+      if (!said.startsWith('OK '))
+        return fail(new Error(`it rejected the authentication (${JSON.stringify(said.slice(0, 100))})`));
       clearTimeout(timer);
       socket.off('data', listen);
       socket.off('error', fail);

@@ -1,10 +1,10 @@
-// What an object says about itself: interfaces with methods, signals and properties, and the names of its children.
+// The description of an object: interfaces with methods, signals and properties, and the names of its children.
 
 import { tokenize } from '../../remote/markup.ts';
 
 export interface InterfaceDescription {
   readonly name: string;
-  /** As `Name(in) -> out`, with the types as D-Bus writes them. */
+  /** As `Name(in) -> out`, with D-Bus type signatures. */
   readonly methods: readonly string[];
   readonly signals: readonly string[];
   readonly properties: readonly string[];
@@ -22,7 +22,7 @@ interface Draft {
   readonly properties: string[];
 }
 
-/** Reads the XML that `Introspect` answers with. What does not belong there is skipped. */
+/** Parses the XML that `Introspect` returns. Unknown elements are skipped. */
 export function parseIntrospection(xml: string): ObjectDescription {
   const interfaces: Draft[] = [];
   const children: string[] = [];
@@ -51,7 +51,7 @@ export function parseIntrospection(xml: string): ObjectDescription {
       if (depth === 1 && label !== '') children.push(label);
       if (!empty) depth++;
     } else if (depth !== 1) {
-      // Objects may describe their children in full; those are asked themselves.
+      // Objects may describe their children in full; those are queried separately.
     } else if (name === 'interface') interfaces.push({ name: label, methods: [], signals: [], properties: [] });
     else if (name === 'property') interfaces.at(-1)?.properties.push(label);
     else if (name === 'method' || name === 'signal') {

@@ -16,7 +16,7 @@ const call = {
   destination: 'org.example',
 } as const;
 
-test('a message is read as it was written', () => {
+test('a message is decoded as it was encoded', () => {
   const bytes = encodeMessage({ ...call, signature: 'sa{sv}' }, ['x', { k: { signature: 'u', value: 5 } }]);
   expect(messageLength(bytes)).toBe(bytes.length);
   expect(decodeMessage(bytes)).toEqual({ ...call, signature: 'sa{sv}', body: ['x', { k: 5 }] });
@@ -32,13 +32,13 @@ test('the specification’s alignment: a byte, a 32-bit number, a 64-bit one', (
   );
 });
 
-test('big-endian senders are read as well', () => {
+test('big-endian messages are decoded as well', () => {
   const bytes = Buffer.from('00000003616263000000000000000000ffffffff', 'hex');
   expect(new Reader(bytes, false).read('s')).toEqual(['abc']);
   expect(new Reader(bytes, false, 16).read('i')).toEqual([-1]);
 });
 
-test('signatures that are none are refused', () => {
+test('invalid signatures are rejected', () => {
   for (const wrong of ['(', '()', 'a', '{sv}x{', 'z', 'a{s}', 'a'.repeat(40), 's'.repeat(256)]) {
     expect(() => parseSignature(wrong), wrong).toThrow(RangeError);
   }
@@ -51,7 +51,7 @@ test('a key called __proto__ stays a key', () => {
   expect(Object.keys(map)).toEqual(['__proto__']);
 });
 
-test('whatever a stranger sends is read or refused, never more', () => {
+test('any input is either decoded or rejected with a format error', () => {
   const good = encodeMessage({ ...call, signature: 'sav' }, ['x', [{ signature: 'as', value: ['y'] }]]);
   fc.assert(
     fc.property(
@@ -72,12 +72,12 @@ test('whatever a stranger sends is read or refused, never more', () => {
   );
 });
 
-test('addresses name sockets of this machine, in their order; others are passed over', () => {
+test('local sockets of an address are used in order; others are skipped', () => {
   expect(socketPaths('tcp:host=x,port=1;unix:path=/a%20b,guid=1;unix:abstract=/tmp/x')).toEqual(['/a b', '\0/tmp/x']);
   expect(socketPaths('unix:path=%zz;nonsense')).toEqual([]);
 });
 
-test('an object’s description is read, its children’s are not', () => {
+test('the description of an object is parsed, those of its children are not', () => {
   const xml = `<node><interface name="a.B"><method name="M"/><method name="N"><arg type="s"/><arg type="u" direction="out"/></method>
     <property name="P" type="s" access="read"><annotation name="x" value="y"/></property></interface>
     <node name="child"><interface name="c.D"/></node><node name="other"/></node>`;

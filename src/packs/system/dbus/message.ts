@@ -1,4 +1,4 @@
-// Messages of the bus: the header with its numbered fields, then the body. Written little end first, read either way.
+// D-Bus messages: the header with its numbered fields, then the body. Encoded little-endian, decoded in both byte orders.
 
 import type { Json } from '../../../protocol/model.ts';
 import { BusFormatError, Reader } from './reader.ts';
@@ -7,7 +7,7 @@ import { type Variant, Writer } from './writer.ts';
 export const messageTypes = { call: 1, reply: 2, error: 3, signal: 4 } as const;
 export type MessageType = keyof typeof messageTypes;
 
-/** Asking must not start a service that is not running. */
+/** A call must not start a service that is not running. */
 const noAutoStart = 0x2;
 
 export interface BusMessage {
@@ -27,7 +27,7 @@ export interface ReadMessage extends BusMessage {
   readonly body: readonly Json[];
 }
 
-/** Header fields by number: name here, type on the wire. */
+/** Header fields by number: our name and the wire type. */
 const fields = [
   [1, 'path', 'o'],
   [2, 'interface', 's'],
@@ -56,7 +56,7 @@ export function encodeMessage(message: BusMessage, body: readonly unknown[] = []
   return Buffer.concat([header.bytes, content]);
 }
 
-/** How long the message that begins here is; undefined when too little of it has come to say. */
+/** The length of the message that starts here; undefined when too few bytes have arrived. */
 export function messageLength(bytes: Buffer): number | undefined {
   if (bytes.length < 16) return undefined;
   const order = bytes[0];
@@ -69,12 +69,12 @@ export function messageLength(bytes: Buffer): number | undefined {
   return length;
 }
 
-/** Reads one whole message. */
+/** Decodes one complete message. */
 export function decodeMessage(bytes: Buffer): ReadMessage {
   const reader = new Reader(bytes, bytes[0] === 0x6c);
   const [, code, , , , serial] = reader.read('yyyyuu') as [number, number, number, number, number, number];
   const type = (Object.keys(messageTypes) as MessageType[]).find((name) => messageTypes[name] === code);
-  if (type === undefined) throw new BusFormatError(`Unknown type of message ${code}`);
+  if (type === undefined) throw new BusFormatError(`Unknown message type ${code}`);
   const found: Record<string, unknown> = {};
   for (const [number, value] of (reader.read('a(yv)')[0] ?? []) as [number, Json][]) {
     const field = fields.find(([each]) => each === number);

@@ -1,15 +1,15 @@
-// Bytes to values as JSON can carry them. Variants become what they hold, dictionaries objects, structures lists; byte
-// strings become text where they are text. What a stranger sent is checked before it is believed.
+// Decodes bytes to JSON values. Variants become their value, dictionaries objects, structures lists; byte strings
+// become text if they are text. Untrusted input is validated.
 
 import type { Json } from '../../../protocol/model.ts';
 import { alignmentOf, parseSignature, type Type } from './types.ts';
 
-/** The bytes are not what the protocol says. */
+/** The bytes violate the protocol. */
 export class BusFormatError extends Error {
   override readonly name = 'BusFormatError';
 }
 
-/** Values in values; a variant may hold a variant, so the signature alone does not bound it. */
+/** Nested values; a variant may contain a variant, so the signature does not bound the depth. */
 const maxDepth = 64;
 
 export class Reader {
@@ -27,7 +27,7 @@ export class Reader {
     return this.#at;
   }
 
-  /** The values of a signature, from here on. */
+  /** Decodes the values of a signature, from the current position. */
   read(signature: string): Json[] {
     return parseTypes(signature).map((type) => this.#value(type, 0));
   }
@@ -55,7 +55,7 @@ export class Reader {
         return this.#text(this.#bytes.readUInt8(this.#take(1)));
       case 'v': {
         const types = parseTypes(this.#text(this.#bytes.readUInt8(this.#take(1))));
-        if (types.length !== 1) throw new BusFormatError('A variant holds one value');
+        if (types.length !== 1) throw new BusFormatError('A variant must contain exactly one value');
         return this.#value(types[0] as Type, depth + 1);
       }
       case 'a':
@@ -88,7 +88,7 @@ export class Reader {
     while (this.#at < end) items.push(this.#value(inner, depth + 1));
     if (this.#at !== end) throw new BusFormatError('An array ends in the middle of a value');
     if (inner.code !== '{') return items;
-    // fromEntries makes own properties, so a key named __proto__ stays a key.
+    // fromEntries creates own properties, so a key named __proto__ stays a key.
     return Object.fromEntries((items as [Json, Json][]).map(([key, value]) => [String(key), value]));
   }
 
@@ -117,7 +117,7 @@ export class Reader {
         return Number.isFinite(value) ? value : String(value);
       }
       default:
-        // A descriptor: its number means nothing outside of the connection.
+        // A file descriptor: its number has no meaning outside the connection.
         this.#uint32();
         return null;
     }
@@ -132,7 +132,7 @@ function parseTypes(signature: string): readonly Type[] {
   }
 }
 
-/** Beyond what a JSON number can hold exactly it is a text. */
+/** A string, if a JSON number cannot represent it exactly. */
 function toJson(value: bigint): Json {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);
@@ -140,14 +140,14 @@ function toJson(value: bigint): Json {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Paths and network names travel as bytes, often with a zero at the end. */
+/** Paths and network names are sent as bytes, often with a trailing zero. */
 function bytesToJson(bytes: Buffer): Json {
   const body = bytes.at(-1) === 0 ? bytes.subarray(0, -1) : bytes;
   try {
     const text = utf8.decode(body);
     if (!/\p{Cc}/u.test(text.replace(/[\n\t]/g, ''))) return text;
   } catch {
-    // Not text: shown as what it is.
+    // Not text: returned as a list of numbers.
   }
   return `base64:${bytes.toString('base64')}`;
 }

@@ -1,16 +1,16 @@
-// Describes a service on the bus as JSON: who owns the name, which objects there are, what they offer and what their
-// properties are now. Only reads; a service that is not running is not started.
+// Describes a D-Bus service as JSON: the owner of the name, its objects, their interfaces and current properties. Only
+// reads; a service that is not running is not started.
 
 import type { Json } from '../../../protocol/model.ts';
 import { createRedactor } from '../../../security/redact.ts';
 import { type BusConnection, BusError, theBus } from './connection.ts';
 import { type InterfaceDescription, parseIntrospection } from './introspection.ts';
 
-/** Objects looked at; a service may have thousands (one per device, per unit). */
+/** Maximum number of objects; a service may have thousands (one per device, per unit). */
 const maxObjects = 32;
 const maxPathDepth = 8;
 
-/** Every object has them and they tell nothing about the service. */
+/** Every object has these interfaces, so they say nothing about the service. */
 const everyones = /^org\.freedesktop\.DBus\.(?:Introspectable|Peer|Properties|ObjectManager)$/;
 
 const redactor = createRedactor();
@@ -20,11 +20,11 @@ export interface ServiceInfo {
   readonly owner: string;
   readonly processId?: Json;
   readonly objects: { readonly [path: string]: { readonly [name: string]: Json } };
-  /** There are more objects than are described here. */
+  /** There are more objects than described here. */
   readonly truncated: boolean;
 }
 
-/** Undefined when nobody owns the name now. */
+/** Undefined when the name has no owner now. */
 export async function describeService(
   bus: BusConnection,
   name: string,
@@ -36,7 +36,7 @@ export async function describeService(
     bus.call({ ...theBus, member: 'GetConnectionUnixProcessID', signature: 's', body: [name] }, signal),
     signal,
   );
-  // The customary place first, then whatever can be found from the top.
+  // The usual path first, then all objects from the root.
   const queue = [`/${name.replaceAll('.', '/')}`, '/'];
   const seen = new Set<string>();
   const objects: Record<string, { [name: string]: Json }> = {};
@@ -111,12 +111,12 @@ async function describeInterface(
   return {
     ...(methods.length === 0 ? {} : { methods }),
     ...(signals.length === 0 ? {} : { signals }),
-    // Services show passwords of networks and tokens of accounts to their owner; a model need not see them.
+    // Services show network passwords and account tokens to their user; a model does not need them.
     ...(answer === undefined ? {} : { properties: redactor.redact(answer[0]) as Json }),
   };
 }
 
-/** What one object refuses does not hide the others; an end of the call or of the bus does. */
+/** An error of one object does not hide the others; the end of the call or of the bus does. */
 async function optional<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await work;

@@ -1,6 +1,6 @@
-// The type signatures of D-Bus, taken apart. https://dbus.freedesktop.org/doc/dbus-specification.html, "Type System".
+// Parses D-Bus type signatures. https://dbus.freedesktop.org/doc/dbus-specification.html, "Type System".
 
-/** One complete type: its letter, and what is inside a container. Dictionary entries are `{`, structures `(`. */
+/** One complete type: its letter, and the types inside a container. Dictionary entries are `{`, structures `(`. */
 export interface Type {
   readonly code: string;
   readonly inside: readonly Type[];
@@ -8,10 +8,10 @@ export interface Type {
 
 const basic = 'ybnqiuxtdsogh';
 
-/** Containers in containers; the specification allows 32 of each kind. */
+/** Nested containers; the specification allows 32 of each kind. */
 const maxDepth = 32;
 
-/** The complete types of a signature. Throws a RangeError when it is none. */
+/** The complete types of a signature. Throws a RangeError when it is invalid. */
 export function parseSignature(signature: string): readonly Type[] {
   if (signature.length > 255) throw new RangeError('A signature has at most 255 characters');
   const types: Type[] = [];
@@ -35,7 +35,7 @@ export function parseSignature(signature: string): readonly Type[] {
   return types;
 }
 
-/** Where values of a type begin: at a multiple of this. */
+/** The alignment of values of a type. */
 export function alignmentOf({ code }: Type): number {
   return alignments[code] as number;
 }

@@ -1,8 +1,8 @@
-// Values to bytes, as D-Bus lays them out: each value at a multiple of its size, little end first.
+// Encodes values to bytes in the D-Bus format: each value aligned to its size, little-endian.
 
 import { alignmentOf, parseSignature, type Type } from './types.ts';
 
-/** A value with its own type, where the signature says `v`. */
+/** A value with its own type, for the signature `v`. */
 export interface Variant {
   readonly signature: string;
   readonly value: unknown;
@@ -17,7 +17,7 @@ export class Writer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Writes values by a signature. Integers of 64 bits are bigints; dictionaries are Maps or plain objects. */
+  /** Encodes values by a signature. 64-bit integers are bigints; dictionaries are Maps or plain objects. */
   write(signature: string, values: readonly unknown[]): this {
     const types = parseSignature(signature);
     if (types.length !== values.length) throw new RangeError(`Signature ${signature} needs ${types.length} values`);
