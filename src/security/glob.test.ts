@@ -16,13 +16,13 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
   ['a*?c', ['abc', 'abbc'], ['ac', 'a/c']],
 ];
 
-test.each(cases)('%s takes what it should and nothing else', (pattern, fitting, other) => {
+test.each(cases)('%s matches what it should and nothing else', (pattern, fitting, other) => {
   const glob = compileGlob(pattern);
   for (const text of fitting) expect(glob(text), text).toBe(true);
   for (const text of other) expect(glob(text), text).toBe(false);
 });
 
-test('a glob agrees with the regular expression that says the same', () => {
+test('a glob agrees with the equivalent regular expression', () => {
   const pieces = fc.constantFrom('a', 'b', '/', '*', '**', '?', '.');
   const letters = fc.constantFrom('a', 'b', '/', '.', 'c');
   fc.assert(
@@ -41,24 +41,24 @@ test('a glob agrees with the regular expression that says the same', () => {
   );
 });
 
-test('patterns that ruin a backtracking matcher are answered in one pass', () => {
+test('patterns that are slow with backtracking are matched in one pass', () => {
   const hostile = 'a'.repeat(1_000_000);
   for (const pattern of [`${'*a'.repeat(20)}b`, `${'**a'.repeat(20)}b`, `${'a*'.repeat(20)}?b`]) {
     expect(compileGlob(pattern)(hostile)).toBe(false);
   }
 });
 
-test('several patterns fit when one does, none fits nothing', () => {
+test('several patterns match if one does; no patterns match nothing', () => {
   expect(compileGlobs(['a', 'b*'])('bc')).toBe(true);
   expect(compileGlobs([])('a')).toBe(false);
 });
 
-test('a pattern without end or beginning is refused', () => {
+test('an empty or endless pattern is rejected', () => {
   expect(() => compileGlob('')).toThrow(RangeError);
   expect(() => compileGlob('a'.repeat(1025))).toThrow(RangeError);
 });
 
-test('the literal beginning of a pattern is known', () => {
+test('the literal prefix of a pattern is found', () => {
   expect(literalPrefix('note://public-*')).toBe('note://public-');
   expect(literalPrefix('plain')).toBe('plain');
 });

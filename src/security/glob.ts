@@ -1,16 +1,18 @@
-// Globs for names, URIs and texts: `*` any run without a slash, `**` any run, `?` one character that is no slash.
-// Matching never backtracks, so that no text a stranger sends can make it slow. Knows nothing of files or rules.
+// Globs for names, URIs and texts: `*` any run without a slash, `**` any run, `?` one character that is not a slash.
+// Matching never backtracks, so no text can make it slow. Knows nothing of files or rules.
 
-/** A pattern longer than this is a mistake in a configuration, not a wish. */
+/** A longer pattern is an error in a configuration. */
 const maxPatternChars = 1024;
 
-/** Says whether a whole text fits. */
+/** Whether a whole text matches. */
 export type Glob = (text: string) => boolean;
 
 /** Compiles one pattern; throws a `RangeError` when it is empty or too long. */
 export function compileGlob(pattern: string): Glob {
   if (pattern === '' || pattern.length > maxPatternChars) {
-    throw new RangeError(`A pattern has 1 to ${maxPatternChars} characters: ${JSON.stringify(pattern.slice(0, 60))}`);
+    throw new RangeError(
+      `A pattern must have 1 to ${maxPatternChars} characters: ${JSON.stringify(pattern.slice(0, 60))}`,
+    );
   }
   if (pattern === '**') return () => true;
   if (!/[*?]/.test(pattern)) return (text) => text === pattern;
@@ -18,20 +20,20 @@ export function compileGlob(pattern: string): Glob {
   return parts.every((part) => !/[*?]/.test(part)) ? matchParts(parts) : matchStates(pattern);
 }
 
-/** A text fits when one of the patterns does. No patterns: nothing fits. */
+/** A text matches if one of the patterns does. Without patterns nothing matches. */
 export function compileGlobs(patterns: readonly string[]): Glob {
   const globs = patterns.map(compileGlob);
   if (globs.length === 1) return globs[0] as Glob;
   return (text) => globs.some((glob) => glob(text));
 }
 
-/** What every text that fits begins with. */
+/** The prefix of every text that matches. */
 export function literalPrefix(pattern: string): string {
   const end = pattern.search(/[*?]/);
   return end === -1 ? pattern : pattern.slice(0, end);
 }
 
-/** Literals with `**` between them: each is taken at the first place where it occurs. */
+/** Literals with `**` between them: each is matched at its first occurrence. */
 function matchParts(parts: readonly string[]): Glob {
   const first = parts[0] as string;
   const last = parts.at(-1) as string;
@@ -51,8 +53,8 @@ function matchParts(parts: readonly string[]): Glob {
 const slash = 0x2f;
 
 /**
- * The general case: every place in the pattern that could have been reached so far is one bit, and all move on together.
- * Bit n stands for "n characters of the pattern are behind us"; a run is a bit that may stay set.
+ * The general case: every position in the pattern that can be reached is one bit, and all advance together. Bit n means
+ * that n characters of the pattern are matched; a wildcard run is a bit that may stay set.
  */
 function matchStates(pattern: string): Glob {
   const { characters, runs } = readPattern(pattern);
@@ -101,7 +103,7 @@ const setBit = (words: Uint32Array, bit: number): void => {
   words[bit >> 5] = (words[bit >> 5] as number) | (1 << (bit & 31));
 };
 
-/** The characters of a pattern (undefined: any but a slash), and before which of them a run stands. */
+/** The characters of a pattern (undefined: any but a slash), and the positions of wildcard runs. */
 function readPattern(pattern: string): {
   readonly characters: readonly (number | undefined)[];
   readonly runs: readonly { readonly at: number; readonly kind: 'any' | 'segment' }[];

@@ -157,7 +157,7 @@ test('findings say where and how long, and stop at their limit', () => {
   expect(inspectText('\u200B'.repeat(1000), 3)).toHaveLength(3);
 });
 
-test('whatever comes in, what is stripped has nothing hidden left and cleaning again changes nothing', () => {
+test('for any input, stripped text has nothing hidden left and cleaning again changes nothing', () => {
   const nasty = fc.constantFrom(
     ...[
       '\u001B',
@@ -204,7 +204,7 @@ test('whatever comes in, what is stripped has nothing hidden left and cleaning a
   );
 });
 
-test('every invisible or impossible character of Unicode is found, and no other', () => {
+test('every invisible or invalid character of Unicode is found, and no other', () => {
   const hidden =
     /^[\0-\x08\x0B-\x1F\x7F-\x9F\u2028\u2029\uFFF9-\uFFFB\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]$/u;
   const wrong: string[] = [];
@@ -215,7 +215,7 @@ test('every invisible or impossible character of Unicode is found, and no other'
   expect(wrong).toEqual([]);
 });
 
-test('a megabyte of anything is read in one pass', { timeout: 60_000 }, () => {
+test('a megabyte of any text is scanned in one pass', { timeout: 60_000 }, () => {
   const size = 1_000_000;
   for (const unit of [
     '\u001B]',
@@ -248,7 +248,7 @@ test('a cut never splits a character and counts the ellipsis', () => {
   expect(cleanText(`${'\u200B'.repeat(500)}name`, 'line', textLimits.maxNameChars)).toBe('name');
 });
 
-test('hidden things are found in every field of a definition, keys included', () => {
+test('hidden characters are found in every field of a definition, including keys', () => {
   const definition = {
     name: 'add\u200B',
     title: 'Add\u202E',
@@ -274,7 +274,7 @@ test('hidden things are found in every field of a definition, keys included', ()
   expect(inspectValue(definition, 2)).toHaveLength(2);
 });
 
-test('values that are not text stay, awkward keys stay keys, and bottomless ones end', () => {
+test('values that are not text are kept, unusual keys stay keys, and endless nesting is cut', () => {
   const value = JSON.parse('{"a":[1,true,null,"x"],"__proto__":{"y":"z\\u200b"}}') as unknown;
   const cleaned = cleanValue(value) as Record<string, unknown>;
   expect(JSON.stringify(cleaned)).toBe('{"a":[1,true,null,"x"],"__proto__":{"y":"z"}}');
@@ -285,7 +285,7 @@ test('values that are not text stay, awkward keys stay keys, and bottomless ones
   expect(inspectValue(deep)).toEqual([]);
 });
 
-test('untrusted content stands between fences that name its source', () => {
+test('untrusted content is put between fences that name its source', () => {
   const labelled = labelUntrusted('Some\u200B page', 'https://example.org/"a"\n>>', { fence: 'f00d' });
   expect(labelled.split('\n')).toEqual([
     `<<untrusted f00d from "https://example.org/'a' ''">>`,

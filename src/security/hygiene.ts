@@ -1,5 +1,5 @@
-// Content hygiene for text from outside: names, descriptions and results. Finds, strips or shows what hides, caps
-// lengths, and labels what is not ours. It judges characters, never meaning: "ignore your instructions" passes.
+// Cleans untrusted text: names, descriptions and results. Finds, strips or shows hidden characters, caps lengths, and
+// labels untrusted content. It checks characters, never meaning: "ignore your instructions" passes.
 
 import { randomBytes } from 'node:crypto';
 import { type Finding, type HiddenKind, scan } from './hygiene/scan.ts';
@@ -7,12 +7,12 @@ import { type Finding, type HiddenKind, scan } from './hygiene/scan.ts';
 export type { Finding, HiddenKind } from './hygiene/scan.ts';
 
 /**
- * What to do with hidden characters: `strip` them, `mark` them visibly, or make one plain `line` of the text (for
- * names and titles: no breaks, single spaces).
+ * What to do with hidden characters: `strip` them, `mark` them visibly, or turn the text into one plain `line` (for names
+ * and titles: no breaks, single spaces).
  */
 export type CleanMode = 'strip' | 'mark' | 'line';
 
-/** The caps on text from outside. A description is read by a model on every call: long ones crowd out the user. */
+/** The caps on untrusted text. A description is read by a model on every call: long ones crowd out the user's text. */
 export const textLimits = {
   maxNameChars: 128,
   maxTitleChars: 256,
@@ -21,7 +21,7 @@ export const textLimits = {
   maxDepth: 64,
 } as const;
 
-/** Lists what hides in a text, at most `maxFindings` things. An empty list means: what you see is what is there. */
+/** Lists hidden characters in a text, at most `maxFindings`. An empty list means that the whole text is visible. */
 export function inspectText(text: string, maxFindings: number = textLimits.maxFindings): Finding[] {
   const findings: Finding[] = [];
   if (maxFindings <= 0) return findings;
@@ -29,7 +29,7 @@ export function inspectText(text: string, maxFindings: number = textLimits.maxFi
   return findings;
 }
 
-/** Returns the text without what hides in it. Ordinary text comes back as the same string. */
+/** Returns the text without hidden characters. Ordinary text is returned as the same string. */
 export function cleanText(
   text: string,
   mode: CleanMode = 'strip',
@@ -41,7 +41,7 @@ export function cleanText(
 
 function stripHidden(text: string): string {
   const once = stripOnce(text);
-  // An escape string may have taken letters with it to which a mark elsewhere belonged: look once more.
+  // An escape string may have contained letters that a mark elsewhere depended on: strip again.
   return once === text ? text : stripOnce(once);
 }
 
@@ -57,7 +57,7 @@ function stripOnce(text: string): string {
   return position === 0 ? text : parts.join('') + text.slice(position);
 }
 
-/** Shows every run of hidden things as one mark, so that marking cannot blow a text up to many times its size. */
+/** Shows every run of hidden characters as one mark, so that marking cannot multiply the size of a text. */
 function markHidden(text: string): string {
   const parts: string[] = [];
   let position = 0;
@@ -85,10 +85,10 @@ function markHidden(text: string): string {
 
 const hex = (codePoint: number): string => codePoint.toString(16).toUpperCase().padStart(4, '0');
 
-/** What stripping leaves behind, where leaving nothing would join or lose what was apart. */
+/** What replaces stripped characters that separated other text. */
 const replacements: Partial<Record<HiddenKind, string>> = { separator: '\n', surrogate: '\uFFFD' };
 
-/** Cuts a text to `maxChars` UTF-16 units, the ellipsis included, never inside a character. */
+/** Cuts a text to `maxChars` UTF-16 units, including the ellipsis, never inside a character. */
 export function capText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   let end = Math.max(0, maxChars - 1);
@@ -97,12 +97,12 @@ export function capText(text: string, maxChars: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** A hidden thing inside a structured value, with the JSON Pointer of the string (or key) that holds it. */
+/** A hidden character inside a structured value, with the JSON Pointer of the string (or key) that contains it. */
 export interface ValueFinding extends Finding {
   readonly pointer: string;
 }
 
-/** Lists what hides in the strings and keys of a JSON value, such as a tool definition from another server. */
+/** Lists hidden characters in the strings and keys of a JSON value, such as a tool definition from another server. */
 export function inspectValue(value: unknown, maxFindings: number = textLimits.maxFindings): ValueFinding[] {
   const findings: ValueFinding[] = [];
   const look = (text: string, pointer: string) => {
@@ -125,7 +125,7 @@ export function inspectValue(value: unknown, maxFindings: number = textLimits.ma
   return findings;
 }
 
-/** A copy of a JSON value with every string and key cleaned. What lies deeper than `maxDepth` becomes `null`. */
+/** A copy of a JSON value with every string and key cleaned. Values deeper than `maxDepth` become `null`. */
 export function cleanValue(value: unknown, mode: Exclude<CleanMode, 'line'> = 'strip', depth = 0): unknown {
   if (typeof value === 'string') return cleanText(value, mode);
   if (typeof value !== 'object' || value === null) return value;
@@ -145,8 +145,9 @@ export interface LabelOptions {
 }
 
 /**
- * Puts text from outside between two fence lines that name its source, so that a model can tell it from instructions.
- * The fence carries a random number that the text does not contain, and look-alike fences in the text are broken up.
+ * Puts untrusted text between two fence lines that name its source, so that a model can distinguish it from
+ * instructions. The fence contains a random number that the text does not contain, and look-alike fences in the text are
+ * broken up.
  */
 export function labelUntrusted(text: string, source: string, options: LabelOptions = {}): string {
   const content = cleanText(text, 'strip', options.maxChars).replace(/<<(?=[\s/]{0,8}(?:end of )?untrusted)/gi, '< <');

@@ -1,7 +1,7 @@
-// The door "mooring/security": every guard of the ready-made profiles, for servers of your own. Inside the project,
-// import the part you need; a start then loads nothing else.
+// The entry point "mooring/security": every guard of the ready-made profiles, for your own servers. Inside the project,
+// import the part you need, so that start-up loads nothing else.
 
-// What is known afterwards: a log for `server.use`, and ways to read it.
+// Audit: a log for `server.use`, and ways to read it.
 export {
   type AuditEntry,
   type AuditFilter,
@@ -21,7 +21,7 @@ export {
   type Verification as AuditVerification,
   verifyAudit,
 } from './audit/index.ts';
-// Who somebody is: hooks for `serveHttp({ authenticate })`.
+// Authentication: hooks for `serveHttp({ authenticate })`.
 export {
   type Authenticate,
   type AuthRequest,
@@ -47,7 +47,7 @@ export {
   type TokenOptions,
   type Verdict,
 } from './auth/index.ts';
-// Files below roots and nowhere else.
+// Files: access below configured roots only.
 export {
   FileError,
   type FileErrorCode,
@@ -59,7 +59,7 @@ export {
   type OwnPaths,
   openRoots,
 } from './files/tree.ts';
-// Texts from outside: hidden characters found and removed, sources named.
+// Untrusted text: hidden characters are found and removed, sources are named.
 export {
   type CleanMode,
   cleanText,
@@ -72,7 +72,7 @@ export {
   labelUntrusted,
   type ValueFinding,
 } from './hygiene.ts';
-// How much somebody may do: middleware for `server.around`.
+// Limits: middleware for `server.around`.
 export {
   type Bucket,
   type BucketStore,
@@ -92,7 +92,7 @@ export {
   type SheddingOptions,
   shedLoad,
 } from './limits/index.ts';
-// Requests to the outside, to addresses that were checked.
+// Network: outgoing requests to checked addresses.
 export {
   createFetcher,
   type FetchedResponse,
@@ -104,7 +104,7 @@ export {
   type NetworkPolicy,
 } from './network/fetcher.ts';
 export { toWebFetch } from './network/web-fetch.ts';
-// What somebody may do: one file, put on with `server.use(enforcePolicy(await loadPolicy(file)))`.
+// Policy: one file, used with `server.use(enforcePolicy(await loadPolicy(file)))`.
 export {
   type ApplyOptions as PolicyGuardOptions,
   type CompiledPolicy,
@@ -121,9 +121,9 @@ export {
   policySchema,
   type Question,
 } from './policy/index.ts';
-// Values for logs: secrets replaced, by name and by shape.
+// Redaction: values for logs, with secrets replaced by name and by shape.
 export { createRedactor, type Redactor, type RedactorOptions } from './redact.ts';
-// Programs behind walls of the kernel.
+// Sandbox: programs with kernel isolation.
 export {
   createSandbox,
   type ExitReport,

@@ -55,7 +55,7 @@ test.each([
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U';
 const pem = '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc=\n-----END RSA PRIVATE KEY-----';
 
-// Built from pieces, so that no scanner mistakes this file for a leak.
+// Built from pieces, so that no scanner reports this file as a leak.
 const word = 'Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4De7Gh0J';
 test.each<readonly [string, string, string]>([
   ['a bearer token', `Authorization: Bearer ${word}`, `Authorization: ${hidden}`],
@@ -110,11 +110,11 @@ test.each([
   '{"progressToken":"abc-123","maxTokens":500}',
   'sk-learn and key-value stores',
   'The bearer of this letter',
-])('%j stays as it is', (text) => {
+])('%j is not changed', (text) => {
   expect(redactText(text)).toBe(text);
 });
 
-test('arrays, nesting, maps, sets, headers and errors are looked into', () => {
+test('arrays, nested values, maps, sets, headers and errors are searched', () => {
   const cause = new Error('connect postgres://u:hunter2@db/x');
   const value = {
     list: [{ password: 'hunter2' }, [['token', 'hunter2']], [{ deep: { apiKey: 'hunter2' } }]],
@@ -155,7 +155,7 @@ test('arrays, nesting, maps, sets, headers and errors are looked into', () => {
   });
 });
 
-test('a secret is hidden whole, whatever its type, but its absence may be seen', () => {
+test('a secret is hidden completely, whatever its type, but its absence may be visible', () => {
   expect(
     redact({
       auth: { user: 'me', pass: 'x' },
@@ -184,7 +184,7 @@ test('the input is never changed, not even when frozen', () => {
   expect(value).toEqual(before);
 });
 
-test('cycles, depth, width and long texts end', () => {
+test('cycles, depth, width and long texts are bounded', () => {
   const circle: Record<string, unknown> = { name: 'x' };
   circle.self = circle;
   const shared = { y: 1 };
@@ -206,7 +206,7 @@ test('cycles, depth, width and long texts end', () => {
   expect(long).toMatch(/… \[500006 characters\]$/);
 });
 
-test('a secret is not shown in part by being cut', () => {
+test('a cut never shows a part of a secret', () => {
   const short = createRedactor({ maxTextChars: 100 });
   for (let offset = 60; offset < 110; offset++) {
     for (const tail of [0, 3000, 5000]) {
@@ -218,7 +218,7 @@ test('a secret is not shown in part by being cut', () => {
   expect(many).not.toContain(word.slice(0, 8));
 });
 
-test('awkward values become plain ones', () => {
+test('unusual values become plain ones', () => {
   class Account {
     user = 'me';
     password = 'hunter2';
@@ -270,7 +270,7 @@ test('names, shapes and the replacement can be added', () => {
   expect(createRedactor({ replacement: '$1$&' }).redactText('password=hunter2')).toBe('password=$1$&');
 });
 
-test('whatever is given, the copy is plain JSON and holds no planted secret', () => {
+test('for any input, the copy is plain JSON and contains no planted secret', () => {
   const secret = `ghp_${word}`;
   const leaf = fc.oneof(
     fc.string(),
@@ -289,7 +289,7 @@ test('whatever is given, the copy is plain JSON and holds no planted secret', ()
   );
 });
 
-test('a megabyte of hostile text is no more work than a page', () => {
+test('a megabyte of hostile text takes linear time', () => {
   const whole = createRedactor({ maxTextChars: 1_000_000 });
   const units = [
     '-eyJ',

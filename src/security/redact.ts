@@ -1,42 +1,42 @@
-// Redaction for whatever is logged, audited or shown: by the name a value stands under, and by the shape of secrets in
-// plain text. Works on a bounded copy; never changes, and never trusts, what it is given.
+// Redacts what is logged, audited or shown: by the name of a value, and by the shape of secrets in plain text. Works on
+// a bounded copy; never changes, and never trusts, its input.
 
 import { mayHoldSecret, secretShapes } from './redact/shapes.ts';
 
-/** What a redactor looks for, in addition to what every redactor knows. */
+/** What a redactor looks for, in addition to the built-in names and shapes. */
 export interface RedactorOptions {
-  /** More names whose values are secret; compared without case, `-`, `_`, `.` and spaces. */
+  /** Additional names whose values are secret; compared without case, `-`, `_`, `.` and spaces. */
   readonly keys?: readonly string[];
-  /** More shapes of secrets in text. A global flag is added where it is missing. */
+  /** Additional shapes of secrets in text. A missing global flag is added. */
   readonly patterns?: readonly RegExp[];
   readonly replacement?: string;
   /** Levels of nesting copied: bounds the stack. */
   readonly maxDepth?: number;
-  /** Values copied in all: bounds time and the size of the copy. */
+  /** Total number of values copied: bounds time and the size of the copy. */
   readonly maxValues?: number;
-  /** Characters kept of one text. */
+  /** Maximum length of one text. */
   readonly maxTextChars?: number;
-  /** What stands where a text was cut. Default `…`. */
+  /** Marks where a text was cut. Default `…`. */
   readonly ellipsis?: string;
-  /** Characters looked at beyond those: a secret must not escape by being cut in half. Default 4096. */
+  /** Characters checked beyond that: a secret must not escape by being cut in half. Default 4096. */
   readonly lookAheadChars?: number;
 }
 
 /** Hides secrets in values and texts. */
 export interface Redactor {
-  /** A copy made of plain JSON values, without secrets, cycles or surprises. Does not throw. */
+  /** A copy made of plain JSON values, without secrets or cycles. Does not throw. */
   redact(value: unknown): unknown;
   /** The text with everything replaced that looks like a secret. */
   redactText(text: string): string;
-  /** Whether a value under this name would be hidden. */
+  /** Whether a value with this name would be hidden. */
   isSecretKey(key: string): boolean;
 }
 
-// Names are compared in lower case without separators, so that API_KEY, apiKey and x-api-key are one name.
+// Names are compared in lower case without separators, so that API_KEY, apiKey and x-api-key are the same.
 const fragments = /passw|passphrase|secret|apikey|accesskey|privatekey|clientkey|signingkey|credential|cookie|idtoken/;
 const endings = /(?:token|jwt|bearer|session|sessionid|authorization|assertion|signature|pwd)$/;
 const whole = new Set(['auth', 'pass', 'otp', 'pin', 'sid', 'csrf', 'xsrf', 'codeverifier', 'requeststate']);
-// What the protocol itself calls a token and what only points to a next page are no secrets.
+// Tokens of the protocol itself, and tokens that only point to a next page, are not secrets.
 const harmless = new Set(['progresstoken', 'nexttoken', 'pagetoken', 'nextpagetoken', 'continuationtoken']);
 
 const normalise = (key: string): string =>
@@ -45,7 +45,7 @@ const normalise = (key: string): string =>
     .replace(/[-_.\s]/g, '')
     .toLowerCase();
 
-/** Makes a redactor. */
+/** Creates a redactor. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   const { replacement = '[redacted]', maxDepth = 32, maxValues = 20_000 } = options;
   const { maxTextChars = 16_384, lookAheadChars = 4096, ellipsis = '…' } = options;
@@ -55,13 +55,13 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   );
 
   const isSecretKey = (key: string): boolean => {
-    if (key.length > 200) return true; // No honest name is that long.
+    if (key.length > 200) return true; // No real name is that long.
     const name = normalise(key);
     if (extraKeys.has(name) || whole.has(name) || fragments.test(name)) return true;
     return endings.test(name) && !harmless.has(name);
   };
 
-  // The same few hundred names come again and again; deciding about one takes longer than copying its value.
+  // Caches the few hundred names in use: deciding about a name takes longer than copying its value.
   const known = new Map<string, { readonly secret: boolean; readonly shown: string }>();
   const knowKey = (key: string) => {
     let facts = known.get(key);
@@ -93,7 +93,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     const open = new Set<object>();
     let left = maxValues;
 
-    /** The value of a secret: gone, unless it says nothing (`null`, `true`). */
+    /** The value of a secret: hidden, unless it reveals nothing (`null`, `true`). */
     const hide = (secret: unknown): unknown =>
       secret === null || secret === undefined || typeof secret === 'boolean' || secret === '' ? secret : replacement;
 
@@ -115,7 +115,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 
     const copyRecord = (entries: Iterable<readonly [string, unknown]>, depth: number): Record<string, unknown> => {
       const record: Record<string, unknown> = {};
-      // { name: 'Authorization', value: '…' }: the name stands beside the value instead of above it.
+      // { name: 'Authorization', value: '…' }: the name is beside the value instead of above it.
       let named = false;
       for (const [key, item] of entries) {
         if (left-- <= 0) {
@@ -153,7 +153,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       try {
         return copyObject(node, depth);
       } catch {
-        return '[unreadable]'; // A getter or proxy that throws must not keep the rest from being logged.
+        return '[unreadable]'; // A getter or proxy that throws must not prevent the rest from being logged.
       } finally {
         open.delete(node);
       }
@@ -173,7 +173,7 @@ const put = (record: Record<string, unknown>, key: string, value: unknown): void
 /** Keys whose value may name what the value beside it is: `{ name: 'Authorization', value: '…' }`. */
 export const nameKeys: ReadonlySet<string> = new Set(['name', 'key', 'header', 'Name', 'Key', 'Header']);
 
-/** Something that names what follows it in a list: `Authorization`, `--token`. Sentences do not. */
+/** An item that names the next one in a list: `Authorization`, `--token`. Sentences do not. */
 const isName = (item: unknown): item is string => typeof item === 'string' && /^-{0,2}[A-Za-z][\w.-]{1,63}$/.test(item);
 
 const isHeaders = (object: object): object is Iterable<[string, unknown]> =>
@@ -190,14 +190,14 @@ function* take<T>(items: Iterable<T>, count: number): Generator<T> {
   }
 }
 
-/** At most `maxChars`, without the last word: it may be the first half of a secret. */
+/** At most `maxChars`, without the last word, which may be the first half of a secret. */
 function cutAfterWord(text: string, maxChars: number): string {
   let end = Math.min(maxChars, text.length);
   while (end > 0 && isWordPart(text.charCodeAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
-/** Whether a character can be part of a secret: `[\w+/=.~-]`, by its code, since long words have many of them. */
+/** Whether a character can be part of a secret: `[\w+/=.~-]`. By character code, because long words have many of them. */
 const isWordPart = (code: number): boolean => code < 128 && wordParts[code] === 1;
 
 const wordParts = Uint8Array.from({ length: 128 }, (_, code) => (/[\w+/=.~-]/.test(String.fromCharCode(code)) ? 1 : 0));
@@ -207,7 +207,7 @@ function ownEntries(object: object): (readonly [string, unknown])[] {
     try {
       return [key, (object as Record<string, unknown>)[key]];
     } catch {
-      return [key, '[unreadable]']; // One bad getter, the neighbours are fine.
+      return [key, '[unreadable]']; // One getter failed; the other properties are fine.
     }
   });
 }

@@ -1,13 +1,13 @@
-// Why a request was refused where the answer alone does not show it, for whoever keeps records.
+// Why a guard denied a request whose response does not show it, for the audit log.
 
 import type { RequestInfo } from '../engine/ports.ts';
 
 const reasons = new WeakMap<RequestInfo, string>();
 
-/** Notes that a guard refused a request although its answer is a result. */
+/** Records that a guard denied a request although its response is a result. */
 export function markRefused(request: RequestInfo, why: string): void {
   reasons.set(request, why);
 }
 
-/** Why a guard refused a request; undefined when none did. */
+/** Why a guard denied a request; undefined if none did. */
 export const refusalOf = (request: RequestInfo): string | undefined => reasons.get(request);

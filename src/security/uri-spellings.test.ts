@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { spellingsOf } from './uri-spellings.ts';
 
 test.each(['note://1', 'file:///srv/data/a.txt', 'server://counter', 'https://example.org/a/b', 'urn:uuid:123'])(
-  '%s has one spelling',
+  '%s has one variant',
   (uri) => {
     expect(spellingsOf(uri)).toEqual([uri]);
   },
@@ -27,12 +27,12 @@ test.each([
   expect(spellingsOf(uri)[0]).toBe(uri);
 });
 
-test('what is not a URI, or not UTF-8, stays as it is', () => {
+test('what is not a URI, or not UTF-8, is not changed', () => {
   expect(spellingsOf('no uri at all')).toEqual(['no uri at all']);
   expect(spellingsOf('x:%ff%zz')).toContain('x:%ff%zz');
 });
 
-test('a megabyte of detours is read in one pass', () => {
+test('a megabyte of dot segments is normalized in one pass', () => {
   expect(spellingsOf(`file:///${'../'.repeat(300_000)}etc`)).toContain('file:///etc');
   expect(spellingsOf(`file:///${'%25'.repeat(300_000)}`).length).toBeLessThan(10);
 });

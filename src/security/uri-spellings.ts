@@ -1,13 +1,14 @@
-// The spellings under which a URI may be understood: as it is, decoded, and without detours. A rule about URIs must hold
-// for all of them, or `file:///etc/../srv/%65tc` would be another thing for the rule than for whoever opens it.
+// The variants in which a URI may be interpreted: unchanged, decoded, and normalized. A rule about URIs must hold for
+// all of them; otherwise `file:///etc/../srv/%65tc` would be one resource for the rule and another for the code that
+// opens it.
 
-/** How often a text may have been encoded before nobody takes the trouble to decode it. */
+/** How many layers of percent-encoding are decoded; no reader decodes more often. */
 const maxRounds = 3;
 
-/** Nothing in it can be read in a second way. */
+/** A URI with only one interpretation. */
 const plain = /^[a-z][a-z0-9+.-]*:(?!.*(?:[%\\?#]|\/\.{0,2}(?:\/|$)|[^\x20-\x7e]))/;
 
-/** Every spelling, the one given first. Most URIs have only that. */
+/** All variants, the given one first. Most URIs have only one. */
 export function spellingsOf(uri: string): readonly string[] {
   if (plain.test(uri.replace('://', ':'))) return [uri];
   const spellings = new Set<string>();
@@ -22,13 +23,13 @@ export function spellingsOf(uri: string): readonly string[] {
   return [...spellings];
 }
 
-/** Every `%xx` that stands for something; the others stay, as some readers leave them. */
+/** Decodes every valid `%xx`; the others stay, as in some readers. */
 function decode(text: string): string {
   return text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (encoded) => {
     try {
       return decodeURIComponent(encoded);
     } catch {
-      return encoded; // Not UTF-8: nobody reads it as text.
+      return encoded; // Not UTF-8: no reader decodes it as text.
     }
   });
 }

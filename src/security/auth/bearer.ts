@@ -1,19 +1,19 @@
-// Bearer tokens on the wire: reading the header and saying in one what was wrong (RFC 6750). Nothing here knows whether
-// a token is good.
+// Bearer tokens on the wire: parses the header and creates challenges that say what was wrong (RFC 6750). Does not
+// validate tokens.
 
 import type { AuthRequest, Denied } from './contract.ts';
 
-/** A header holds at most this; a longer one is no token of anybody. */
+/** The maximum length of a header; a longer one cannot be a token. */
 const maxTokenChars = 8192;
 
-/** The token of a request. `malformed`: there is a header, but no token in it. */
+/** The token of a request. `malformed`: there is a header without a valid token. */
 export type Bearer = { readonly token: string } | 'absent' | 'malformed';
 
-/** Reads the one place where a token may be: the header, never the query. */
+/** Reads the token from its only valid location: the header, never the query. */
 export function readBearer(request: AuthRequest): Bearer {
   const header = request.get('authorization');
   if (header === undefined) return 'absent';
-  // A header that came twice is joined by a comma, which no token has.
+  // A repeated header is joined by a comma, which no token contains.
   const found = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header.slice(0, maxTokenChars + 8));
   return found === null || header.length > maxTokenChars + 7 ? 'malformed' : { token: found[1] as string };
 }
@@ -23,7 +23,7 @@ export interface ChallengeParts {
   readonly error?: 'invalid_token' | 'insufficient_scope';
   readonly description?: string;
   readonly scopes?: readonly string[];
-  /** Where the metadata of this resource is (RFC 9728). */
+  /** The address of this resource's metadata (RFC 9728). */
   readonly resourceMetadata?: string;
 }
 
@@ -40,21 +40,21 @@ export function challengeOf({ error, description, scopes, resourceMetadata }: Ch
   return parts.length === 0 ? 'Bearer' : `Bearer ${parts.join(', ')}`;
 }
 
-/** Nobody in particular asks: say who you are. */
+/** The request has no token. */
 export const unknownCaller = (parts: ChallengeParts = {}): Denied => ({
   status: 401,
   challenge: challengeOf(parts),
   message: 'Unauthorized: a bearer token is required',
 });
 
-/** A token that is not good here. */
+/** The token is not valid here. */
 export const badToken = (why: string, parts: ChallengeParts = {}): Denied => ({
   status: 401,
   challenge: challengeOf({ ...parts, error: 'invalid_token', description: why }),
   message: `Unauthorized: ${why}`,
 });
 
-/** A good token that does not reach far enough. `scopes` are all that are needed, those it has included. */
+/** A valid token that lacks scopes. `scopes` are all that are needed, including those it has. */
 export const shortToken = (scopes: readonly string[], parts: ChallengeParts = {}): Denied => ({
   status: 403,
   challenge: challengeOf({ ...parts, error: 'insufficient_scope', scopes, description: 'more scopes are needed' }),

@@ -1,4 +1,4 @@
-// From the claims about a token, signed or looked up, to the principal it stands for.
+// Maps the claims of a token, signed or introspected, to its principal.
 
 import type { Meta } from '../../protocol/model.ts';
 import type { Principal } from './contract.ts';
@@ -6,10 +6,10 @@ import type { Principal } from './contract.ts';
 /** Claims as JSON. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Which scopes come with which: `{ 'notes:write': ['notes:read'] }`. */
+/** Which scopes include which: `{ 'notes:write': ['notes:read'] }`. */
 export type ScopeHierarchy = Readonly<Record<string, readonly string[]>>;
 
-/** Whom a token stands for; undefined when it does not say. */
+/** The principal of a token; undefined when the token has none. */
 export function principalOf(claims: Claims, issuer: string, hierarchy: ScopeHierarchy): Principal | undefined {
   const id = idOf(claims);
   if (id === undefined) return undefined;
@@ -27,10 +27,10 @@ export function principalOf(claims: Claims, issuer: string, hierarchy: ScopeHier
 const clientClaims = ['client_id', 'azp', 'cid'] as const;
 
 /**
- * The id of a user is the `sub` of their tokens; that of a client acting for itself is `client:` and its id. Clients may
- * choose their id in some places, and could choose a user's (RFC 9700 §4.15), so the two never share a namespace: a
- * `sub` that looks like an id of the other kind is marked with `user:`. RFC 9068 §2.2 lets `sub` be the client where no
- * user is involved; a token whose `sub` is also its client is therefore a client's.
+ * The id of a user is the `sub` of their tokens; the id of a client that acts for itself is `client:` and its client id.
+ * Clients may choose their id at some issuers, and could choose a user's (RFC 9700 §4.15), so the two never share a
+ * namespace: a `sub` that looks like an id of the other kind is marked with `user:`. RFC 9068 §2.2 lets `sub` be the
+ * client if no user is involved; a token whose `sub` is also its client is therefore a client's.
  */
 function idOf(claims: Claims): string | undefined {
   const subject = textOf(claims['sub']);
@@ -44,14 +44,14 @@ function idOf(claims: Claims): string | undefined {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** `scope` is a text with spaces between (RFC 6749), `scp` a list in some places. */
+/** `scope` is a space-separated text (RFC 6749); some issuers have a list in `scp`. */
 function scopesOf(claims: Claims): string[] {
   const given = claims['scope'] ?? claims['scp'];
   const list = Array.isArray(given) ? given : typeof given === 'string' ? given.split(' ') : [];
   return list.filter((each): each is string => typeof each === 'string' && each !== '');
 }
 
-/** Adds what scopes bring along, and what that brings along. */
+/** Adds included scopes, and those that they include. */
 export function withImplied(scopes: readonly string[], hierarchy: ScopeHierarchy): string[] {
   const all = new Set(scopes);
   for (const scope of all) {

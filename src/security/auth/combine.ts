@@ -1,9 +1,9 @@
-// Several ways to be let in, and the one way for pipes, whose credentials come from the environment.
+// Combines several authenticators, and authenticates pipes, whose credentials come from the environment.
 
 import type { Authenticate, AuthRequest, Denied, Principal } from './contract.ts';
 import { isDenied } from './contract.ts';
 
-/** Lets in whom one of these lets in, asked in turn. Whoever is refused hears what came closest. */
+/** Accepts what one of these accepts, in order. If all of them deny, the closest denial is returned. */
 export function anyOf(...ways: readonly Authenticate[]): Authenticate {
   return async (request) => {
     let best: Denied | undefined;
@@ -16,7 +16,7 @@ export function anyOf(...ways: readonly Authenticate[]): Authenticate {
   };
 }
 
-/** A token that only lacks scopes came closer than a bad one, and a bad one closer than none. */
+/** A token that only lacks scopes is closer than an invalid one, and an invalid one is closer than none. */
 function rank(denied: Denied | undefined): number {
   if (denied === undefined) return 0;
   if (denied.status === 403) return 3;
@@ -24,8 +24,8 @@ function rank(denied: Denied | undefined): number {
 }
 
 /**
- * Who is at the other end of a pipe: a server started by its client finds the client's token in its environment. Throws
- * when there is none, or one that is not good: then nothing should be served.
+ * The principal at the other end of a pipe: a server started by its client finds the client's token in its environment.
+ * Throws if there is none, or it is not valid: then nothing should be served.
  */
 export async function authenticateEnvironment(
   authenticate: Authenticate,
@@ -41,7 +41,7 @@ export async function authenticateEnvironment(
   };
   const verdict = await authenticate(request);
   if (verdict === undefined || isDenied(verdict)) {
-    throw new Error(`${variable} does not authenticate anybody: ${verdict?.message ?? 'no token'}`);
+    throw new Error(`${variable} does not contain a valid token: ${verdict?.message ?? 'it is not set'}`);
   }
   return verdict;
 }

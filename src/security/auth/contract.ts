@@ -1,11 +1,11 @@
-// What authentication takes and gives. The shapes are those of the transports, which this room does not import: any
-// function of this type can be given to `serveHttp` as it is.
+// The interfaces of authentication. They match those of the transports, which this folder does not import: any function
+// of this type can be passed to `serveHttp`.
 
 import type { Principal } from '../../protocol/principal.ts';
 
 export type { Principal } from '../../protocol/principal.ts';
 
-/** What an authenticator may look at. */
+/** What an authenticator can read of a request. */
 export interface AuthRequest {
   readonly method: string;
   readonly path: string;
@@ -15,20 +15,20 @@ export interface AuthRequest {
   get(name: string): string | undefined;
 }
 
-/** Why a request was not let in. */
+/** Why a request was denied. */
 export interface Denied {
-  /** 401: say who you are. 403: you may not. */
+  /** 401: authenticate first. 403: not allowed. */
   readonly status: 401 | 403;
   /** The value of `WWW-Authenticate`. */
   readonly challenge?: string;
   readonly message?: string;
 }
 
-/** A principal, a refusal, or undefined: "this is not for me to decide", which alone is the same as a refusal. */
+/** A principal, a denial, or undefined: "not decided here", which counts as a denial if no other authenticator decides. */
 export type Verdict = Principal | Denied | undefined;
 
-/** Finds out for whom a request acts. */
+/** Finds the principal of a request. */
 export type Authenticate = (request: AuthRequest) => Verdict | Promise<Verdict>;
 
-/** Whether a verdict lets nobody in. */
+/** Whether a result is a denial. */
 export const isDenied = (verdict: Verdict): verdict is Denied => verdict !== undefined && 'status' in verdict;

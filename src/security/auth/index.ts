@@ -1,4 +1,4 @@
-// The door of authentication. Other rooms import from here and nowhere deeper.
+// The entry point of authentication. Other folders import only from here.
 
 export type { ScopeHierarchy } from './claims.ts';
 export { anyOf, authenticateEnvironment } from './combine.ts';

@@ -1,11 +1,11 @@
-// One authorization server: where its keys are, and whether it says that a token is good.
+// One authorization server: finds its keys, and introspects tokens.
 
 import { createFetcher, type Fetcher } from '../network/fetcher.ts';
 import { toWebFetch } from '../network/web-fetch.ts';
 import type { Claims } from './claims.ts';
 import { type JSONWebKeySet, type JWTVerifyGetKey, loadJose } from './jose.ts';
 
-/** Asks the issuer about each token (RFC 7662), for tokens that say nothing themselves. */
+/** Asks the issuer about each token (RFC 7662), for tokens without readable claims. */
 export interface IntrospectionOptions {
   readonly endpoint: string;
   readonly clientId: string;
@@ -13,22 +13,22 @@ export interface IntrospectionOptions {
 }
 
 export interface IssuerOptions {
-  /** Exactly as tokens spell it in `iss`. */
+  /** Exactly as in `iss` of tokens. */
   readonly issuer: string;
   /** The key set or its address. Default: found through the metadata of the issuer. */
   readonly jwks?: string | JSONWebKeySet;
   readonly introspection?: IntrospectionOptions;
 }
 
-/** The issuer cannot be asked now: nobody's fault who shows a token. */
+/** The issuer cannot be reached now, which is not the fault of the token. */
 export class AuthUnavailable extends Error {
   constructor(issuer: string, cause: unknown) {
-    super(`The authorization server ${issuer} cannot be asked`, { cause });
+    super(`The authorization server ${issuer} cannot be reached`, { cause });
     this.name = 'AuthUnavailable';
   }
 }
 
-/** Looking a token up costs the issuer something; made-up tokens must not make us a weapon against it. */
+/** Introspection costs the issuer resources; made-up tokens must not turn us into an attack on it. */
 const maxLookups = 64;
 
 export class Issuer {
@@ -46,7 +46,7 @@ export class Issuer {
     );
     const urls = named.map(requireSafe);
     this.#fetcher = createFetcher({
-      // The operator named these, so they may be in his own network; what they point to may not.
+      // The operator configured these, so they may be in a private network; what they refer to may not.
       allow: urls.map(({ host }) => host),
       maxBytes: 1024 * 1024,
       timeoutMs: 10_000,
@@ -58,12 +58,12 @@ export class Issuer {
     return this.#options.introspection !== undefined;
   }
 
-  /** Whether tokens can be checked by their signature. */
+  /** Whether tokens can be verified by their signature. */
   get signs(): boolean {
     return this.#options.jwks !== undefined || !this.looksUp;
   }
 
-  /** The keys; looked for again after a failure. */
+  /** The keys; loaded again after a failure. */
   keys(): Promise<JWTVerifyGetKey> {
     this.#keys ??= this.#findKeys().catch((error: unknown) => {
       this.#keys = undefined;
@@ -80,7 +80,7 @@ export class Issuer {
     return createRemoteJWKSet(url, { [customFetch]: toWebFetch(this.#fetcher) });
   }
 
-  /** The metadata of an issuer (RFC 8414, or OpenID Connect), which must speak of this very issuer. */
+  /** The metadata of an issuer (RFC 8414, or OpenID Connect), which must name exactly this issuer. */
   async #discover(): Promise<string> {
     const { origin, pathname } = new URL(this.name);
     const path = pathname === '/' ? '' : pathname.replace(/\/$/, '');
@@ -96,16 +96,17 @@ export class Issuer {
         continue;
       }
       const { issuer, jwks_uri: keys } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-      if (issuer !== this.name) throw new Error(`${place} speaks of another issuer`);
+      if (issuer !== this.name) throw new Error(`${place} names another issuer`);
       if (typeof keys === 'string') return keys;
     }
-    throw new Error('its metadata names no keys');
+    throw new Error('its metadata has no jwks_uri');
   }
 
-  /** What the issuer says about a token; undefined: that it is not good. */
+  /** What the issuer returns about a token; undefined if the token is not active. */
   async lookUp(token: string): Promise<Claims | undefined> {
     const { endpoint, clientId, clientSecret } = this.#options.introspection as IntrospectionOptions;
-    if (this.#lookups >= maxLookups) throw new AuthUnavailable(this.name, new Error('too many tokens to look up'));
+    if (this.#lookups >= maxLookups)
+      throw new AuthUnavailable(this.name, new Error('too many introspection requests at the same time'));
     this.#lookups++;
     try {
       const credentials = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`);
@@ -121,7 +122,7 @@ export class Issuer {
       });
       if (response.status !== 200) {
         response.discard();
-        throw new Error(`introspection answered with status ${response.status}`);
+        throw new Error(`introspection responded with status ${response.status}`);
       }
       const claims = (await response.json()) as Claims;
       return claims['active'] === true ? claims : undefined;
@@ -133,10 +134,10 @@ export class Issuer {
   }
 }
 
-/** Keys and secrets travel encrypted, unless they do not leave the machine. */
+/** Keys and secrets are sent encrypted, unless they stay on this machine. */
 function requireSafe(address: string): URL {
   const url = new URL(address);
   const local = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && local)) return url;
-  throw new TypeError(`An authorization server is reached by https: ${address}`);
+  throw new TypeError(`The address of an authorization server must use https: ${address}`);
 }

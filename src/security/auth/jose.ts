@@ -1,4 +1,4 @@
-// The one place that knows the JOSE library, loaded when the first token has to be read.
+// The only file that uses the JOSE library, which is loaded with the first token.
 
 import type * as Jose from 'jose';
 

@@ -1,4 +1,4 @@
-// What a protected resource tells clients that come without a token: who can give them one (RFC 9728).
+// The metadata of a protected resource, for clients without a token: which servers can issue one (RFC 9728).
 
 /** The document. */
 export interface ProtectedResourceMetadata {
@@ -10,7 +10,7 @@ export interface ProtectedResourceMetadata {
   readonly resource_documentation?: string;
 }
 
-/** A page of this document, in the shape `serveHttp` takes as one of its `routes`. */
+/** A route for this document, in the form that `serveHttp` takes as one of its `routes`. */
 export interface MetadataRoute {
   readonly path: string;
   readonly method: 'GET';
@@ -20,22 +20,22 @@ export interface MetadataRoute {
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 
-/** The address of a resource as clients spell it: no fragment, lower-case host, no slash that means nothing. */
+/** The address of a resource in canonical form: no fragment, lower-case host, no meaningless slash. */
 export function canonicalResource(resource: string): string {
   const url = new URL(resource);
   if (url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw new TypeError(`A resource is an address without fragment and credentials: ${resource}`);
+    throw new TypeError(`The address of a resource must not have a fragment or credentials: ${resource}`);
   }
   return url.pathname === '/' && url.search === '' ? url.origin : url.href;
 }
 
-/** Where the document is: the path of the resource goes behind the well-known one. */
+/** The address of the document: the path of the resource follows the well-known path. */
 export function metadataUrl(resource: string): string {
   const url = new URL(resource);
   return `${url.origin}${wellKnown}${url.pathname === '/' ? '' : url.pathname}${url.search}`;
 }
 
-/** Serves the document at its own place and at the root, where older clients look. */
+/** Serves the document at its own path and at the root, where older clients look. */
 export function metadataRoutes(metadata: ProtectedResourceMetadata): MetadataRoute[] {
   const body = JSON.stringify(metadata);
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' };

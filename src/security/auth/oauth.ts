@@ -1,5 +1,5 @@
-// The OAuth resource server: lets in who shows a token that was issued by one of our issuers, for us, and is still good.
-// What a principal may do with which scopes is said elsewhere (scopes.ts, policy/).
+// The OAuth resource server: accepts tokens that one of our issuers issued for this server and that are still valid.
+// What a principal may do with which scopes is decided elsewhere (scopes.ts, policy/).
 
 import { badToken, type ChallengeParts, challengeOf, readBearer, shortToken, unknownCaller } from './bearer.ts';
 import { type Claims, hasScopes, principalOf, type ScopeHierarchy } from './claims.ts';
@@ -16,22 +16,22 @@ import {
 import { VerdictCache } from './verdict-cache.ts';
 
 export interface OAuthOptions {
-  /** The address under which clients know this server: `https://mcp.example.com/mcp`. */
+  /** The address that clients use for this server: `https://mcp.example.com/mcp`. */
   readonly resource: string;
   readonly issuers: readonly (string | IssuerOptions)[];
-  /** What tokens must name in `aud`. Default: `resource`. */
+  /** What `aud` of a token must be. Default: `resource`. */
   readonly audience?: string | readonly string[];
-  /** Signature algorithms. Default: all that need no shared secret. */
+  /** Signature algorithms. Default: all asymmetric ones. */
   readonly algorithms?: readonly string[];
   /** How far clocks may differ. Default 30 s. */
   readonly clockToleranceMs?: number;
-  /** Scopes every request needs. */
+  /** Scopes that every request needs. */
   readonly requiredScopes?: readonly string[];
-  /** Scopes to ask for at first, in the metadata. Default: `requiredScopes`. */
+  /** Scopes in the metadata, which clients request first. Default: `requiredScopes`. */
   readonly scopesSupported?: readonly string[];
-  /** Which scopes bring others along. */
+  /** Which scopes include others. */
   readonly scopeHierarchy?: ScopeHierarchy;
-  /** For how long what was found about a token is believed. Default 30 s; 0 asks every time. */
+  /** How long the result for a token is cached. Default 30 s; 0 checks every time. */
   readonly cacheMs?: number;
   readonly resourceName?: string;
   readonly documentation?: string;
@@ -41,7 +41,7 @@ export interface OAuthAuthenticator {
   /** For `serveHttp`. */
   readonly authenticate: Authenticate;
   readonly metadata: ProtectedResourceMetadata;
-  /** For `serveHttp`: the pages that tell clients where to get a token. */
+  /** For `serveHttp`: the metadata that tells clients where to get a token. */
   readonly routes: readonly MetadataRoute[];
   /** The challenge for an operation that needs these scopes. */
   challenge(scopes: readonly string[]): string;
@@ -74,7 +74,7 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
   if (issuers.length === 0) throw new TypeError('OAuth needs at least one issuer');
   const algorithms = options.algorithms ?? signatures;
   const weak = algorithms.filter((each) => !signatures.includes(each));
-  if (weak.length > 0) throw new TypeError(`Tokens are not accepted by ${weak.join(', ')}`);
+  if (weak.length > 0) throw new TypeError(`Signature algorithms that are not allowed: ${weak.join(', ')}`);
   const requiredScopes = options.requiredScopes ?? [];
   const audiences = audiencesOf(options.audience ?? resource);
   const hierarchy = options.scopeHierarchy ?? {};
@@ -93,10 +93,10 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
   const parts: ChallengeParts = { resourceMetadata: metadataUrl(resource), scopes: requiredScopes };
 
   const admit = (claims: Claims, issuer: string): Principal | Denied => {
-    // Bound to a key that the request does not prove to have: accepting it would undo the binding.
+    // Bound to a key that the request does not prove to have: accepting it would bypass the binding.
     if (claims['cnf'] !== undefined) return badToken('sender-constrained tokens are not supported', parts);
     const principal = principalOf(claims, issuer, hierarchy);
-    if (principal === undefined) return badToken('the token names nobody', parts);
+    if (principal === undefined) return badToken('the token has no subject', parts);
     return hasScopes(principal, requiredScopes) ? principal : shortToken(requiredScopes, parts);
   };
 
@@ -111,7 +111,8 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
         clockTolerance: toleranceMs / 1000,
         requiredClaims: ['exp'],
       });
-      if (!tokenTypes.has(protectedHeader.typ?.toLowerCase() ?? '')) return badToken('not an access token', parts);
+      if (!tokenTypes.has(protectedHeader.typ?.toLowerCase() ?? ''))
+        return badToken('the token is not an access token', parts);
       return admit(payload as JWTPayload & Claims, issuer.name);
     } catch (error) {
       const why = flawOf(error);
@@ -155,13 +156,14 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
   };
 }
 
-/** What `typ` may say of an access token; many issuers say nothing. */
+/** Values of `typ` for an access token; many issuers leave it out. */
 const tokenTypes: ReadonlySet<string> = new Set(['', 'jwt', 'at+jwt', 'application/at+jwt']);
 
-/** With and without the slash that means nothing. */
+/** With and without the trailing slash, which has no meaning. */
 function audiencesOf(audience: string | readonly string[]): ReadonlySet<string> {
   const given = typeof audience === 'string' ? [audience] : audience;
-  if (given.length === 0 || given.includes('')) throw new TypeError('A token must be for somebody: give an audience');
+  if (given.length === 0 || given.includes(''))
+    throw new TypeError('The audience is empty: set the value that tokens must have in "aud"');
   return new Set(
     given.flatMap((each) =>
       /^https?:/.test(each) ? [each, each.replace(/\/$/, ''), each.replace(/\/?$/, '/')] : [each],
@@ -169,24 +171,24 @@ function audiencesOf(audience: string | readonly string[]): ReadonlySet<string> 
   );
 }
 
-/** Whom a token claims to be from. Not believed: it only says whose keys to check it with. */
+/** The issuer that a token claims. It is unverified, and only selects the keys to check the token with. */
 async function issuerNamedBy(token: string): Promise<string | undefined> {
   const { decodeJwt } = await loadJose();
   try {
     return decodeJwt(token).iss ?? '';
   } catch {
-    return undefined; // Not a JWT: a token that only its issuer can read.
+    return undefined; // Not a JWT: only its issuer can read the token.
   }
 }
 
-/** What is wrong with a token, in words for its bearer; undefined when it is not the token's fault. */
+/** What is wrong with a token, as text for the client; undefined if the token is not the cause. */
 function flawOf(error: unknown): string | undefined {
   const { code, claim } = error as { readonly code?: unknown; readonly claim?: unknown };
   switch (code) {
     case 'ERR_JWT_EXPIRED':
       return 'the token has expired';
     case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
-      return claim === 'aud' ? 'the token is for another audience' : `the claim ${String(claim)} does not fit`;
+      return claim === 'aud' ? 'the token is for another audience' : `the claim ${String(claim)} is not valid`;
     case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
     case 'ERR_JWKS_NO_MATCHING_KEY':
     case 'ERR_JWKS_MULTIPLE_MATCHING_KEYS':
@@ -194,13 +196,13 @@ function flawOf(error: unknown): string | undefined {
     case 'ERR_JOSE_NOT_SUPPORTED':
     case 'ERR_JWS_INVALID':
     case 'ERR_JWT_INVALID':
-      return 'the signature of the token does not hold';
+      return 'the signature of the token is not valid';
     default:
       return undefined;
   }
 }
 
-/** The checks of a signed token, for claims that came by another way. */
+/** The checks of a signed token, for claims from introspection. */
 function checkClaims(
   claims: Claims,
   issuer: string,

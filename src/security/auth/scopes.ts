@@ -1,5 +1,5 @@
-// Scopes per operation: a call whose token does not reach far enough is refused before anything runs, and told all the
-// scopes it needs at once, so that the client can come back with a better token (step-up).
+// Scopes per operation: a call whose token lacks scopes is rejected before anything runs. The response names all
+// required scopes, so that the client can return with a better token (step-up).
 
 import type { ChangeFilter, Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
@@ -19,11 +19,11 @@ export interface ScopeRule {
 }
 
 export interface ScopeOptions {
-  /** Spells the challenge; `oauth.challenge` says where tokens are to be had. */
+  /** Creates the challenge; `oauth.challenge` says where clients get tokens. */
   readonly challenge?: (scopes: readonly string[]) => string;
 }
 
-/** Which scopes an operation needs by all rules together. */
+/** The scopes that an operation needs according to all rules. */
 export type ScopesOf = (request: Pick<RequestInfo, 'method' | 'name'>) => readonly string[];
 
 const none: readonly string[] = [];
@@ -51,13 +51,13 @@ export function compileScopes(rules: readonly ScopeRule[]): ScopesOf {
   };
 }
 
-/** Asks for scopes by operation. Callers that lack the scopes to read a resource are not told of its changes either. */
+/** Requires scopes by operation. Callers that lack the scopes to read a resource are not notified of its changes either. */
 export function requireScopes(rules: readonly ScopeRule[], options: ScopeOptions = {}): Middleware {
   const scopesOf = compileScopes(rules);
   const { challenge = plainChallenge } = options;
   const require = (scopes: readonly string[], { peer }: RequestInfo): void => {
     if (scopes.length === 0 || hasScopes(peer.principal, scopes)) return;
-    throw wireErrors.forbidden(`this needs the scopes ${scopes.join(' ')}`, challenge(scopes), {
+    throw wireErrors.forbidden(`this operation needs the scopes ${scopes.join(' ')}`, challenge(scopes), {
       requiredScopes: scopes,
     });
   };

@@ -1,5 +1,5 @@
-// Static bearer tokens: made here, shown once, kept as hashes. They have 256 random bits, so that a plain hash is all the
-// stretching they need; a token that somebody thought up is refused.
+// Static bearer tokens: created here, shown once, stored as hashes. They have 256 random bits, so a plain hash is enough
+// to protect them; a token that a person made up is rejected.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -7,13 +7,13 @@ import { badToken, readBearer, shortToken, unknownCaller } from './bearer.ts';
 import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
 import type { Authenticate, Principal } from './contract.ts';
 
-/** Who a token is for, and its hash. */
+/** The principal of a token, and its hash. */
 export interface TokenEntry {
   readonly id: string;
-  /** `sha256:` and 64 hex digits, as `createToken` gives it. */
+  /** `sha256:` and 64 hex digits, as `createToken` returns it. */
   readonly hash: string;
   readonly scopes?: readonly string[];
-  /** A date; the token is not good from then on. */
+  /** A date; the token is not valid from then on. */
   readonly expires?: string;
 }
 
@@ -23,22 +23,24 @@ export interface TokenOptions {
   readonly scopeHierarchy?: ScopeHierarchy;
 }
 
-/** What marks our tokens, for people and for scanners that look for leaked ones. */
+/** Marks our tokens, for people and for scanners that look for leaked ones. */
 const prefix = 'mrg_';
 
-/** Principals of static tokens never meet those of an authorization server. */
+/** Keeps principals of static tokens apart from those of an authorization server. */
 export const tokenIssuer = 'urn:mooring:token';
 
-/** Makes a token. Show it once and keep the hash. */
+/** Creates a token. Show it once and store the hash. */
 export function createToken(): { readonly token: string; readonly hash: string } {
   const token = prefix + randomBytes(32).toString('base64url');
   return { token, hash: hashToken(token) };
 }
 
-/** The hash under which a token is kept. Throws for one that could be guessed. */
+/** The hash under which a token is stored. Throws for a token that could be guessed. */
 export function hashToken(token: string): string {
   if (token.length < 32 || new Set(token).size < 12) {
-    throw new RangeError('A token needs at least 32 characters that nobody can guess; "mooring token" makes one');
+    throw new RangeError(
+      'A token needs at least 32 characters that cannot be guessed; create one with "mooring token"',
+    );
   }
   return `sha256:${digest(token).toString('hex')}`;
 }
@@ -46,21 +48,21 @@ export function hashToken(token: string): string {
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /**
- * The id of a caller whose token has no name. It follows from the token alone, so that it stays the same wherever the
- * token stands in a list, and never becomes that of another token. Derived apart from the hash that authenticates: what
- * is in logs is of no use for finding the token.
+ * The id of a caller whose token has no name. It depends only on the token, so it stays the same wherever the token is
+ * in a list, and never becomes that of another token. It is derived separately from the hash that authenticates: the id
+ * in logs does not help to find the token.
  */
 export function idOfToken(token: string): string {
   return `caller:${createHash('sha256').update(`mooring caller\u0000${token}`).digest('hex').slice(0, 32)}`;
 }
 
-/** Which token a principal was found by; several tokens may be for one caller. */
+/** The hash of the token of each principal; several tokens may belong to one caller. */
 const hashes = new WeakMap<Principal, string>();
 
-/** The hash of the token that a principal was admitted with; undefined for one of another kind of authentication. */
+/** The hash of the token that a principal authenticated with; undefined for another kind of authentication. */
 export const tokenHashOf = (principal: Principal): string | undefined => hashes.get(principal);
 
-/** Lets in who shows one of the tokens. */
+/** Accepts the given tokens. */
 export function createTokenAuthenticator(options: TokenOptions): Authenticate {
   const required = options.requiredScopes ?? [];
   const entries = options.tokens.map((entry) => ({
@@ -68,7 +70,8 @@ export function createTokenAuthenticator(options: TokenOptions): Authenticate {
     expiresAtMs: expiryOf(entry),
     principal: principalOf(entry, options.scopeHierarchy ?? {}),
   }));
-  if (entries.length === 0) throw new TypeError('There are no tokens: nobody could be let in');
+  if (entries.length === 0)
+    throw new TypeError('The list of tokens is empty, so no client could authenticate; add a token');
   for (const [i, { principal }] of entries.entries()) hashes.set(principal, (options.tokens[i] as TokenEntry).hash);
   return (request) => {
     const bearer = readBearer(request);
@@ -76,7 +79,7 @@ export function createTokenAuthenticator(options: TokenOptions): Authenticate {
     if (bearer === 'malformed') return badToken('the header is not a bearer token');
     const shown = digest(bearer.token);
     let found: (typeof entries)[number] | undefined;
-    // All are compared, always: how long it takes tells nothing.
+    // Always compares all of them, so that the time reveals nothing.
     for (const entry of entries) if (timingSafeEqual(entry.hash, shown)) found = entry;
     if (found === undefined) return badToken('the token is not known');
     if (found.expiresAtMs <= Date.now()) return badToken('the token has expired');
@@ -92,23 +95,23 @@ function principalOf({ id, scopes = [], expires }: TokenEntry, hierarchy: ScopeH
 function bytesOf({ id, hash }: TokenEntry): Buffer {
   const digits = /^sha256:([0-9a-f]{64})$/.exec(hash)?.[1];
   if (digits === undefined)
-    throw new TypeError(`The hash of token ${JSON.stringify(id)} is not "sha256:" and 64 hex digits`);
+    throw new TypeError(`The hash of token ${JSON.stringify(id)} must be "sha256:" and 64 hex digits`);
   return Buffer.from(digits, 'hex');
 }
 
 function expiryOf({ id, expires }: TokenEntry): number {
   const at = expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires);
-  if (Number.isNaN(at)) throw new TypeError(`Token ${JSON.stringify(id)} expires at no date: ${expires}`);
+  if (Number.isNaN(at)) throw new TypeError(`Token ${JSON.stringify(id)}: "expires" is not a date: ${expires}`);
   return at;
 }
 
-/** Reads `{"tokens": [...]}`. A file that others may write to is refused: they could let themselves in. */
+/** Reads `{"tokens": [...]}`. A file that other users can write to is rejected: they could add their own token. */
 export function readTokenFile(path: string): TokenEntry[] {
   const { mode } = statSync(path);
-  if ((mode & 0o022) !== 0) throw new Error(`${path} can be written by others; run: chmod go-w ${path}`);
+  if ((mode & 0o022) !== 0) throw new Error(`${path} can be written by other users; run: chmod go-w ${path}`);
   const { tokens } = JSON.parse(readFileSync(path, 'utf8')) as { readonly tokens?: unknown };
   const sound =
     Array.isArray(tokens) && tokens.every((each) => typeof each?.id === 'string' && typeof each.hash === 'string');
-  if (!sound) throw new TypeError(`${path} must hold {"tokens": [{"id": …, "hash": "sha256:…"}]}`);
+  if (!sound) throw new TypeError(`${path} must contain {"tokens": [{"id": …, "hash": "sha256:…"}]}`);
   return tokens as TokenEntry[];
 }

@@ -1,4 +1,4 @@
-// Remembers for a short time what was found about a token, under its hash: clients send the same one with every request.
+// Caches the result for a token for a short time, under its hash: clients send the same token with every request.
 // Bounded, so that made-up tokens do not fill memory.
 
 import { hash } from 'node:crypto';
@@ -20,7 +20,7 @@ export class VerdictCache {
     this.#keepMs = keepMs;
   }
 
-  /** What is known of a token, or what `find` finds out; however many ask for one at a time, it is found out once. */
+  /** The cached result for a token, or the result of `find`; concurrent requests for one token call `find` once. */
   get(token: string, find: () => Promise<Principal | Denied>): Principal | Denied | Promise<Principal | Denied> {
     if (this.#keepMs <= 0) return find();
     const key = hash('sha256', token, 'base64url');
@@ -41,7 +41,7 @@ export class VerdictCache {
     const untilMs = Math.min(Date.now() + this.#keepMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
     this.#known.delete(key);
     if (this.#known.size >= maxTokens) {
-      // The oldest goes; a map keeps the order in which things came.
+      // Evicts the oldest entry; a map keeps the order of insertion.
       for (const oldest of this.#known.keys()) {
         this.#known.delete(oldest);
         break;

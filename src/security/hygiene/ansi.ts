@@ -1,15 +1,15 @@
-// Terminal escape sequences (ECMA-48): how long is the one that begins here? Linear: a sequence that does not end well
-// counts only for its introducer, and what would have been its content is looked at like any other text.
+// Terminal escape sequences (ECMA-48): measures the sequence at a position. Linear: of an unterminated sequence only the
+// introducer counts, and its content is scanned like any other text.
 
 const inRange = (unit: number, low: number, high: number): boolean => unit >= low && unit <= high;
 const ESC = 0x1b;
 
-/** The UTF-16 length of the escape sequence at `index`, or 0 when none begins there. */
+/** The UTF-16 length of the escape sequence at `index`, or 0 if there is none. */
 export function escapeLength(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   if (unit !== ESC) return introducers[unit]?.(text, index + 1, 1) ?? 0;
   const second = text.charCodeAt(index + 1);
-  // ESC with a letter of 0x40 to 0x5F is the seven-bit spelling of the control character 0x40 above it.
+  // ESC with a letter of 0x40 to 0x5F is the seven-bit form of the control character 0x40 above it.
   const known = introducers[second + 0x40];
   if (known !== undefined && inRange(second, 0x40, 0x5f)) return known(text, index + 2, 2);
   let end = index + 1;
@@ -40,7 +40,7 @@ const controlString: Measure = (text, start, introducer) => {
   return introducer;
 };
 
-/** By the eight-bit control character that begins them. */
+/** By the eight-bit control character that starts them. */
 const introducers: Readonly<Record<number, Measure>> = {
   144: controlString, // DCS
   152: controlString, // SOS

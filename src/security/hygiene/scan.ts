@@ -1,10 +1,10 @@
-// Finds characters that a reader does not see but a model or a terminal obeys. One pass over the text; what belongs to
-// the writing itself (context.ts) is not a finding.
+// Finds characters that a reader does not see but a model or a terminal obeys. One pass over the text; characters that
+// belong to the writing (context.ts) are not findings.
 
 import { escapeLength } from './ansi.ts';
 import { breakBelongs, flagLength, hasRightToLeft, joinerBelongs, variationBelongs } from './context.ts';
 
-/** What kind of hidden thing was found. */
+/** The kind of a hidden character. */
 export type HiddenKind =
   | 'control'
   | 'ansi'
@@ -17,7 +17,7 @@ export type HiddenKind =
   | 'surrogate'
   | 'noncharacter';
 
-/** One hidden thing and where it is, in UTF-16 units. */
+/** One hidden character or sequence, and its position in UTF-16 units. */
 export interface Finding {
   readonly kind: HiddenKind;
   readonly index: number;
@@ -25,10 +25,10 @@ export interface Finding {
   readonly codePoint: number;
 }
 
-/** Receives what is found; answers `false` to hear no more. */
+/** Receives each finding; returns `false` to stop. */
 export type Visit = (kind: HiddenKind, index: number, length: number, codePoint: number) => boolean | void;
 
-/** Reports every hidden thing in order. A callback with plain numbers, because hostile text has a million of them. */
+/** Reports all hidden characters in order. A callback with plain numbers, because hostile text has a million of them. */
 export function scan(text: string, visit: Visit): void {
   let index = nextSuspicious(text, 0);
   if (index < 0) return;
@@ -37,7 +37,7 @@ export function scan(text: string, visit: Visit): void {
   while (index >= 0) {
     const codePoint = text.codePointAt(index) as number;
     const size = codePoint > 0xffff ? 2 : 1;
-    // Two things may be longer than one character: escape sequences, which hide, and flags, which belong.
+    // Two things may be longer than one character: escape sequences, which hide, and flags, which are legitimate.
     const sequence = codePoint < 0xa0 ? escapeLength(text, index) : 0;
     const flag = isTag(codePoint) ? flagLength(text, index) : 0;
     const length = sequence || flag || size;
@@ -47,8 +47,8 @@ export function scan(text: string, visit: Visit): void {
   }
 }
 
-// Written out instead of a regular expression over Unicode properties: ten times as fast on text that is full of
-// hidden things, which is the text an attacker sends. A test holds it against the properties.
+// Written out instead of a regular expression over Unicode properties: ten times as fast on text full of hidden
+// characters, which is what an attacker sends. A test compares it with the properties.
 function nextSuspicious(text: string, from: number): number {
   for (let index = from; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -61,7 +61,7 @@ function nextSuspicious(text: string, from: number): number {
   return -1;
 }
 
-/** Whether a code point from 0x7F up is invisible, a control, or no character at all. Surrogates are not asked about. */
+/** Whether a code point from 0x7F up is invisible, a control, or not a character. Never called with surrogates. */
 function isSuspicious(codePoint: number): boolean {
   if (codePoint < 0x2000) {
     if (codePoint <= 0xad) return codePoint < 0xa0 || codePoint === 0xad;
@@ -82,7 +82,7 @@ function isSuspicious(codePoint: number): boolean {
   return between(codePoint, 0x1bca0, 0x1bca3) || between(codePoint, 0x1d173, 0x1d17a);
 }
 
-/** What kind of hidden thing a character is; `undefined` when it is at home where it stands. */
+/** The kind of a hidden character; `undefined` if it is legitimate at this position. */
 function judge(text: string, index: number, codePoint: number, rightToLeft: () => boolean): HiddenKind | undefined {
   if (codePoint === 0x0d) return text[index + 1] === '\n' ? undefined : 'separator';
   if (codePoint === 0x85 || codePoint === 0x2028 || codePoint === 0x2029) return 'separator';
@@ -90,8 +90,8 @@ function judge(text: string, index: number, codePoint: number, rightToLeft: () =
   if (codePoint === 0x200c || codePoint === 0x200d) return joinerBelongs(text, index) ? undefined : 'zero-width';
   if (codePoint === 0x200b) return breakBelongs(text, index) ? undefined : 'zero-width';
   if (codePoint === 0x2060 || codePoint === 0xfeff) return 'zero-width';
-  // Marks only nudge their neighbours: in text with right-to-left letters one of them is at home, a row of them carries
-  // data. Overrides and isolates never are.
+  // Marks only affect their neighbours: in text with right-to-left letters a single one is legitimate, a sequence of them
+  // carries data. Overrides and isolates never are.
   if (isMark(codePoint)) return !isMark(text.charCodeAt(index - 1)) && rightToLeft() ? undefined : 'bidi';
   if (between(codePoint, 0x202a, 0x202e) || between(codePoint, 0x2066, 0x2069)) return 'bidi';
   if (isVariation(codePoint)) return variationBelongs(text, index, codePoint) ? undefined : 'variation';

@@ -13,7 +13,7 @@ test('a full bucket gives its burst, then one token per interval', () => {
   expect(store.find([bucket('a')]).take(100)).toBe(100);
 });
 
-test('what was told to wait for is there after that time', () => {
+test('a token is available after the returned wait', () => {
   const store = createMemoryBuckets();
   for (let now = 0, granted = 0; granted < 50; ) {
     const waitMs = store.find([bucket('a', 3, 37.5)]).take(now) as number;
@@ -33,21 +33,21 @@ test('an idle bucket fills up to its burst and not beyond', () => {
   expect([0, 1, 2].map(() => store.find([bucket('a')]).take(later))).toEqual([0, 0, 100]);
 });
 
-test('of several buckets all give a token or none does', () => {
+test('either all of several buckets give a token, or none does', () => {
   const store = createMemoryBuckets();
   store.find([bucket('narrow', 1)]).take(0);
   expect(store.find([bucket('wide'), bucket('narrow', 1)]).take(0)).toBe(100);
   expect([0, 1].map(() => store.find([bucket('wide')]).take(0))).toEqual([0, 0]);
 });
 
-test('ever new keys do not fill memory, and buckets that are in use outlive full ones', () => {
+test('ever new keys do not fill memory, and buckets in use outlive full ones', () => {
   const store = createMemoryBuckets(100);
   for (let n = 0; n < 2; n++) store.find([bucket('busy', 2, 1_000_000)]).take(1_000);
   for (let n = 0; n < 10_000; n++) store.find([bucket(`stranger ${n}`, 2, 0.01)]).take(1_000 + n);
   expect(store.find([bucket('busy', 2, 1_000_000)]).take(12_000)).toBeGreaterThan(0);
 });
 
-test('buckets that lost their places to others share new ones with their namesakes', () => {
+test('evicted buckets are recreated and shared by key', () => {
   const store = createMemoryBuckets(10);
   const kept = store.find([bucket('a', 2, 1_000)]);
   for (let n = 0; n < 2; n++) expect(kept.take(0)).toBe(0);
@@ -57,7 +57,7 @@ test('buckets that lost their places to others share new ones with their namesak
   expect(kept.take(0)).toBeGreaterThan(0);
 });
 
-test('a bucket gives its token also when another of the same request makes room', () => {
+test('a bucket gives its token even if another bucket of the same request causes an eviction', () => {
   const store = createMemoryBuckets(10);
   const busy = bucket('busy', 2, 1_000_000);
   expect(store.find([busy]).take(0)).toBe(0);
@@ -66,7 +66,7 @@ test('a bucket gives its token also when another of the same request makes room'
   expect(store.find([busy]).take(1_000)).toBeGreaterThan(0);
 });
 
-test('a crowd of strangers does not make a busy bucket forget, however old it is', () => {
+test('many unknown callers do not evict a busy bucket, however old it is', () => {
   const store = createMemoryBuckets(100);
   const everybody = bucket('everybody', 50, 1_000);
   let granted = 0;
@@ -74,7 +74,7 @@ test('a crowd of strangers does not make a busy bucket forget, however old it is
   expect(granted).toBe(50);
 });
 
-test('two new buckets of one request find room together, also in a store that is full of busy ones', () => {
+test('two new buckets of one request fit together, even into a store full of busy buckets', () => {
   const store = createMemoryBuckets(10);
   for (let n = 0; n < 10; n++) store.find([bucket(`busy ${n}`, 1, 1_000_000)]).take(0);
   const both = store.find([bucket('a', 1), bucket('b', 1)]);
@@ -82,7 +82,7 @@ test('two new buckets of one request find room together, also in a store that is
   expect(both.take(0)).toBe(100);
 });
 
-test('a store that is smaller than a request still holds what it asks for', () => {
+test('a store that is smaller than one request still stores its buckets', () => {
   const both = createMemoryBuckets(1).find([bucket('a', 1), bucket('b', 1)]);
   expect([both.take(0), both.take(0), both.take(100)]).toEqual([0, 100, 0]);
 });

@@ -4,7 +4,7 @@
 /** One bucket and its rate. */
 export interface Bucket {
   readonly key: string;
-  /** How long one token takes to come back. */
+  /** How long until one token is refilled. */
   readonly intervalMs: number;
   /** How many tokens it holds when full. */
   readonly burst: number;
@@ -13,22 +13,22 @@ export interface Bucket {
 /** Buckets that a caller's requests take from together. */
 export interface Buckets {
   /**
-   * Takes one token of every bucket, or none at all. Returns 0 when all had one, otherwise how long to wait until all
-   * will, in ms.
+   * Takes one token of every bucket, or none at all. Returns 0 if all had one, otherwise how long to wait until all of
+   * them will have one, in ms.
    */
   take(nowMs: number): number | Promise<number>;
 }
 
 /** Stores buckets. */
 export interface BucketStore {
-  /** Takes nothing yet; a bucket is created by the first `take`. */
+  /** Takes no token; the first `take` creates a bucket. */
   find(buckets: readonly Bucket[]): Buckets;
 }
 
-/** Times are fractions of a millisecond; a rounding error of adding and subtracting them is no reason to wait. */
+/** Times are fractions of a millisecond; a rounding error must not cause a wait. */
 const rounding = 1e-3;
 
-/** How many buckets are stored at most; stops callers with ever new names from filling memory. */
+/** Maximum number of buckets; stops callers with ever new names from filling memory. */
 const defaultMaxBuckets = 100_000;
 
 /** Buckets in this process. */
@@ -60,7 +60,7 @@ class MemoryBuckets {
     return 0;
   }
 
-  /** Makes room for those of these buckets that are not stored yet. */
+  /** Evicts buckets if there is no space for those of these that are not stored yet. */
   #reserve(buckets: readonly Bucket[], nowMs: number): void {
     if (this.#fullAtMs.size + buckets.length <= this.#max) return;
     const missing = buckets.filter(({ key }) => !this.#fullAtMs.has(key)).length;
@@ -85,7 +85,7 @@ class MemoryBuckets {
     }
   }
 
-  /** Deletes buckets that will be full by then, so many at most. */
+  /** Deletes at most this many buckets that will be full by then. */
   #deleteUpTo(byMs: number, most: number): void {
     let left = most;
     for (const [key, fullAtMs] of this.#fullAtMs) {

@@ -1,11 +1,11 @@
-// Time and room of single calls: the shortest limit that covers a request holds. The engine keeps the clock and counts
-// the bytes; here is only who gets how much.
+// Time and result size of single calls: the smallest limit that covers a request applies. The engine measures the time
+// and counts the bytes; this file only chooses the limits.
 
 import { gate } from '../../engine/layers.ts';
 import type { Middleware } from '../../engine/ports.ts';
 import { compileTarget, type LimitTarget } from './scope.ts';
 
-/** How long requests may take and how much they may answer. */
+/** How long requests may take and how large their results may be. */
 export interface CallLimit extends Omit<LimitTarget, 'per'> {
   readonly timeoutMs?: number;
   /** Bytes of the result on the wire. */
@@ -15,7 +15,7 @@ export interface CallLimit extends Omit<LimitTarget, 'per'> {
 /** Requests that stay open until one side ends them. */
 const longLived = 'subscriptions/listen';
 
-/** Limits time and results. */
+/** Limits time and result size. */
 export function limitCalls(limits: readonly CallLimit[]): Middleware {
   const compiled = limits.map((limit) => ({ ...limit, covers: compileTarget(limit) }));
   return gate((request) => {

@@ -1,31 +1,31 @@
-// How many requests run at a time, and how many may wait for their turn. A place is given back when the handler is
-// done; one whose call is over but who does not stop keeps it a little longer, so that cancelling is no way around.
+// How many requests run at the same time, and how many may wait. A slot is released when the handler is done. A handler
+// that continues after its call has ended keeps the slot a little longer, so that cancelling does not bypass the limit.
 
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { isThenable } from '../../engine/run-call.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { compileKey, compileTarget, type KnownName, type LimitTarget } from './scope.ts';
 
-/** So many at a time, so many in line. */
+/** How many requests may run at the same time, and how many may wait. */
 export interface ConcurrencyRule extends LimitTarget {
   readonly max: number;
-  /** How many may wait; beyond it requests are refused. Default 0. */
+  /** How many may wait; further requests are rejected. Default 0. */
   readonly queue?: number;
 }
 
 export interface ConcurrencyOptions {
   readonly isKnown?: KnownName;
-  /** How long a handler whose call is over may keep its place. Default 10 s. */
+  /** How long a handler whose call has ended may keep its slot. Default 10 s. */
   readonly lingerMs?: number;
 }
 
-/** What a refused request is told to wait; nobody knows when a place will be free. */
+/** How long a rejected request should wait; when a slot will be free is unknown. */
 const retryMs = 1_000;
 
-/** Requests that stay open by their nature; they have a limit of their own. */
+/** Requests that are long-lived by design; they have their own limit. */
 const longLived = 'subscriptions/listen';
 
-/** Limits how many requests run at a time. A place in the queue counts as time of the call. */
+/** Limits how many requests run at the same time. Waiting in the queue counts as time of the call. */
 export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOptions = {}): Middleware {
   const { max, queue = 0 } = rule;
   const { isKnown = () => true, lingerMs = 10_000 } = options;
@@ -91,7 +91,7 @@ export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOpti
         }
       };
       line.add(start);
-      // Cancelled or out of time while waiting: the next in line moves up.
+      // Cancelled or timed out while waiting: the next one in the queue moves up.
       request.onEnd(() => line.delete(start));
     });
   };

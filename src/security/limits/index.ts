@@ -1,4 +1,4 @@
-// The door of the limits. Other rooms import from here and nowhere deeper.
+// The entry point of the limits. Other folders import only from here.
 
 export { type Bucket, type BucketStore, type Buckets, createMemoryBuckets } from './bucket.ts';
 export { type CallLimit, limitCalls } from './call-limits.ts';

@@ -1,5 +1,5 @@
-// Load shedding: when the process falls behind, new work is rejected at once so that what runs can finish and pings,
-// cancels and health probes are still answered. Measures how late the event loop is and counts what is in flight.
+// Load shedding: when the process falls behind, new work is rejected immediately, so that running calls can finish and
+// pings, cancellations and health probes still get responses. Measures the event loop lag and counts requests in flight.
 
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { isThenable } from '../../engine/run-call.ts';
@@ -8,32 +8,32 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { isExempt } from './scope.ts';
 
 export interface SheddingOptions {
-  /** How late the event loop may be before new work is rejected. Default 250. */
+  /** The event loop lag above which new work is rejected. Default 250. */
   readonly maxLagMs?: number;
   /** Requests of all callers in flight before new work is rejected. Default 10,000. */
   readonly maxInFlight?: number;
   /**
-   * How many of them one caller may have in flight: slow calls of one caller must not take the place of everyone else's.
+   * How many of them one caller may have in flight: slow calls of one caller must not use up the limit for all others.
    * Default: half of `maxInFlight`, but at least 100.
    */
   readonly maxInFlightPerCaller?: number;
-  /** What rejected clients are told to wait. Default 1000. */
+  /** How long rejected clients should wait. Default 1000. */
   readonly retryAfterMs?: number;
   readonly now?: () => number;
 }
 
-/** Watches the load of this process. */
+/** Monitors the load of this process. */
 export interface LoadShedding {
   readonly middleware: Middleware;
-  /** What was found last, for metrics and health pages. */
+  /** The latest measurement, for metrics and health pages. */
   readonly load: { readonly lagMs: number; readonly inFlight: number };
-  /** Stops the clock. */
+  /** Stops the timer. */
   close(): void;
 }
 
 const tickMs = 50;
 
-/** Begins to watch the load. */
+/** Starts to monitor the load. */
 export function shedLoad(options: SheddingOptions = {}): LoadShedding {
   const { maxLagMs = 250, maxInFlight = 10_000, retryAfterMs = 1_000, now = () => performance.now() } = options;
   const { maxInFlightPerCaller = Math.max(Math.ceil(maxInFlight / 2), 100) } = options;
@@ -47,11 +47,11 @@ export function shedLoad(options: SheddingOptions = {}): LoadShedding {
   }, tickMs);
   timer.unref();
 
-  // In the middle of a long turn the clock has not ticked yet: its silence counts as well.
+  // During a long turn of the event loop the timer has not fired yet: the time since its last tick counts as well.
   const lag = (): number => Math.max(measured, now() - lastTick - tickMs);
   const isFull = ({ peer }: RequestInfo): boolean => {
     if (inFlight.held >= maxInFlight) return true;
-    // No caller can hold its share before that much is held in all.
+    // Cheap check first: no caller can hold its share before all callers together hold that much.
     return inFlight.held >= maxInFlightPerCaller && inFlight.isFull(callerKey(peer));
   };
 

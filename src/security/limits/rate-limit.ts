@@ -1,5 +1,5 @@
-// Rate limits as middleware: who comes too often is told when to come back, and nothing of his request is run.
-// Greetings, pings, notifications and cancels always pass, and no connection is ever dropped for it.
+// Rate limits as middleware: a request over the limit is rejected before anything runs, with the time to wait.
+// Initialization, pings, notifications and cancellations always pass, and no connection is ever closed for it.
 
 import { gate } from '../../engine/layers.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
@@ -7,29 +7,29 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { type Bucket, type BucketStore, type Buckets, createMemoryBuckets } from './bucket.ts';
 import { compileKey, compileTarget, isExempt, type KnownName, type LimitTarget } from './scope.ts';
 
-/** So many requests in so much time. */
+/** How many requests are allowed in which time. */
 export interface RateRule extends LimitTarget {
   readonly requests: number;
   readonly windowMs: number;
-  /** How many may come at once. Default: `requests`. */
+  /** How many may arrive at the same time. Default: `requests`. */
   readonly burst?: number;
 }
 
 export interface RateLimitOptions {
   /** Default: in memory. */
   readonly store?: BucketStore;
-  /** Which tools exist; made-up names share one bucket. Default: all. */
+  /** Which tools exist; unknown names share one bucket. Default: all. */
   readonly isKnown?: KnownName;
   readonly now?: () => number;
 }
 
-/** The buckets a request takes from; undefined where no rule covers it. */
+/** The buckets that a request takes from; undefined if no rule covers it. */
 type BucketsOf = (request: RequestInfo) => Buckets | undefined;
-/** The same as they are described. */
+/** The same as descriptions. */
 type Describe = (request: RequestInfo) => readonly Bucket[];
 
 /**
- * Limits how often requests come. A request must pass every rule that covers it; one that is refused costs nothing.
+ * Limits the rate of requests. A request must pass every rule that covers it; a rejected request uses no token.
  *
  * @example
  * server.around(rateLimit([{ per: 'principal', requests: 100, windowMs: 60_000, burst: 20 }]));
@@ -49,7 +49,7 @@ export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions 
   });
 }
 
-/** Callers come again and again: buckets that depend on nothing else are put together once for each of them. */
+/** Callers send many requests: buckets that depend only on the caller are looked up once per caller. */
 function compileRules(rules: readonly RateRule[], store: BucketStore, isKnown: KnownName): BucketsOf {
   const finders = rules.map((rule, index) => compileRule(rule, index, isKnown));
   const find: BucketsOf = (request) => {
@@ -72,11 +72,11 @@ function compileRule(rule: RateRule, index: number, isKnown: KnownName): Describ
 
 const none: readonly Bucket[] = [];
 
-/** Whether a rule asks for nothing but who calls. */
+/** Whether a rule depends only on the caller. */
 const isAboutCaller = ({ per, tools, methods }: RateRule): boolean =>
   tools === undefined && methods === undefined && ![per].flat().includes('tool');
 
-/** Addresses whose buckets are remembered; stops a botnet from filling memory. */
+/** Addresses whose buckets are cached; stops a botnet from filling memory. */
 const maxRemembered = 10_000;
 
 function remember(find: BucketsOf): BucketsOf {
@@ -91,7 +91,7 @@ function remember(find: BucketsOf): BucketsOf {
     } else if (known === undefined) named.set(caller as object, buckets);
     return buckets;
   };
-  // Whoever calls often mostly comes right after himself.
+  // Consecutive requests often come from the same caller.
   let last: object | string | undefined;
   let lastBuckets: Buckets | undefined;
   return (request) => {

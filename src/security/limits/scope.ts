@@ -1,4 +1,4 @@
-// Which requests a limit covers, and which of them it counts together: the parts of a request that become the key of a
+// Which requests a limit covers, and which of them it counts together: the parts of a request that form the key of a
 // bucket or a queue.
 
 import type { RequestInfo } from '../../engine/ports.ts';
@@ -12,24 +12,24 @@ import { compileGlobs, type Glob } from '../glob.ts';
  */
 export type LimitScope = 'principal' | 'session' | 'tool' | 'global';
 
-/** Which requests a limit speaks of. */
+/** Which requests a limit covers. */
 export interface LimitTarget {
-  /** Several count each combination apart. */
+  /** With several scopes, each combination is counted separately. */
   readonly per: LimitScope | readonly LimitScope[];
-  /** Globs of tools. Without it: every request that does work. */
+  /** Globs of tools. Default: every request that does work. */
   readonly tools?: readonly string[];
-  /** Methods such as `resources/read`. Without it and without `tools`: every request that does work. */
+  /** Methods such as `resources/read`. Default, if there are no `tools` either: every request that does work. */
   readonly methods?: readonly string[];
 }
 
 /**
- * Says whether a request is free of every limit: a greeting or a sign of life must get through whatever happens.
- * Notifications and cancels are never limited.
+ * Whether a request is exempt from all limits: initialization and pings must always get through. Notifications and
+ * cancellations are never limited.
  */
 export const isExempt = ({ method }: RequestInfo): boolean =>
   method === 'initialize' || method === 'ping' || method === 'server/discover';
 
-/** Says whether a target speaks of a request. */
+/** Returns a function that tells whether a target covers a request. */
 export function compileTarget(target: Omit<LimitTarget, 'per'>): (request: RequestInfo) => boolean {
   const { tools, methods } = target;
   if (tools === undefined && methods === undefined) return (request) => !isExempt(request);
@@ -39,10 +39,10 @@ export function compileTarget(target: Omit<LimitTarget, 'per'>): (request: Reque
     (named !== undefined && request.method === 'tools/call' && named(request.name ?? '')) || listed.has(request.method);
 }
 
-/** Names known to exist; the others share one bucket, so that made-up names do not fill memory. */
+/** Whether a tool exists; unknown names share one bucket, so that made-up names do not fill memory. */
 export type KnownName = (tool: string) => boolean;
 
-/** Makes the key of a request. */
+/** Creates the key of a request. */
 export function compileKey(
   per: LimitScope | readonly LimitScope[],
   isKnown: KnownName,

@@ -1,4 +1,4 @@
-// Who may use what: the access rules of a policy, compiled. Answers with the rule that decided, for whoever wants to know.
+// Who may use what: the access rules of a policy, compiled. Each decision names the rule behind it.
 
 import type { Kind } from '../../engine/ports.ts';
 import type { Principal } from '../../protocol/principal.ts';
@@ -6,20 +6,20 @@ import { compileGlobs, type Glob, literalPrefix } from '../glob.ts';
 import { spellingsOf } from '../uri-spellings.ts';
 import type { AccessRule, Audience, Policy } from './contract.ts';
 
-/** What was decided, and by what. */
+/** A decision, and the rule behind it. */
 export interface Decision {
   readonly allowed: boolean;
-  /** `rules[2]` or its name; `default` when no rule fitted. */
+  /** `rules[2]` or its name; `default` when no rule matched. */
   readonly rule: string;
   readonly why: string;
 }
 
-/** Answers for a policy. */
+/** Decides by a policy. */
 export interface Access {
   decide(kind: Kind, key: string, principal: Principal | undefined): Decision;
 }
 
-/** How many decisions are remembered for one caller; names that a stranger makes up must not fill memory. */
+/** Cached decisions per caller; made-up names must not fill memory. */
 const maxRemembered = 2_000;
 
 export function compileAccess({ rules, default: fallback }: Policy, profile: string | undefined): Access {
@@ -28,7 +28,7 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
   const last: Decision = {
     allowed: byDefault === 'allow',
     rule: 'default',
-    why: `no rule fits, the default is ${byDefault}`,
+    why: `no rule matches, the default is ${byDefault}`,
   };
 
   const judge = (kind: Kind, key: string, principal: Principal | undefined): Decision => {
@@ -38,7 +38,7 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
     return last;
   };
 
-  /** Of all ways to read a URI the strictest counts. */
+  /** Of all variants of a URI, the strictest decision counts. */
   const judgeAll = (kind: Kind, key: string, principal: Principal | undefined): Decision => {
     if (kind !== 'resources') return judge(kind, key, principal);
     const decisions = spellingsOf(key).map((spelling) => judge(kind, spelling, principal));
@@ -83,8 +83,8 @@ function compileRule(rule: AccessRule, index: number) {
 }
 
 /**
- * A family of resources is denied when the rule covers it whole, and allowed when it may have a member that is allowed:
- * whether one member may be read is decided when it is read.
+ * A resource template is denied if the rule covers all of its resources, and allowed if one of them may be allowed: reads
+ * of single resources are decided separately.
  */
 function coverTemplates(patterns: readonly string[], effect: 'allow' | 'deny'): Glob {
   if (effect === 'deny') return compileGlobs(patterns);
@@ -95,7 +95,7 @@ function coverTemplates(patterns: readonly string[], effect: 'allow' | 'deny'): 
   };
 }
 
-/** For whom a rule speaks. */
+/** The callers that a rule applies to. */
 export interface CompiledAudience {
   fits(principal: Principal | undefined): boolean;
   inProfile(profile: string | undefined): boolean;
@@ -105,7 +105,7 @@ export function compileAudience({ principals, issuers, scopes, profiles }: Audie
   const named = principals && compileGlobs(principals);
   const vouched = issuers && compileGlobs(issuers);
   const served = profiles && compileGlobs(profiles);
-  // Somebody without a name is not the one whose name is empty.
+  // A caller without a name does not match an empty name.
   const everybody = principals?.some((each) => each === '*' || each === '**') === true;
   return {
     fits(principal) {

@@ -1,4 +1,4 @@
-// Puts a policy on a server: what it hides is hidden, what it limits is limited. Nothing here can be reached by a tool.
+// Applies a policy to a server: hides what it denies, and enforces its limits. No tool can reach or change this.
 
 import { compose } from '../../engine/layers.ts';
 import type { ChangeFilter, Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
@@ -10,20 +10,20 @@ import { markRefused } from '../refusals.ts';
 import type { CompiledPolicy } from './compile.ts';
 
 export interface ApplyOptions extends ScopeOptions {
-  /** Keeps rate limits; replicas share one. Default: in memory. */
+  /** Stores rate limits; replicas share one. Default: in memory. */
   readonly buckets?: BucketStore;
 }
 
-/** A policy that is in force. */
+/** A policy in force. */
 export interface AppliedPolicy {
   readonly policy: CompiledPolicy;
-  /** Puts another policy in its place, for the requests from here on. Clients are told that lists may have changed. */
+  /** Replaces the policy for later requests. Clients are notified that lists may have changed. */
   replace(policy: CompiledPolicy): void;
-  /** Stops watching the load. The rest stays in force. */
+  /** Stops monitoring the load. The rest stays in force. */
   close(): void;
 }
 
-/** Puts a policy in force. Call it once per server, before the first transport. */
+/** Applies a policy. Call it once per server, before the first transport. */
 export function applyPolicy(server: Server, policy: CompiledPolicy, options: ApplyOptions = {}): AppliedPolicy {
   let current = policy;
   let guards = guardsOf(server, policy, options);
@@ -49,12 +49,12 @@ export function applyPolicy(server: Server, policy: CompiledPolicy, options: App
 
 /** A policy as a pack. */
 export interface PolicyGuard extends Pack<Server> {
-  /** Puts another policy in its place, for the requests from here on. Clients are told that lists may have changed. */
+  /** Replaces the policy for later requests. Clients are notified that lists may have changed. */
   replace(policy: CompiledPolicy): void;
 }
 
 /**
- * A policy for `server.use`: in force before the first transport, let go of when the server closes.
+ * A policy for `server.use`: in force before the first transport, released when the server closes.
  *
  * @example
  * await server.use(enforcePolicy(await loadPolicy('policy.yaml')));
@@ -65,7 +65,8 @@ export function enforcePolicy(policy: CompiledPolicy, options: ApplyOptions = {}
   return {
     name: 'policy',
     install(server) {
-      if (applied !== undefined) throw new TypeError('A policy guards one server; make another for the next');
+      if (applied !== undefined)
+        throw new TypeError('A policy pack can be used on one server only; call enforcePolicy() for each server');
       applied = applyPolicy(server, first, options);
     },
     replace(other) {
@@ -82,7 +83,7 @@ interface Guards {
   close(): void;
 }
 
-/** Cheap refusals come first, so that a flood costs little; places in a queue come last. */
+/** Cheap rejections come first, so that a flood costs little; the queue comes last. */
 function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions): Guards {
   const isKnown = (tool: string): boolean => server.catalog.tools.has(tool);
   const { buckets: store } = options;
@@ -102,7 +103,7 @@ function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions)
   };
 }
 
-/** A refused argument is a result: the model reads why and can try something that is allowed. */
+/** A denied argument is a tool result: the model reads why and can try an allowed one. */
 function checkArguments(policy: CompiledPolicy): Middleware {
   return (request, next) => {
     if (request.method !== 'tools/call') return next();
@@ -114,6 +115,6 @@ function checkArguments(policy: CompiledPolicy): Middleware {
 }
 
 function refusal(request: RequestInfo, argument: string, why: string): ToolResult {
-  const text = `Refused by policy: argument ${JSON.stringify(argument)} of ${request.name} ${why}`;
+  const text = `Denied by policy: argument ${JSON.stringify(argument)} of ${request.name} ${why}`;
   return { content: [{ type: 'text', text }], isError: true };
 }

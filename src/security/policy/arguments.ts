@@ -1,4 +1,4 @@
-// What the arguments of tools must be like: the argument rules of a policy, compiled.
+// Constraints on the arguments of tools: the argument rules of a policy, compiled.
 
 import type { Principal } from '../../protocol/principal.ts';
 import { compileSchema, formatIssues, type JsonSchema } from '../../schema/index.ts';
@@ -9,17 +9,17 @@ import { type ArgumentRule, type Policy, PolicyError } from './contract.ts';
 
 judgeAtOnce();
 
-/** A rule that was not kept. */
+/** A rule that an argument violates. */
 export interface Violation {
   readonly rule: string;
   readonly argument: string;
   readonly why: string;
 }
 
-/** Finds the first rule that arguments break. */
+/** Finds the first rule that the arguments violate. */
 export type CheckArguments = (tool: string, args: unknown, principal: Principal | undefined) => Violation | undefined;
 
-/** Deeper arguments are refused by the schema of the tool, or by the limit on messages. */
+/** Deeper arguments are rejected by the schema of the tool, or by the limit on messages. */
 const maxDepth = 64;
 
 interface CompiledRule {
@@ -67,21 +67,20 @@ function compileRule(rule: ArgumentRule, index: number): CompiledRule {
       const found = textFlaw(text);
       if (found !== undefined) return found;
     }
-    // Only texts can be on a list of texts.
-    return allowed !== undefined && typeof value !== 'string' && !Array.isArray(value) ? 'must be a text' : undefined;
+    // Only strings can match a list of globs.
+    return allowed !== undefined && typeof value !== 'string' && !Array.isArray(value) ? 'must be a string' : undefined;
   };
   return { name, argument, fitsTool: compileGlobs(tools), audience: compileAudience(rule), flawOf, reason };
 }
 
-/** A pattern can be slow on purpose for a text that somebody chooses; a list of globs cannot. */
+/** A hostile text can make a pattern slow; a list of globs never is. */
 const slowWords = new Set(['pattern', 'patternProperties', '$ref', '$dynamicRef']);
 
 function compileFragment(schema: JsonSchema, where: string): (value: unknown) => string | undefined {
   refuseSlow(schema, where);
   const { validator } = compileSchema(schema, { direction: 'input', root: 'any', where });
   const { check } = validator;
-  if (check === undefined)
-    throw new PolicyError(`${where}: this schema needs more than a policy can check; make it simpler`);
+  if (check === undefined) throw new PolicyError(`${where}: this schema is too complex for a policy; simplify it`);
   return (value) => {
     const issues = check(value);
     return issues === undefined ? undefined : formatIssues(issues);
@@ -96,7 +95,7 @@ function refuseSlow(value: unknown, where: string): void {
   }
 }
 
-/** The values a rule speaks of, and where they are. A missing one is nobody's business here. */
+/** The values that a rule applies to, and where they are. Missing values are ignored. */
 function* valuesAt(args: unknown, argument: string): Generator<{ readonly value: unknown; readonly at: string }> {
   if (argument === '*') {
     for (const text of textsIn(args, 0)) yield { value: text, at: '*' };

@@ -1,4 +1,4 @@
-// A policy made ready: checked against its schema and against itself, with its parts in the shape that the guards take.
+// Compiles a policy: checks it against its schema and for contradictions, and converts its parts for the guards.
 
 import { compileSchema, formatIssues } from '../../schema/index.ts';
 import { judgeAtOnce } from '../../schema/judging.ts';
@@ -16,13 +16,13 @@ judgeAtOnce();
 
 /** Where tools may read and write. */
 export interface FileAccess {
-  /** Everything that may be read, what may be written included. */
+  /** Everything that may be read, including what may be written. */
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly maxFileBytes?: number;
 }
 
-/** A policy that can be asked. */
+/** A compiled policy. */
 export interface CompiledPolicy {
   readonly source: Policy;
   readonly access: Access;
@@ -33,21 +33,21 @@ export interface CompiledPolicy {
   readonly concurrency: readonly ConcurrencyRule[];
   readonly calls: readonly CallLimit[];
   readonly shedding: SheddingOptions | undefined;
-  /** For `openRoots`; undefined when the policy does not speak of files. */
+  /** For `openRoots`; undefined when the policy has no rules for files. */
   readonly files: FileAccess | undefined;
   /** For `createSandbox`; undefined when no command is allowed. */
   readonly sandbox: SandboxPolicy | undefined;
-  /** For `createFetcher`; undefined when the policy does not speak of the network. */
+  /** For `createFetcher`; undefined when the policy has no rules for the network. */
   readonly network: NetworkPolicy | undefined;
 }
 
 let compiled: ReturnType<typeof compileSchema> | undefined;
 
-/** Whoever only imports the guards pays for no schema. */
+/** Created on first use, so that importing the guards does not compile a schema. */
 const schemaOfPolicies = () =>
   (compiled ??= compileSchema(policySchema, { direction: 'input', root: 'object', where: 'policy' }));
 
-/** Checks a policy and makes it ready for one profile. Throws a `PolicyError` that says what to mend. */
+/** Validates a policy and compiles it for one profile. Throws a `PolicyError` that says what to fix. */
 export function compilePolicy(source: unknown, options: { readonly profile?: string } = {}): CompiledPolicy {
   const validation = schemaOfPolicies().validator.validate(source);
   if (validation instanceof Promise || !validation.ok) {

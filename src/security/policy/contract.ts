@@ -1,4 +1,4 @@
-// What a policy file may say, as types. The same as JSON Schema: schema.ts.
+// The types of a policy file. The same as JSON Schema: schema.ts.
 
 import type { ScopeRule } from '../auth/scopes.ts';
 import type { LimitScope } from '../limits/index.ts';
@@ -10,18 +10,18 @@ export type DurationText = string;
 /** `800`, `64KiB`, `1MiB`, `2GiB`. */
 export type SizeText = string | number;
 
-/** For whom something is said. All that is given must fit; patterns are globs. */
+/** The callers that something applies to. All given conditions must match; patterns are globs. */
 export interface Audience {
-  /** Names of principals. Whoever has none fits only `*` and `**`. */
+  /** Names of principals. Callers without a name match only `*` and `**`. */
   readonly principals?: readonly string[];
-  /** Who vouches for them; two issuers may know different people by one name. */
+  /** Issuers of their tokens; two issuers may use one name for different people. */
   readonly issuers?: readonly string[];
-  /** Scopes that the caller must all have. */
+  /** Scopes that the caller must have, all of them. */
   readonly scopes?: readonly string[];
   readonly profiles?: readonly string[];
 }
 
-/** Lets callers use things, or hides things from them. */
+/** Allows callers to use things, or hides things from them. */
 export interface AccessRule extends Audience {
   readonly name?: string;
   readonly effect: 'allow' | 'deny';
@@ -31,15 +31,15 @@ export interface AccessRule extends Audience {
   readonly reason?: string;
 }
 
-/** What an argument of a tool must be like. */
+/** A constraint on an argument of a tool. */
 export interface ArgumentRule extends Audience {
   readonly name?: string;
   readonly tools: readonly string[];
-  /** The name of an argument, or a JSON Pointer; `*` is every text in the arguments, however deep. */
+  /** The name of an argument, or a JSON Pointer; `*` is every string in the arguments, at any depth. */
   readonly argument: string;
-  /** JSON Schema; without `pattern`, since a pattern can be made slow by the text it looks at. */
+  /** JSON Schema without `pattern`, because a hostile text can make a pattern slow. */
   readonly schema?: { readonly [key: string]: unknown };
-  /** Globs: a text must fit one of `allow`, and none of `deny`. */
+  /** Globs: a string must match one of `allow`, and none of `deny`. */
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   readonly ignoreCase?: boolean;
@@ -71,16 +71,16 @@ export interface CallEntry {
   readonly maxResult?: SizeText;
 }
 
-/** A policy as it is written. */
+/** A policy as it is written in a file. */
 export interface Policy {
   readonly version: 1;
-  /** What holds where no rule fits. Default: `deny` when there are rules, `allow` when there are none. */
+  /** Applies where no rule matches. Default: `deny` if there are rules, `allow` if there are none. */
   readonly default?: 'allow' | 'deny';
-  /** The first rule that fits decides. */
+  /** The first matching rule decides. */
   readonly rules?: readonly AccessRule[];
-  /** Every rule that fits must be kept. */
+  /** Arguments must satisfy every matching rule. */
   readonly arguments?: readonly ArgumentRule[];
-  /** Scopes that operations need; a call without them is asked to come back with a better token. */
+  /** Scopes that operations need; a call without them is rejected with a request for a better token. */
   readonly scopes?: readonly ScopeRule[];
   readonly limits?: {
     readonly rate?: readonly RateEntry[];

@@ -1,11 +1,11 @@
-// What a call would get, and why, without making it: for `mooring policy check`.
+// Explains whether a call would be allowed, and why, without running it: for `mooring policy check`.
 
 import type { Principal } from '../../protocol/principal.ts';
 import { hasScopes } from '../auth/claims.ts';
 import { compileTarget, type LimitTarget } from '../limits/scope.ts';
 import type { CompiledPolicy } from './compile.ts';
 
-/** A call to judge: one of `tool`, `resource`, `prompt`. */
+/** A call to check: one of `tool`, `resource`, `prompt`. */
 export interface Question {
   readonly principal?: Principal;
   readonly tool?: string;
@@ -14,10 +14,10 @@ export interface Question {
   readonly args?: unknown;
 }
 
-/** One step of the judgement. */
+/** One step of the decision. */
 export interface Reason {
   readonly step: 'access' | 'scopes' | 'arguments' | 'limits';
-  /** Which entry of the policy speaks. */
+  /** The entry of the policy that applies. */
   readonly rule: string;
   readonly verdict: 'allow' | 'deny' | 'step-up' | 'limit';
   readonly why: string;
@@ -30,7 +30,7 @@ export interface Explanation {
   readonly reasons: readonly Reason[];
 }
 
-/** Judges a call as the server would. */
+/** Decides about a call as the server would. */
 export function explainCall(policy: CompiledPolicy, question: Question): Explanation {
   const { principal, tool, resource, prompt, args } = question;
   const [kind, key, method] =
@@ -82,15 +82,15 @@ function limitsOn(policy: CompiledPolicy, method: string, name: string): Reason[
       if (!covers(rule)) return [];
       const { timeoutMs, maxResultBytes } = rule;
       const parts = [
-        ...(timeoutMs === undefined ? [] : [`ends after ${timeoutMs} ms`]),
-        ...(maxResultBytes === undefined ? [] : [`answers at most ${maxResultBytes} bytes`]),
+        ...(timeoutMs === undefined ? [] : [`times out after ${timeoutMs} ms`]),
+        ...(maxResultBytes === undefined ? [] : [`result of at most ${maxResultBytes} bytes`]),
       ];
       return parts.length === 0 ? [] : [limit(`limits.calls[${index}]`, parts.join(', '))];
     }),
   ];
 }
 
-/** The explanation as lines for people. */
+/** The explanation as lines of text. */
 export function formatExplanation({ decision, reasons }: Explanation): string {
   const rows = reasons.map(({ step, rule, verdict, why }) => `  ${verdict.padEnd(8)}${step.padEnd(11)}${rule}: ${why}`);
   return [decision, ...rows].join('\n');

@@ -1,4 +1,4 @@
-// The door of the policy. Other rooms import from here and nowhere deeper.
+// The entry point of the policy. Other folders import only from here.
 
 export type { Decision } from './access.ts';
 export { type AppliedPolicy, type ApplyOptions, applyPolicy, enforcePolicy, type PolicyGuard } from './apply.ts';

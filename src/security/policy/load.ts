@@ -1,4 +1,4 @@
-// A policy from its file. The file is not for those it binds: nobody else may write to it, and no tool may reach it.
+// Loads a policy from its file. It constrains tools and other users, so neither may be able to write the file.
 
 import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,16 +8,16 @@ import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { PolicyError } from './contract.ts';
 import { parseYaml } from './yaml.ts';
 
-/** A policy is written by hand; whatever is longer is none. */
+/** A policy is written by hand; a longer file is not a policy. */
 const maxBytes = 1024 * 1024;
 
 export interface LoadOptions {
   readonly profile?: string;
-  /** Other files that no tool may write to: logs, token files, configuration. */
+  /** Other files that no tool may write: logs, token files, configuration. */
   readonly guarded?: readonly string[];
 }
 
-/** Reads and compiles a policy in YAML or JSON. Throws a `PolicyError` that says what to mend. */
+/** Loads and compiles a policy in YAML or JSON. Throws a `PolicyError` that says what to fix. */
 export async function loadPolicy(path: string, options: LoadOptions = {}): Promise<CompiledPolicy> {
   const source = await readSource(path);
   const policy = compilePolicy(source, options.profile === undefined ? {} : { profile: options.profile });
@@ -26,7 +26,7 @@ export async function loadPolicy(path: string, options: LoadOptions = {}): Promi
     const within = writable.find((directory) => isInside(realPath(guarded), realPath(directory)));
     if (within !== undefined) {
       throw new PolicyError(
-        `${guarded} lies in ${within}, where tools may write: what binds them must be out of their reach`,
+        `${guarded} is in ${within}, where tools may write: move it to a folder that tools cannot write to`,
       );
     }
   }
@@ -36,8 +36,8 @@ export async function loadPolicy(path: string, options: LoadOptions = {}): Promi
 async function readSource(path: string): Promise<unknown> {
   try {
     const { mode, size } = statSync(path);
-    if ((mode & 0o022) !== 0) throw new PolicyError(`${path} can be written by others; run: chmod go-w ${path}`);
-    if (size > maxBytes) throw new PolicyError(`${path} has more than ${maxBytes} bytes`);
+    if ((mode & 0o022) !== 0) throw new PolicyError(`${path} can be written by other users; run: chmod go-w ${path}`);
+    if (size > maxBytes) throw new PolicyError(`${path} is larger than ${maxBytes} bytes`);
     const text = await readFile(path, 'utf8');
     return path.endsWith('.json') ? JSON.parse(text) : await parseYaml(text);
   } catch (error) {
@@ -47,7 +47,7 @@ async function readSource(path: string): Promise<unknown> {
   }
 }
 
-/** Where something really is; of what does not exist yet, where it would be. */
+/** The real path; for what does not exist yet, the path it would have. */
 function realPath(path: string): string {
   const absolute = resolve(path);
   try {

@@ -1,5 +1,5 @@
-// The JSON Schema of a policy file, for editors and for us. Strict: a word that is misspelled must not switch a
-// protection off in silence.
+// The JSON Schema of a policy file, for editors and for validation. Strict: a misspelled key must not silently disable a
+// protection.
 
 const text = { type: 'string', minLength: 1 } as const;
 const globs = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 1024 }, minItems: 1 } as const;
@@ -16,10 +16,10 @@ const per = { anyOf: [scope, { type: 'array', items: scope, minItems: 1 }] } as 
 const methods = { type: 'array', items: text, minItems: 1 } as const;
 
 const audience = {
-  principals: { ...globs, description: 'Names of callers, as globs. Whoever has no name fits only * and **.' },
-  issuers: { ...globs, description: 'Who vouches for them: the issuer of their token, as globs.' },
-  scopes: { ...globs, description: 'Scopes that the caller must all have, word for word.' },
-  profiles: { ...globs, description: 'Profiles in which this is said, as globs.' },
+  principals: { ...globs, description: 'Names of callers, as globs. Callers without a name match only * and **.' },
+  issuers: { ...globs, description: 'Issuers of their tokens, as globs.' },
+  scopes: { ...globs, description: 'Scopes that the caller must have, all of them, compared exactly.' },
+  profiles: { ...globs, description: 'Profiles in which this applies, as globs.' },
 } as const;
 
 const object = <P extends object>(properties: P, required: readonly string[] = []) =>
@@ -29,15 +29,18 @@ export const policySchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'https://mooring.dev/schemas/policy-1.json',
   title: 'Mooring policy',
-  description: 'Who may use what, how often, how long, and where tools may go. Read once when the server starts.',
+  description: 'Who may use what, how often and how long, and what tools may access. Read once when the server starts.',
   ...object(
     {
       $schema: { type: 'string' },
       version: { const: 1 },
-      default: { enum: ['allow', 'deny'], description: 'Where no rule fits. Default: deny when there are rules.' },
+      default: {
+        enum: ['allow', 'deny'],
+        description: 'Applies where no rule matches. Default: deny if there are rules.',
+      },
       rules: {
         type: 'array',
-        description: 'The first rule that fits decides. A rule without tools, resources and prompts speaks of all.',
+        description: 'The first matching rule decides. A rule without tools, resources and prompts covers everything.',
         items: object(
           {
             name: text,
@@ -53,12 +56,12 @@ export const policySchema = {
       },
       arguments: {
         type: 'array',
-        description: 'What arguments must be like. Every rule that fits must be kept.',
+        description: 'Constraints on arguments. Arguments must satisfy every matching rule.',
         items: object(
           {
             name: text,
             tools: globs,
-            argument: { ...text, description: 'A name, a JSON Pointer, or * for every text however deep.' },
+            argument: { ...text, description: 'A name, a JSON Pointer, or * for every string at any depth.' },
             schema: { type: 'object', description: 'JSON Schema without pattern.' },
             allow: globs,
             deny: globs,
@@ -108,7 +111,7 @@ export const policySchema = {
       }),
       files: object({
         read: { ...methods, description: 'Directories and files that tools may read.' },
-        write: { ...methods, description: 'Those they may also write to.' },
+        write: { ...methods, description: 'Directories and files that they may also write.' },
         maxFile: size,
       }),
       commands: object(

@@ -1,4 +1,4 @@
-// Durations and sizes as people write them.
+// Durations and sizes as text.
 
 const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const bytes: Readonly<Record<string, number>> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };

@@ -1,6 +1,6 @@
-// The one place that knows the YAML library, loaded when a policy is written in YAML.
+// The only file that uses the YAML library, which is loaded if a policy is written in YAML.
 
-/** Reads one document of plain data: no aliases that unfold to gigabytes, no tags that make objects, no key twice. */
+/** Parses one document of plain data: no aliases that expand to gigabytes, no tags that create objects, no duplicate keys. */
 export async function parseYaml(text: string): Promise<unknown> {
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: true, prettyErrors: true });

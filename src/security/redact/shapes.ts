@@ -1,22 +1,22 @@
-// The shapes of secrets in plain text. Each pattern is linear: after its fixed beginning it only ever counts characters
-// of one class and demands nothing behind them, so hostile text cannot make it try twice.
+// The shapes of secrets in plain text. Each pattern is linear: after its fixed prefix it only matches characters of one
+// class and requires nothing after them, so hostile text cannot cause backtracking.
 
 /** One shape. */
 export interface SecretShape {
   readonly name: string;
-  /** A cheap test that must hold before the pattern is worth running. */
+  /** A cheap test that must match before the pattern is run. */
   readonly hint: RegExp;
   readonly pattern: RegExp;
-  /** The first group stays (`Bearer `, `password=`), what follows goes. */
+  /** The first group is kept (`Bearer `, `password=`), the rest is replaced. */
   readonly keep?: boolean;
 }
 
-// A word of a key: what stands before it must not be part of the same word.
+// The start of a word: the character before it must not belong to the same word.
 const start = '(?<![A-Za-z0-9])';
 
-/** Keys that issuers begin with a prefix of their own, so that they can be recognised: the prefix, and what follows. */
+/** Keys that issuers mark with a prefix to make them recognizable: the prefix, and what follows it. */
 const issued: readonly (readonly [string, string])[] = [
-  ['sk-', '[A-Za-z0-9_-]{16,}'], // OpenAI, Anthropic and many who follow them
+  ['sk-', '[A-Za-z0-9_-]{16,}'], // OpenAI, Anthropic and many others
   ['(?:[sr]k_(?:live|test)|whsec)_', '[A-Za-z0-9]{16,}'], // Stripe
   ['gh[pousr]_', '[A-Za-z0-9]{20,}'],
   ['github_pat_', '[A-Za-z0-9_]{20,}'],
@@ -47,7 +47,7 @@ export const secretShapes: readonly SecretShape[] = [
   {
     name: 'private key',
     hint: /PRIVATE KEY/,
-    // Without its end (a cut log) a key reaches to the end of the text.
+    // Without its end (a cut log) a key extends to the end of the text.
     pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g,
   },
   {
@@ -59,7 +59,7 @@ export const secretShapes: readonly SecretShape[] = [
   {
     name: 'header line',
     hint: /authorization|cookie/i,
-    // Schemes and cookies have many parts; all of them go, to the end of the line or of the quoted text.
+    // Schemes and cookies have many parts; all are replaced, to the end of the line or of the quoted text.
     pattern: /((?:authorization|cookie)["'\\]{0,3}[ \t]{0,4}:[ \t]{0,4}["'\\]{0,3})[^\r\n"'\\]{1,}/gi,
     keep: true,
   },
@@ -72,7 +72,7 @@ export const secretShapes: readonly SecretShape[] = [
   {
     name: 'basic credentials',
     hint: /basic/i,
-    // Base64 has digits, signs or capitals inside a word; "basic information" has not.
+    // Base64 has digits, signs or capitals inside a word; "basic information" does not.
     pattern: new RegExp(
       `(${start}(?:[Bb]asic|BASIC)[ \\t]{1,8})(?=[A-Za-z0-9]{0,64}(?:[0-9+/=]|[a-z][A-Z]))[A-Za-z0-9+/=]{8,}`,
       'g',
@@ -107,20 +107,20 @@ export const secretShapes: readonly SecretShape[] = [
   },
 ];
 
-/** What a character can be to a secret: a part of it, or what separates it from its name. */
+/** The role of a character in a secret: part of the secret, or separator from its name. */
 const partOfWord = 1;
 const separator = 2;
 const roles = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   return /[=:]/.test(character) ? separator : /[\w.~+/-]/.test(character) ? partOfWord : 0;
 });
-/** Every shape above needs a separator, a word so long … */
+/** Every shape above needs a separator, a word of this length … */
 const longWord = 11;
-/** … or one that is shorter and follows one of these. */
+/** … or a shorter one that follows one of these. */
 const schemeWord = 8;
 const schemes = /bearer|basic|dpop|PRIVATE KEY/i;
 
-/** Whether a text has what every shape needs; most have not, and a look at each character once is enough for them. */
+/** Whether a text has what every shape needs. Most texts do not, and one pass over their characters shows it. */
 function hasWhatSecretsNeed(text: string, end: number): boolean {
   let run = 0;
   let longest = 0;
@@ -137,10 +137,10 @@ function hasWhatSecretsNeed(text: string, end: number): boolean {
   return longest >= schemeWord && schemes.test(text);
 }
 
-/** All hints at once: most long texts have none of them, and are looked through once instead of ten times. */
+/** All hints in one: most long texts match none of them, and are scanned once instead of ten times. */
 const someHint = new RegExp(secretShapes.map(({ hint }) => hint.source).join('|'), 'i');
 
-/** Whether the beginning of a text is worth a closer look at all. */
+/** Whether the start of a text may contain a secret and must be checked. */
 export function mayHoldSecret(text: string, end: number): boolean {
   if (!hasWhatSecretsNeed(text, end)) return false;
   return someHint.test(end < text.length ? text.slice(0, end) : text);
