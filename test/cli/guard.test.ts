@@ -99,7 +99,7 @@ limits:
 
 test.each([
   [['--tool', 'get_notes'], 0, /^get_notes: allowed$/m, /access +allow +rules\[0\] "readers"/],
-  [['--tool', 'add_note'], 1, /^add_note: denied$/m, /access +deny +default +no rule fits/],
+  [['--tool', 'add_note'], 1, /^add_note: denied$/m, /access +deny +default +no rule matches/],
   [
     ['--tool', 'add_note', '--principal', 'ada', '--args', '{"title":"abc"}'],
     0,

@@ -300,5 +300,5 @@ test('without the sandbox there are no workers, and the log says why', async () 
   const uid = process.getuid?.() === 0 ? 0 : 1;
   await server.use(workers({ programs: ['cat'], runAs: { uid, gid: 0 } }));
   expect(server.catalog.tools.size).toBe(0);
-  expect(logger.lines.join('\n')).toContain('the worker tools are disabled: Sandbox level "kernel" does not hold');
+  expect(logger.lines.join('\n')).toContain('the worker tools are disabled: Sandbox level "kernel" does not work');
 });

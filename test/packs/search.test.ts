@@ -180,7 +180,7 @@ test('a private address is reached only because it was written down, and redirec
   await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(evil.address() as AddressInfo).port}/`;
   const { text } = await find(await open({ url }), { query: 'x' });
-  expect(text).toMatch(/^Search error: Refused to connect/);
+  expect(text).toMatch(/^Search error: Connection to .* is not allowed/);
   expect(engine.asked).toHaveLength(0);
   await new Promise((resolve) => evil.close(resolve));
 });
@@ -188,9 +188,9 @@ test('a private address is reached only because it was written down, and redirec
 test('the bounds of a policy win: an engine outside them is not asked, a private address needs its word', async () => {
   const { host, hostname } = new URL(engine.url);
   const bounds = async (network: object) => (await find(await open({ network }), { query: 'x' })).text;
-  expect(await bounds({ hosts: ['example.org'] })).toMatch(/^Search error: Refused to connect .*not on the list/);
-  expect(await bounds({})).toMatch(/^Search error: Refused to connect .*loopback/);
-  expect(await bounds({ allow: [host], deny: [hostname] })).toMatch(/^Search error: Refused to connect .*denied/);
+  expect(await bounds({ hosts: ['example.org'] })).toMatch(/^Search error: Connection to .* is not allowed: .*not on the list/);
+  expect(await bounds({})).toMatch(/^Search error: Connection to .* is not allowed: .*loopback/);
+  expect(await bounds({ allow: [host], deny: [hostname] })).toMatch(/^Search error: Connection to .* is not allowed: .*denied/);
   expect(engine.asked).toHaveLength(0);
   expect(numbers(await bounds({ allow: [host] }))).toHaveLength(5);
 });

@@ -85,7 +85,7 @@ describe.skipIf(!ensureProgram('bwrap'))('the server of docs/guide/securing.md',
     expect((await call(alice.token, 'one two three')).body).toContain('"text":"3"');
     expect((await call(bob.token, 'one')).body).toContain('Unknown tool');
     const long = await call(alice.token, 'x'.repeat(10_001));
-    expect(long.body).toContain('Refused by policy');
+    expect(long.body).toContain('Denied by policy');
   });
 
   test('limits how often, and the log has it all when the server has ended', async () => {

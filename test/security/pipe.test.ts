@@ -61,5 +61,5 @@ test('S4-57: a profile on a pipe takes its caller from the token in the environm
   const refused = await serveOnce('stranger', createToken().token);
   expect(refused).toMatchObject({ callers: [] });
   expect(refused.code).not.toBe(0);
-  expect(refused.said).toContain('MOORING_TOKEN does not authenticate anybody');
+  expect(refused.said).toContain('MOORING_TOKEN does not contain a valid token');
 });

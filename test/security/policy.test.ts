@@ -206,7 +206,7 @@ describe('what a policy says of arguments', () => {
       content: [
         {
           type: 'text',
-          text: 'Refused by policy: argument "command" of execute_command is not on the list of commands',
+          text: 'Denied by policy: argument "command" of execute_command is not on the list of commands',
         },
       ],
       isError: true,
@@ -396,14 +396,14 @@ describe('a policy file', () => {
 
   test('that tools may write to is refused, also by another name', async () => {
     const inside = write(`version: 1\nfiles: {write: ["${directory}"]}`);
-    await expect(loadPolicy(inside)).rejects.toThrow('out of their reach');
+    await expect(loadPolicy(inside)).rejects.toThrow('where tools may write');
     mkdirSync(join(directory, 'elsewhere'), { recursive: true });
     symlinkSync(directory, join(directory, 'elsewhere', 'link'));
     const linked = write(`version: 1\ncommands: {programs: [ls], writable: ["${directory}/elsewhere/link"]}`);
-    await expect(loadPolicy(linked)).rejects.toThrow('out of their reach');
+    await expect(loadPolicy(linked)).rejects.toThrow('where tools may write');
     const guarded = write(`version: 1\nfiles: {write: ["${directory}/elsewhere"]}`);
     await expect(loadPolicy(guarded, { guarded: [join(directory, 'elsewhere/audit')] })).rejects.toThrow(
-      'out of their reach',
+      'where tools may write',
     );
     await expect(loadPolicy(guarded)).resolves.toBeDefined();
   });

@@ -41,7 +41,7 @@ export async function authenticateEnvironment(
   };
   const verdict = await authenticate(request);
   if (verdict === undefined || isDenied(verdict)) {
-    throw new Error(`${variable} does not contain a valid token: ${verdict?.message ?? 'it is not set'}`);
+    throw new Error(`${variable} does not contain a valid token: ${verdict?.message ?? 'it was not accepted'}`);
   }
   return verdict;
 }

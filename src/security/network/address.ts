@@ -1,6 +1,6 @@
-// IP addresses as bytes: parsing, CIDR blocks, containment. What an address means is in ranges.ts.
-// Text is read by the URL parser of the platform, which also reads the URLs that are fetched: two parsers that disagree
-// are how checks are bypassed. (ipaddr.js, for one, reads ::1.2.3.4 as ::ffff:1.2.3.4.)
+// IP addresses as bytes: parsing, CIDR blocks, containment. The meaning of an address is in ranges.ts.
+// Text is parsed by the URL parser of the platform, which also parses the URLs that are fetched: two parsers that disagree
+// would allow bypasses. (For example, ipaddr.js parses ::1.2.3.4 as ::ffff:1.2.3.4.)
 
 import { isIPv4, isIPv6 } from 'node:net';
 
@@ -16,7 +16,7 @@ export interface Cidr extends Address {
 }
 
 /**
- * Reads an address in any form that a resolver or URL parser accepts: dotted, decimal (`2130706433`), octal
+ * Parses an address in any form that a resolver or URL parser accepts: dotted, decimal (`2130706433`), octal
  * (`0177.1`), hexadecimal (`0x7f.1`), short forms, IPv6 with embedded IPv4, brackets, and zone ids. Accepting more here
  * is the safe direction: what is not recognized as an address would be looked up as a name.
  */
@@ -26,7 +26,7 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 function parseIPv4(text: string): Address | undefined {
-  // Only what numbers are made of, so that nothing else of a URL (a port, a path, a user) is read here.
+  // Only characters of numbers, so that no other part of a URL (a port, a path, a user) is parsed here.
   const host = /^[\da-fx.]+$/i.test(text) ? canonicalHost(text) : undefined;
   return host !== undefined && isIPv4(host) ? { family: 4, bytes: host.split('.').map(Number) } : undefined;
 }
@@ -36,7 +36,7 @@ function parseIPv6(text: string): Address | undefined {
   const address = zone < 0 ? text : text.slice(0, zone);
   const host = isIPv6(address) ? canonicalHost(`[${address}]`) : undefined;
   if (host === undefined) return undefined;
-  // Canonical text has no dotted part and at most one `::`, which stands for all the groups that are missing.
+  // Canonical text has no dotted part and at most one `::`, which replaces all missing groups.
   const [head = '', tail] = host.slice(1, -1).split('::');
   const [left, right] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':')));
   const zeros = new Array<string>(8 - left!.length - right!.length).fill('0');
@@ -48,7 +48,7 @@ function canonicalHost(host: string): string | undefined {
   return URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`).hostname : undefined;
 }
 
-/** Reads `10.0.0.0/8`, `fd00::/8`, or a single address. */
+/** Parses `10.0.0.0/8`, `fd00::/8`, or a single address. */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/');
   const address = parseAddress(slash < 0 ? text : text.slice(0, slash));
@@ -59,7 +59,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= full ? { ...address, bits: Number(bits) } : undefined;
 }
 
-/** Whether a block holds an address. Families never mix, unlike in `net.BlockList`. */
+/** Whether a block contains an address. Families never mix, unlike in `net.BlockList`. */
 export function contains(block: Cidr, address: Address): boolean {
   if (block.family !== address.family) return false;
   return block.bytes.every((byte, index) => {

@@ -1,25 +1,25 @@
-// The body of an answer: counted on the wire, decompressed, and counted again, so that neither an endless body nor a
-// small one that unpacks to gigabytes gets further than the cap.
+// The body of a response: counted on the wire, decompressed, and counted again, so that neither an endless body nor a
+// small one that decompresses to gigabytes exceeds the limit.
 
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { networkErrors } from './errors.ts';
 
-/** What we can unpack, and so what we ask for. */
+/** The encodings that we can decompress, and therefore accept. */
 export const acceptedEncodings = 'gzip, deflate, br';
 
-/** Yields the unpacked bytes of an answer, at most `maxBytes` of them. */
+/** Yields the decompressed bytes of a response, at most `maxBytes` of them. */
 export async function* readBody(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const encoding = encodingOf(response);
   const announced = Number(response.headers['content-length']);
-  // An answer without a body (to HEAD, or 304) tells the length it would have had.
+  // A response without a body (to HEAD, or 304) announces the length it would have had.
   if (announced > maxBytes && !response.complete) throw networkErrors.tooLarge('body', maxBytes);
   const wire = counted(response, maxBytes);
   yield* encoding === undefined ? wire : counted(unpack(wire, encoding), maxBytes);
 }
 
-/** The one encoding in use. Several at once are a way to nest bombs, and no server needs them. */
+/** The content encoding. Several encodings are a way to nest bombs, and no server needs them. */
 function encodingOf(response: IncomingMessage): string | undefined {
   const value = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (value === '' || value === 'identity') return undefined;
@@ -31,7 +31,7 @@ const unpackers: Readonly<Record<string, (first: Buffer) => Transform>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   br: () => createBrotliDecompress(),
-  // "deflate" means zlib, but some servers send the bare stream; the first byte tells which.
+  // "deflate" means zlib, but some servers send the raw stream; the first byte shows which.
   deflate: (first) => (((first[0] ?? 0x78) & 0x0f) === 8 ? createInflate() : createInflateRaw()),
 };
 
@@ -55,7 +55,7 @@ async function* unpack(
     yield first.value;
     yield* wire;
   };
-  // Errors of either side surface in the loop below, because the pipeline destroys the unpacker with them.
+  // Errors of both streams appear in the loop below, because the pipeline destroys the decompressor with them.
   pipeline(rest, unpacker, () => {});
   yield* unpacker as AsyncIterable<Buffer>;
 }

@@ -19,7 +19,7 @@ const keep = async (starting: Promise<TestServer>): Promise<TestServer> => {
 const serve = (listener: (request: IncomingMessage, response: ServerResponse) => void) => keep(startHttp(listener));
 const serveRaw = (answer: string) => keep(startRaw((socket) => socket.end(answer)));
 
-/** Every name leads to loopback, which is open: these tests are about everything but addresses. */
+/** Every name leads to loopback, which is allowed: these tests are about everything except addresses. */
 const local = (options: FetcherOptions = {}) =>
   createFetcher({ allow: ['127.0.0.0/8'], resolver: async () => ['127.0.0.1'], ...options });
 const failure = (promise: Promise<unknown>): Promise<NetworkError> =>
@@ -28,7 +28,7 @@ const failure = (promise: Promise<unknown>): Promise<NetworkError> =>
     (error: NetworkError) => error,
   );
 
-test('an answer has status, headers, its URL and a body to read once', async () => {
+test('a response has status, headers, its URL and a body to read once', async () => {
   const { port } = await serve((_request, response) => {
     response.writeHead(201, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] }).end('{"ok":true}');
   });
@@ -91,7 +91,7 @@ test.each([
   ['deflate', deflateSync],
   ['deflate', deflateRawSync],
   ['br', brotliCompressSync],
-] as const)('a %s body is unpacked', async (encoding, pack) => {
+] as const)('a %s body is decompressed', async (encoding, pack) => {
   const { port } = await serve((_request, response) => {
     response.writeHead(200, { 'content-encoding': encoding }).end(pack('hello '.repeat(1000)));
   });
@@ -100,17 +100,17 @@ test.each([
 
 test.each([
   ['nested encodings', { 'content-encoding': 'gzip, gzip' }, gzipSync(gzipSync('x'))],
-  ['an encoding nobody asked for', { 'content-encoding': 'zstd' }, Buffer.from('x')],
+  ['an encoding that was not requested', { 'content-encoding': 'zstd' }, Buffer.from('x')],
   ['damaged gzip', { 'content-encoding': 'gzip' }, Buffer.from('not gzip at all')],
   ['cut gzip', { 'content-encoding': 'gzip' }, gzipSync('x'.repeat(1000)).subarray(0, 20)],
   ['damaged brotli', { 'content-encoding': 'br' }, Buffer.from('not brotli at all')],
-])('%s is a bad answer', async (_what, headers, body) => {
+])('%s is a bad response', async (_what, headers, body) => {
   const { port } = await serve((_request, response) => void response.writeHead(200, headers).end(body));
   const response = await local().fetch(`http://a.test:${port}/`);
   expect((await failure(response.bytes())).code).toBe('NETWORK_BAD_RESPONSE');
 });
 
-/** About 10 MiB that unpack to 10 GiB: 640 gzip members of 16 MiB of zeros each. */
+/** About 10 MiB that decompress to 10 GiB: 640 gzip members of 16 MiB of zeros each. */
 function* bomb(): Generator<Buffer> {
   const member = gzipSync(Buffer.alloc(16 * 1024 * 1024), { level: 9 });
   for (let index = 0; index < 640; index++) yield member;
@@ -201,7 +201,7 @@ test('headers larger than the cap end the request', async () => {
   expect((await failure(local().fetch(`http://a.test:${port}/`))).code).toBe('NETWORK_TOO_LARGE');
 });
 
-test('endless interim answers end the request', async () => {
+test('endless interim responses end the request', async () => {
   const { port } = await serveRaw('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100));
   expect((await failure(local().fetch(`http://a.test:${port}/`))).code).toBe('NETWORK_BAD_RESPONSE');
 });
@@ -211,7 +211,7 @@ test.each([
   ['both lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'],
   ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabcd'],
   ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'],
-])('%s is a bad answer', async (_what, answer) => {
+])('%s is a bad response', async (_what, answer) => {
   const { port } = await serveRaw(answer);
   const error = await failure(
     local()
@@ -221,13 +221,13 @@ test.each([
   expect(error.code).toBe('NETWORK_BAD_RESPONSE');
 });
 
-test('a body cut short is a failure, not a short body', async () => {
+test('a truncated body is a failure, not a short body', async () => {
   const { port } = await serveRaw('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this');
   const response = await local().fetch(`http://a.test:${port}/`);
   expect((await failure(response.bytes())).code).toBe('NETWORK_FAILED');
 });
 
-test('a server that drips, in headers or body, meets the time limit', async () => {
+test('a server that sends headers or body slowly runs into the time limit', async () => {
   const drip = (opening: string) =>
     keep(
       startRaw((socket) => {
@@ -243,7 +243,7 @@ test('a server that drips, in headers or body, meets the time limit', async () =
   for (const { port } of [inBody, inHeaders, silent]) expect((await failure(read(port))).code).toBe('NETWORK_TIMEOUT');
 });
 
-test('a resolver that never answers meets the time limit, one that fails is an unresolved name', async () => {
+test('a resolver that never responds runs into the time limit, one that fails is an unresolved name', async () => {
   const silent = createFetcher({ resolver: () => new Promise(() => {}), timeoutMs: 50 });
   expect((await failure(silent.fetch('http://a.test/'))).code).toBe('NETWORK_TIMEOUT');
   for (const resolver of [async () => Promise.reject(new Error('no')), async () => [], async () => ['nonsense']]) {
@@ -290,7 +290,7 @@ test('ending the loop over a stream closes the connection', async () => {
   await closing;
 });
 
-test('only the media types asked for are taken', async () => {
+test('only accepted media types are returned', async () => {
   const { port } = await serve((request, response) => {
     const seen = request.headers.accept;
     response
@@ -305,7 +305,7 @@ test('only the media types asked for are taken', async () => {
   expect((await failure(get(['text/htm', 'tex/*']))).code).toBe('NETWORK_BAD_RESPONSE');
 });
 
-test('text is decoded in the charset the answer names', async () => {
+test('text is decoded in the charset of the response', async () => {
   const { port } = await serve((request, response) => {
     response.writeHead(200, { 'content-type': `text/plain; charset=${request.url?.slice(1)}` });
     response.end(Buffer.from([0xe4, 0x62]));
@@ -336,7 +336,7 @@ test('redirects are followed five times and not a sixth', async () => {
   expect(hits).toBe(6);
 });
 
-test('redirects can be shown or refused instead', async () => {
+test('redirects can be returned or rejected instead', async () => {
   const { port } = await redirectTo('http://b.test/');
   const shown = await local().fetch(`http://a.test:${port}/`, { redirect: 'manual' });
   expect([shown.status, shown.headers.get('location')]).toEqual([302, 'http://b.test/']);
@@ -346,14 +346,14 @@ test('redirects can be shown or refused instead', async () => {
 });
 
 test.each(['http://', 'http://[::', `http://a.test/${'x'.repeat(9000)}`, '//'])(
-  'a redirect to %.20j is refused',
+  'a redirect to %.20j is rejected',
   async (location) => {
     const { port } = await redirectTo(location);
     expect((await failure(local().fetch(`http://a.test:${port}/`))).code).toBe('NETWORK_REDIRECT');
   },
 );
 
-test('nothing but harmless headers crosses to another origin, and none of it comes back', async () => {
+test('only harmless headers are sent to another origin, and the others do not return later', async () => {
   const seen: Record<string, unknown>[] = [];
   const second = await serve((request, response) => {
     seen.push({ ...request.headers });
@@ -436,7 +436,7 @@ test('TLS is checked for the name, on the pinned address', async () => {
   expect(seen).toHaveLength(1);
 });
 
-test('a redirect from https to http is refused', async () => {
+test('a redirect from https to http is rejected', async () => {
   const certificate = makeCertificate(['secure.test']);
   const plain = await serve((_request, response) => response.end('plain'));
   const secure = await keep(
@@ -457,7 +457,7 @@ test('a refused connection is a failure that names its cause', async () => {
   expect(error.message).toContain('ECONNREFUSED');
 });
 
-test('the shape of the platform fetch obeys the same rules', async () => {
+test('the version with the interface of fetch follows the same rules', async () => {
   const { port } = await serve(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);

@@ -1,5 +1,5 @@
-// The one fetcher for every outgoing request: checks where a URL leads, connects to exactly what was checked, follows
-// redirects by the same rules, and caps time and bytes. No other file of the project opens an outgoing HTTP connection.
+// The fetcher for all outgoing requests: checks where a URL leads, connects to exactly the checked addresses, follows
+// redirects by the same rules, and limits time and bytes. No other file opens an outgoing HTTP connection.
 
 import { acceptedEncodings } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
@@ -15,15 +15,15 @@ export { type AddressClass, type AddressKind, classifyAddress } from './ranges.t
 export type { Resolver } from './resolve.ts';
 export type { FetchedResponse } from './response.ts';
 
-/** The fetcher's limits. A request may ask for less, never for more, except for time. */
+/** The fetcher's limits. A request may lower them but not raise them, except for time. */
 export interface FetchLimits {
-  /** Bytes of a body, on the wire and unpacked: stops endless bodies and compression bombs. */
+  /** Bytes of a body, on the wire and decompressed: stops endless bodies and compression bombs. */
   readonly maxBytes: number;
-  /** From the call to the last byte of the body: stops servers that drip. */
+  /** From the call to the last byte of the body: stops servers that send slowly. */
   readonly timeoutMs: number;
-  /** Redirects followed: stops loops. */
+  /** Maximum number of redirects: stops loops. */
   readonly maxRedirects: number;
-  /** Bytes of the answer's headers. */
+  /** Bytes of the response headers. */
   readonly maxHeaderBytes: number;
   /** Characters of a URL. */
   readonly maxUrlChars: number;
@@ -37,9 +37,9 @@ export const defaultFetchLimits: FetchLimits = {
   maxUrlChars: 8192,
 };
 
-/** Where a fetcher may go and how far. */
+/** What a fetcher may access, and its limits. */
 export interface FetcherOptions extends NetworkPolicy, Partial<FetchLimits> {
-  /** Finds addresses; the system's resolver by default. */
+  /** Finds addresses; by default the system's resolver. */
   readonly resolver?: Resolver;
   /** PEM certificates to trust instead of the system's. */
   readonly ca?: string | readonly string[];
@@ -54,19 +54,19 @@ export interface FetchInit {
   readonly signal?: AbortSignal;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
-  /** Media types that are welcome (`text/html`, `text/*`). Sent as `Accept`; a good answer of another type is refused. */
+  /** Accepted media types (`text/html`, `text/*`). Sent as `Accept`; a successful response of another type is rejected. */
   readonly accept?: readonly string[];
-  /** `follow` by the fetcher's rules, `manual` to see the 3xx answer, `refuse` to treat it as an error. */
+  /** `follow` by the fetcher's rules, `manual` to get the 3xx response, `refuse` to treat it as an error. */
   readonly redirect?: 'follow' | 'manual' | 'refuse';
 }
 
-/** Sends requests within one policy. */
+/** Sends requests according to one policy. */
 export interface Fetcher {
-  /** Resolves when the headers are in; the body is read through the answer, once, within the same time limit. */
+  /** Resolves when the headers have arrived; the body can be read once, within the same time limit. */
   fetch(url: string | URL, init?: FetchInit): Promise<FetchedResponse>;
 }
 
-/** Makes a fetcher. Throws `NETWORK_BAD_POLICY` for a rule that cannot be read. */
+/** Creates a fetcher. Throws `NETWORK_BAD_POLICY` for an invalid rule. */
 export function createFetcher(options: FetcherOptions = {}): Fetcher {
   const limits: FetchLimits = { ...defaultFetchLimits, ...definedLimits(options) };
   const policy = compilePolicy(options);
@@ -78,9 +78,9 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     for (let hops = 0; ; hops++) {
       const { url } = request;
       const route = await findRoute(url, policy, resolver, deadline.signal);
-      // A page of the open web must not be the one to send us into places opened for another purpose.
+      // A public page must not be able to send us to addresses that were allowed for another purpose.
       if (from === 'public' && route.passage === 'allowed') {
-        throw networkErrors.forbidden(hostOf(url), 'a public server may not redirect into it');
+        throw networkErrors.forbidden(hostOf(url), 'a public server may not redirect to it');
       }
       from = route.passage;
       const message = await sendHop(
@@ -103,8 +103,8 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
             redirected: hops > 0,
           });
         }
-        if (init.redirect === 'refuse') throw networkErrors.redirect('none is allowed here');
-        if (hops >= limits.maxRedirects) throw networkErrors.redirect(`more than ${limits.maxRedirects}`);
+        if (init.redirect === 'refuse') throw networkErrors.redirect('redirects are not allowed here');
+        if (hops >= limits.maxRedirects) throw networkErrors.redirect(`more than ${limits.maxRedirects} redirects`);
         request = next;
         message.destroy();
       } catch (error) {
@@ -129,7 +129,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   };
 }
 
-/** The limits among the options that were really given; `undefined` does not switch a limit off. */
+/** The limits among the options that were given; `undefined` does not disable a limit. */
 function definedLimits(options: FetcherOptions): Partial<FetchLimits> {
   const given: Record<string, unknown> = {};
   for (const name of Object.keys(defaultFetchLimits) as (keyof FetchLimits)[]) {
@@ -138,8 +138,8 @@ function definedLimits(options: FetcherOptions): Partial<FetchLimits> {
   return given;
 }
 
-// What the fetcher itself decides about a connection. A caller who could set these could speak to another host than the
-// one that was checked, or smuggle a second request.
+// Headers that only the fetcher sets. A caller that could set them could reach another host than the checked one, or
+// smuggle a second request.
 const ownHeaders =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding)$/;
 const methods = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;

@@ -1,5 +1,5 @@
-// One request to one checked set of addresses, up to the answer's headers. Redirects, caps on the body and policy
-// live elsewhere.
+// One request to one checked set of addresses, up to the response headers. Redirects, limits on the body and policy are
+// elsewhere.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -8,7 +8,7 @@ import { networkErrors } from './errors.ts';
 import { hostOf, portOf } from './policy.ts';
 import { pinnedLookup } from './resolve.ts';
 
-/** What goes out in one hop. */
+/** One request to send. */
 export interface Hop {
   readonly url: URL;
   readonly addresses: readonly string[];
@@ -20,10 +20,10 @@ export interface Hop {
   readonly ca?: string | readonly string[];
 }
 
-// Informational answers (103 and kin) come before the real one and may be repeated; nobody needs more than a few.
+// Informational responses (such as 103) come before the real one and may be repeated; a few are enough.
 const maxInformational = 8;
 
-/** Sends the hop and resolves with the answer once its headers are in. The signal ends it at any time. */
+/** Sends the request and resolves when the response headers have arrived. The signal ends it at any time. */
 export function sendHop(hop: Hop, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, body } = hop;
   const host = hostOf(url);
@@ -36,7 +36,7 @@ export function sendHop(hop: Hop, signal: AbortSignal): Promise<IncomingMessage>
       path: url.pathname + url.search,
       method: hop.method,
       headers: { ...hop.headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
-      // A connection of its own: no pool in which a socket opened under other circumstances could wait.
+      // A separate connection: no pool with sockets that were opened under other conditions.
       agent: false,
       lookup: pinnedLookup(hop.addresses),
       servername: parseAddress(host) === undefined ? host : undefined,
@@ -48,7 +48,7 @@ export function sendHop(hop: Hop, signal: AbortSignal): Promise<IncomingMessage>
     });
     let informational = 0;
     request.on('information', () => {
-      if (++informational > maxInformational) request.destroy(networkErrors.badResponse('too many interim answers'));
+      if (++informational > maxInformational) request.destroy(networkErrors.badResponse('too many interim responses'));
     });
     request.on('upgrade', (_response, socket) => {
       socket.destroy();

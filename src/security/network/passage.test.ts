@@ -1,5 +1,5 @@
-// What happens once public addresses are involved, which no test may really reach: the sending of a hop is faked, and
-// the fake remembers where it would have gone.
+// Requests that involve public addresses, which tests must not really contact: sending is faked, and the fake records
+// the targets.
 
 import { Readable } from 'node:stream';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -49,26 +49,26 @@ test('a name is sent to all of its checked addresses and no others', async () =>
   expect(hops.map(({ addresses }) => addresses)).toEqual([['8.8.8.8', '2606:4700:4700::1111']]);
 });
 
-test('a public server may not redirect into a place opened for another purpose', async () => {
+test('a public server may not redirect to an address that was allowed for another purpose', async () => {
   redirects = { 'web.test': 'http://inner.test/admin' };
   await expect(open().fetch('http://web.test/')).rejects.toMatchObject({ code: 'NETWORK_FORBIDDEN' } as NetworkError);
   expect(hops).toHaveLength(1);
 });
 
-test('not even by way of another public server', async () => {
+test('not even through another public server', async () => {
   redirects = { 'web.test': 'http://other.test/', 'other.test': 'http://10.0.0.5/admin' };
   await expect(open().fetch('http://web.test/')).rejects.toMatchObject({ code: 'NETWORK_FORBIDDEN' } as NetworkError);
   expect(hops).toHaveLength(2);
 });
 
-test('an opened place may redirect to another opened place and to the open web', async () => {
+test('an allowed address may redirect to another allowed address and to public ones', async () => {
   redirects = { 'inner.test': 'http://second.test/', 'second.test': 'http://web.test/' };
   const response = await open().fetch('http://inner.test/');
   expect(response.url).toBe('http://web.test/');
   expect(hops.map((hop) => hop.url.hostname)).toEqual(['inner.test', 'second.test', 'web.test']);
 });
 
-test('a name with a public and an opened address counts as opened', async () => {
+test('a name with a public and an allowed address counts as allowed', async () => {
   redirects = { 'web.test': 'http://mixed.test/' };
   const resolver = async (name: string) => (name === 'mixed.test' ? ['8.8.8.8', '10.0.0.5'] : names[name]!);
   await expect(open({ resolver }).fetch('http://web.test/')).rejects.toMatchObject({ code: 'NETWORK_FORBIDDEN' });

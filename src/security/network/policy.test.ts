@@ -3,7 +3,7 @@ import { parseAddress } from './address.ts';
 import { publicHosts } from './fixtures/addresses.ts';
 import { compilePolicy, type NetworkPolicy } from './policy.ts';
 
-/** What a policy says to a URL whose host resolves to `address`. */
+/** The result of a policy for a URL whose host resolves to `address`. */
 function verdict(policy: NetworkPolicy, target: string, address?: string): string {
   const url = new URL(target);
   try {
@@ -16,11 +16,11 @@ function verdict(policy: NetworkPolicy, target: string, address?: string): strin
 }
 const refused = 'NETWORK_FORBIDDEN';
 
-test('public addresses are open without being named', () => {
+test('public addresses are allowed by default', () => {
   for (const host of publicHosts) expect(verdict({}, `http://${host}/`), host).toBe('public');
 });
 
-test('a block, an address or a name opens what is not public', () => {
+test('a block, an address or a name allows addresses that are not public', () => {
   expect(verdict({ allow: ['10.0.0.0/8'] }, 'http://a.test/', '10.1.2.3')).toBe('allowed');
   expect(verdict({ allow: ['10.0.0.0/8'] }, 'http://a.test/', '192.168.0.1')).toBe(refused);
   expect(verdict({ allow: ['::1'] }, 'http://[::1]/')).toBe('allowed');
@@ -32,7 +32,7 @@ test('a block, an address or a name opens what is not public', () => {
   expect(verdict({ allow: ['bücher.test'] }, 'http://xn--bcher-kva.test/', '10.0.0.9')).toBe('allowed');
 });
 
-test('a rule with a port opens that port alone', () => {
+test('a rule with a port allows only that port', () => {
   expect(verdict({ allow: ['localhost:8888'] }, 'http://localhost:8888/', '127.0.0.1')).toBe('allowed');
   expect(verdict({ allow: ['localhost:8888'] }, 'http://localhost:8889/', '127.0.0.1')).toBe(refused);
   expect(verdict({ allow: ['127.0.0.1:8888'] }, 'http://127.0.0.1:8888/')).toBe('allowed');
@@ -41,13 +41,13 @@ test('a rule with a port opens that port alone', () => {
   expect(verdict({ allow: ['localhost:80'] }, 'http://localhost/', '127.0.0.1')).toBe('allowed');
 });
 
-test('an IPv4 rule covers the mapped spelling that the system connects to, not the translated ones', () => {
+test('an IPv4 rule covers the mapped form that the system connects to, not the translated ones', () => {
   expect(verdict({ allow: ['127.0.0.1'] }, 'http://[::ffff:127.0.0.1]/')).toBe('allowed');
   expect(verdict({ allow: ['127.0.0.1'] }, 'http://[64:ff9b::127.0.0.1]/')).toBe(refused);
   expect(verdict({ allow: ['127.0.0.1'] }, 'http://[2002:7f00:1::]/')).toBe(refused);
 });
 
-test('a metadata address is opened by its full address only', () => {
+test('a metadata address is allowed only by its full address', () => {
   const url = 'http://169.254.169.254/';
   expect(verdict({ allow: ['169.254.0.0/16'] }, url)).toBe(refused);
   expect(verdict({ allow: ['0.0.0.0/0'] }, url)).toBe(refused);
@@ -55,7 +55,7 @@ test('a metadata address is opened by its full address only', () => {
   expect(verdict({ allow: ['169.254.169.254'] }, url)).toBe('allowed');
 });
 
-test('deny wins over public, over allow and over spelling', () => {
+test('deny overrides public, allow and other forms of an address', () => {
   expect(verdict({ deny: ['8.8.8.0/24'] }, 'http://8.8.8.8/')).toBe(refused);
   expect(verdict({ deny: ['8.8.8.8'] }, 'http://[::ffff:8.8.8.8]/')).toBe(refused);
   expect(verdict({ deny: ['8.8.8.8'] }, 'http://[64:ff9b::808:808]/')).toBe(refused);
@@ -65,7 +65,7 @@ test('deny wins over public, over allow and over spelling', () => {
   expect(verdict({ deny: ['*.evil.test'] }, 'http://notevil.test/', '8.8.8.8')).toBe('public');
 });
 
-test('a list of hosts admits those hosts and no look-alikes', () => {
+test('a list of hosts allows those hosts and no look-alikes', () => {
   const policy = { hosts: ['example.org', '*.wiki.test'] };
   for (const host of ['example.org', 'EXAMPLE.org.', 'en.wiki.test', 'a.b.wiki.test']) {
     expect(verdict(policy, `http://${host}/`, '8.8.8.8'), host).toBe('public');
@@ -90,7 +90,7 @@ test('a list of hosts admits those hosts and no look-alikes', () => {
   for (const host of lookAlikes) expect(verdict(policy, `http://${host}/`, '8.8.8.8'), host).toBe(refused);
 });
 
-test('ports and plain HTTP can be closed', () => {
+test('ports and plain HTTP can be denied', () => {
   expect(verdict({ ports: [443] }, 'https://a.test/', '8.8.8.8')).toBe('public');
   expect(verdict({ ports: [443] }, 'https://a.test:8443/', '8.8.8.8')).toBe(refused);
   expect(verdict({ ports: [443] }, 'http://a.test/', '8.8.8.8')).toBe(refused);
@@ -110,7 +110,7 @@ test.each([
   'host:0',
   'host:99999',
   'a/b',
-])('the rule %j is refused when the policy is read', (rule) => {
+])('the rule %j is rejected when the policy is compiled', (rule) => {
   for (const list of ['allow', 'deny', 'hosts'] as const) {
     expect(() => compilePolicy({ [list]: [rule] })).toThrow(expect.objectContaining({ code: 'NETWORK_BAD_POLICY' }));
   }

@@ -1,27 +1,27 @@
-// Where outgoing requests may go. Compiles the operator's lists once and answers for URLs, names and addresses. Knows
-// nothing of sockets.
+// Where outgoing requests may go. Compiles the operator's lists once and checks URLs, names and addresses. Does not use
+// the network.
 
 import { type Address, type Cidr, contains, parseAddress, parseCidr } from './address.ts';
 import { networkErrors } from './errors.ts';
 import { type AddressClass, classify } from './ranges.ts';
 
 /**
- * Where a fetcher may go. Public addresses are open, everything else is closed. Give each purpose its own fetcher: one
- * that may talk to a search engine on this machine should not be the one that opens pages a stranger names.
+ * Where a fetcher may go. Public addresses are allowed, all others are denied. Give each purpose its own fetcher: one
+ * that may use a search engine on this machine should not be the one that opens untrusted pages.
  */
 export interface NetworkPolicy {
   /**
-   * Places that may be reached although they are not public: `10.1.0.0/16`, `127.0.0.1:8080`, `[::1]:8080`,
-   * `searx.internal`, `localhost:8888`. A metadata address is only opened by its own full address.
+   * Targets that are allowed although they are not public: `10.1.0.0/16`, `127.0.0.1:8080`, `[::1]:8080`,
+   * `searx.internal`, `localhost:8888`. A metadata address is allowed only by its own full address.
    */
   readonly allow?: readonly string[];
-  /** Blocks, addresses and names (`example.org`, `*.example.org`) that are never reached. Wins over everything. */
+  /** Blocks, addresses and names (`example.org`, `*.example.org`) that are always denied. Overrides everything else. */
   readonly deny?: readonly string[];
-  /** When given, only these names: `example.org`, `*.example.org`. */
+  /** If given, only these names: `example.org`, `*.example.org`. */
   readonly hosts?: readonly string[];
-  /** When given, only these ports. */
+  /** If given, only these ports. */
   readonly ports?: readonly number[];
-  /** Refuse plain HTTP. */
+  /** Deny plain HTTP. */
   readonly httpsOnly?: boolean;
 }
 
@@ -37,24 +37,24 @@ interface HostRule {
   readonly below: boolean;
 }
 
-/** How a checked address was let through. */
+/** Why a checked address is allowed. */
 export type Passage = 'public' | 'allowed';
 
 /** A compiled policy. */
 export interface PolicyCheck {
-  /** Throws unless the URL may be asked for, as far as can be said before names are resolved. */
+  /** Throws unless the URL is allowed, as far as can be decided before names are resolved. */
   url(url: URL): void;
-  /** Throws unless the address may be reached for this URL. */
+  /** Throws unless the address is allowed for this URL. */
   address(url: URL, address: Address): Passage;
 }
 
-/** The host of a URL as rules compare it: no brackets, no final dot. */
+/** The host of a URL in the form that rules compare: no brackets, no final dot. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 
-/** The port a URL leads to. */
+/** The port of a URL. */
 export const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 
-/** Compiles a policy; throws `NETWORK_BAD_POLICY` for a rule that cannot be read. */
+/** Compiles a policy; throws `NETWORK_BAD_POLICY` for an invalid rule. */
 export function compilePolicy(policy: NetworkPolicy): PolicyCheck {
   const allow = compileRules(policy.allow ?? []);
   const deny = compileRules(policy.deny ?? []);
@@ -68,13 +68,13 @@ export function compilePolicy(policy: NetworkPolicy): PolicyCheck {
         throw networkErrors.forbidden(host, `${url.protocol.slice(0, -1)} is not an allowed scheme`);
       }
       if (url.username !== '' || url.password !== '')
-        throw networkErrors.forbidden(host, 'the URL carries credentials');
-      if (host === '') throw networkErrors.forbidden(url.href, 'the URL names no host');
+        throw networkErrors.forbidden(host, 'the URL contains credentials');
+      if (host === '') throw networkErrors.forbidden(url.href, 'the URL has no host');
       if (policy.ports !== undefined && !policy.ports.includes(port)) {
-        throw networkErrors.forbidden(host, `port ${port} is not on the list`);
+        throw networkErrors.forbidden(host, `port ${port} is not on the list of allowed ports`);
       }
       if (only !== undefined && !only.some((rule) => hostMatches(rule, host, port))) {
-        throw networkErrors.forbidden(host, 'the host is not on the list');
+        throw networkErrors.forbidden(host, 'the host is not on the list of allowed hosts');
       }
       if (deny.hosts.some((rule) => hostMatches(rule, host, port)))
         throw networkErrors.forbidden(host, 'the host is denied');
@@ -93,14 +93,14 @@ export function compilePolicy(policy: NetworkPolicy): PolicyCheck {
         (rule) => blockMatches(rule, reached, port) && (found.kind !== 'metadata' || isSingle(rule.block)),
       );
       if (named) return 'allowed';
-      // A name is opened with whatever it resolves to, but never with the cloud's secrets.
+      // A name is allowed with any address it resolves to, except cloud metadata addresses.
       if (found.kind !== 'metadata' && allow.hosts.some((rule) => hostMatches(rule, host, port))) return 'allowed';
-      throw networkErrors.forbidden(host, `a ${found.kind} address is not open to this server`);
+      throw networkErrors.forbidden(host, `${found.kind} addresses are not allowed`);
     },
   };
 }
 
-/** The address and, for deny rules, the IPv4 address it may end up at. */
+/** The address and, for deny rules, the IPv4 address that it may lead to. */
 const meanings = (found: AddressClass): readonly Address[] =>
   found.embedded === undefined ? [found.address] : [found.address, found.embedded];
 
@@ -137,7 +137,7 @@ function parseHostRule(text: string): HostRule {
   if (parts === null) throw networkErrors.badPolicy(text);
   let name: string;
   try {
-    // The URL parser spells names as requests will: lower case, punycode.
+    // The URL parser returns names in the form of requests: lower case, punycode.
     name = hostOf(new URL(`http://${parts[2]}/`));
   } catch {
     throw networkErrors.badPolicy(text);

@@ -5,10 +5,10 @@ import { contains, parseAddress, parseCidr } from './address.ts';
 import { closedHosts, publicHosts } from './fixtures/addresses.ts';
 import { classifyAddress } from './ranges.ts';
 
-/** The host as a URL parser leaves it, which is what the fetcher classifies. */
+/** The host after URL parsing, which is what the fetcher classifies. */
 const normalised = (host: string) => new URL(`http://${host}/`).hostname;
 
-test('the table holds at least 120 closed hosts', () => {
+test('the table contains at least 120 denied hosts', () => {
   expect(new Set(closedHosts.map(([host]) => host)).size).toBeGreaterThanOrEqual(120);
 });
 
@@ -20,7 +20,7 @@ test.each(publicHosts)('%s is public', (host) => {
   expect(classifyAddress(normalised(host))?.kind).toBe('public');
 });
 
-test('the spellings a URL parser would normalise are understood unnormalised too', () => {
+test('forms that a URL parser would normalize are also classified without normalization', () => {
   const spelled = [...closedHosts.map(([host]) => host), ...publicHosts].filter((host) => /^[\w.:[\]]+$/.test(host));
   for (const host of spelled) {
     expect(classifyAddress(host)?.kind, host).toBe(classifyAddress(normalised(host))?.kind);
@@ -28,7 +28,7 @@ test('the spellings a URL parser would normalise are understood unnormalised too
 });
 
 test.each(['', '.', 'example.org', '1.2.3.4.5', '256.1.1.1', '1.2.3.256', '4294967296', '0x100000000', '08', '1..2'])(
-  '%j is no IPv4 address',
+  '%j is not an IPv4 address',
   (text) => {
     expect(parseAddress(text)).toBeUndefined();
   },
@@ -48,7 +48,7 @@ test.each([
   '1.2.3.4::',
   '::1.2.3.4:5',
   '::01.2.3.0004',
-])('%j is no IPv6 address', (text) => {
+])('%j is not an IPv6 address', (text) => {
   expect(parseAddress(text)).toBeUndefined();
 });
 
@@ -57,7 +57,7 @@ test('a zone id does not hide an address', () => {
   expect(classifyAddress('::1%25lo')?.kind).toBe('loopback');
 });
 
-test('every address is read to the bytes it was written from, compressed or not', () => {
+test('every address is parsed to its bytes, compressed or not', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 }), (groups) => {
       const bytes = groups.flatMap((group) => [group >> 8, group & 255]);
@@ -72,7 +72,7 @@ test('every address is read to the bytes it was written from, compressed or not'
   );
 });
 
-test('every address that Node knows is understood', () => {
+test('every address that Node accepts is parsed', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
       expect(isIPv4(text) || isIPv6(text)).toBe(true);
@@ -82,7 +82,7 @@ test('every address that Node knows is understood', () => {
   );
 });
 
-test('a block holds its first and last address and none beside them', () => {
+test('a block contains its first and last address and none outside', () => {
   const block = parseCidr('172.16.0.0/12')!;
   const holds = (text: string) => contains(block, parseAddress(text)!);
   expect(['172.16.0.0', '172.31.255.255', '172.20.1.2'].every(holds)).toBe(true);
@@ -91,7 +91,7 @@ test('a block holds its first and last address and none beside them', () => {
 });
 
 test.each(['10.0.0.0/33', 'fd00::/129', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', 'x/8', '/8'])(
-  '%j is no block',
+  '%j is not a block',
   (text) => {
     expect(parseCidr(text)).toBeUndefined();
   },

@@ -1,9 +1,9 @@
-// What an address means: one row per special range of the IANA registries (RFC 6890 and its updates), plus the places
-// where clouds keep their secrets. Only what no row names and the registries hand out is public.
+// The meaning of an address: one row per special range of the IANA registries (RFC 6890 and its updates), plus the
+// metadata addresses of clouds. An address is public only if no row names it and the registries have allocated it.
 
 import { type Address, type Cidr, contains, parseAddress, parseCidr } from './address.ts';
 
-/** What kind of place an address leads to. Only `public` is reached without being allowed. */
+/** The kind of an address. Only `public` is allowed by default. */
 export type AddressKind =
   | 'public'
   | 'unspecified'
@@ -19,12 +19,12 @@ export type AddressKind =
   | 'tunnel'
   | 'reserved';
 
-/** The meaning of one address. */
+/** The classification of one address. */
 export interface AddressClass {
   readonly family: 4 | 6;
   readonly kind: AddressKind;
   readonly address: Address;
-  /** The IPv4 address that an IPv6 one carries (mapped, translated, tunnelled). */
+  /** The IPv4 address inside an IPv6 one (mapped, translated, tunnelled). */
   readonly embedded?: Address;
   /** Whether the operating system connects to the embedded address itself (`::ffff:a.b.c.d`). */
   readonly mapped?: boolean;
@@ -33,7 +33,7 @@ export interface AddressClass {
 interface Row {
   readonly block: Cidr;
   readonly kind: AddressKind;
-  /** Where an IPv4 address lies inside. Its own kind counts; `kind` is what a public one gets. */
+  /** Offset of an IPv4 address inside. Its own kind counts; `kind` is what a public one gets. */
   readonly embeds?: number;
 }
 
@@ -43,7 +43,7 @@ const row = (cidr: string, kind: AddressKind, embeds?: number): Row => ({
   embeds,
 });
 
-// The first row that matches decides, so narrow rows stand above wide ones.
+// The first row that matches decides, so narrow rows are above wide ones.
 const rows: readonly Row[] = [
   row('169.254.169.254/32', 'metadata'), // AWS, Google, Azure, Oracle, DigitalOcean …
   row('169.254.169.253/32', 'metadata'), // AWS resolver
@@ -77,7 +77,7 @@ const rows: readonly Row[] = [
   row('::ffff:0:0:0/96', 'tunnel', 12), // IPv4-translated (SIIT)
   row('::/96', 'reserved', 12), // IPv4-compatible, deprecated
   row('64:ff9b::/96', 'public', 12), // NAT64: the IPv4 internet as an IPv6-only network sees it
-  row('64:ff9b:1::/48', 'private'), // NAT64 for local use: leads wherever the operator says
+  row('64:ff9b:1::/48', 'private'), // NAT64 for local use: the network operator decides where it leads
   row('100::/64', 'reserved'), // discard
   row('100:0:0:1::/64', 'reserved'), // dummy prefix
   row('2001::/32', 'tunnel'), // Teredo
@@ -91,18 +91,18 @@ const rows: readonly Row[] = [
   row('fd20:ce::254/128', 'metadata'), // Google over IPv6
   row('fc00::/7', 'private'),
   row('fe80::/10', 'link-local'),
-  row('fec0::/10', 'private'), // site-local, deprecated and still routed by some
+  row('fec0::/10', 'private'), // site-local, deprecated but still routed by some
   row('ff00::/8', 'multicast'),
-  row('::/0', 'reserved'), // handed out to nobody, 5f00::/16 (segment routing) among them
+  row('::/0', 'reserved'), // not allocated, including 5f00::/16 (segment routing)
 ];
 
-/** Says what an address is; `undefined` for text that is no address in any spelling. */
+/** Classifies an address; `undefined` for text that is not an address in any form. */
 export function classifyAddress(text: string): AddressClass | undefined {
   const address = parseAddress(text);
   return address === undefined ? undefined : classify(address);
 }
 
-/** Says what a parsed address is. */
+/** Classifies a parsed address. */
 export function classify(address: Address): AddressClass {
   const { family } = address;
   const { kind, embeds, block } = rows.find((candidate) => contains(candidate.block, address)) as Row;
@@ -112,7 +112,7 @@ export function classify(address: Address): AddressClass {
     const mapped = block.bits === 96 && kind === 'public' && block.bytes[10] === 0xff;
     return { family, kind: inner === 'public' ? kind : inner, address, embedded, mapped };
   }
-  // ISATAP hides an IPv4 address in the lower half of any prefix.
+  // ISATAP embeds an IPv4 address in the lower half of any prefix.
   const marker = family === 6 && (address.bytes[8]! & 0xfd) === 0 && address.bytes[9] === 0;
   if (kind === 'public' && marker && address.bytes[10] === 0x5e && address.bytes[11] === 0xfe) {
     return { family, kind: 'tunnel', address, embedded: { family: 4, bytes: address.bytes.slice(12) } };

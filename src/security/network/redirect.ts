@@ -1,10 +1,10 @@
-// What a redirect turns a request into, or why it is refused. Only the message is judged here; where it leads is
-// checked again from the beginning, like any other URL.
+// The request that a redirect leads to, or why the redirect is rejected. This file checks only the message; the target is
+// checked like any other URL.
 
 import type { IncomingMessage } from 'node:http';
 import { networkErrors } from './errors.ts';
 
-/** A request as it goes out, before its host is resolved. */
+/** A request to send, before its host is resolved. */
 export interface OutgoingRequest {
   readonly url: URL;
   readonly method: string;
@@ -12,11 +12,11 @@ export interface OutgoingRequest {
   readonly body?: Uint8Array;
 }
 
-// All that another origin may learn. A list of what to keep, not of what to drop: keys travel under many names.
+// All that another origin may receive. A list of what to keep, not of what to drop: secrets have many header names.
 const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'user-agent']);
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** The request that an answer asks for; `undefined` when it is no redirect. */
+/** The request that a response redirects to; `undefined` if it is not a redirect. */
 export function nextRequest(
   request: OutgoingRequest,
   answer: IncomingMessage,
@@ -28,10 +28,10 @@ export function nextRequest(
   if (location.length > maxUrlChars) throw networkErrors.redirect('its URL is too long');
   let url: URL;
   try {
-    // Node hands headers over byte by byte; browsers read this one as UTF-8, and so must whoever checks it.
+    // Node decodes headers byte by byte; browsers decode this one as UTF-8, and so must this check.
     url = new URL(Buffer.from(location, 'latin1').toString(), request.url);
   } catch {
-    throw networkErrors.redirect('its URL cannot be read');
+    throw networkErrors.redirect('its URL is not valid');
   }
   if (request.url.protocol === 'https:' && url.protocol === 'http:') {
     throw networkErrors.redirect('it leads from https to http');
@@ -40,7 +40,7 @@ export function nextRequest(
     (status === 303 && request.method !== 'HEAD') || ((status === 301 || status === 302) && request.method === 'POST');
   const sameOrigin = url.origin === request.url.origin;
   if (!sameOrigin && !becomesGet && request.body !== undefined) {
-    // A body may hold a password or a client secret just as a header may.
+    // A body may contain a password or a client secret just as a header may.
     throw networkErrors.redirect('it would send the body to another origin');
   }
   const headers = Object.fromEntries(

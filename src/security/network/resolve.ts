@@ -1,5 +1,5 @@
-// From a URL to the addresses that may be connected to. All answers are checked, and one bad answer spoils them all: a
-// name that mixes public and private addresses is how rebinding gets past a check of the first one.
+// Resolves a URL to the addresses that may be connected to. All addresses are checked, and one denied address denies them
+// all: mixing public and private addresses under a name is how DNS rebinding bypasses a check of the first one.
 
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
@@ -14,14 +14,14 @@ export type Resolver = (hostname: string, signal: AbortSignal) => Promise<readon
 export const systemResolver: Resolver = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-/** The addresses of one hop, all of them checked. */
+/** The addresses of one request, all of them checked. */
 export interface Route {
   readonly addresses: readonly string[];
-  /** `allowed` when any of them is open only because the policy says so. */
+  /** `allowed` if any of them is allowed only by the policy. */
   readonly passage: Passage;
 }
 
-// More answers than any honest name gives; each costs a connection attempt.
+// More addresses than any real name has; each costs a connection attempt.
 const maxAnswers = 32;
 
 /** Resolves and checks the host of a URL. */
@@ -64,7 +64,7 @@ async function ask(host: string, resolver: Resolver, signal: AbortSignal): Promi
   }
 }
 
-/** A `lookup` for sockets that knows only the checked addresses, so that nothing is resolved a second time. */
+/** A `lookup` for sockets that returns only the checked addresses, so that nothing is resolved a second time. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   return (_hostname, options, callback) => {

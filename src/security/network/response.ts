@@ -1,22 +1,22 @@
-// The answer as the caller sees it: status, headers and a body that can be read once.
+// The response as the caller sees it: status, headers and a body that can be read once.
 
 import type { IncomingMessage } from 'node:http';
 import { readBody } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
 import { hostOf } from './policy.ts';
 
-/** An answer. Read its body or discard it; if neither happens the time limit closes the connection. */
+/** A response. Read its body or discard it; otherwise the time limit closes the connection. */
 export interface FetchedResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Where the answer came from, after redirects. */
+  /** The address of the response, after redirects. */
   readonly url: string;
   readonly redirected: boolean;
   bytes(): Promise<Buffer>;
-  /** The body as text in the charset it names, UTF-8 by default. */
+  /** The body as text in the charset of the response, by default UTF-8. */
   text(): Promise<string>;
   json(): Promise<unknown>;
-  /** The unpacked body as it arrives. Ending the loop early closes the connection. */
+  /** The decompressed body as it arrives. Ending the loop early closes the connection. */
   stream(): AsyncIterable<Buffer>;
   discard(): void;
 }
@@ -30,7 +30,7 @@ interface Opening {
   readonly redirected: boolean;
 }
 
-/** Wraps the answer of the last hop. Throws when its type is not among those the caller accepts. */
+/** Wraps the last response. Throws if the caller does not accept its type. */
 export function openResponse(message: IncomingMessage, opening: Opening): FetchedResponse {
   const { url, deadline } = opening;
   const status = message.statusCode ?? 0;
@@ -40,7 +40,7 @@ export function openResponse(message: IncomingMessage, opening: Opening): Fetche
   }
   const type = headers.get('content-type') ?? '';
   if (opening.accept !== undefined && status >= 200 && status < 300 && !isAccepted(type, opening.accept)) {
-    throw networkErrors.badResponse(`content type "${type}" was not asked for`);
+    throw networkErrors.badResponse(`content type "${type}" was not requested`);
   }
   let read = false;
   const stream = async function* (): AsyncGenerator<Buffer, void, undefined> {
@@ -49,7 +49,7 @@ export function openResponse(message: IncomingMessage, opening: Opening): Fetche
     try {
       deadline.signal.throwIfAborted();
       yield* readBody(message, opening.maxBytes);
-      // A body without a length ends when the connection does, even if it was our time limit that ended it.
+      // A body without a length ends with the connection, even if our time limit ended it.
       deadline.signal.throwIfAborted();
     } catch (error) {
       throw deadline.signal.aborted ? deadline.signal.reason : fromNode(error, hostOf(url), opening.maxHeaderBytes);
@@ -102,6 +102,6 @@ function decoderFor(type: string): TextDecoder {
   try {
     return new TextDecoder(charset ?? 'utf-8');
   } catch {
-    return new TextDecoder(); // A charset nobody knows: reading it as UTF-8 shows at least the ASCII part.
+    return new TextDecoder(); // Unknown charset: decoding it as UTF-8 shows at least the ASCII part.
   }
 }

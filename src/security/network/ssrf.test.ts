@@ -1,5 +1,5 @@
-// Every closed address, asked for directly, by redirect, and through names whose answers change, while a trap listens
-// on all addresses of this machine. The trap must see nobody.
+// Requests every denied address directly, by redirect, and through names whose addresses change, while a trap listens on
+// all addresses of this machine. The trap must not see a connection.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFetcher, type NetworkError } from './fetcher.ts';
@@ -11,7 +11,7 @@ let entry: TestServer;
 
 beforeAll(async () => {
   trap = await startTrap();
-  // Redirects to whatever its query says.
+  // Redirects to the URL in its query.
   entry = await startHttp((request, response) => {
     const to = new URL(request.url ?? '/', 'http://entry.test').searchParams.get('to');
     // Header values are bytes: a name in another script arrives as UTF-8.
@@ -31,7 +31,7 @@ const failure = (promise: Promise<unknown>): Promise<NetworkError> =>
   );
 const addressIn = (host: string) => new URL(`http://${host}/`).hostname.replace(/^\[|\]$/g, '');
 
-test('the trap works: it is reached by every spelling of this machine once that is allowed', async () => {
+test('the trap works: it is reached by every form of its address once that is allowed', async () => {
   const open = createFetcher({ allow: ['127.0.0.0/8', '::1', '0.0.0.0', '::'] });
   const control = await startTrap();
   const spellings = [
@@ -69,31 +69,34 @@ describe('a trap on every address of this machine', () => {
     expect(entry.connections()).toBe(before + 1);
   });
 
-  test.each(closedHosts)('is not reached through a name that answers %s (%s)', async (host) => {
+  test.each(closedHosts)('is not reached through a name that resolves to %s (%s)', async (host) => {
     const address = addressIn(host);
     const url = `http://name.test:${trap.port}/`;
-    // alone, hidden behind a public address, and in front of one
+    // on its own, after a public address, and before one
     for (const answers of [[address], ['8.8.8.8', address], [address, '2606:4700:4700::1111']]) {
       const fetcher = createFetcher({ resolver: async () => answers });
       expect((await failure(fetcher.fetch(url))).code).toBe('NETWORK_FORBIDDEN');
     }
   });
 
-  test.each(closedHosts)('is not reached through a name that first answers well and then %s (%s)', async (host) => {
-    // The good answer is the entry server, allowed by exact address and port; the same name then flips.
-    const answers = [['127.0.0.1'], [addressIn(host)]];
-    const fetcher = createFetcher({
-      allow: [`127.0.0.1:${entry.port}`],
-      resolver: async () => answers.shift() ?? expect.fail('asked a third time'),
-    });
-    const to = encodeURIComponent(`http://flip.test:${trap.port}/`);
-    const error = await failure(fetcher.fetch(`http://flip.test:${entry.port}/?to=${to}`));
-    expect(error.code).toBe('NETWORK_FORBIDDEN');
-    expect(answers).toEqual([]);
-  });
+  test.each(closedHosts)(
+    'is not reached through a name that first resolves to an allowed address and then to %s (%s)',
+    async (host) => {
+      // The first address is that of the entry server, allowed by exact address and port; then the name changes.
+      const answers = [['127.0.0.1'], [addressIn(host)]];
+      const fetcher = createFetcher({
+        allow: [`127.0.0.1:${entry.port}`],
+        resolver: async () => answers.shift() ?? expect.fail('resolved a third time'),
+      });
+      const to = encodeURIComponent(`http://flip.test:${trap.port}/`);
+      const error = await failure(fetcher.fetch(`http://flip.test:${entry.port}/?to=${to}`));
+      expect(error.code).toBe('NETWORK_FORBIDDEN');
+      expect(answers).toEqual([]);
+    },
+  );
 
-  test('is not reached by a second look at the name when the socket connects', async () => {
-    // Good server and trap on one port of two loopback addresses: only the pinned answer decides which is met.
+  test('is not reached by a second resolution of the name when the socket connects', async () => {
+    // Good server and trap on one port of two loopback addresses: only the pinned address decides which is reached.
     const good = await startHttp((_request, response) => response.end('good'), '127.0.0.1');
     const second = await startHttp((_request, response) => response.end('SECRET'), '127.0.0.2', good.port);
     let asked = 0;
@@ -134,14 +137,14 @@ test.each([
   'dict://example.org/',
   'unix:/var/run/docker.sock',
   'http+unix://%2Fvar%2Frun%2Fdocker.sock/info',
-])('%s is refused, directly and as a redirect', async (url) => {
+])('%s is rejected, directly and as a redirect', async (url) => {
   expect((await failure(createFetcher().fetch(url))).code).toMatch(/^NETWORK_(FORBIDDEN|BAD_REQUEST)$/);
   const fetcher = createFetcher({ allow: ['entry.test'], resolver: async () => ['127.0.0.1'] });
   const error = await failure(fetcher.fetch(`http://entry.test:${entry.port}/?to=${encodeURIComponent(url)}`));
   expect(error.code).toMatch(/^NETWORK_(FORBIDDEN|REDIRECT)$/);
 });
 
-test('credentials in a URL are refused, directly and as a redirect', async () => {
+test('credentials in a URL are rejected, directly and as a redirect', async () => {
   const fetcher = createFetcher({ allow: ['entry.test'], resolver: async () => ['127.0.0.1'] });
   const withUser = `http://user:pass@entry.test:${entry.port}/`;
   expect((await failure(fetcher.fetch(withUser))).code).toBe('NETWORK_FORBIDDEN');

@@ -1,9 +1,9 @@
-// The fetcher in the shape of the platform's `fetch`, for libraries that take one (key sets, OAuth). Bodies are read
-// whole, within the fetcher's caps, before the `Response` is handed over.
+// The fetcher with the interface of the platform's `fetch`, for libraries that take one (key sets, OAuth). Bodies are read
+// completely, within the fetcher's limits, before the `Response` is returned.
 
 import type { Fetcher, FetchInit } from './fetcher.ts';
 
-/** Gives a library a `fetch` that obeys the fetcher's policy. */
+/** Returns a `fetch` that follows the fetcher's policy. */
 export function toWebFetch(fetcher: Fetcher): (input: string | URL, init?: RequestInit) => Promise<Response> {
   return async (input, init = {}) => {
     const sent = new Headers(init.headers);
@@ -19,7 +19,7 @@ export function toWebFetch(fetcher: Fetcher): (input: string | URL, init?: Reque
     });
     const bytes = await response.bytes();
     const headers = new Headers(response.headers);
-    // The bytes are unpacked already: these two would describe something else.
+    // The bytes are already decompressed: these two headers would be wrong.
     headers.delete('content-encoding');
     headers.delete('content-length');
     const { status } = response;
@@ -35,5 +35,5 @@ function bodyOf(body: RequestInit['body']): string | Uint8Array | undefined {
   if (typeof body === 'string' || body instanceof Uint8Array) return body;
   if (body instanceof URLSearchParams) return body.toString();
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  throw new TypeError('This fetch takes strings, bytes and URLSearchParams as a body');
+  throw new TypeError('The body must be a string, bytes or URLSearchParams');
 }

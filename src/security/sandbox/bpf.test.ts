@@ -12,11 +12,11 @@ test('a list of values jumps past the body from each of its tests', () => {
   expect(program.slice(0, 3).map(({ ifTrue }) => ifTrue)).toEqual([3, 2, 1]);
 });
 
-test('a jump that does not fit into its byte is refused', () => {
+test('a jump that does not fit into its byte is rejected', () => {
   const body = Array.from({ length: 256 }, () => answer(0));
   expect(() => whenEqual(1, body)).toThrow(RangeError);
 });
 
-test('a program longer than the kernel takes is refused', () => {
+test('a program longer than the kernel accepts is rejected', () => {
   expect(() => assemble(Array.from({ length: 4097 }, () => answer(0)))).toThrow(RangeError);
 });

@@ -1,5 +1,5 @@
 // A small assembler for classic BPF, the language of seccomp filters: instructions as values, and their bytes
-// (struct sock_filter, little-endian). It knows nothing of what is allowed; `seccomp.ts` does.
+// (struct sock_filter, little-endian). What is allowed is defined in `seccomp.ts`.
 
 /** One instruction: operation, how many to skip if true and if false, operand. */
 export interface Instruction {
@@ -31,8 +31,8 @@ export const callNumberOffset = 0;
 export const architectureOffset = 4;
 
 /**
- * Offset of the low half of an argument. Arguments that the kernel takes as `int` must be judged by this half alone:
- * it ignores the other one, so a test of all 64 bits is passed by setting a bit up there.
+ * Offset of the low half of an argument. For arguments that the kernel reads as `int`, only this half may be tested: the
+ * kernel ignores the other one, so a test of all 64 bits could be bypassed by setting a bit there.
  */
 export function argumentOffset(index: number): number {
   return 16 + 8 * index;
@@ -51,17 +51,17 @@ export const load = (offset: number) => plain(operations.loadWord, offset);
 export const mask = (bits: number) => plain(operations.and, bits);
 export const answer = (verdict: number) => plain(operations.return, verdict);
 
-/** Runs `body` when the loaded word equals `value`; goes past it otherwise. */
+/** Runs `body` if the loaded word equals `value`; skips it otherwise. */
 export function whenEqual(value: number, body: readonly Instruction[]): Instruction[] {
   return [jump(operations.jumpIfEqual, value, 0, body.length), ...body];
 }
 
-/** Runs `body` when the loaded word is `value` or above. */
+/** Runs `body` if the loaded word is `value` or above. */
 export function whenAtLeast(value: number, body: readonly Instruction[]): Instruction[] {
   return [jump(operations.jumpIfAtLeast, value, 0, body.length), ...body];
 }
 
-/** Runs `body` when the loaded word has any of `bits`. */
+/** Runs `body` if the loaded word has any of `bits`. */
 export function whenAnyBit(bits: number, body: readonly Instruction[]): Instruction[] {
   return [jump(operations.jumpIfAnyBit, bits, 0, body.length), ...body];
 }
@@ -74,9 +74,9 @@ export function unlessOneOf(values: readonly number[], body: readonly Instructio
   return [...tests, ...body];
 }
 
-/** The bytes that the kernel, and bubblewrap before it, reads. */
+/** The bytes in the format that bubblewrap and the kernel read. */
 export function assemble(program: readonly Instruction[]): Buffer {
-  if (program.length > 4096) throw new RangeError('The kernel takes at most 4096 instructions');
+  if (program.length > 4096) throw new RangeError('The kernel accepts at most 4096 instructions');
   const bytes = Buffer.alloc(program.length * 8);
   program.forEach(({ code, ifTrue, ifFalse, operand }, index) => {
     bytes.writeUInt16LE(code, index * 8);

@@ -18,12 +18,12 @@ const walls = (more: Partial<Parameters<typeof wallArguments>[0]> = {}) =>
     ...more,
   });
 
-/** Where an option with its values begins; -1 if it is not there in one piece. */
+/** The index of an option with its values; -1 if it is not there in one piece. */
 function at(args: readonly string[], ...wanted: string[]): number {
   return args.findIndex((_, index) => wanted.every((word, offset) => args[index + offset] === word));
 }
 
-test('every namespace is new, no capability is kept, and no user namespace can follow', () => {
+test('every namespace is new, no capability is kept, and no further user namespace can be created', () => {
   const args = walls();
   for (const name of ['user', 'pid', 'ipc', 'uts', 'net']) expect(args).toContain(`--unshare-${name}`);
   expect(at(args, '--cap-drop', 'ALL')).toBeGreaterThan(0);
@@ -32,13 +32,13 @@ test('every namespace is new, no capability is kept, and no user namespace can f
   }
 });
 
-test('the network is shared only when asked for, and only then its files are there', () => {
+test('the network is shared only on request, and only then its files are visible', () => {
   expect(walls()).not.toContain('/etc/resolv.conf');
   expect(walls({ network: true })).not.toContain('--unshare-net');
   expect(walls({ network: true })).toContain('/etc/resolv.conf');
 });
 
-test('directories are bound as the policy says and nothing else of the host is writable', () => {
+test('directories are bound as the policy requires, and nothing else of the host is writable', () => {
   const args = walls();
   expect(at(args, '--ro-bind', '/srv/a', '/srv/a')).toBeGreaterThan(0);
   expect(at(args, '--bind', '/srv/b', '/srv/b')).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ test('the accounts of the host are replaced, and /etc/shadow is nowhere', () => 
   expect(args).not.toContain('/etc');
 });
 
-test('options are handed over with a NUL after each, so no value can become two', () => {
+test('options are separated by NUL, so no value can become two', () => {
   const args = runArguments(new Map([['TOKEN', 'a b --bind / /']]), '/srv/b');
   expect(encodeArguments(args).toString()).toBe('--setenv\0TOKEN\0a b --bind / /\0--chdir\0/srv/b\0');
 });
@@ -71,13 +71,13 @@ test('options are handed over with a NUL after each, so no value can become two'
 test('the two shells pass their arguments on without reading them', () => {
   expect(gateScript).toBe('echo >&8 && read -r word <&8 && exec "$@" 8<&-');
   expect(keeperScript).toContain('& "$@" 9<&-;');
-  // The keeper's watcher must hold none of the pipes, or nobody would see them close.
+  // The background process must hold none of the pipes, otherwise their end would not be seen.
   for (const descriptor of Object.values(descriptors)) {
     if (descriptor !== descriptors.keeper) expect(keeperScript).toContain(` ${descriptor}<&-`);
   }
 });
 
-test('a helper is found by absolute path in a place that only root can change', () => {
+test('a helper is found by absolute path in a directory that only root can change', () => {
   expect(findHelper('cat')).toMatch(/^\/(usr\/)?bin\/cat$/);
   expect(findHelper('no-such-helper')).toBeUndefined();
   expect(findHelper('cat', ['/tmp', '.'])).toBeUndefined();

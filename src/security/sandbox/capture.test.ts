@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Head, Tail } from './capture.ts';
 
-test('the head keeps the first bytes and says when there were more', () => {
+test('the head keeps the first bytes and reports when there were more', () => {
   const head = new Head(10);
   head.push(Buffer.from('01234'));
   head.push(Buffer.from('56789'));
@@ -28,7 +28,7 @@ test('an empty head is empty', () => {
   expect(new Head(1).bytes().length).toBe(0);
 });
 
-test('the tail keeps the last bytes, however they come', () => {
+test('the tail keeps the last bytes, in pieces of any size', () => {
   for (const size of [1, 3, 7, 10, 64]) {
     const text = Array.from({ length: 500 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
     const tail = new Tail(10);
@@ -37,7 +37,7 @@ test('the tail keeps the last bytes, however they come', () => {
   }
 });
 
-test('a tail with little in it gives what it has', () => {
+test('a tail that is not full returns what it has', () => {
   const tail = new Tail(10);
   tail.push(Buffer.from('ab'));
   expect(tail.bytes().toString()).toBe('ab');

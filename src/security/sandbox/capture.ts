@@ -1,9 +1,9 @@
-// Bounded memory for what a program prints: the beginning of it for a command, the end of it for a worker's errors.
-// Bytes are copied into one block: a program that writes single bytes would make a list of pieces cost a hundredfold.
+// Bounded buffers for the output of a program: its start for a command, its end for a worker's errors. Bytes are copied
+// into one block, because a list of pieces would cost a hundred times as much for a program that writes single bytes.
 
 const firstBlock = 8 * 1024;
 
-/** Keeps the first bytes and says when there were more. */
+/** Keeps the first bytes and reports when there were more. */
 export class Head {
   readonly #limit: number;
   #block: Buffer = Buffer.alloc(0);
@@ -14,7 +14,7 @@ export class Head {
     this.#limit = limit;
   }
 
-  /** More was printed than fits. */
+  /** The program printed more than fits. */
   get overflowed(): boolean {
     return this.#overflowed;
   }

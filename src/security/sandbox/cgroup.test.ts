@@ -20,19 +20,19 @@ function directory(path: string, files: Record<string, string>): void {
 const mount = (path: string, type: string, options: string) =>
   `30 20 0:26 / ${join(root, path)} rw,relatime - ${type} cgroup ${options}\n`;
 
-test('version 2: a place beside our own group, if memory and processes are accounted there', () => {
+test('version 2: groups are created beside our own, if memory and processes are accounted there', () => {
   directory('user.slice', { 'cgroup.subtree_control': 'cpu memory pids\n' });
   directory('user.slice/us.scope', { 'cgroup.subtree_control': '' });
   const home = findControlGroups({ mountinfo: mount('', 'cgroup2', 'rw'), cgroup: '0::/user.slice/us.scope\n' });
   expect(home).toMatchObject({ version: 2, directories: [join(root, 'user.slice')] });
 });
 
-test('version 2: none where the controllers are missing', () => {
+test('version 2: no groups if the controllers are missing', () => {
   directory('', { 'cgroup.subtree_control': 'cpu\n' });
   expect(findControlGroups({ mountinfo: mount('', 'cgroup2', 'rw'), cgroup: '0::/\n' })).toBeUndefined();
 });
 
-test('version 1: below our own place in each hierarchy', () => {
+test('version 1: groups are created below our own in each hierarchy', () => {
   directory('memory/ours', { 'cgroup.procs': '' });
   directory('pids', { 'cgroup.procs': '' });
   const mountinfo = mount('memory', 'cgroup', 'rw,memory') + mount('pids', 'cgroup', 'rw,pids');
@@ -47,7 +47,7 @@ test('version 1: both hierarchies are needed', () => {
   ).toBeUndefined();
 });
 
-test('a group that cannot be limited is not made', async () => {
+test('a group that cannot be limited is not created', async () => {
   directory('memory', { 'cgroup.procs': '' });
   directory('pids', { 'cgroup.procs': '' });
   const mountinfo = mount('memory', 'cgroup', 'rw,memory') + mount('pids', 'cgroup', 'rw,pids');

@@ -1,5 +1,5 @@
-// Control groups: the kernel's own account of a whole tree, exact where the watchdog only looks now and then. Used
-// where this process may make one (root, or a delegated subtree); version 2 and the older version 1 both.
+// Control groups: the kernel accounts for a whole tree exactly, where the watchdog only measures at intervals. Used if
+// this process can create one (root, or a delegated subtree); supports version 2 and the older version 1.
 
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
@@ -8,15 +8,15 @@ import type { SandboxLimits } from './limits.ts';
 
 /** A group around one tree. */
 export interface ControlGroup {
-  /** Moves a process in; what it forks later is inside from birth. */
+  /** Adds a process; its later children are members from the start. */
   attach(pid: number): Promise<void>;
-  /** The kernel has ended a process of the tree for want of memory. */
+  /** The kernel has ended a process of the tree because memory ran out. */
   ranOutOfMemory(): Promise<boolean>;
   /** Only an empty group can be removed. */
   remove(): Promise<void>;
 }
 
-/** A place where groups can be made. */
+/** Where groups can be created. */
 export interface ControlGroupHome {
   readonly version: 1 | 2;
   readonly directories: readonly string[];
@@ -30,7 +30,7 @@ interface Mount {
   readonly options: readonly string[];
 }
 
-/** The kernel's account of where this process stands; replaced in tests. */
+/** What the kernel reports about the groups of this process; replaced in tests. */
 export interface CgroupFiles {
   readonly mountinfo: string;
   readonly cgroup: string;
@@ -45,7 +45,7 @@ function readFiles(): CgroupFiles | undefined {
   }
 }
 
-/** Where groups for memory and processes can be made, if anywhere. */
+/** Where groups for memory and processes can be created, if anywhere. */
 export function findControlGroups(files = readFiles()): ControlGroupHome | undefined {
   if (files === undefined) return undefined;
   const mounts = parseMounts(files.mountinfo);
@@ -62,7 +62,7 @@ function parseMounts(mountinfo: string): Mount[] {
   });
 }
 
-/** The directory of our own group in a hierarchy; inside a container the mount may begin below the true root. */
+/** The directory of our own group in a hierarchy; inside a container the mount may start below the real root. */
 function ownDirectory(mount: Mount, cgroup: string, controller: string): string {
   const line = cgroup.split('\n').find((row) => row.split(':')[1]?.split(',').includes(controller));
   const path = line?.split(':').slice(2).join(':') ?? '/';
@@ -71,7 +71,7 @@ function ownDirectory(mount: Mount, cgroup: string, controller: string): string 
   return existsSync(directory) ? directory : mount.path;
 }
 
-/** Version 2: a group with processes of its own cannot have limited children, so ours stands beside us or at the root. */
+/** Version 2: a group that contains processes cannot have limited children, so ours is beside us or at the root. */
 function versionTwo(mounts: readonly Mount[], cgroup: string): ControlGroupHome | undefined {
   const mount = mounts.find(({ type }) => type === 'cgroup2');
   if (mount === undefined) return undefined;
@@ -96,7 +96,7 @@ async function createVersionTwo(home: string, limits: SandboxLimits): Promise<Co
   return group(directories, () => counter(`${directories[0]}/memory.events`, 'oom_kill'));
 }
 
-/** Version 1: one tree of groups per controller, below our own place in each. */
+/** Version 1: one hierarchy per controller, each with a group below our own. */
 function versionOne(mounts: readonly Mount[], cgroup: string): ControlGroupHome | undefined {
   const homes = ['memory', 'pids'].map((controller) => {
     const mount = mounts.find(({ type, options }) => type === 'cgroup' && options.includes(controller));
@@ -119,7 +119,7 @@ async function createVersionOne(memory: string, pids: string, limits: SandboxLim
   return group(directories, () => counter(`${directories[0]}/memory.oom_control`, 'oom_kill'));
 }
 
-/** Our own processes inside the tree: the clock, and bubblewrap while it prepares. */
+/** Our own processes inside the tree: the clock, and bubblewrap during its set-up. */
 const helperProcesses = 2;
 
 function isUsable(directory: string, file: string, controllers: readonly string[]): boolean {
@@ -128,13 +128,13 @@ function isUsable(directory: string, file: string, controllers: readonly string[
     const present = readFileSync(`${directory}/${file}`, 'utf8').trim().split(/\s+/);
     return controllers.every((controller) => present.includes(controller));
   } catch {
-    return false; // Read-only, or another's.
+    return false; // Read-only, or owned by another user.
   }
 }
 
 let groupsMade = 0;
 
-/** Removes groups of servers that were killed; one that is still in use refuses. */
+/** Removes groups of servers that were killed; those in use cannot be removed. */
 export async function sweepControlGroups(home: ControlGroupHome): Promise<void> {
   for (const directory of home.directories) {
     for (const name of await readdir(directory)) {
@@ -152,8 +152,8 @@ async function makeGroup(homes: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Writes each setting into the hierarchy that has it. One marked `?` makes the others sharper but is missing on some
- * kernels (swap accounting); without any of the rest the group would be no limit, and is not kept.
+ * Writes each setting into the hierarchy that has it. One marked `?` improves the others but is missing on some kernels
+ * (swap accounting); without one of the others the group would limit nothing, and is removed.
  */
 async function limit(directories: readonly string[], settings: readonly (readonly [string, number])[]): Promise<void> {
   for (const [setting, value] of settings) {
@@ -170,7 +170,7 @@ async function limit(directories: readonly string[], settings: readonly (readonl
   }
 }
 
-/** The last process may be leaving still; a group left behind is empty, and swept at the next start. */
+/** The last process may still be ending; a group left behind is empty, and removed at the next start. */
 async function removeGroup(directories: readonly string[]): Promise<void> {
   for (const directory of directories) await rmdir(directory).catch(() => {});
 }

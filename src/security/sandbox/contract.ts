@@ -1,27 +1,27 @@
-// What a caller of the sandbox sees: the policy that is fixed when a sandbox is made, the request for one
-// command, and what comes back. Types alone; how a promise is kept lives in the files beside this one.
+// The interface of the sandbox: the policy that is fixed when a sandbox is created, the request for one command, and the
+// result. Only types; the implementation is in the files beside this one.
 
 import type { Readable, Writable } from 'node:stream';
 import type { SandboxLimits } from './limits.ts';
 
 /**
- * How strong the walls are.
+ * How strong the isolation is.
  * `kernel`: own namespaces, no network, read-only system, no privileges, system call filter, limits (bubblewrap).
- * `limits`: resource limits and an allow-listed program and environment; files and network stay reachable.
- * `none`: allow-lists, output caps and time-outs alone.
+ * `limits`: resource limits and an allow-list for programs and environment; files and network stay reachable.
+ * `none`: only allow-lists, output limits and timeouts.
  */
 export type SandboxLevel = 'kernel' | 'limits' | 'none';
 
 /** A program that may be run, and which of its options a request may use. */
 export interface ProgramRule {
-  /** The name a request uses. */
+  /** The name that a request uses. */
   readonly name: string;
   /** Absolute path; by default the name is looked up in the system directories. */
   readonly path?: string;
   /**
-   * Arguments that begin with a dash: `allow` (default), `refuse`, or the list of options that may pass.
-   * Listed single letters may be joined (`-l` and `-a` admit `-la`), a listed `--name` admits `--name=value`.
-   * This closes doors such as `find -exec` or `tar --to-command`; the wall itself is the kernel level.
+   * Arguments that start with a dash: `allow` (default), `refuse`, or the list of allowed options. Listed single letters
+   * may be joined (`-l` and `-a` allow `-la`), a listed `--name` allows `--name=value`. This excludes options such as
+   * `find -exec` or `tar --to-command`; the isolation itself is the kernel level.
    */
   readonly options?: 'allow' | 'refuse' | readonly string[];
   /** Arguments that always come first, before those of the request. */
@@ -36,42 +36,42 @@ export interface HiddenPaths {
 
 /** Everything that is decided before the first request and that no request can change. */
 export interface SandboxPolicy {
-  /** The level that must hold; when it does not hold here, `createSandbox` throws. Default `kernel`. */
+  /** The required level; if it does not work on this machine, `createSandbox` throws. Default `kernel`. */
   readonly level?: SandboxLevel;
-  /** Programs that may be run. Nothing else is. */
+  /** Programs that may be run; all others are denied. */
   readonly programs: readonly (string | ProgramRule)[];
   /** Directories visible read-only, at the same path inside. */
   readonly readOnly?: readonly string[];
   /** Directories visible and writable, at the same path inside. */
   readonly writable?: readonly string[];
   /**
-   * What stays invisible inside even where a visible directory holds it, asked for at every start. A directory of the
-   * policy that lies in a hidden folder is rejected. Only the kernel level can hide anything.
+   * Paths that stay hidden inside visible directories; called at every start. A directory of the policy that is in a
+   * hidden folder is rejected. Only the kernel level can hide paths.
    */
   readonly hidden?: () => HiddenPaths;
-  /** `none` (default): no interface but a private loopback. `host`: the network of this machine. */
+  /** `none` (default): only a private loopback interface. `host`: the network of this machine. */
   readonly network?: 'none' | 'host';
-  /** Let the program create Unix sockets. Off, because a socket file in a bound directory leads out. */
+  /** Let the program create Unix sockets. Off by default, because a socket file in a bound directory leads out. */
   readonly unixSockets?: boolean;
   /** Variables set for every run, and the names that a request may add. Nothing is inherited. */
   readonly environment?: { readonly set?: Readonly<Record<string, string>>; readonly allow?: readonly string[] };
   /**
-   * Who the program is, seen from the host, when this process is root: a private user number (default) or a given one.
-   * Never root. An ordinary user keeps its own number, since it cannot take another.
+   * The user of the program on the host, if this process is root: a private user number (default) or a given one. Never
+   * root. An ordinary user keeps its own number, because it cannot switch to another.
    */
   readonly runAs?: { readonly uid: number; readonly gid: number };
   /**
-   * Account for the whole tree in a control group: where this process may make one (`auto`, default), always or not at
-   * all (`require`), or never (`off`). Off saves some milliseconds at a start; the watchdog then counts in its place.
+   * Account for the whole tree in a control group: if this process can create one (`auto`, default), always or fail
+   * (`require`), or never (`off`). Off saves some milliseconds per start; the watchdog then measures instead.
    */
   readonly controlGroup?: 'auto' | 'require' | 'off';
-  /** Departures from `defaultLimits`. */
+  /** Changes to `defaultLimits`. */
   readonly limits?: Partial<SandboxLimits>;
 }
 
 /** How to start a program. */
 export interface SpawnRequest {
-  /** A name or absolute path from the policy's list; never looked up by a request's own search path. */
+  /** A name or absolute path from the policy's list; never looked up in a search path of the request. */
   readonly program: string;
   readonly args?: readonly string[];
   /** Absolute, inside a bound directory or the private `/tmp`. Default: the first writable directory, else `/tmp`. */
@@ -82,13 +82,13 @@ export interface SpawnRequest {
   readonly signal?: AbortSignal;
 }
 
-/** One command with a beginning and an end. */
+/** One command that runs to its end. */
 export interface RunRequest extends SpawnRequest {
-  /** What the program reads; without it standard input is empty. */
+  /** Input of the program; by default standard input is empty. */
   readonly stdin?: string | Uint8Array;
   /** Wall-clock limit; never above the policy's `timeoutMs`. */
   readonly timeoutMs?: number;
-  /** Cap for each of stdout and stderr; never above the policy's `maxOutputBytes`. */
+  /** Limit for each of stdout and stderr; never above the policy's `maxOutputBytes`. */
   readonly maxOutputBytes?: number;
 }
 
@@ -101,16 +101,16 @@ export type StopReason =
   | 'memory'
   | 'processes'
   | 'disk'
-  /** A watch that the policy requires could not be set up; the program did not begin. */
+  /** Monitoring that the policy requires could not be set up; the program did not start. */
   | 'unwatched';
 
 /** How a process tree ended. */
 export interface ExitReport {
-  /** Exit status; 128 + n after signal n, as a shell says it. */
+  /** Exit status; 128 + n after signal n, as in shells. */
   readonly exitCode: number;
   /** The signal that ended the program, if one did. */
   readonly signal: NodeJS.Signals | null;
-  /** Set when we ended it: the limit or the wish behind it. */
+  /** Set if we ended it: the limit or request that caused it. */
   readonly stopped: StopReason | null;
   readonly durationMs: number;
 }
@@ -119,31 +119,31 @@ export interface ExitReport {
 export interface RunResult extends ExitReport {
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** Output went beyond the cap: what is here is its beginning, and the program was ended. */
+  /** Output exceeded the limit: this is its start, and the program was ended. */
   readonly truncated: boolean;
   readonly timedOut: boolean;
 }
 
-/** A long-lived program behind the same walls: a worker or a plugin. */
+/** A long-lived program with the same isolation: a worker or a plugin. */
 export interface SandboxProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** The last bytes of standard error; it is always drained, so a talkative worker never blocks. */
+  /** The last bytes of standard error; it is always drained, so a worker that prints a lot never blocks. */
   stderrTail(): Buffer;
-  /** Settles once the whole tree is gone; it never rejects. */
+  /** Settles once the whole tree has ended; it never rejects. */
   readonly exited: Promise<ExitReport>;
-  /** Ends the whole tree at once and waits until it is gone. */
+  /** Ends the whole tree immediately and waits until it has ended. */
   kill(): Promise<ExitReport>;
 }
 
-/** A place where programs run. Make one per policy and keep it. */
+/** Runs programs. Create one per policy and reuse it. */
 export interface Sandbox {
   readonly level: SandboxLevel;
-  /** What holds, for the log: user number, cgroup in use, and so on. */
+  /** What is in effect, for the log: user number, cgroup in use, and so on. */
   readonly describe: string;
   run(request: RunRequest): Promise<RunResult>;
   spawn(request: SpawnRequest): Promise<SandboxProcess>;
-  /** Ends every running tree and refuses new ones. */
+  /** Ends every running tree and rejects new ones. */
   close(): Promise<void>;
 }
 
@@ -152,6 +152,6 @@ export interface ProbeReport {
   readonly layer: string;
   readonly holds: boolean;
   readonly detail: string;
-  /** What to do when it does not hold; empty when it does. */
+  /** What to do if it does not work; empty if it does. */
   readonly remedy: string;
 }

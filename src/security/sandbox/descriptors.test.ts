@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inheritableDescriptors } from './descriptors.ts';
 
-test('descriptors without the close-on-exec flag would be inherited, the standard three aside', () => {
+test('descriptors without the close-on-exec flag would be inherited, except the standard three', () => {
   const proc = mkdtempSync(join(tmpdir(), 'mooring-descriptors-'));
   try {
     for (const name of ['fd', 'fdinfo']) mkdirSync(join(proc, name));
@@ -13,7 +13,7 @@ test('descriptors without the close-on-exec flag would be inherited, the standar
       writeFileSync(join(proc, 'fd', descriptor), '');
       writeFileSync(join(proc, 'fdinfo', descriptor), `pos:\t0\nflags:\t${value}\nmnt_id:\t15\n`);
     }
-    writeFileSync(join(proc, 'fd', '99'), ''); // Closed between the listing and the look.
+    writeFileSync(join(proc, 'fd', '99'), ''); // Closed between the listing and the check.
     expect(inheritableDescriptors(proc)).toEqual([17, 251]);
   } finally {
     rmSync(proc, { recursive: true });

@@ -1,14 +1,14 @@
-// Descriptors that we were started with and that would be handed on to every program that we start. Node closes most
-// of them for its children, but stops at the first gap above 15; a launcher that leaves one open at 251 lends it to all.
+// Descriptors that this process was started with and that every child would inherit. Node closes most of them for its
+// children, but stops at the first gap above 15; a launcher that leaves one open at 251 exposes it to all children.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Beyond this a descriptor cannot sensibly be covered; such a launcher is refused rather than served with a leak. */
+/** A higher descriptor cannot reasonably be closed for children; the start then fails instead of leaking it. */
 export const highestCovered = 4_096;
 
 const O_CLOEXEC = 0o2000000;
 
-/** Open descriptors of this process, beside the standard three, that a child would inherit. */
+/** Open descriptors of this process, except the standard three, that a child would inherit. */
 export function inheritableDescriptors(directory = '/proc/self'): number[] {
   return readdirSync(`${directory}/fd`)
     .map(Number)

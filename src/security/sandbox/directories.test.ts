@@ -30,7 +30,7 @@ function refusal(attempt: () => unknown): string {
   }
 }
 
-test('inside is judged by path components', () => {
+test('paths are compared by components', () => {
   expect(isInside('/a/b', '/a')).toBe(true);
   expect(isInside('/a', '/a')).toBe(true);
   expect(isInside('/a/..b', '/a')).toBe(true);
@@ -39,17 +39,17 @@ test('inside is judged by path components', () => {
   expect(isInside('/b', '/a')).toBe(false);
 });
 
-test('a policy names directories through links, and gets the real ones', () => {
+test('links in the directories of a policy are resolved', () => {
   expect(resolveDirectories({ writable: [join(base, 'link')] }, ourselves).writable).toEqual([join(base, 'real')]);
 });
 
-test('a link to the system is judged by where it leads', () => {
+test('a link to a system directory is checked by its target', () => {
   expect(refusal(() => resolveDirectories({ readOnly: [join(base, 'trap')] }, ourselves))).toMatch(
     /part of the system/,
   );
 });
 
-test('what is missing, no directory, or relative is refused', () => {
+test('a path that is missing, relative or not a directory is rejected', () => {
   const attempt = (path: string) => refusal(() => resolveDirectories({ readOnly: [path] }, ourselves));
   expect(attempt(join(base, 'missing'))).toMatch(/ENOENT/);
   expect(attempt(join(base, 'file'))).toMatch(/not a directory/);
@@ -57,8 +57,8 @@ test('what is missing, no directory, or relative is refused', () => {
   expect(attempt(`${base}\0`)).toMatch(/not an absolute path/);
 });
 
-test('a directory that the sandbox user cannot enter or write is refused at the start, with the step that is closed', () => {
-  // The temporary base is ours alone, so a stranger already fails there.
+test('a directory that the sandbox user cannot enter or write is rejected at the start, and the message names the closed parent', () => {
+  // Only we can enter the temporary base, so another user already fails there.
   const attempt = (write: boolean) =>
     refusal(() =>
       resolveDirectories(write ? { writable: [join(base, 'closed')] } : { readOnly: [join(base, 'closed')] }, stranger),
@@ -67,7 +67,7 @@ test('a directory that the sandbox user cannot enter or write is refused at the 
   expect(attempt(true)).toMatch(/user 64000 has no way through .*closed/);
 });
 
-test('a request stands in an allowed directory, by default in the first writable one', () => {
+test('the working directory is an allowed one, by default the first writable one', () => {
   const directories = { readOnly: ['/srv/a'], writable: ['/srv/b', '/srv/c'] };
   const admit = (wanted: string | undefined, hasTmp = true) => admitWorkingDirectory(wanted, directories, hasTmp);
   expect(admit(undefined)).toBe('/srv/b');
@@ -80,7 +80,7 @@ test('a request stands in an allowed directory, by default in the first writable
   expect(refusal(() => admit('/tmp', false))).toMatch(/outside the allowed directories/);
 });
 
-test('a read-only directory inside a writable one is refused, a writable one is already there', () => {
+test('a read-only directory inside a writable one is rejected, a writable one is already included', () => {
   mkdirSync(join(base, 'real/inner'), { recursive: true });
   const [outer, inner] = [join(base, 'real'), join(base, 'real/inner')];
   const nested = { writable: [outer], readOnly: [inner] };
@@ -89,7 +89,7 @@ test('a read-only directory inside a writable one is refused, a writable one is 
   expect(resolveDirectories({ writable: [inner], readOnly: [outer] }, ourselves).readOnly).toEqual([outer]);
 });
 
-test('a directory that was replaced after the start is refused: by another, by a link, by nothing', () => {
+test('a directory that was replaced after the start is rejected: by another one, by a link, or deleted', () => {
   const path = join(base, 'pinned');
   mkdirSync(path);
   const check = pinDirectories({ readOnly: [], writable: [path] });

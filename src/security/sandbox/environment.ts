@@ -1,5 +1,5 @@
-// The environment of a sandboxed program: built from nothing, by name. Nothing of ours is inherited, since our own
-// environment holds tokens.
+// The environment of a sandboxed program: starts empty, and variables are added by name. Nothing is inherited, because
+// our own environment contains tokens.
 
 import { sandboxErrors } from './errors.ts';
 
@@ -16,8 +16,8 @@ export const baseEnvironment: Readonly<Record<string, string>> = {
 const wellFormedName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Names that decide which code runs, so that `ls` with one of them is no longer `ls`. A request may not set them,
- * even where a policy allows the name; the policy itself may, in `set`.
+ * Names that decide which code runs, so that `ls` with one of them is no longer `ls`. A request may not set them, even if
+ * a policy allows the name; the policy itself may, in `set`.
  */
 const loaderNames =
   /^(LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|BASH_|ENV$|IFS$|PS4$|SHELLOPTS$|PROMPT_COMMAND$|PATH$|PERL|PYTHON|RUBY|NODE_|JAVA_TOOL_OPTIONS$|_JAVA_OPTIONS$|GIT_|PAGER$|EDITOR$|VISUAL$|BROWSER$)/;

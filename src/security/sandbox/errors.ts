@@ -1,6 +1,6 @@
-// Everything the sandbox may refuse, as one table. A program that fails is a result, not one of these.
+// All errors of the sandbox, as one table. A program that fails is a result, not one of these.
 
-/** What was refused; stable, for code to switch on. */
+/** What went wrong; stable, for code to switch on. */
 export type SandboxErrorCode =
   | 'level-unavailable'
   | 'program-not-found'
@@ -12,7 +12,7 @@ export type SandboxErrorCode =
   | 'busy'
   | 'closed';
 
-/** Nothing was run: the policy, the request or this machine does not permit it. */
+/** Nothing was run: the policy, the request or this machine does not allow it. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
   readonly code: SandboxErrorCode;
@@ -26,34 +26,34 @@ export class SandboxError extends Error {
   }
 }
 
-/** A printable rendering of something a stranger wrote: no control characters, bounded. */
+/** Untrusted text in printable form: no control characters, bounded. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
 export const sandboxErrors = {
   levelUnavailable: (level: string, detail: string, remedy: string) =>
-    new SandboxError('level-unavailable', `Sandbox level "${level}" does not hold on this machine: ${detail}`, {
+    new SandboxError('level-unavailable', `Sandbox level "${level}" does not work on this machine: ${detail}`, {
       remedy,
     }),
   programNotFound: (name: string) =>
     new SandboxError('program-not-found', `Program ${quoted(name)} is not in a system or read-only directory`, {
-      remedy: 'Install it, or give its absolute path inside a directory that the policy binds read-only.',
+      remedy: 'Install it, or use its absolute path inside a directory that the policy binds read-only.',
     }),
   programNotAllowed: (name: string) =>
     new SandboxError('program-not-allowed', `Command not allowed: ${quoted(name)}`, {
       remedy: 'Add the program to the policy.',
     }),
   argumentRefused: (why: string, argument: string) =>
-    new SandboxError('argument-refused', `Argument refused (${why}): ${quoted(argument)}`),
+    new SandboxError('argument-refused', `Argument not allowed (${why}): ${quoted(argument)}`),
   variableRefused: (name: string) =>
     new SandboxError('variable-refused', `Environment variable not allowed: ${quoted(name)}`, {
       remedy: 'Add the name to the policy, unless it changes how programs are loaded.',
     }),
   directoryRefused: (why: string, path: string, remedy = '') =>
-    new SandboxError('directory-refused', `Directory refused (${why}): ${quoted(path)}`, { remedy }),
+    new SandboxError('directory-refused', `Directory not allowed (${why}): ${quoted(path)}`, { remedy }),
   startFailed: (detail: string, cause?: unknown) =>
     new SandboxError('start-failed', `The sandbox did not start: ${detail}`, { cause }),
-  busy: (limit: number) => new SandboxError('busy', `Already ${limit} programs are running; try again later`),
+  busy: (limit: number) => new SandboxError('busy', `${limit} programs are already running; try again later`),
   closed: () => new SandboxError('closed', 'The sandbox is closed'),
 };

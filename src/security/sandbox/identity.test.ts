@@ -9,13 +9,13 @@ test('a sandboxed program is never root', () => {
   expect(() => chooseIdentity({ uid: 4_321, gid: 0 })).toThrow(/root/);
 });
 
-test('root takes a private number, anyone else keeps their own', () => {
+test('root uses a private number, other users keep their own', () => {
   const identity = chooseIdentity(undefined, ['/']);
   if (root) expect(identity).toMatchObject({ changes: true, isPrivate: true });
   else expect(identity).toEqual({ uid: process.getuid!(), gid: process.getgid!(), changes: false, isPrivate: false });
 });
 
-test('the process limit is set only where it counts this tree alone', () => {
+test('the process limit is set only if it counts only this tree', () => {
   const shared = { uid: 1, gid: 1, changes: false, isPrivate: false };
   const counts = (kernelRelease: string, ownNamespace = true) =>
     limitCountsTreeAlone(shared, { ownNamespace, kernelRelease });

@@ -1,5 +1,5 @@
-// Who a sandboxed program is, seen from the host. As root we take a private user number: root's own files stay closed,
-// and the kernel counts processes per user only for users other than root.
+// The user of a sandboxed program, as seen from the host. As root we use a private user number: root's files stay closed,
+// and the kernel limits processes per user only for users other than root.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { release } from 'node:os';
@@ -9,17 +9,17 @@ import { sandboxErrors } from './errors.ts';
 export interface Identity {
   readonly uid: number;
   readonly gid: number;
-  /** We are root and become someone else for the start. */
+  /** We are root and switch to another user for the start. */
   readonly changes: boolean;
-  /** Nobody else on this machine has the number. */
+  /** No other user of this machine has the number. */
   readonly isPrivate: boolean;
 }
 
-/** Numbers set aside for users that exist only while a service runs (systemd's DynamicUser range), mapped in containers too. */
+/** User numbers of systemd's DynamicUser range, for users that exist only while a service runs; mapped in containers too. */
 const firstPrivateUser = 61_184;
 const lastPrivateUser = 65_519;
 
-/** Decides once per sandbox. The owner of the first writable directory is taken, if it is not root: it can write there. */
+/** Decides once per sandbox. Uses the owner of the first writable directory if it is not root, because it can write there. */
 export function chooseIdentity(
   runAs: { readonly uid: number; readonly gid: number } | undefined,
   writable: readonly string[] = [],
@@ -60,11 +60,11 @@ function ownerOf(path: string | undefined): { uid: number; gid: number } | undef
     const { uid, gid } = statSync(path);
     return { uid, gid };
   } catch {
-    return undefined; // A missing directory is reported where directories are checked.
+    return undefined; // Missing directories are reported by the check of directories.
   }
 }
 
-/** A number in the private range that no running process has; random, so that two servers rarely meet. */
+/** A number in the private range that no running process has; random, so that two servers rarely choose the same. */
 function freeUser(): number {
   const taken = usersOfProcesses();
   const size = lastPrivateUser - firstPrivateUser + 1;
@@ -83,15 +83,15 @@ function usersOfProcesses(): Set<number> {
     try {
       users.add(statSync(`/proc/${entry}`).uid);
     } catch {
-      // The process ended while we were looking.
+      // The process ended during the scan.
     }
   }
   return users;
 }
 
 /**
- * Whether RLIMIT_NPROC would count this tree alone: the user is private, or the program has its own user namespace on a
- * kernel that counts per namespace. Elsewhere it would count the whole login, so the watchdog counts instead.
+ * Whether RLIMIT_NPROC would count only this tree: the user is private, or the program has its own user namespace on a
+ * kernel that counts per namespace. Otherwise it would count all processes of the user, so the watchdog counts instead.
  */
 export function limitCountsTreeAlone(
   identity: Identity,

@@ -1,4 +1,4 @@
-// The door of the sandbox. Other rooms import from here and nowhere deeper.
+// The entry point of the sandbox. Other folders import only from here.
 
 export type {
   ExitReport,

@@ -1,5 +1,5 @@
-// Starting a process tree and seeing it to its end: descriptors, pipes, the report. How a tree is kept together and
-// ended is in `trees.ts`, what the walls are made of in `bubblewrap.ts`; this file knows no policy.
+// Starts a process tree and follows it to its end: descriptors, pipes, the report. How a tree is held together and ended
+// is in `trees.ts`, the isolation in `bubblewrap.ts`; this file knows no policy.
 
 import type { ChildProcess, StdioNull, StdioPipe } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -14,38 +14,38 @@ import { type StandardPipes, standardPipes } from './pipes.ts';
 import type { StartHook, Walls } from './trees.ts';
 import { GroupTree, WalledTree } from './trees.ts';
 
-/** A command line with everything that surrounds it. */
+/** A command line with its environment, descriptors and isolation. */
 export interface LaunchPlan {
   readonly file: string;
   readonly args: readonly string[];
-  /** Environment of the started file itself; empty under bubblewrap, which builds the program's. */
+  /** Environment of the started file itself; empty under bubblewrap, which builds that of the program. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly identity: Identity;
   readonly stdin: 'ignore' | 'pipe';
-  /** Descriptors of ours that must not be handed on (see `descriptors.ts`). */
+  /** Our descriptors that must not be inherited (see `descriptors.ts`). */
   readonly covered: readonly number[];
   /** Under bubblewrap. */
   readonly walls?: Walls;
   readonly onStart?: StartHook;
 }
 
-/** A tree that was started. */
+/** A started tree. */
 export interface Launched {
   readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
   stop(reason: StopReason): void;
-  /** Settles when the program has been let go; rejects like `ended`. */
+  /** Settles when the program has started; rejects like `ended`. */
   readonly begun: Promise<void>;
-  /** Settles when no process is left; rejects only if the program never began. */
+  /** Settles when no process is left; rejects only if the program never started. */
   readonly ended: Promise<ExitReport>;
 }
 
-/** A survivor outside our reach may hold the pipes open (below the kernel level alone); we do not wait for it longer. */
+/** Only below the kernel level: an escaped process may hold the pipes open; we wait no longer than this for it. */
 export const drainGraceMs = 500;
 
-/** Starts a tree; throws when not even the first process could be made. */
+/** Starts a tree; throws if not even the first process could be started. */
 export function launch(plan: LaunchPlan): Launched {
   const startedAt = performance.now();
   const { walls } = plan;
@@ -66,14 +66,14 @@ export function launch(plan: LaunchPlan): Launched {
       throw sandboxErrors.startFailed(words.bytes().toString().trim() || `exit status ${code ?? killedBy}`);
     } finally {
       tree.end();
-      // As Node does it for streams of its own: what nobody reads must not keep a descriptor open.
+      // As Node does for its own streams: an unread stream must not keep a descriptor open.
       stdin?.destroy();
       for (const stream of [stdout, stderr]) stream.resume();
     }
   })();
 
   const begun = Promise.race([tree.begun, ended.then(() => undefined)]);
-  begun.catch(() => {}); // Whoever waits for it hears of it; the others hear from `ended`.
+  begun.catch(() => {}); // Avoids an unhandled rejection; callers that do not await it use `ended`.
   return { stdin, stdout, stderr, stop: (reason) => tree.stop(reason), begun, ended };
 }
 
@@ -102,15 +102,15 @@ function start({ file, args, cwd, environment, stdin, identity, walls, covered }
       cwd,
       env: environment,
       stdio,
-      // A process group of its own: what ends it must not end us.
+      // A separate process group: a signal that ends it must not end us.
       detached: true,
       ...(identity.changes ? { uid: identity.uid, gid: identity.gid } : {}),
     });
     const started = { child, ...streamsOf(pipes ?? child) };
     if (started.stdout !== null && (!walls || child.stdio[descriptors.arguments])) return started as Started;
-    // Out of descriptors, Node gives a child without pipes and tells the rest in an event.
+    // Without free descriptors, Node returns a child without pipes and reports the error in an event.
     child.on('error', () => {});
-    throw new Error('no descriptors left');
+    throw new Error('no file descriptors left');
   } catch (cause) {
     pipes?.destroy();
     throw sandboxErrors.startFailed(String(cause), cause);
@@ -126,13 +126,13 @@ function exitOf(child: ChildProcess): Promise<[number | null, NodeJS.Signals | n
   return new Promise((resolve, reject) => {
     child.on('exit', (code, killedBy) => resolve([code, killedBy]));
     child.on('error', (cause) => {
-      // A failing kill is reported here as well; only a failing start leaves us without a process.
+      // A failed kill is reported here as well; only a failed start leaves no process.
       if (child.pid === undefined) reject(sandboxErrors.startFailed(cause.message, cause));
     });
   });
 }
 
-/** Waits until a stream has given everything, at most so long; what comes later is dropped. */
+/** Waits until a stream has ended, up to a time limit; later data is dropped. */
 export function closed(stream: Readable, patienceMs: number): Promise<void> {
   if (stream.closed || stream.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

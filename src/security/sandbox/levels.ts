@@ -1,5 +1,5 @@
-// The three levels, each as one function from a command to what is really started. A level that this machine cannot
-// give is refused here; nothing falls back to a weaker one by itself.
+// The three levels, each as one function from a command to what is started. A level that this machine does not support
+// throws here; there is no automatic fallback to a weaker one.
 
 import { readFileSync } from 'node:fs';
 import {
@@ -24,20 +24,20 @@ import type { SandboxLimits } from './limits.ts';
 import { inheritedHardLimits, prlimitArguments } from './limits.ts';
 import { filterBytes } from './seccomp.ts';
 
-/** A command that has passed the policy. */
+/** A command that the policy allows. */
 export interface AdmittedCommand {
   readonly path: string;
   readonly args: readonly string[];
   readonly environment: ReadonlyMap<string, string>;
   readonly cwd: string;
-  /** Wall clock that the sandbox keeps by itself, in case we are gone; `undefined` for a worker. */
+  /** Wall-clock limit inside the sandbox, in case this process has ended; `undefined` for a worker. */
   readonly innerClockMs: number | undefined;
 }
 
-/** What is started for a command, without its standard input and its watch. */
+/** What is started for a command, without its standard input and monitoring. */
 export type Planner = (command: AdmittedCommand) => Omit<LaunchPlan, 'stdin' | 'onStart'>;
 
-/** What a level is made from. */
+/** What a level depends on. */
 export interface LevelOptions {
   readonly identity: Identity;
   readonly directories: Directories;
@@ -47,7 +47,7 @@ export interface LevelOptions {
   readonly hidden?: (() => HiddenPaths) | undefined;
 }
 
-/** The planner of a level, or an exception that says what is missing and what to do. */
+/** The planner of a level; throws an error that says what is missing and what to do. */
 export function planLevel(level: SandboxLevel, options: LevelOptions): Planner {
   switch (level) {
     case 'kernel':
@@ -75,7 +75,7 @@ function planKernel(options: LevelOptions): Planner {
   }
   const lacking = missingOptions(bwrap);
   if (lacking.length > 0) {
-    const detail = `${bwrap} does not know ${lacking.join(', ')}`;
+    const detail = `${bwrap} does not support ${lacking.join(', ')}`;
     throw sandboxErrors.levelUnavailable('kernel', detail, 'Install bubblewrap 0.8 or later.');
   }
   const walls = wallArguments(options);
@@ -84,7 +84,7 @@ function planKernel(options: LevelOptions): Planner {
   const covered = inheritable('kernel').filter(
     (descriptor) => !Object.values<number>(descriptors).includes(descriptor),
   );
-  // Read as an empty list of options, a covered descriptor is closed by bubblewrap; nothing else makes it do so.
+  // Bubblewrap closes a descriptor that it reads as a list of options, here an empty one; there is no other way.
   const closing = covered.flatMap((descriptor) => ['--args', String(descriptor)]);
   return ({ path, args, environment, cwd, innerClockMs }) => {
     const clock = innerClockMs === undefined ? '0' : String(innerClockMs / 1000);
@@ -112,14 +112,14 @@ function planLimits(options: LevelOptions): Planner {
   });
 }
 
-/** What children would inherit from us. Only Linux tells; elsewhere Node's own care must do. */
+/** Descriptors that children would inherit. Only Linux lists them; elsewhere Node closes them itself. */
 function inheritable(level: SandboxLevel): number[] {
   if (process.platform !== 'linux') return [];
   const found = inheritableDescriptors();
   const beyond = found.find((descriptor) => descriptor > highestCovered);
   if (beyond === undefined) return found;
-  const detail = `descriptor ${beyond} was left open by whoever started this process`;
-  throw sandboxErrors.levelUnavailable(level, detail, 'Start it with no descriptors beside the standard three.');
+  const detail = `descriptor ${beyond} was left open by the program that started this process`;
+  throw sandboxErrors.levelUnavailable(level, detail, 'Start it with no open descriptors except the standard three.');
 }
 
 /** `prlimit` with its options; the program follows. */
@@ -134,7 +134,7 @@ function helper(level: SandboxLevel, name: string, debianPackage: string): strin
   if (path !== undefined) return path;
   const detail =
     process.platform === 'linux'
-      ? `${name} is not installed, or not root's alone to change`
+      ? `${name} is not installed, or users other than root can change it`
       : `${process.platform} has no ${name}`;
   throw sandboxErrors.levelUnavailable(level, detail, `Install it (Debian: apt-get install ${debianPackage}).`);
 }

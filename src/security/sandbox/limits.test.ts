@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { defaultLimits, inheritedHardLimits, prlimitArguments, resolveLimits, workerLimits } from './limits.ts';
 
-test('limits are the defaults with the departures of the policy', () => {
+test('limits are the defaults with the changes of the policy', () => {
   expect(resolveLimits({ maxProcesses: 7 })).toEqual({ ...defaultLimits, maxProcesses: 7 });
 });
 
-test('a limit that limits nothing is a mistake', () => {
+test('a limit that limits nothing is rejected', () => {
   for (const value of [0, -1, Number.NaN, 1.5, '7' as unknown as number, null as unknown as number]) {
     expect(() => resolveLimits({ maxProcesses: value })).toThrow(RangeError);
   }
@@ -19,12 +19,12 @@ test('each kernel limit is set as soft and hard limit', () => {
   expect(args).toContain(`--data=${512 * 1024 * 1024}:${512 * 1024 * 1024}`);
 });
 
-test('the process limit can be left out, and an infinite limit is', () => {
+test('the process limit can be left out, and an infinite limit is left out', () => {
   const args = prlimitArguments(resolveLimits(workerLimits), { countProcesses: false });
   for (const option of ['--nproc', '--as', '--cpu']) expect(args.some((word) => word.startsWith(option))).toBe(false);
 });
 
-test('no limit is set above the one that we were started with, which would be refused', () => {
+test('no limit is set above the inherited one, which would fail', () => {
   const inherited = inheritedHardLimits(
     [
       'Limit                     Soft Limit           Hard Limit           Units     ',

@@ -1,27 +1,27 @@
-// Every limit of the sandbox: its name, its default, and the attack that it stops. The kernel enforces those that
-// `prlimitArguments` spells; the watchdog, the cgroup and the capture enforce the rest.
+// Every limit of the sandbox: its name, its default, and the attack that it stops. The kernel enforces those of
+// `prlimitArguments`; the watchdog, the cgroup and the output capture enforce the rest.
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Limits of one process tree. `Infinity` switches one off. */
+/** Limits of one process tree. `Infinity` disables one. */
 export interface SandboxLimits {
-  /** Wall clock of a `run`. Stops: a command that never ends and holds its caller. */
+  /** Wall-clock time of a `run`. Stops: a command that never ends and blocks its caller. */
   readonly timeoutMs: number;
   /** Each of stdout and stderr of a `run`. Stops: endless output that fills our memory. */
   readonly maxOutputBytes: number;
   /** Bytes of arguments and environment. Stops: a request that makes the start itself expensive. */
   readonly maxArgumentBytes: number;
-  /** Trees alive at once in one sandbox. Stops: a flood of calls, each harmless alone. */
+  /** Trees running at the same time in one sandbox. Stops: a flood of calls, each of them harmless. */
   readonly maxConcurrent: number;
   /** Processes and threads of a tree. Stops: the fork bomb. */
   readonly maxProcesses: number;
   /** Memory of the whole tree, shared memory included. Stops: a memory bomb spread over many processes. */
   readonly maxMemoryBytes: number;
-  /** Private memory of one process (RLIMIT_DATA). Stops: the memory bomb, in the faulting call itself. */
+  /** Private memory of one process (RLIMIT_DATA). Stops: the memory bomb, in the allocating call itself. */
   readonly maxProcessDataBytes: number;
   /**
-   * Address space of one process (RLIMIT_AS). Stops: huge mappings that are filled faster than the watchdog looks.
+   * Address space of one process (RLIMIT_AS). Stops: huge mappings that are filled faster than the watchdog measures.
    * Engines that reserve far more than they use (V8, Go with race detector, the JVM) need `Infinity`.
    */
   readonly maxAddressSpaceBytes: number;
@@ -39,7 +39,7 @@ export interface SandboxLimits {
   readonly maxTmpFiles: number;
   /** Bytes that the tree writes to disks. Stops: filling the disk with many files, removed ones included. */
   readonly maxWrittenBytes: number;
-  /** New files on a file system that holds a writable directory, whoever makes them. Stops: using up its inodes. */
+  /** New files on a file system with a writable directory, by any process. Stops: using up its inodes. */
   readonly maxNewFiles: number;
 }
 
@@ -62,13 +62,13 @@ export const defaultLimits: SandboxLimits = {
   maxNewFiles: 200_000,
 };
 
-/** Limits for a worker written for Node: V8 reserves address space by the gigabyte and lives long. */
+/** Limits for a worker written for Node: V8 reserves gigabytes of address space, and workers run for long. */
 export const workerLimits: Partial<SandboxLimits> = {
   maxAddressSpaceBytes: Number.POSITIVE_INFINITY,
   maxCpuSeconds: Number.POSITIVE_INFINITY,
 };
 
-/** The defaults with the policy's departures; a limit that is no positive number is a mistake worth an exception. */
+/** The defaults with the policy's changes; throws for a limit that is not a positive number. */
 export function resolveLimits(departures: Partial<SandboxLimits> = {}): SandboxLimits {
   const limits = { ...defaultLimits, ...departures };
   for (const [name, value] of Object.entries(limits)) {
@@ -78,7 +78,7 @@ export function resolveLimits(departures: Partial<SandboxLimits> = {}): SandboxL
   return limits;
 }
 
-/** Hard limits of this process; to raise one is refused to everybody but root, so ours never go above them. */
+/** Hard limits of this process; only root can raise them, so ours never go above them. */
 export function inheritedHardLimits(text: string): Map<string, number> {
   const hard = new Map<string, number>();
   for (const line of text.split('\n').slice(1)) {
@@ -89,8 +89,8 @@ export function inheritedHardLimits(text: string): Map<string, number> {
 }
 
 /**
- * Arguments for `prlimit`, which sets soft and hard limits of itself and then becomes the program.
- * `countProcesses` is apart, because that limit may only be set where it counts this tree alone (see `identity.ts`).
+ * Arguments for `prlimit`, which sets its own soft and hard limits and then becomes the program. `countProcesses` is
+ * separate, because that limit may only be set if it counts only this tree (see `identity.ts`).
  */
 export function prlimitArguments(
   limits: SandboxLimits,
@@ -106,11 +106,11 @@ export function prlimitArguments(
     ['nproc', 'Max processes', options.countProcesses ? limits.maxProcesses : Number.POSITIVE_INFINITY],
     // A core dump would write the memory of the program into a writable directory.
     ['core', 'Max core file size', 0],
-    // Locked memory, queued signals and message queues are taken from the host user's allowance.
+    // Locked memory, queued signals and message queues count against the host user's limits.
     ['memlock', 'Max locked memory', 64 * KiB],
     ['sigpending', 'Max pending signals', 1024],
     ['msgqueue', 'Max msgqueue size', 0],
-    // Desktop systems hand these to users; a sandboxed program could starve its host with them.
+    // Desktop systems allow these to users; a sandboxed program could starve its host with them.
     ['nice', 'Max nice priority', 0],
     ['rtprio', 'Max realtime priority', 0],
   ];

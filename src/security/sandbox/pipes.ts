@@ -1,6 +1,6 @@
-// Pipes for the standard streams of a program. Node connects its children by sockets, and a socket can not be opened by
-// name: `echo x > /dev/stdout` fails. Node has no way to make a pipe, so `mkfifo` makes some ahead; they have no name
-// any more by the time a program is started.
+// Pipes for the standard streams of a program. Node connects its children by sockets, and a socket cannot be opened by
+// name: `echo x > /dev/stdout` fails. Node cannot create pipes, so `mkfifo` creates some in advance; their names are
+// deleted before a program starts.
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -10,26 +10,26 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { findHelper } from './bubblewrap.ts';
 
-/** The standard streams of a program that is about to be started. */
+/** The standard streams of a program that is about to start. */
 export interface StandardPipes {
-  /** What it is started with. */
+  /** The `stdio` option for the start. */
   readonly stdio: readonly ['ignore' | number, number, number];
   readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Closes the program's ends, once it has them. */
+  /** Closes the program's ends in this process, after the start. */
   handOn(): void;
-  /** Closes ours, where it could not be started. */
+  /** Closes our ends, if the start failed. */
   destroy(): void;
 }
 
-/** How many are made at a time: starting `mkfifo` costs more than the pipes. Each is one open descriptor until used. */
+/** How many are created at a time: starting `mkfifo` costs more than the pipes. Each is one open descriptor until used. */
 const batch = 16;
 
 /** Pipes that are ready, as descriptors open for both directions. */
 const ready: number[] = [];
 
-/** Makes the pipes; undefined where that is not possible, and Node's own sockets must do. */
+/** Creates the pipes; undefined if that is not possible, then Node's sockets are used. */
 export function standardPipes(stdin: 'ignore' | 'pipe'): StandardPipes | undefined {
   const wanted = stdin === 'pipe' ? 3 : 2;
   if (ready.length < wanted) ready.push(...makeFifos());
@@ -60,7 +60,7 @@ export function standardPipes(stdin: 'ignore' | 'pipe'): StandardPipes | undefin
   }
 }
 
-/** Opened anew, each end has flags of its own: ours never waits, the program's does, as programs expect. */
+/** Opened separately, each end has its own flags: ours is non-blocking, the program's blocks, as programs expect. */
 function makePipe(
   theirMode: number,
   theirs: number[],
@@ -81,7 +81,7 @@ function makePipe(
   }
 }
 
-/** Open to every user: the program is another one, and opening a stream by its name asks for permission again. */
+/** Accessible for every user: the program runs as another one, and opening a stream by name checks permissions again. */
 const mode = '666';
 
 function makeFifos(): number[] {

@@ -1,5 +1,5 @@
-// `mooring doctor`, the sandbox part: every layer is tried on this machine, now, by doing what it should prevent.
-// A layer holds when the attempt failed for the right reason, not when an option was given.
+// The sandbox part of `mooring doctor`: tests every layer on this machine by trying what it should prevent. A layer works
+// if the attempt failed for the right reason, not if an option was set.
 
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { createSandbox } from './sandbox.ts';
 
 const MiB = 1024 * 1024;
 
-/** Small, so that a probe that reaches a limit is over quickly. */
+/** Small, so that a probe that reaches a limit ends quickly. */
 const probeLimits = {
   timeoutMs: 5_000,
   maxProcesses: 16,
@@ -22,7 +22,7 @@ const probeLimits = {
   maxOutputBytes: 64 * 1024,
 } as const;
 
-/** What a probe found. */
+/** The outcome of a probe. */
 type Finding = { readonly holds: boolean; readonly detail: string };
 
 interface ProbeContext {
@@ -30,9 +30,9 @@ interface ProbeContext {
     script: string,
     more?: Partial<RunRequest>,
   ) => Promise<{ text: string; exitCode: number; stopped: string | null }>;
-  /** A readable file of the host that is bound nowhere. */
+  /** A readable file of the host that is not bound. */
   readonly hostFile: string;
-  /** In the environment of every probe. */
+  /** A variable in the environment of every probe. */
   readonly mark: string;
 }
 
@@ -97,7 +97,7 @@ const probes: readonly Probe[] = [
     look: async ({ run }) => {
       const { text } = await run('unshare --user true 2>&1; unshare --uts true 2>&1; grep ^Seccomp: /proc/self/status');
       const refused = (text.match(/not permitted/g) ?? []).length;
-      return { holds: refused === 2 && /Seccomp:\s+2/.test(text), detail: `${refused} of 2 forbidden calls refused` };
+      return { holds: refused === 2 && /Seccomp:\s+2/.test(text), detail: `${refused} of 2 forbidden calls denied` };
     },
   },
   {
@@ -135,10 +135,13 @@ const probes: readonly Probe[] = [
   },
   {
     layer: 'output limit',
-    remedy: 'Report this: it depends on nothing but this program.',
+    remedy: 'Report this as a bug of Mooring: it does not depend on the machine.',
     look: async ({ run }) => {
       const { stopped } = await run('exec yes');
-      return { holds: stopped === 'output', detail: stopped === 'output' ? 'endless output ended' : 'not ended' };
+      return {
+        holds: stopped === 'output',
+        detail: stopped === 'output' ? 'endless output was stopped' : 'endless output was not stopped',
+      };
     },
   },
   {
@@ -147,12 +150,12 @@ const probes: readonly Probe[] = [
     look: async ({ run, mark }) => {
       const { stopped } = await run('setsid sleep 60 & (sleep 60 &) ; sleep 60', { timeoutMs: 300 });
       const left = countMarked(mark);
-      return { holds: stopped === 'timeout' && left === 0, detail: `${left} processes left after a time-out` };
+      return { holds: stopped === 'timeout' && left === 0, detail: `${left} processes left after a timeout` };
     },
   },
 ];
 
-/** Tries each layer of the kernel level, and says which weaker level would work if it does not hold. */
+/** Tests each layer of the kernel level, and reports which weaker level would work if one fails. */
 export async function probeSandbox(): Promise<ProbeReport[]> {
   const directory = mkdtempSync(join(tmpdir(), 'mooring-probe-'));
   const hostFile = join(directory, 'host-file');
@@ -194,14 +197,14 @@ async function report({ layer, remedy, look }: Probe, context: ProbeContext): Pr
   }
 }
 
-/** Exact accounting is welcome but not needed, so its absence costs a line and not the level. */
+/** Exact accounting is useful but not required, so its absence costs a line and not the level. */
 async function controlGroupReport(): Promise<ProbeReport> {
   try {
     const sandbox = await createSandbox({ programs: ['true'], controlGroup: 'require', limits: probeLimits });
     const { exitCode } = await sandbox.run({ program: 'true' });
     return row('control group (optional)', exitCode === 0, sandbox.describe);
   } catch (cause) {
-    const detail = 'none can be made here; the watchdog counts in its place';
+    const detail = 'none can be created here; the watchdog measures instead';
     return { ...failure('control group (optional)', cause), detail };
   }
 }
@@ -230,7 +233,7 @@ function countMarked(mark: string): number {
     try {
       return /^\d+$/.test(entry) && readFileSync(`/proc/${entry}/environ`, 'utf8').includes(mark);
     } catch {
-      return false; // Ended meanwhile, or of another user and so not ours.
+      return false; // It has ended, or belongs to another user.
     }
   }).length;
 }

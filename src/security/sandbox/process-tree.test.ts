@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { measureTree } from './process-tree.ts';
 
-test('a tree is its root with all descendants', async () => {
+test('a tree is its root and all descendants', async () => {
   const child = spawn('/bin/sh', ['-c', '(sleep 30 & wait) & echo ready; wait'], { detached: true });
   try {
     await new Promise((resolve) => child.stdout.once('data', resolve));
@@ -16,6 +16,6 @@ test('a tree is its root with all descendants', async () => {
   }
 });
 
-test('a process that is gone has no tree', () => {
+test('a process that has ended has no tree', () => {
   expect(measureTree(2 ** 22 + 1)).toMatchObject({ pids: [], tasks: 0, memoryBytes: 0 });
 });

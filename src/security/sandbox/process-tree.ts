@@ -1,15 +1,15 @@
-// What the kernel tells about a running tree, read from /proc without any privilege: who belongs to it and how much
-// memory it holds. Reading only; who acts on it is `watchdog.ts`.
+// What the kernel reports about a running tree, read from /proc without privileges: its processes and their memory.
+// Only reads; `watchdog.ts` acts on it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A tree at one instant. */
+/** A tree at one moment. */
 export interface TreeUsage {
   /** Processes and threads. */
   readonly tasks: number;
   /** Anonymous and shared memory in RAM and swap; pages of program files are not counted. */
   readonly memoryBytes: number;
-  /** Written to disks so far, ended children included; `undefined` where the kernel does not tell us. */
+  /** Written to disks so far, including ended children; `undefined` if the kernel does not report it. */
   readonly writtenBytes: number | undefined;
   readonly pids: readonly number[];
 }
@@ -39,7 +39,7 @@ export function measureTree(root: number): TreeUsage {
   return { tasks, memoryBytes, writtenBytes, pids };
 }
 
-/** A process carries the count of the children that it has waited for, so the sum over a tree never shrinks. */
+/** A process includes the count of the children that it has waited for, so the sum over a tree never shrinks. */
 function writtenBy(pid: number): number | undefined {
   const io = readOrNothing(`/proc/${pid}/io`);
   return io === '' ? undefined : numberOf(io, 'write_bytes');
@@ -50,7 +50,7 @@ function childrenOf(pid: number): number[] {
   try {
     threads = readdirSync(`/proc/${pid}/task`);
   } catch {
-    return []; // It ended meanwhile; its children have a new parent, found through process 1 next time.
+    return []; // It has ended; its children have a new parent, which is found through process 1 next time.
   }
   return threads.flatMap((thread) =>
     readOrNothing(`/proc/${pid}/task/${thread}/children`).split(' ').map(Number).filter(Boolean),

@@ -34,7 +34,7 @@ test('a name becomes an absolute path in a system directory', () => {
   expect(table.get(table.get('ls')!.path)).toBe(table.get('ls'));
 });
 
-test('a program outside the system is taken from a read-only directory alone', () => {
+test('a program outside the system directories must be in a read-only directory', () => {
   const path = join(directory, 'tool');
   expect(resolvePrograms([path], { readOnly: [directory], writable: [] }).get('tool')?.path).toBe(path);
   expect(refusal(() => resolvePrograms([path], nowhere))).toBe('program-not-found');
@@ -43,7 +43,7 @@ test('a program outside the system is taken from a read-only directory alone', (
   );
 });
 
-test('what is no program is not found: text, directories, relative paths, links out', () => {
+test('files that are not programs are not found: text, directories, relative paths, links out', () => {
   const readOnly = [directory];
   for (const path of [join(directory, 'text'), directory, '/usr', './ls', 'usr/bin/ls', '/usr/bin/no-such', '']) {
     expect(refusal(() => resolvePrograms([{ name: 'x', path }], { readOnly, writable: [] }))).toBe('program-not-found');
@@ -63,21 +63,21 @@ const table = resolvePrograms(
 );
 const admit = (program: string, ...args: string[]) => refusal(() => admitCommand(table, program, args, 1_000));
 
-test('only programs of the table are admitted, by exact name or path', () => {
+test('only programs of the table are allowed, by exact name or path', () => {
   expect(admit('ls')).toBe('admitted');
   for (const name of ['LS', 'ls ', './ls', 'bin/ls', 'sh', '', '__proto__', 'toString']) {
     expect(admit(name)).toBe('program-not-allowed');
   }
 });
 
-test('options may be free, refused, or listed', () => {
+test('options can be allowed, denied, or listed', () => {
   expect(admit('ls', '-la', '--all')).toBe('admitted');
   expect(admit('cat', 'file', '-')).toBe('admitted');
   expect(admit('cat', '-n')).toBe('argument-refused');
   expect(admit('cat', '--', '-n')).toBe('admitted');
 });
 
-test('a listed option admits its joined and its valued form, and nothing that merely begins like it', () => {
+test('a listed option allows its joined form and its form with a value, and no other option with the same prefix', () => {
   for (const option of ['-name', '-l', '-la', '-al', '--color', '--color=always']) {
     expect(`${option} ${admit('find', option)}`).toBe(`${option} admitted`);
   }
@@ -86,7 +86,7 @@ test('a listed option admits its joined and its valued form, and nothing that me
   }
 });
 
-test('fixed arguments come first and are not judged as the request is', () => {
+test('fixed arguments come first and are not checked like those of a request', () => {
   expect(admitCommand(table, 'echo', ['a'], 1_000).args).toEqual(['-n', '--', 'a']);
 });
 

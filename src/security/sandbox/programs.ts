@@ -1,5 +1,5 @@
-// Which programs may be run, and with which arguments. Names become absolute paths once, when the sandbox is made;
-// a request can only pick from that table, so no search path and no shell takes part.
+// Which programs may be run, and with which arguments. Names are resolved to absolute paths once, when the sandbox is
+// created; a request can only choose from that table, so no search path and no shell is involved.
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, normalize } from 'node:path';
@@ -7,13 +7,13 @@ import type { ProgramRule } from './contract.ts';
 import { isInside } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
 
-/** Where names are looked up. They lie below directories that only root can write. */
+/** Where names are looked up. Only root can write there. */
 export const programDirectories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'] as const;
 
 /** Directories of the system, bound read-only at the kernel level. */
 export const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;
 
-/** A program of the policy with the path that is run. */
+/** A program of the policy with the path to run. */
 export interface ResolvedProgram extends ProgramRule {
   readonly path: string;
 }
@@ -21,7 +21,7 @@ export interface ResolvedProgram extends ProgramRule {
 /** The programs of a policy by name and by path. */
 export type ProgramTable = ReadonlyMap<string, ResolvedProgram>;
 
-/** Finds every program of the policy; one that is missing is an exception, so that a typing error shows at the start. */
+/** Finds every program of the policy. Throws if one is missing, so that a typing error shows at the start. */
 export function resolvePrograms(
   rules: readonly (string | ProgramRule)[],
   directories: { readonly readOnly: readonly string[]; readonly writable: readonly string[] },
@@ -43,7 +43,7 @@ function ruleOf(entry: string): ProgramRule {
   return isAbsolute(entry) ? { name: basename(entry), path: normalize(entry) } : { name: entry };
 }
 
-/** A regular file with an execute bit that nobody inside the sandbox can change. */
+/** A regular file with an execute bit that no program inside the sandbox can change. */
 function isRunnable(
   path: string,
   directories: { readonly readOnly: readonly string[]; readonly writable: readonly string[] },
@@ -56,11 +56,11 @@ function isRunnable(
     const changeable = directories.writable.some((root) => isInside(real, root) || isInside(path, root));
     return stats.isFile() && (stats.mode & 0o111) !== 0 && trusted && !changeable;
   } catch {
-    return false; // Not there, or not ours to see: the caller tries the next directory and then says so.
+    return false; // Missing or not accessible: the caller tries the next directory, and then reports it.
   }
 }
 
-/** The program of a request with its complete arguments, or an exception that says what was refused. */
+/** The program of a request with its complete arguments. Throws an error that says what was denied. */
 export function admitCommand(
   table: ProgramTable,
   program: string,
@@ -72,9 +72,10 @@ export function admitCommand(
   let bytes = 0;
   for (const argument of args) {
     if (typeof argument !== 'string') throw sandboxErrors.argumentRefused('not a string', String(argument));
-    if (argument.includes('\0')) throw sandboxErrors.argumentRefused('contains a NUL character', argument);
+    if (argument.includes('\0')) throw sandboxErrors.argumentRefused('it contains a NUL character', argument);
     bytes += Buffer.byteLength(argument) + 1;
-    if (bytes > maxArgumentBytes) throw sandboxErrors.argumentRefused(`more than ${maxArgumentBytes} bytes`, argument);
+    if (bytes > maxArgumentBytes)
+      throw sandboxErrors.argumentRefused(`all arguments together have more than ${maxArgumentBytes} bytes`, argument);
   }
   checkOptions(rule, args);
   return { path: rule.path, args: [...(rule.fixedArgs ?? []), ...args] };
@@ -86,7 +87,8 @@ function checkOptions({ options = 'allow', name }: ProgramRule, args: readonly s
   for (const argument of args) {
     if (argument === '--') return; // By convention everything after it is an operand.
     if (!argument.startsWith('-') || argument === '-') continue;
-    if (!isListed(argument, listed)) throw sandboxErrors.argumentRefused(`not an option allowed for ${name}`, argument);
+    if (!isListed(argument, listed))
+      throw sandboxErrors.argumentRefused(`${name} may not be used with this option`, argument);
   }
 }
 

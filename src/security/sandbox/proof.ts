@@ -1,4 +1,4 @@
-// One short run that looks at the walls from inside, before a sandbox is handed out. The long version with a line per
+// One short run that checks the isolation from inside, before a sandbox is returned. The long version with one line per
 // layer is `probe.ts`.
 
 import { Head } from './capture.ts';
@@ -8,7 +8,7 @@ import type { Planner } from './levels.ts';
 
 const proofTimeoutMs = 10_000;
 
-/** Runs `cat /proc/self/status` inside and reads there what the kernel says about the process. */
+/** Runs `cat /proc/self/status` inside and reads what the kernel reports about the process. */
 export async function proveWalls(plan: Planner): Promise<void> {
   const output = new Head(64 * 1024);
   try {
@@ -44,7 +44,7 @@ async function lookInside(plan: Planner, output: Head): Promise<number> {
   }
 }
 
-/** What the kernel's own report about the process contradicts. */
+/** Properties of the process that the kernel's report contradicts. */
 export function faults(status: string): string[] {
   const expected: [name: string, value: string, meaning: string][] = [
     ['CapEff', '0000000000000000', 'the program has capabilities'],
@@ -58,14 +58,14 @@ export function faults(status: string): string[] {
     .map(([, , meaning]) => meaning);
 }
 
-/** What an operator can do about the usual messages of bubblewrap. */
+/** What an operator can do about the common messages of bubblewrap. */
 export function remedyFor(message: string): string {
   if (/spawn E(PERM|INVAL)/.test(message)) {
-    return 'Root here may not become another user: grant CAP_SETUID and CAP_SETGID, or start the server as an ordinary user.';
+    return 'Root cannot switch to another user here: grant CAP_SETUID and CAP_SETGID, or start the server as an ordinary user.';
   }
   if (/namespace|uid map|Operation not permitted|EPERM/i.test(message)) {
     return 'Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0, an AppArmor profile for bwrap, or in a container a seccomp profile that permits them.';
   }
   if (/seccomp/i.test(message)) return 'The kernel needs CONFIG_SECCOMP_FILTER.';
-  return 'Run `mooring doctor` for the layer that fails.';
+  return 'Run `mooring doctor` to see which layer fails.';
 }

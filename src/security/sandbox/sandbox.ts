@@ -1,5 +1,5 @@
-// The sandbox itself: a policy made ready once, then programs run by it. Each wall has its own file; here they are put
-// together, and whatever goes out through this door has been proven to hold on this machine.
+// The sandbox itself: prepares a policy once, then runs programs by it. Each layer has its own file; this one combines
+// them, and returns a sandbox only after a check that it works on this machine.
 
 import type { Readable } from 'node:stream';
 import { Head, Tail } from './capture.ts';
@@ -37,12 +37,12 @@ import { startWatchdog } from './watchdog.ts';
 /** How much of a worker's standard error is kept. */
 const stderrTailBytes = 64 * 1024;
 
-/** The clock inside runs this much longer than ours: it is the second fence, for the case that we are gone. */
+/** The clock inside runs this much longer than ours: it is a second safeguard, in case this process has ended. */
 const innerClockSlackMs = 2_000;
 
 /**
- * Makes a sandbox, proves that its walls hold here, and only then hands it out. It throws a `SandboxError` otherwise,
- * so that the tool that needs it stays absent.
+ * Creates a sandbox, checks that its isolation works on this machine, and only then returns it. Otherwise it throws a
+ * `SandboxError`, so that the tool that needs it stays absent.
  *
  * @example
  * const sandbox = await createSandbox({ programs: ['ls', 'cat'], readOnly: ['/srv/project'] });
@@ -57,7 +57,7 @@ export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
   if (hidden !== undefined) rejectHidden(directories, hidden());
   const programs = resolvePrograms(policy.programs, directories);
   const environment = policy.environment ?? {};
-  buildEnvironment(environment); // A malformed name shows now and not at the first call.
+  buildEnvironment(environment); // Reports a malformed name now and not at the first call.
   const network = policy.network === 'host';
   const unixSockets = policy.unixSockets === true;
   const plan = planLevel(level, { identity, directories, limits, network, unixSockets, hidden });
@@ -69,7 +69,7 @@ export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
   });
 }
 
-/** Makes and removes a group once, since a place that looks writable may still refuse. */
+/** Creates and removes a group once, because a directory that looks writable may still fail. */
 async function usableControlGroups(
   wish: NonNullable<SandboxPolicy['controlGroup']>,
   limits: SandboxLimits,
@@ -85,11 +85,11 @@ async function usableControlGroups(
   } catch (cause) {
     if (required) throw sandboxErrors.levelUnavailable('kernel', `no control group: ${cause}`, controlGroupRemedy);
   }
-  if (required) throw sandboxErrors.levelUnavailable('kernel', 'no control group can be made', controlGroupRemedy);
+  if (required) throw sandboxErrors.levelUnavailable('kernel', 'no control group can be created', controlGroupRemedy);
   return undefined;
 }
 
-/** A tree in its own group; `undefined` where none can be had and none is required. */
+/** Creates a control group for a tree; `undefined` if none is available and none is required. */
 async function enclose(
   root: number,
   limits: SandboxLimits,
@@ -139,7 +139,7 @@ class PreparedSandbox implements Sandbox {
     const user = `host user ${identity.uid}${identity.isPrivate ? ' (private)' : ''}`;
     const account = controlGroups
       ? `control group version ${controlGroups.home.version}`
-      : 'watched without control group';
+      : 'monitored without control group';
     return `level ${level}, ${user}, ${account}`;
   }
 
@@ -158,7 +158,7 @@ class PreparedSandbox implements Sandbox {
     };
     capture(tree.stdout, stdout);
     capture(tree.stderr, stderr);
-    tree.stdin?.on('error', () => {}); // A program need not read what it is given.
+    tree.stdin?.on('error', () => {}); // A program may close its input without reading it.
     tree.stdin?.end(request.stdin);
     try {
       const report = await tree.ended;
@@ -200,7 +200,7 @@ class PreparedSandbox implements Sandbox {
     await Promise.allSettled(trees.map((tree) => tree.ended));
   }
 
-  /** Everything that can be refused is refused here, before anything is started. */
+  /** All checks happen here, before anything is started. */
   #launch(request: SpawnRequest, stdin: 'ignore' | 'pipe', timeoutMs: number | undefined): Launched {
     const { level, limits, programs, directories, checkDirectories, environment, plan } = this.#prepared;
     if (this.#closed) throw sandboxErrors.closed();
@@ -229,7 +229,7 @@ class PreparedSandbox implements Sandbox {
     tree.ended.then(forget, forget);
     return tree;
   }
-  /** Puts a tree under its control group and the watchdog, before its program begins. */
+  /** Assigns a tree to its control group and the watchdog, before its program starts. */
   async #watch(root: number, stop: (reason: StopReason) => void): Promise<() => void> {
     const { limits, directories, level, controlGroups } = this.#prepared;
     const controlGroup = await enclose(root, limits, controlGroups);

@@ -1,5 +1,5 @@
-// The filter is judged by running it: a small interpreter of classic BPF stands in for the kernel. That the real
-// kernel agrees is shown by the attack suite.
+// The filter is tested by running it: a small interpreter of classic BPF replaces the kernel. The attack suite shows
+// that the real kernel agrees.
 
 import { expect, test } from 'vitest';
 import type { FilterOptions } from './seccomp.ts';
@@ -12,7 +12,7 @@ const KILL = 'kill';
 const EPERM = 'error 1';
 const ENOSYS = 'error 38';
 
-/** Runs filter bytes on a call as the kernel would: an accumulator, forward jumps, a returned verdict. */
+/** Runs filter bytes on a call as the kernel would: an accumulator, forward jumps, a returned action. */
 function interpret(bytes: Buffer, call: { architecture: number; number: number; args?: readonly bigint[] }): string {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number >>> 0, 0);
@@ -77,7 +77,7 @@ const harmless = {
   arm64: { read: 63, write: 64, mmap: 222, execve: 221, exit_group: 94, futex: 98, getpid: 172, prlimit64: 261 },
 } as const;
 
-test.each(architectures)('%s: what every program does is allowed', (architecture) => {
+test.each(architectures)('%s: calls that every program makes are allowed', (architecture) => {
   for (const [name, number] of Object.entries(harmless[architecture])) {
     expect(`${name} ${judge(architecture, number)}`).toBe(`${name} ${ALLOW}`);
   }
@@ -95,13 +95,13 @@ test.each(architectures)('%s: calls that reach out of the sandbox fail with EPER
   for (const name of refused) expect(`${name} ${judgeCall(architecture, name)}`).toBe(`${name} ${EPERM}`);
 });
 
-test.each(architectures)('%s: calls with a safer sibling are said to be missing', (architecture) => {
+test.each(architectures)('%s: calls with a safer alternative are reported as missing', (architecture) => {
   for (const name of ['clone3', 'openat2', 'io_uring_setup', 'memfd_create', 'userfaultfd', 'shmget'] as const) {
     expect(`${name} ${judgeCall(architecture, name)}`).toBe(`${name} ${ENOSYS}`);
   }
 });
 
-test.each(architectures)('%s: every call of the table is refused for some arguments', (architecture) => {
+test.each(architectures)('%s: every call of the table is denied for some arguments', (architecture) => {
   const bad = [0xffff_ffff, 0o6777, 0o6777, 0o6777];
   const suspicious: Partial<Record<SystemCall, readonly number[]>> = {
     ioctl: [0, 0x5412],
@@ -134,12 +134,12 @@ test('x64: the x32 interface kills the process', () => {
   expect(judge('x64', 0xffffffff)).toBe(KILL);
 });
 
-test.each(architectures)('%s: a call that is newer than the table is said to be missing', (architecture) => {
+test.each(architectures)('%s: a call that is newer than the table is reported as missing', (architecture) => {
   expect(judge(architecture, highestKnownCall + 1)).toBe(ENOSYS);
   expect(judge(architecture, 521)).toBe(ENOSYS); // x32's ptrace without the x32 bit
 });
 
-test.each(architectures)('%s: clone makes processes and threads but no namespace', (architecture) => {
+test.each(architectures)('%s: clone can create processes and threads but no namespace', (architecture) => {
   const [SIGCHLD, threadFlags] = [17, 0x003d0f00];
   expect(judgeCall(architecture, 'clone', [SIGCHLD])).toBe(ALLOW);
   expect(judgeCall(architecture, 'clone', [threadFlags])).toBe(ALLOW);
@@ -148,7 +148,7 @@ test.each(architectures)('%s: clone makes processes and threads but no namespace
   }
 });
 
-test.each(architectures)('%s: without network no socket can be made, only pairs', (architecture) => {
+test.each(architectures)('%s: without network no socket can be created, only pairs', (architecture) => {
   for (const family of [0, 1, 2, 10, 16, 17, 31, 38, 40]) {
     expect(judgeCall(architecture, 'socket', [family, 1])).toBe(EPERM);
   }
@@ -157,7 +157,7 @@ test.each(architectures)('%s: without network no socket can be made, only pairs'
 });
 
 test.each(architectures)(
-  '%s: with network there are internet sockets, but neither raw nor packet nor netlink',
+  '%s: with network there are internet sockets, but neither raw nor packet nor netlink sockets',
   (architecture) => {
     const network = { network: true };
     const SOCK_CLOEXEC = 0o2000000;
@@ -178,7 +178,7 @@ test.each(architectures)('%s: bits above the 32 that the kernel reads do not hid
   expect(interpret(bytes, { ...call, args: [0n, 0x5401n] })).toBe(ALLOW);
 });
 
-test.each(architectures)('%s: no file gets a set-id bit, neither at birth nor later', (architecture) => {
+test.each(architectures)('%s: no file gets a set-id bit, neither when created nor later', (architecture) => {
   expect(judgeCall(architecture, 'fchmodat', [0, 0, 0o4755])).toBe(EPERM);
   expect(judgeCall(architecture, 'fchmodat', [0, 0, 0o755])).toBe(ALLOW);
   expect(judgeCall(architecture, 'fchmod', [0, 0o2755])).toBe(EPERM);
@@ -188,7 +188,7 @@ test.each(architectures)('%s: no file gets a set-id bit, neither at birth nor la
   expect(judgeCall(architecture, 'openat', [0, 0, 0, 0o4755])).toBe(ALLOW);
 });
 
-test('the present personality may be asked for, not changed', () => {
+test('the personality can be read, but not changed', () => {
   expect(judgeCall('x64', 'personality', [0xffffffff])).toBe(ALLOW);
   expect(judgeCall('x64', 'personality', [0x0040000])).toBe(EPERM);
 });

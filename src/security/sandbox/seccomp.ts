@@ -1,6 +1,6 @@
-// Which system calls a sandboxed program may not make, as a seccomp filter. The namespaces already take away what
-// most of these calls could reach; the filter takes away the kernel code behind them, where escapes have been found.
-// A deny list, since `execute_command` runs programs that we have never met; whatever is newer than our table is refused.
+// Which system calls a sandboxed program may not make, as a seccomp filter. Namespaces already block what most of these
+// calls could reach; the filter blocks the kernel code behind them, where escapes have been found. It is a deny list,
+// because `execute_command` runs arbitrary programs; calls that are newer than our table are denied.
 
 import type { Instruction } from './bpf.ts';
 import {
@@ -20,12 +20,12 @@ import {
 import type { Architecture, SystemCall } from './syscalls.ts';
 import { auditArchitectures, callNumber, highestKnownCall, x32CallBit } from './syscalls.ts';
 
-/** What the filter leaves open. */
+/** What the filter allows. */
 export interface FilterOptions {
   readonly architecture: Architecture;
   /** Internet sockets. */
   readonly network: boolean;
-  /** Unix sockets made with `socket`; pairs are always there, for a pair leads nowhere. */
+  /** Unix sockets created with `socket`; socket pairs are always allowed, because they lead nowhere. */
   readonly unixSockets: boolean;
 }
 
@@ -33,9 +33,9 @@ const EPERM = 1;
 const ENOSYS = 38;
 const EOPNOTSUPP = 95;
 
-/** Refused with EPERM, whatever the arguments. */
+/** Denied with EPERM, whatever the arguments. */
 const forbidden: readonly SystemCall[] = [
-  // Other processes: read, write, steer or borrow from them.
+  // Other processes: reading, writing or controlling them, or taking their descriptors.
   ...(['ptrace', 'process_vm_readv', 'process_vm_writev', 'process_madvise', 'pidfd_getfd', 'kcmp'] as const),
   // Mounts, in the old interface and the new one.
   ...(['mount', 'umount2', 'pivot_root', 'chroot', 'mount_setattr', 'move_mount', 'open_tree'] as const),
@@ -44,35 +44,35 @@ const forbidden: readonly SystemCall[] = [
   ...(['unshare', 'setns'] as const),
   // Keyrings are not namespaced.
   ...(['keyctl', 'add_key', 'request_key'] as const),
-  // Code inside the kernel.
+  // Code that runs inside the kernel.
   ...(['bpf', 'perf_event_open', 'init_module', 'finit_module', 'delete_module', 'create_module'] as const),
   ...(['query_module', 'get_kernel_syms', 'kexec_load', 'kexec_file_load', 'syslog', 'lookup_dcookie'] as const),
-  // Opening files by number walks around every path and mount.
+  // Opening files by handle bypasses every path and mount.
   ...(['open_by_handle_at', 'name_to_handle_at', 'fanotify_init', 'fanotify_mark'] as const),
   // The machine itself.
   ...(['swapon', 'swapoff', 'reboot', 'acct', 'quotactl', 'quotactl_fd', 'sethostname', 'setdomainname'] as const),
   ...(['settimeofday', 'clock_settime', 'clock_adjtime', 'adjtimex', 'vhangup', 'iopl', 'ioperm'] as const),
-  // Placement of memory, and calls that nothing of today uses.
+  // Placement of memory, and calls that no current program uses.
   ...(['mbind', 'set_mempolicy', 'set_mempolicy_home_node', 'migrate_pages', 'move_pages', 'modify_ldt'] as const),
   ...(['nfsservctl', 'uselib', 'ustat', 'sysfs', 'sysctl', 'remap_file_pages', 'vmsplice'] as const),
 ];
 
-/** Said to be missing, so that programs take their other road. */
+/** Reported as missing (ENOSYS), so that programs use their fallback. */
 const missing: readonly SystemCall[] = [
-  // Its flags lie in memory, where a filter cannot look; libraries fall back to `clone`.
+  // Its flags are in memory, where a filter cannot look; libraries fall back to `clone`.
   'clone3',
   // The same for the mode of a new file.
   'openat2',
-  // A second door to almost every call, past this filter.
+  // A second way to make almost every call, past this filter.
   ...(['io_uring_setup', 'io_uring_enter', 'io_uring_register'] as const),
   'userfaultfd',
   // Memory that belongs to no mapping: neither RLIMIT_DATA nor the watchdog would see it grow.
   ...(['memfd_create', 'memfd_secret', 'shmget', 'shmat', 'msgget', 'semget', 'mq_open'] as const),
-  // Taken from allowances that the host's user shares (fs.aio-max-nr, fs.inotify.max_user_instances).
+  // They use up limits that the host's user shares (fs.aio-max-nr, fs.inotify.max_user_instances).
   ...(['io_setup', 'inotify_init', 'inotify_init1'] as const),
 ];
 
-/** Takes disk without writing, so that the count of written bytes would miss it; libraries write zeros in its place. */
+/** Allocates disk space without writing, so the count of written bytes would miss it; libraries write zeros instead. */
 const unsupported: readonly SystemCall[] = ['fallocate'];
 
 const CLONE_NEW_ANY = 0x7e020000; // NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
@@ -87,18 +87,18 @@ const O_CREAT_OR_TMPFILE = 0o100 | 0o20000000;
 const refuse = [answer(verdicts.fail(EPERM))];
 const allow = [answer(verdicts.allow)];
 
-/** Refuses when an argument has any of these bits. */
+/** Denies the call if an argument has any of these bits. */
 function refuseBits(argument: number, bits: number): Instruction[] {
   return [load(argumentOffset(argument)), ...whenAnyBit(bits, refuse), ...allow];
 }
 
-/** Refuses a file created with a set-id bit: run later on the host, it would lend the rights of its owner. */
+/** Denies creating a file with a set-id bit: run later on the host, it would give the rights of its owner. */
 function refuseSetIdCreation(flags: number, mode: number): Instruction[] {
   const judgeMode = refuseBits(mode, SET_ID_BITS);
   return [load(argumentOffset(flags)), ...whenAnyBit(O_CREAT_OR_TMPFILE, judgeMode), ...allow];
 }
 
-/** Refuses address families and socket types outside the lists; raw and packet sockets are never in them. */
+/** Denies address families and socket types outside the lists; raw and packet sockets are never in them. */
 function refuseSocketsBeyond(families: readonly number[]): Instruction[] {
   return [
     load(argumentOffset(0)),
@@ -110,16 +110,16 @@ function refuseSocketsBeyond(families: readonly number[]): Instruction[] {
   ];
 }
 
-/** Calls that are judged by their arguments. Each body ends in an answer. */
+/** Calls that are filtered by their arguments. Each body ends in a return action. */
 function judgements(options: FilterOptions): [SystemCall, Instruction[]][] {
   const families = [...(options.unixSockets ? [AF_UNIX] : []), ...(options.network ? [AF_INET, AF_INET6] : [])];
   return [
     ['clone', refuseBits(0, CLONE_NEW_ANY)],
     ['socket', refuseSocketsBeyond(families)],
     ['socketpair', refuseSocketsBeyond([AF_UNIX])],
-    // Typing into the terminal of whoever started us.
+    // Typing into the terminal of the user who started us.
     ['ioctl', [load(argumentOffset(1)), ...whenEqual(TIOCSTI, refuse), ...whenEqual(TIOCLINUX, refuse), ...allow]],
-    // Switches off address randomisation, among others; asking for the present value is harmless.
+    // It can disable address randomization, for example; reading the current value is harmless.
     ['personality', [load(argumentOffset(0)), ...whenEqual(PERSONALITY_QUERY, allow), ...refuse]],
     ['chmod', refuseBits(1, SET_ID_BITS)],
     ['fchmod', refuseBits(1, SET_ID_BITS)],
@@ -146,7 +146,7 @@ export function filterProgram(options: FilterOptions): Instruction[] {
   ];
   const program: Instruction[] = [
     load(architectureOffset),
-    // Another interface (32-bit) has other numbers: every test below would judge the wrong call.
+    // Another interface (32-bit) has other numbers: every rule below would apply to the wrong call.
     ...unlessOneOf([auditArchitectures[architecture]], [answer(verdicts.killProcess)]),
     load(callNumberOffset),
     ...(architecture === 'x64' ? whenAtLeast(x32CallBit, [answer(verdicts.killProcess)]) : []),

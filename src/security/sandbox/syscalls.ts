@@ -1,5 +1,5 @@
-// Numbers of the system calls that the filter knows by name, for the two processor families that we support.
-// Facts of the Linux interface, which never change once given; which calls are refused is decided in `seccomp.ts`.
+// Numbers of the system calls that the filter knows by name, for the two supported processor families. They are part of
+// the stable Linux interface; which calls are denied is decided in `seccomp.ts`.
 
 /** Processor families with a table, by Node's names. */
 export type Architecture = 'x64' | 'arm64';
@@ -10,7 +10,7 @@ export const auditArchitectures: Readonly<Record<Architecture, number>> = {
   arm64: 0xc00000b7,
 };
 
-/** The highest number that this table's author has studied; a call beyond it is refused until someone has. */
+/** The highest call number that has been reviewed for this table; later calls are denied until they are reviewed. */
 export const highestKnownCall = 466;
 
 /** Numbers from here up are the x32 interface of x86-64 kernels. */
@@ -18,7 +18,7 @@ export const x32CallBit = 0x40000000;
 
 const absent = undefined;
 
-/** name: [x64, arm64]; `undefined` where the family never had the call. */
+/** name: [x64, arm64]; `undefined` if the family never had the call. */
 export const systemCalls = {
   acct: [163, 89],
   add_key: [248, 217],
@@ -126,7 +126,7 @@ export const systemCalls = {
 /** Name of a system call in the table. */
 export type SystemCall = keyof typeof systemCalls;
 
-/** The number of a call on a processor family; `undefined` where it does not exist there. */
+/** The number of a call on a processor family; `undefined` if it does not exist there. */
 export function callNumber(name: SystemCall, architecture: Architecture): number | undefined {
   return systemCalls[name][architecture === 'x64' ? 0 : 1];
 }

@@ -1,5 +1,5 @@
-// The two kinds of process tree: behind bubblewrap, where the kernel keeps it together, and a plain process group. Each
-// knows when its program may begin, how to end all of it, and how it ended.
+// The two kinds of process tree: under bubblewrap, where the kernel holds it together, and a plain process group. Each
+// knows when its program may start, how to end all of it, and how it ended.
 
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,18 +9,16 @@ import { accountFiles, descriptors } from './bubblewrap.ts';
 import type { ExitReport, StopReason } from './contract.ts';
 import { measureTree } from './process-tree.ts';
 
-/**
- * Called with the host's number of the first process before the program begins; what it returns is called at the end.
- */
+/** Called with the host's pid of the first process before the program starts. The returned function is called at the end. */
 export type StartHook = (pid: number, stop: (reason: StopReason) => void) => Promise<() => void>;
 
-/** What bubblewrap is told: its options and the system call filter. */
+/** The input of bubblewrap: its options and the system call filter. */
 export interface Walls {
   readonly args: Buffer;
   readonly filter: Buffer;
 }
 
-/** A killed tree is gone in milliseconds; past this we take the outer process as well. */
+/** A killed tree ends within milliseconds; after this we kill the outer process as well. */
 const killGraceMs = 1_000;
 
 type Outcome = Pick<ExitReport, 'exitCode' | 'signal'>;
@@ -29,12 +27,12 @@ const signalNames = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
 );
 
-/** Exit status as a shell says it, and the signal that it stands for. */
+/** Exit status in the convention of shells, and the signal that it means. */
 function outcomeOf(exitCode: number): Outcome {
   return { exitCode, signal: exitCode > 128 ? (signalNames.get(exitCode - 128) ?? null) : null };
 }
 
-/** Common to both kinds of tree: one reason to stop, one start hook, undone once. */
+/** Common to both kinds of tree: one reason to stop, one start hook, cleaned up once. */
 export abstract class Tree {
   protected readonly child: ChildProcess;
   readonly #onStart: StartHook | undefined;
@@ -46,7 +44,7 @@ export abstract class Tree {
     this.#resolveBegun = resolve;
   });
   stopped: StopReason | null = null;
-  /** Settles when everything is known about the end. */
+  /** Settles when all information about the end is known. */
   reported: Promise<void> = Promise.resolve();
 
   constructor(child: ChildProcess, onStart: StartHook | undefined) {
@@ -54,7 +52,7 @@ export abstract class Tree {
     this.#onStart = onStart;
   }
 
-  /** Puts the tree under watch; true when the program may begin. */
+  /** Starts monitoring the tree; true when the program may start. */
   protected async begin(pid: number): Promise<boolean> {
     const undo = await this.#onStart?.(pid, (reason) => this.stop(reason));
     if (this.#ended) undo?.();
@@ -81,15 +79,15 @@ export abstract class Tree {
   }
 
   protected abstract kill(): void;
-  /** Called when the first process is gone. */
+  /** Called when the first process has ended. */
   abstract sweep(): void;
-  /** How the program ended; `undefined` when it never began. */
+  /** How the program ended; `undefined` if it never started. */
   abstract outcome(code: number | null, signal: NodeJS.Signals | null): Outcome | undefined;
 }
 
 /**
- * A tree under bubblewrap. Ending process 1 of its pid namespace makes the kernel end all others first, and bubblewrap
- * reports only afterwards, so its exit is the proof that nobody is left.
+ * A tree under bubblewrap. When process 1 of its pid namespace ends, the kernel ends all others first, and bubblewrap
+ * reports only afterwards, so its exit proves that no process is left.
  */
 export class WalledTree extends Tree {
   readonly #gate: Duplex;
@@ -114,8 +112,8 @@ export class WalledTree extends Tree {
       this.#listen(status, (first) => this.begin(first).then(resolve, reject));
     });
     const arrived = new Promise<void>((resolve) => this.#gate.once('data', () => resolve()));
-    this.#gate.on('error', () => {}); // It closes without a word when the tree dies early; the exit says why.
-    // The program begins when its tree is under watch and bound to our life (see `gateScript`).
+    this.#gate.on('error', () => {}); // It closes without a report when the tree ends early; the exit status says why.
+    // The program starts when its tree is monitored and bound to our lifetime (see `waitScript`).
     Promise.all([watched, arrived]).then(
       ([mayBegin]) => (mayBegin ? this.#open() : undefined),
       () => this.stop('unwatched'),
@@ -150,7 +148,7 @@ export class WalledTree extends Tree {
   protected kill(): void {
     if (this.#exited) return;
     this.#gate.destroy();
-    // Before we know process 1, the program has not begun: the keeper ends what there is.
+    // Before process 1 is known, the program has not started: the supervisor process ends what there is.
     if (this.#first === undefined || !signal(this.#first)) this.#keeper.destroy();
   }
 
@@ -162,19 +160,19 @@ export class WalledTree extends Tree {
 
   outcome(): Outcome | undefined {
     if (this.#exitCode !== undefined) return outcomeOf(this.#exitCode);
-    // Ended from outside, so that bubblewrap could not report: by us, or by the kernel for want of memory.
+    // Ended from outside, so that bubblewrap could not report: by us, or by the kernel when memory ran out.
     return this.#opened || this.stopped !== null ? outcomeOf(128 + constants.signals.SIGKILL) : undefined;
   }
 }
 
-/** Groups that nothing but this process can end; the kernel ends walled trees with us, these need our last act. */
+/** Groups that only this process can end: the kernel ends isolated trees with us, but these we must end ourselves. */
 const livingGroups = new Set<GroupTree>();
 
 function endLivingGroups(): void {
   for (const group of livingGroups) group.stop('closed');
 }
 
-/** A tree without a namespace: a process group, and the descendants that we still find. A daemon can slip away. */
+/** A tree without a namespace: a process group, and the descendants that can still be found. A daemon can escape. */
 export class GroupTree extends Tree {
   constructor(child: ChildProcess, onStart: StartHook | undefined) {
     super(child, onStart);
@@ -206,24 +204,24 @@ export class GroupTree extends Tree {
   }
 }
 
-/** Node makes the further descriptors socket pairs, whichever way the bytes go. */
+/** Node makes additional descriptors socket pairs, in either direction. */
 function pipeAt(child: ChildProcess, descriptor: number): Duplex {
   return (child.stdio as readonly unknown[])[descriptor] as Duplex;
 }
 
 function send(child: ChildProcess, descriptor: number, content: string | Buffer): void {
   const pipe = pipeAt(child, descriptor);
-  pipe.on('error', () => {}); // As above: the exit says why.
+  pipe.on('error', () => {}); // As above: the exit status says why.
   pipe.resume();
   pipe.end(content);
 }
 
-/** Should the machine run out of memory, the kernel takes this tree first and not us. */
+/** If the machine runs out of memory, the kernel should end this tree first and not us. */
 function sacrifice(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
-    // Not granted in every container; the memory limit does not depend on it.
+    // Not permitted in every container; the memory limit does not depend on it.
   }
 }
 
@@ -231,6 +229,6 @@ function signal(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');
   } catch {
-    return false; // Already gone.
+    return false; // It has already ended.
   }
 }

@@ -1,5 +1,5 @@
-// The limits that no system call enforces for a whole tree: memory in total, number of processes where RLIMIT_NPROC
-// cannot be used, files in the private /tmp, growth of the disk behind writable directories. It looks, and says stop.
+// Limits that no system call enforces for a whole tree: total memory, number of processes if RLIMIT_NPROC cannot be used,
+// files in the private /tmp, growth of the disk behind writable directories. It measures, and calls stop.
 
 import { statfsSync } from 'node:fs';
 import type { ControlGroup } from './cgroup.ts';
@@ -7,23 +7,23 @@ import type { StopReason } from './contract.ts';
 import type { SandboxLimits } from './limits.ts';
 import { measureTree } from './process-tree.ts';
 
-/** Short enough that a memory bomb gains little between two looks, long enough that looking costs nothing. */
+/** Short enough that a memory bomb gains little between two measurements, long enough that they cost nothing. */
 const lookEveryMs = 100;
 
-/** What to look at. */
+/** What to measure. */
 export interface WatchOptions {
-  /** Host's number of the first process of the tree. */
+  /** The host's pid of the first process of the tree. */
   readonly root: number;
   readonly limits: SandboxLimits;
   /** Paths whose file systems must not grow too much. */
   readonly writable: readonly string[];
-  /** The tree has a mount of its own for /tmp. */
+  /** The tree has its own mount for /tmp. */
   readonly privateTmp: boolean;
-  /** Bounds processes and memory exactly, where there is one; we only ask whether the bound was hit. */
+  /** If there is one, it limits processes and memory exactly; we only check whether a limit was hit. */
   readonly controlGroup: ControlGroup | undefined;
 }
 
-/** Starts to look; the returned function ends it. */
+/** Starts to measure; the returned function stops it. */
 export function startWatchdog(options: WatchOptions, stop: (reason: StopReason) => void): () => void {
   const before = options.writable.map(usageOf);
   const timer = setInterval(() => {
@@ -46,7 +46,7 @@ function excess(options: WatchOptions, before: readonly (DiskUsage | undefined)[
   const tree = controlGroup === undefined || writable.length > 0 ? measureTree(root) : undefined;
   if (tree !== undefined && controlGroup === undefined) {
     if (tree.memoryBytes > limits.maxMemoryBytes) return 'memory';
-    // Where RLIMIT_NPROC holds, this is never reached; the margin keeps the two from disagreeing about threads.
+    // Never reached if RLIMIT_NPROC applies; the margin covers a different count of threads.
     if (tree.tasks > limits.maxProcesses * 1.5 + 8) return 'processes';
   }
   if (options.privateTmp && (usageOf(`/proc/${root}/root/tmp`)?.files ?? 0) > limits.maxTmpFiles) return 'disk';
@@ -54,7 +54,7 @@ function excess(options: WatchOptions, before: readonly (DiskUsage | undefined)[
   const grown = writable.some((path, index) => {
     const [then, now] = [before[index], usageOf(path)];
     if (then === undefined || now === undefined) return false;
-    // Others write to the same disk, so its growth in bytes decides only where the tree's own count is hidden from us.
+    // Others write to the same disk, so its growth in bytes counts only if the tree's own count is not available.
     const tooLarge = tree?.writtenBytes === undefined && now.bytes - then.bytes > limits.maxWrittenBytes;
     return tooLarge || now.files - then.files > limits.maxNewFiles;
   });
@@ -66,6 +66,6 @@ function usageOf(path: string): DiskUsage | undefined {
     const { blocks, bfree, bsize, files, ffree } = statfsSync(path);
     return { bytes: (blocks - bfree) * bsize, files: files - ffree };
   } catch {
-    return undefined; // The tree ended, or the file system does not tell: the other limits still hold.
+    return undefined; // The tree ended, or the file system reports nothing: the other limits still apply.
   }
 }

@@ -80,7 +80,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
       ['--follow', 'keep'],
     ]) {
       expect(texts(await execute(conversation, 'tail', args))).toMatch(
-        /^Command failed: permission denied: Argument refused/,
+        /^Command failed: permission denied: Argument not allowed/,
       );
     }
     expect(texts(await execute(conversation, 'cat', [join(folder, 'keep')]))).toBe('x');
@@ -273,7 +273,7 @@ test('S4-46: without the sandbox there is no execute_command, and the log says w
   const runAs = { uid: process.getuid?.() === 0 ? 0 : 1, gid: 0 };
   await server.use(system({ bus: false, commands: { runAs } }));
   expect(server.catalog.tools.has('execute_command')).toBe(false);
-  expect(logger.lines.join('\n')).toContain('execute_command is disabled: Sandbox level "kernel" does not hold');
+  expect(logger.lines.join('\n')).toContain('execute_command is disabled: Sandbox level "kernel" does not work');
 });
 
 test('the documented programs are those of the docs, word for word', () => {
