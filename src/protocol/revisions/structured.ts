@@ -1,4 +1,4 @@
-// Structured results on revisions that only know objects: a tool whose value is not always an object is wrapped in
+// Structured results on revisions that only support objects: a tool whose value is not always an object is wrapped in
 // `{ "result": value }`, schema and value alike. Wrapping is a property of the tool, not of the value.
 
 import { isObject } from '../json-rpc.ts';

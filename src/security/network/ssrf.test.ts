@@ -121,7 +121,7 @@ describe('a trap on every address of this machine', () => {
     },
   );
 
-  test('saw nobody', () => {
+  test('saw no connection', () => {
     expect(trap.connections()).toBe(0);
   });
 });

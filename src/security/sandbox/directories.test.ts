@@ -63,8 +63,8 @@ test('a directory that the sandbox user cannot enter or write is rejected at the
     refusal(() =>
       resolveDirectories(write ? { writable: [join(base, 'closed')] } : { readOnly: [join(base, 'closed')] }, stranger),
     );
-  expect(attempt(false)).toMatch(/user 64000 has no way through .*closed/);
-  expect(attempt(true)).toMatch(/user 64000 has no way through .*closed/);
+  expect(attempt(false)).toMatch(/user 64000 has no access to .*closed/);
+  expect(attempt(true)).toMatch(/user 64000 has no access to .*closed/);
 });
 
 test('the working directory is an allowed one, by default the first writable one', () => {
@@ -75,7 +75,7 @@ test('the working directory is an allowed one, by default the first writable one
   expect(admit('/srv/a/deep/../deeper')).toBe('/srv/a/deeper');
   expect(admit('/tmp/x')).toBe('/tmp/x');
   for (const wanted of ['/srv', '/srv/a/..', '/srv/ab', 'srv/a', '/srv/a\0', '/']) {
-    expect(refusal(() => admit(wanted))).toMatch(/Directory refused/);
+    expect(refusal(() => admit(wanted))).toMatch(/Directory not allowed/);
   }
   expect(refusal(() => admit('/tmp', false))).toMatch(/outside the allowed directories/);
 });
