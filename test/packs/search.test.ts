@@ -188,9 +188,13 @@ test('a private address is reached only because it was written down, and redirec
 test('the bounds of a policy win: an engine outside them is not asked, a private address needs its word', async () => {
   const { host, hostname } = new URL(engine.url);
   const bounds = async (network: object) => (await find(await open({ network }), { query: 'x' })).text;
-  expect(await bounds({ hosts: ['example.org'] })).toMatch(/^Search error: Connection to .* is not allowed: .*not on the list/);
+  expect(await bounds({ hosts: ['example.org'] })).toMatch(
+    /^Search error: Connection to .* is not allowed: .*not on the list/,
+  );
   expect(await bounds({})).toMatch(/^Search error: Connection to .* is not allowed: .*loopback/);
-  expect(await bounds({ allow: [host], deny: [hostname] })).toMatch(/^Search error: Connection to .* is not allowed: .*denied/);
+  expect(await bounds({ allow: [host], deny: [hostname] })).toMatch(
+    /^Search error: Connection to .* is not allowed: .*denied/,
+  );
   expect(engine.asked).toHaveLength(0);
   expect(numbers(await bounds({ allow: [host] }))).toHaveLength(5);
 });
