@@ -151,12 +151,12 @@ export const wireErrors = {
   overloaded: (retryAfterMs: number) => unavailable('Server overloaded: try again later', retryAfterMs),
   /** A request is large, and its caller, or all callers together, have too many large ones running. */
   tooMuchPending: () => unavailable('Server overloaded: too many large requests are running; wait for some to end'),
-  /** What the server keeps in memory for this caller, or for all callers together, has reached its limit. */
+  /** The data stored in memory for this caller, or for all callers together, has reached its limit. */
   tooMuchKept: () =>
-    unavailable('Server overloaded: too much is kept for this caller; end subscriptions that are not needed'),
+    unavailable('Server overloaded: too much data is stored for this caller; end subscriptions that are not needed'),
   tooManyWatched: (limit: number) => new WireError('internal', `Too many subscriptions; at most ${limit} resources`),
   watchedTooLong: (limit: number) =>
-    new WireError('internal', `Too many subscriptions; their URIs may have ${limit} characters altogether`),
+    new WireError('internal', `Too many subscriptions; their URIs may have at most ${limit} characters in total`),
   tooManySubscriptions: (limit: number) =>
     new WireError('internal', `Too many subscriptions; at most ${limit} on one connection`),
   /** A call that must be recorded and cannot be is not run. */

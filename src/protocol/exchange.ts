@@ -61,7 +61,7 @@ export interface Inbound {
   readonly peer?: Peer;
   /** Time of arrival on the monotonic clock, if the transport has read it. */
   readonly atMs?: number;
-  /** Length of the text of a message that was parsed by the transport; large requests are counted while they run. */
+  /** Text length of a message that the transport parsed; large requests are counted while they run. */
   readonly length?: number;
 }
 

@@ -148,7 +148,7 @@ interface Field {
   readonly optional: boolean;
   readonly is: (value: unknown) => boolean;
   readonly words: string;
-  /** Which limit holds for the length of a text. */
+  /** The limit for the length of a string. */
   readonly limit?: keyof ParamLimits;
 }
 
@@ -181,7 +181,7 @@ export function checkParams(method: MethodRow, params: Params | undefined, limit
 
 const listFlags = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'];
 
-/** What is wrong with the changes that a client wants to hear of. */
+/** What is wrong with the changes that a client wants to be notified of. */
 function checkNotifications(asked: Params, limits: ParamLimits): string | undefined {
   for (const flag of listFlags) {
     if (asked[flag] !== undefined && typeof asked[flag] !== 'boolean') return `notifications.${flag} must be a boolean`;
@@ -193,14 +193,14 @@ function checkNotifications(asked: Params, limits: ParamLimits): string | undefi
 
 function checkUris(uris: unknown, { maxWatched, maxWatchedLength, maxUriLength }: ParamLimits): string | undefined {
   if (!Array.isArray(uris)) return 'must be an array of URIs';
-  if (uris.length > maxWatched) return `names at most ${maxWatched} URIs`;
+  if (uris.length > maxWatched) return `must have at most ${maxWatched} URIs`;
   let length = 0;
   for (const uri of uris as unknown[]) {
     if (typeof uri !== 'string') return 'must be an array of URIs';
     if (uri.length > maxUriLength) return `must have URIs of at most ${maxUriLength} characters`;
     length += uri.length;
   }
-  return length > maxWatchedLength ? `must have at most ${maxWatchedLength} characters altogether` : undefined;
+  return length > maxWatchedLength ? `must have at most ${maxWatchedLength} characters in total` : undefined;
 }
 
 /** What is wrong with the argument that a client wants to complete. */
@@ -220,7 +220,7 @@ function checkCompletion(params: Params, { maxNameLength, maxUriLength }: ParamL
   return '"ref" must be {type: "ref/prompt", name} or {type: "ref/resource", uri}';
 }
 
-/** Says that a text is too long, without repeating it. */
+/** The message for a text that is too long, without repeating it. */
 export function tooLong(name: string, limit: number): string {
   return `${JSON.stringify(name)} must have at most ${limit} characters`;
 }

@@ -1,14 +1,14 @@
-// How long the parts of a request may be that the server looks up, keeps or sends back, in UTF-16 code units. Without
-// these limits one text may be as long as the whole message, and is paid for again with each copy.
+// Length limits for the parts of a request that the server looks up, stores or sends back, in UTF-16 code units. Without
+// them one text could be as long as the whole message, and would cost its length again with each copy.
 
 export interface ParamLimits {
-  /** Request ids: kept while the call runs, and repeated in its answer and in each notification of a subscription. */
+  /** Request ids: stored while the call runs, and repeated in its response and in each notification of a subscription. */
   readonly maxIdLength: number;
   /** Progress tokens: a tool that reports progress a thousand times sends the token back a thousand times. */
   readonly maxTokenLength: number;
-  /** Names of tools, prompts, arguments and log levels: looked up in tables, matched with the rules of a policy, logged. */
+  /** Names of tools, prompts, arguments and log levels: looked up in tables, matched with policy rules, logged. */
   readonly maxNameLength: number;
-  /** URIs of resources: kept by subscriptions, and matched in every spelling with the rules of a policy. */
+  /** URIs of resources: stored by subscriptions, and matched in every variant with policy rules. */
   readonly maxUriLength: number;
   /** Cursors: decoded and decrypted before anything is known about them. */
   readonly maxCursorLength: number;

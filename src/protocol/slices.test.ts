@@ -6,7 +6,7 @@ const busy = (ms: number): void => {
   while (performance.now() < until);
 };
 
-/** Counts turns of the event loop until it is told to stop. */
+/** Counts turns of the event loop until it is stopped. */
 function countTurns(): () => number {
   let turns = 0;
   let counting = true;
@@ -22,13 +22,13 @@ function countTurns(): () => number {
 }
 
 describe('work in slices', () => {
-  test('that is short is done at once', () => {
+  test('that is short is done immediately', () => {
     const done: number[] = [];
     expect(inSlices([1, 2, 3], (each) => void done.push(each))).toBeUndefined();
     expect(done).toEqual([1, 2, 3]);
   });
 
-  test('that is long goes on in later turns, and gets what is added meanwhile', async () => {
+  test('that is long continues in later turns, and includes items added in between', async () => {
     const items = new Set(Array.from({ length: 20 }, (_, n) => n));
     const done: number[] = [];
     const stop = countTurns();
@@ -51,7 +51,7 @@ describe('work in slices', () => {
     expect(stop()).toBeGreaterThan(25);
   });
 
-  test('that fails rejects, and leaves the others alone', async () => {
+  test('that fails rejects, and does not affect other work', async () => {
     const failing = inSlices([1, 2, 3], (each) => {
       busy(11);
       if (each === 2) throw new Error('on purpose');

@@ -1,16 +1,16 @@
-// Long work in slices: so much at a time, then everybody else's turn. For work whose length a caller can choose, such
-// as telling a thousand subscribers of ten thousand changes.
+// Runs long work in slices, with turns of the event loop between them. For work whose length a caller can choose, such
+// as notifying a thousand subscribers of ten thousand changes.
 
 import { monotonicMs } from './clock.ts';
 
-/** How long one slice may hold the event loop: nobody waits longer for an answer because of it. */
+/** How long one slice may block the event loop, and thereby delay other responses. */
 export const sliceMs = 10;
 
-/** Those who wait for their next slice. Only one of them runs per turn of the event loop, however many there are. */
+/** Work that waits for its next slice. Only one slice runs per turn of the event loop, however much work there is. */
 const waiting: (() => void)[] = [];
 let scheduled = false;
 
-/** Resolves in a later turn of the event loop, after those who asked before. */
+/** Resolves in a later turn of the event loop, in the order of the calls. */
 export function nextSlice(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
@@ -21,7 +21,7 @@ export function nextSlice(): Promise<void> {
 function schedule(): void {
   if (scheduled) return;
   scheduled = true;
-  // Node's own way costs no delay; a timer of 0 ms waits for at least one.
+  // setImmediate adds no delay; a timer of 0 ms waits for at least 1 ms.
   const { setImmediate: soon = setTimeout } = globalThis as { setImmediate?: (run: () => void) => unknown };
   soon(() => {
     scheduled = false;
@@ -31,8 +31,8 @@ function schedule(): void {
 }
 
 /**
- * Handles every item. Returns undefined when that took one slice or less, and a promise where it goes on in later turns.
- * Items are asked for one by one, so they may still be added and removed. What `handle` throws ends the work.
+ * Handles every item. Returns undefined if one slice was enough, and a promise if the work continues in later turns. Items
+ * are read one by one, so they may still be added and removed. An error of `handle` ends the work.
  */
 export function inSlices<T>(items: Iterable<T>, handle: (item: T) => void): undefined | Promise<void> {
   const iterator = items[Symbol.iterator]();
@@ -45,7 +45,7 @@ export function inSlices<T>(items: Iterable<T>, handle: (item: T) => void): unde
     }
     return true;
   };
-  // Work that is in slices already goes first.
+  // Work that is already in slices goes first.
   if (waiting.length === 0 && runSlice()) return undefined;
   return (async () => {
     do await nextSlice();

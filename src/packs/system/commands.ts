@@ -26,7 +26,7 @@ export interface CommandOptions {
   readonly limits?: Partial<SandboxLimits>;
   /** The user that programs run as when this process is root; never root. */
   readonly runAs?: { readonly uid: number; readonly gid: number };
-  /** The server's own files, which no program sees. */
+  /** The server's own files, which are hidden from programs. */
   readonly own?: OwnFiles | undefined;
   /** Wraps the sandbox for one call, so that starts of programs can be recorded. */
   readonly record?: (sandbox: Sandbox, ctx: Context) => Sandbox;

@@ -28,7 +28,7 @@ export type ScopesOf = (request: Pick<RequestInfo, 'method' | 'name'>) => readon
 
 const none: readonly string[] = [];
 
-/** What the methods that address one thing are about; who may not read a resource may not watch it either. */
+/** The kind of target of each method; a caller that may not read a resource may not watch it either. */
 const kinds: ReadonlyMap<string, 'tools' | 'resources' | 'prompts'> = new Map([
   ['tools/call', 'tools'],
   ['prompts/get', 'prompts'],
@@ -44,7 +44,7 @@ export function compileScopes(rules: readonly ScopeRule[]): ScopesOf {
   return ({ method, name }) => {
     const kind = kinds.get(method);
     if (name === undefined || kind === undefined) return none;
-    // A second spelling of a URI is no way around its scopes.
+    // A variant of a URI must not bypass its scopes.
     const names = kind === 'resources' ? spellingsOf(name) : [name];
     const needed = compiled.flatMap(({ scopes, fits }) => (names.some(fits[kind]) ? scopes : none));
     return needed.length === 0 ? none : [...new Set(needed)];
@@ -88,7 +88,7 @@ function listenedUris({ params }: RequestInfo): readonly string[] {
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : [];
 }
 
-/** One change is told to many: what it needs is found once. */
+/** One change is sent to many callers: the scopes it needs are looked up once. */
 function changeFilter(scopesOf: ScopesOf): ChangeFilter {
   let last: { readonly uri: string; readonly scopes: readonly string[] } | undefined;
   return (uri, principal) => {

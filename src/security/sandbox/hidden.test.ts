@@ -19,7 +19,7 @@ const same: Identity = { uid: 1, gid: 1, changes: false, isPrivate: false };
 const cover = (path: string): string[] => ['--perms', '0555', '--size', '4096', '--tmpfs', path, '--remount-ro', path];
 const slash = [{ device: '1:1', root: '/', point: '/' }];
 
-test('folders become empty and files unreadable, where a visible directory holds them', () => {
+test('hidden folders are empty and hidden files unreadable inside visible directories', () => {
   const directories = { readOnly: [at('root')], writable: [] };
   const hidden = { folders: [at('root/data')], files: [at('root/conf.json'), at('root/data/inner')] };
   expect(hiddenArguments(hidden, directories, same, slash)).toEqual([
@@ -30,7 +30,7 @@ test('folders become empty and files unreadable, where a visible directory holds
   expect(hiddenArguments(hidden, { readOnly: [at('other')], writable: [] }, same, slash)).toEqual([]);
 });
 
-test('a folder that is missing is made, for its owner alone; a missing file needs no cover', () => {
+test('a missing folder is created with access only for its owner; a missing file needs no cover', () => {
   const hidden = { folders: [at('root/later')], files: [at('root/none')] };
   expect(hiddenArguments(hidden, { readOnly: [], writable: [at('root')] }, same, slash)).toEqual(
     cover(at('root/later')),
@@ -38,7 +38,7 @@ test('a folder that is missing is made, for its owner alone; a missing file need
   expect(statSync(at('root/later')).mode & 0o777).toBe(0o700);
 });
 
-test('what the user of the sandbox can not reach needs no cover', () => {
+test('a path that the sandbox user cannot access needs no cover', () => {
   const other: Identity = { uid: 54_321, gid: 54_321, changes: true, isPrivate: true };
   const directories = { readOnly: [at('root')], writable: [] };
   const hidden = { folders: [at('root/data')], files: [] };
@@ -47,7 +47,7 @@ test('what the user of the sandbox can not reach needs no cover', () => {
   expect(hiddenArguments(hidden, directories, other, slash)).toEqual([]);
 });
 
-test('a directory inside a hidden folder can not be shown', () => {
+test('a directory inside a hidden folder cannot be shown', () => {
   const hidden = { folders: [at('root/data')], files: [] };
   for (const path of ['root/data', 'root/data/inner']) {
     expect(() => rejectHidden({ readOnly: [at(path)], writable: [] }, hidden)).toThrow('belongs to the server itself');
@@ -55,7 +55,7 @@ test('a directory inside a hidden folder can not be shown', () => {
   rejectHidden({ readOnly: [at('root')], writable: [] }, hidden);
 });
 
-test('the table of mounts leads to second paths: of the folder, of what is around it, and of what is in it', () => {
+test('the mount table leads to second paths: of the folder, of its parents, and of its contents', () => {
   for (const name of ['m1', 'm2/data', 'm3', 'm4']) mkdirSync(at(name), { recursive: true });
   const mounts = [
     ...slash,
@@ -72,7 +72,7 @@ test('the table of mounts leads to second paths: of the folder, of what is aroun
   ]);
 });
 
-test('the table of mounts is read with its escapes', () => {
+test('escapes in the mount table are decoded', () => {
   const line = '36 35 98:0 /mnt1/a\\040b /mnt2\\011c rw,noatime master:1 - ext3 /dev/root rw,errors=continue';
   expect(parseMounts(`${line}\n\n`)).toEqual([{ device: '98:0', root: '/mnt1/a b', point: '/mnt2\tc' }]);
 });

@@ -1,5 +1,5 @@
-// Files and folders that no program inside sees although a visible directory holds them: the server's own data, keys
-// and settings. They are covered by empty mounts, also where a bind mount shows them under a second path.
+// Files and folders inside visible directories that sandboxed programs must not see: the server's own data, keys and
+// settings. Empty mounts cover them, also if a bind mount shows them under a second path.
 
 import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -9,13 +9,13 @@ import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
 import { systemDirectories } from './programs.ts';
 
-/** One line of the kernel's table of mounts. */
+/** One line of the kernel's mount table. */
 export interface Mount {
   /** Number of the file system. */
   readonly device: string;
-  /** The directory or file of that file system that is shown. */
+  /** The directory or file of that file system that is mounted. */
   readonly root: string;
-  /** Where it is shown. */
+  /** Where it is mounted. */
   readonly point: string;
 }
 
@@ -24,14 +24,14 @@ interface Covered {
   readonly kind: 'folder' | 'file';
 }
 
-/** Throws when a directory of the policy lies in a hidden folder: there would be nothing left to show. */
+/** Throws when a directory of the policy is in a hidden folder: there would be nothing left to show. */
 export function rejectHidden({ readOnly, writable }: Directories, { folders }: HiddenPaths): void {
   const hidden = folders.flatMap(realPathOf);
   const wrong = [...readOnly, ...writable].find((path) => hidden.some((folder) => isInside(path, folder)));
-  if (wrong !== undefined) throw sandboxErrors.directoryRefused('belongs to the server itself', wrong);
+  if (wrong !== undefined) throw sandboxErrors.directoryRefused('it belongs to the server itself', wrong);
 }
 
-/** The options of bubblewrap that cover what is hidden, for one run. They follow those that bind the directories. */
+/** The bubblewrap options that cover hidden paths, for one run. They follow those that bind the directories. */
 export function hiddenArguments(
   { folders, files }: HiddenPaths,
   { readOnly, writable }: Directories,
@@ -50,7 +50,7 @@ export function hiddenArguments(
       .filter(({ path }) => isVisible(path) && visible.every((directory) => !isInside(directory, path)))
       .filter(({ path }) => !covered.some((other) => other.path !== path && isInside(path, other.path)))
       .filter(({ path }, index, all) => all.findIndex((other) => other.path === path) === index)
-      // What its user cannot reach needs no cover, and bubblewrap, which is that user, could not put one there.
+      // What its user cannot access needs no cover, and bubblewrap, which runs as that user, could not mount one there.
       .filter(({ path }) => mayEnter(dirname(path), identity))
       .flatMap(({ path, kind }) =>
         kind === 'folder'
@@ -60,16 +60,16 @@ export function hiddenArguments(
   );
 }
 
-/** Nothing can be mounted on a folder that does not exist, and the server may make it while a program runs. */
+/** A folder must exist to mount something on it, and the server may create it while a program runs. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {
-    // Then the server cannot make it either.
+    // Then the server cannot create it either.
   }
 }
 
-/** Where else the same thing is shown, by the table of mounts. */
+/** Other paths of the same file or folder, according to the mount table. */
 export function secondPaths({ path, kind }: Covered, mounts: readonly Mount[]): Covered[] {
   const home = mounts
     .filter(({ point }) => isInside(path, point))
@@ -83,7 +83,7 @@ export function secondPaths({ path, kind }: Covered, mounts: readonly Mount[]): 
     .flatMap((mount): Covered[] => {
       if (mount === home || mount.device !== home.device) return [];
       if (isInside(inner, mount.root)) return [{ path: join(mount.point, relative(mount.root, inner)), kind }];
-      // A part of a hidden folder, shown by itself.
+      // A part of a hidden folder that is mounted separately.
       return isInside(mount.root, inner)
         ? [{ path: mount.point, kind: isFolder(mount.point) ? 'folder' : 'file' }]
         : [];
@@ -91,7 +91,7 @@ export function secondPaths({ path, kind }: Covered, mounts: readonly Mount[]): 
     .filter((each) => each.path !== path && exists(each.path));
 }
 
-/** The mounts of this process, later ones covering earlier ones. */
+/** The mounts of this process; later ones cover earlier ones. */
 function readMounts(): Mount[] {
   return parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
 }
@@ -110,7 +110,7 @@ function realPathOf(path: string): string[] {
   try {
     return [realpathSync(path)];
   } catch {
-    return []; // Not there, so there is nothing to hide.
+    return []; // It does not exist, so there is nothing to hide.
   }
 }
 
