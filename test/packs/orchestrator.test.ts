@@ -85,7 +85,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     expect(result).toEqual({
       resources: [
         { uri: `worker://${id}`, name: 'w', description: 'State of sh (running)', mimeType: 'application/json' },
-        { uri: `worker://${id}/output`, name: 'w output', description: 'What sh printed last', mimeType: 'text/plain' },
+        { uri: `worker://${id}/output`, name: 'w output', description: 'Latest output of sh', mimeType: 'text/plain' },
       ],
     });
     const output = await conversation.request('resources/read', { uri: `worker://${id}/output` }, 4);

@@ -125,13 +125,13 @@ test('abstracts can be left out, and the number of papers is a limit', async () 
   expect(answer.papers[0]).not.toHaveProperty('abstract');
 });
 
-test('a source that keeps failing is left alone, and its health says so', async () => {
+test('a source that keeps failing is paused, and its health says so', async () => {
   const { urls, asked, fail } = await startFakeLibraries();
   const { find, pack } = await open({ urls, sources: ['crossref'], limits: { breakerThreshold: 2 } });
   fail('crossref', 500);
   await find({ query: 'a' });
   await find({ query: 'b' });
-  expect(await find({ query: 'c' })).toContain('left alone');
+  expect(await find({ query: 'c' })).toContain('are paused for another');
   expect(asked).toHaveLength(2);
   expect(pack.health['crossref']).toMatchObject({ state: 'open', calls: 2, failures: 2 });
 });

@@ -81,7 +81,7 @@ test('nothing found is an answer', async () => {
   });
 });
 
-test('a challenge is said to be one, is not tried again, and the engine is left alone', async () => {
+test('a challenge is said to be one, is not tried again, and the engine is paused', async () => {
   engine.behave('challenge');
   const conversation = await open();
   const first = await find(conversation, { query: 'x' });
@@ -112,14 +112,14 @@ test('passing failures are tried again', async () => {
   expect(engine.asked).toHaveLength(3);
 });
 
-test('a refusal is not tried again, and after some failures the engine is left alone', async () => {
+test('a refusal is not tried again, and after some failures the engine is paused', async () => {
   engine.behave(403);
   const conversation = await open({ limits: { breakerThreshold: 2 } });
   expect((await find(conversation, { query: 'a' })).text).toBe(
     'Search error: DuckDuckGo responded with status 403 (forbidden)',
   );
   await find(conversation, { query: 'b' });
-  expect((await find(conversation, { query: 'c' })).text).toContain('left alone');
+  expect((await find(conversation, { query: 'c' })).text).toContain('are paused for another');
   expect(engine.asked).toHaveLength(2);
 });
 

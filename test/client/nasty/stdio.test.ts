@@ -65,7 +65,7 @@ describe('a server that can not be talked to', () => {
     ],
     ['text-ids', 'connect-timeout', /an answer to id "1"/, { ...handshake, connectTimeoutMs: 500 }],
     ['bad-version', 'unsupported-revision', /the server uses revision 1999-01-01/],
-    ['no-version', 'unsupported-revision', /names no protocolVersion/],
+    ['no-version', 'unsupported-revision', /has no protocolVersion/],
     ['refuses-initialize', 'not-mcp', /We are closed on Sundays/],
     ['proper', 'unsupported-revision', /does not speak 2026-07-28/, { revision: '2026-07-28' }],
     ['stateless', 'not-mcp', /Method not found/, handshake],
