@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `mcp-clipboardify`: the clipboard profile under the name its document gives it.
+// The program `mcp-clipboardify`: the clipboard profile under the name clients know it by.
 
 import { runProfile } from './run.ts';
 

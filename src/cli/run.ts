@@ -1,4 +1,4 @@
-// The command line: finds the command, loads it, turns mistakes into a sentence and an exit code. Nothing else.
+// The command line: finds the command, loads it, and turns errors into a message and an exit code.
 
 import { Mistake } from '../app/mistake.ts';
 import { version } from '../app/version.ts';
@@ -6,51 +6,71 @@ import { run as serve } from './commands/serve.ts';
 
 interface Command {
   readonly about: string;
-  readonly group: 'Serve' | 'Set up' | 'Use a server' | 'Guard';
+  readonly group: 'Serve' | 'Set up' | 'Use a server' | 'Security';
   load(): Promise<{ run(args: readonly string[]): Promise<number> }>;
 }
 
-/** One row per command. Modules are loaded when the command is run; `serve` is what most starts are, and is there. */
+/** One row per command. Modules are loaded when the command runs, except for `serve`, which clients start most. */
 const commands: Readonly<Record<string, Command>> = {
   serve: {
     group: 'Serve',
     about: 'serve a profile over stdio or HTTP',
     load: async () => ({ run: (args) => serve(args) }),
   },
-  install: { group: 'Set up', about: 'put Mooring into an AI client', load: () => import('./commands/install.ts') },
-  uninstall: { group: 'Set up', about: 'take it out again', load: () => import('./commands/uninstall.ts') },
-  init: { group: 'Set up', about: 'write a configuration to start from', load: () => import('./commands/init.ts') },
+  install: { group: 'Set up', about: 'add Mooring to an AI client', load: () => import('./commands/install.ts') },
+  uninstall: {
+    group: 'Set up',
+    about: 'remove Mooring from an AI client',
+    load: () => import('./commands/uninstall.ts'),
+  },
+  init: { group: 'Set up', about: 'create a configuration file', load: () => import('./commands/init.ts') },
   config: {
     group: 'Set up',
-    about: 'show the settings and where each comes from',
+    about: 'show the settings and where each one comes from',
     load: () => import('./commands/config.ts'),
   },
-  doctor: { group: 'Set up', about: 'try what works on this machine', load: () => import('./commands/doctor.ts') },
-  tools: { group: 'Use a server', about: 'list its tools, or explain one', load: () => import('./commands/tools.ts') },
+  doctor: { group: 'Set up', about: 'check what works on this machine', load: () => import('./commands/doctor.ts') },
+  tools: { group: 'Use a server', about: 'list its tools, or describe one', load: () => import('./commands/tools.ts') },
   call: { group: 'Use a server', about: 'call a tool', load: () => import('./commands/call.ts') },
   resources: { group: 'Use a server', about: 'list its resources', load: () => import('./commands/resources.ts') },
   read: { group: 'Use a server', about: 'read a resource', load: () => import('./commands/read.ts') },
-  watch: { group: 'Use a server', about: 'tell when something changes', load: () => import('./commands/watch.ts') },
+  watch: { group: 'Use a server', about: 'print a line for each change', load: () => import('./commands/watch.ts') },
   prompts: { group: 'Use a server', about: 'list its prompts', load: () => import('./commands/prompts.ts') },
-  prompt: { group: 'Use a server', about: 'show what a prompt comes to', load: () => import('./commands/prompt.ts') },
+  prompt: {
+    group: 'Use a server',
+    about: 'print the messages of a prompt',
+    load: () => import('./commands/prompt.ts'),
+  },
   ping: {
     group: 'Use a server',
-    about: 'whether it is there, who it is, what it speaks',
+    about: 'show its name, protocol revision and response times',
     load: () => import('./commands/ping.ts'),
   },
   logout: {
     group: 'Use a server',
-    about: 'forget a sign-in and revoke its tokens',
+    about: 'sign out and revoke the tokens',
     load: () => import('./commands/logout.ts'),
   },
-  token: { group: 'Guard', about: 'tokens for a server over HTTP', load: () => import('./commands/token.ts') },
-  policy: { group: 'Guard', about: 'what a policy says about a call', load: () => import('./commands/policy.ts') },
+  token: {
+    group: 'Security',
+    about: 'create, list and revoke bearer tokens',
+    load: () => import('./commands/token.ts'),
+  },
+  policy: {
+    group: 'Security',
+    about: 'validate a policy and explain its decisions',
+    load: () => import('./commands/policy.ts'),
+  },
   notes: {
-    group: 'Guard',
-    about: 'who keeps notes here, and deleting some',
+    group: 'Security',
+    about: 'show which callers store notes, and delete notes',
     load: () => import('./commands/notes.ts'),
   },
-  audit: { group: 'Guard', about: 'check, follow and search the audit log', load: () => import('./commands/audit.ts') },
+  audit: {
+    group: 'Security',
+    about: 'verify, follow and search the audit log',
+    load: () => import('./commands/audit.ts'),
+  },
 };
 
 /** Runs a command line. */
@@ -58,13 +78,13 @@ export function run(argv: readonly string[]): void {
   finish(dispatch(argv));
 }
 
-/** Runs a program that is one profile; `--version` and all options of serve are its own. */
+/** Runs a program that serves one fixed profile. It accepts `--version` and all options of serve. */
 export function runProfile(program: string, profile: string, argv: readonly string[]): void {
   const [first] = argv;
   finish(first === '--version' || first === '-v' ? dispatch(argv) : serve(argv, { program, profile }));
 }
 
-/** Sets the exit code: 0 fine, 1 failed, 2 asked for wrongly. */
+/** Sets the exit code: 0 success, 1 failure, 2 usage error. */
 function finish(work: Promise<number>): void {
   work.then(
     (code) => {
@@ -86,7 +106,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  // What clients are told to start is `npx -y mooring`: without a word, and without a person, that serves.
+  // Clients start `npx -y mooring`: without a command, and without a terminal, that serves.
   if (first === undefined) return process.stdin.isTTY === true ? help() : load('serve', []);
   if (first === '--help' || first === '-h') return help();
   if (first === 'help') return rest[0] === undefined ? help() : load(rest[0], ['--help']);
@@ -99,7 +119,7 @@ async function load(name: string, args: readonly string[]): Promise<number> {
   if (command === undefined) {
     const { nearest } = await import('../app/text/nearest.ts');
     const meant = nearest(name, Object.keys(commands));
-    const hint = meant === undefined ? '"mooring --help" lists them' : `did you mean ${JSON.stringify(meant)}?`;
+    const hint = meant === undefined ? '"mooring --help" lists all commands' : `did you mean ${JSON.stringify(meant)}?`;
     throw new Mistake(`Unknown command ${JSON.stringify(name)}; ${hint}`);
   }
   return (await command.load()).run(args);
@@ -113,14 +133,15 @@ async function help(): Promise<number> {
     const rows = Object.entries(commands).filter(([, command]) => command.group === group);
     return `${out.style.strong(group)}\n${rows.map(([name, { about }]) => `  ${out.style.name(name.padEnd(12))}${about}`).join('\n')}`;
   });
-  out.write(`${out.style.strong('mooring')}: MCP servers that any client can tie up to
+  out.write(`${out.style.strong('mooring')}: run, use and secure MCP servers
 
 Usage: mooring <command> [options]
        mooring --version
 
 ${sections.join('\n\n')}
 
-"mooring <command> --help" explains a command. Without one, and with stdin from a program, it serves on stdio.
+"mooring <command> --help" shows the options of a command.
+Without a command, and with stdin from a program instead of a terminal, mooring serves on stdio.
 `);
   return 0;
 }

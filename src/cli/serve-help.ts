@@ -1,4 +1,4 @@
-// The help of `mooring serve`, made from the rows it is about. Loaded only when somebody asks.
+// The help of `mooring serve`, built from the rows of options and profiles. Loaded only for --help.
 
 import { type Option, options } from '../app/config/options.ts';
 import { defaultProfile, profiles } from '../app/profiles/index.ts';
@@ -24,38 +24,38 @@ export function serveHelp({ style, width }: Output, fixed?: Fixed): string {
     ...(fixed === undefined
       ? [
           'Usage: mooring serve [profile] [options] [-- DIR …]\n',
-          '\nServes a ready-made MCP server on stdin and stdout, or over HTTP.\n',
+          '\nStarts an MCP server on stdin and stdout, or over HTTP. A profile is a ready-made server.\n',
           title('Profiles'),
           list(profileRows()),
         ]
       : [
           `Usage: ${fixed.program} [options] [-- DIR …]\n`,
           `\nServes ${profiles[fixed.profile]?.about}.\n`,
-          `The profile is fixed: this is "mooring serve ${fixed.profile}", on stdin and stdout, or over HTTP.\n`,
+          `This is "mooring serve ${fixed.profile}": it serves on stdin and stdout, or over HTTP.\n`,
         ]),
-    title('What it offers'),
-    list([...flags('what'), ['-- DIR …', 'the same as --root for each of them']]),
-    title('Over HTTP'),
+    title('Features'),
+    list([...flags('what'), ['-- DIR …', 'same as --root for each folder']]),
+    title('HTTP'),
     list(flags('http')),
-    title('Who may connect over HTTP'),
+    title('Authentication over HTTP'),
     list(flags('auth')),
-    title('Log, on stderr'),
+    title('Logging (to stderr)'),
     list(flags('log')),
-    title('Else'),
+    title('Other'),
     list([
-      ['--config FILE', 'settings from this file; default MOORING_CONFIG, else the user\'s own (see "mooring config")'],
-      ['--show-setup', 'print what to paste into clients once it listens'],
-      ['-h, --help', 'show this'],
+      ['--config FILE', 'read settings from this file (default: MOORING_CONFIG, otherwise your user configuration)'],
+      ['--show-setup', 'print how to connect clients once the server listens'],
+      ['-h, --help', 'show this help'],
     ]),
-    title('Environment'),
+    title('Environment variables'),
     list(
       options.flatMap(({ env, flag, key }): Row[] =>
         env === undefined || (key === 'profile' && fixed !== undefined)
           ? []
-          : [[env, flag === undefined ? key : `as --${flag}`]],
+          : [[env, flag === undefined ? `same as "${key}" in the configuration file` : `same as --${flag}`]],
       ),
     ),
-    '\nEverything can stand in the configuration file as well; "mooring init" writes one.\n',
+    '\nAll of these can also be set in the configuration file. "mooring init" creates one.\n',
   ].join('');
 }
 
@@ -68,7 +68,7 @@ function profileRows(): Row[] {
     });
 }
 
-/** What most people want stands first, the rest by the alphabet. */
+/** The default first, the others in alphabetical order. */
 function defaultFirst(a: string, b: string): number {
   return Number(b === defaultProfile) - Number(a === defaultProfile) || (a < b ? -1 : 1);
 }

@@ -1,10 +1,10 @@
-// The flags behind which the settings stand, for every command that takes them: serve, config, doctor.
+// The flags of the settings, for the commands that accept them: serve, config, doctor.
 
 import { options } from '../app/config/options.ts';
 
 type FlagConfig = { type: 'string'; multiple: true } | { type: 'boolean' };
 
-/** The settings as `parseArgs` wants them. */
+/** The settings in the form that `parseArgs` expects. */
 export function settingsFlags(): Record<string, FlagConfig> {
   return Object.fromEntries(
     options
@@ -13,7 +13,7 @@ export function settingsFlags(): Record<string, FlagConfig> {
   );
 }
 
-/** What was said for each flag, as words. */
+/** The values given for each flag, as texts. */
 export function flagWords(values: Readonly<Record<string, unknown>>): Record<string, readonly string[]> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : [String(value)]]),

@@ -44,23 +44,23 @@ test.each([
 test.each([
   [['days=many'], 'days must be a whole number, not "many"'],
   [['metric=maybe'], 'metric must be true or false, not "maybe"'],
-  [['where=x'], 'where is no JSON'],
-  [['ctiy=x'], 'There is no argument "ctiy"; did you mean city?'],
+  [['where=x'], 'where is not valid JSON'],
+  [['ctiy=x'], 'Unknown argument "ctiy"; did you mean city?'],
   [['city'], '--arg must look like name=value, not "city"'],
   [['=x'], '--arg must look like name=value'],
-  [['__proto__.polluted=1'], 'A name of an argument is missing'],
-])('%j is a mistake', (words, message) => {
+  [['__proto__.polluted=1'], '--arg has an empty or forbidden name'],
+])('%j is a usage error', (words, message) => {
   expect(() => readArguments(words, schema)).toThrow(message);
 });
 
-test('a schema that allows nothing else refuses other names', () => {
+test('a schema without additional properties rejects unknown names', () => {
   const closed = { type: 'object', properties: {}, additionalProperties: false } as Schema;
-  expect(() => readArguments(['x=1'], closed)).toThrow('There is no argument "x"; it takes none');
+  expect(() => readArguments(['x=1'], closed)).toThrow('Unknown argument "x"; the tool takes no arguments');
 });
 
 test('--args is one JSON object', () => {
   expect(readJsonArguments('{"a": 1}')).toEqual({ a: 1 });
   expect(readJsonArguments(undefined)).toEqual({});
   expect(() => readJsonArguments('[1]')).toThrow('must be a JSON object');
-  expect(() => readJsonArguments('{')).toThrow('--args is no JSON');
+  expect(() => readJsonArguments('{')).toThrow('--args is not valid JSON');
 });

@@ -1,4 +1,4 @@
-// Arguments from the command line: words become what the schema wants.
+// Tool arguments from the command line, converted to the types of the tool's schema.
 
 import { readFileSync } from 'node:fs';
 import { Mistake } from '../../app/mistake.ts';
@@ -14,7 +14,7 @@ export function readJsonArguments(text: string | undefined): Record<string, unkn
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw new Mistake(`--args is no JSON: ${(error as Error).message}`);
+    throw new Mistake(`--args is not valid JSON: ${(error as Error).message}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Mistake('--args must be a JSON object, as in --args \'{"city": "Gdynia"}\'');
@@ -23,8 +23,8 @@ export function readJsonArguments(text: string | undefined): Record<string, unkn
 }
 
 /**
- * `--arg name=value`, each value read as the schema says; `name:=json` is JSON whatever the schema says, and
- * `name.inner=value` reaches into objects. A list may be given item by item or as JSON.
+ * `--arg name=value`, each value converted to the type in the schema. `name:=json` is always parsed as JSON, and
+ * `name.inner=value` sets a field of an object. A list can be given item by item or as JSON.
  */
 export function readArguments(words: readonly string[], schema: Schema): Record<string, unknown> {
   const result: Record<string, unknown> = {};
@@ -40,7 +40,7 @@ export function readArguments(words: readonly string[], schema: Schema): Record<
   return result;
 }
 
-/** A name the schema does not have is passed on where it allows others; a near miss is a slip of the finger. */
+/** An unknown name is passed on if the schema allows additional properties, unless it looks like a typing error. */
 function refuseMistyped(name: string, schema: Schema & { readonly additionalProperties?: unknown }): void {
   const known = Object.keys(schema.properties ?? {});
   const meant = nearest(name, known);
@@ -48,10 +48,10 @@ function refuseMistyped(name: string, schema: Schema & { readonly additionalProp
   const hint =
     meant === undefined
       ? known.length === 0
-        ? 'it takes none'
-        : `known are ${known.join(', ')}`
+        ? 'the tool takes no arguments'
+        : `choose one of ${known.join(', ')}`
       : `did you mean ${meant}?`;
-  throw new Mistake(`There is no argument ${JSON.stringify(name)}; ${hint}`);
+  throw new Mistake(`Unknown argument ${JSON.stringify(name)}; ${hint}`);
 }
 
 const typeWords: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ function parseJson(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Mistake(`${name} is no JSON: ${(error as Error).message}`);
+    throw new Mistake(`${name} is not valid JSON: ${(error as Error).message}`);
   }
 }
 
@@ -99,10 +99,10 @@ function put(
   value: unknown,
   schema: Schema | undefined,
 ): void {
-  if (step === undefined || step === '__proto__') throw new Mistake('A name of an argument is missing');
+  if (step === undefined || step === '__proto__') throw new Mistake('--arg has an empty or forbidden name');
   if (rest.length > 0) {
     const inner = (into[step] ??= {});
-    if (typeof inner !== 'object' || inner === null) throw new Mistake(`${step} is no object`);
+    if (typeof inner !== 'object' || inner === null) throw new Mistake(`${step} is not an object, so it has no fields`);
     put(inner as Record<string, unknown>, rest, value, schema);
     return;
   }

@@ -1,4 +1,4 @@
-// What every client command has in common: the options of a connection, opening it, and its end, also by Ctrl-C.
+// Shared by all client commands: connection options, opening the connection, and closing it, also on Ctrl-C.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -32,20 +32,20 @@ export const connectionFlags = {
 } as const;
 
 export const connectionHelp = `Connection:
-  --config FILE      names of servers come from this file: ours, .mcp.json, .vscode/mcp.json …
-  --header 'N: V'    sent with every request; repeatable
-  --token TOKEN      a bearer token; @FILE reads it from a file, env:NAME from the environment
-  --no-login         do not sign in in a browser when the server asks for it
-  --env NAME=VALUE   a variable for a server that is started; repeatable
-  --root DIR         a folder the server may work in; repeatable
-  --revision DATE    speak this revision of the protocol instead of finding out
-  --timeout SECONDS  how long to wait for an answer (default 60)
-  -v, --verbose      show the server's log and its stderr
-  --json             for programs
-  -h, --help         show this
+  --config FILE      configuration file with server names: mooring.json, .mcp.json, .vscode/mcp.json …
+  --header 'N: V'    header for every request; repeatable
+  --token TOKEN      bearer token; @FILE reads it from a file, env:NAME from the environment
+  --no-login         do not sign in with the browser if the server requires it
+  --env NAME=VALUE   environment variable for a server that is started; repeatable
+  --root DIR         folder to offer to the server as a root; repeatable
+  --revision DATE    use this protocol revision instead of negotiating one
+  --timeout SECONDS  how long to wait for a response (default 60)
+  -v, --verbose      show the server's log messages and stderr
+  --json             print JSON
+  -h, --help         show this help
 `;
 
-export const targetHelp = `<server> is a URL (http, https, ws, wss), a command line in quotes, a profile of Mooring,
+export const targetHelp = `<server> is a URL (http, https, ws, wss), a command line in quotes, a Mooring profile,
 or a name in "mcpServers" of the configuration.
 `;
 
@@ -62,7 +62,7 @@ export interface ConnectionValues {
   readonly json?: boolean;
 }
 
-/** Connects, does the work, and leaves nothing running, whatever happens. Ctrl-C aborts the signal. */
+/** Connects, runs `work`, and always closes the connection. Ctrl-C aborts the signal. */
 export async function withServer(
   word: string,
   values: ConnectionValues,
@@ -73,7 +73,7 @@ export async function withServer(
   const found = await findTarget(word, values.config);
   const interrupted = new AbortController();
   const stop = (): void => {
-    // The second one is for people in a hurry.
+    // The second Ctrl-C exits at once.
     if (interrupted.signal.aborted) process.exit(130);
     interrupted.abort(new Error('interrupted'));
   };
@@ -100,14 +100,17 @@ function hinted(error: unknown): unknown {
   if (error instanceof ClientError && error.code === 'unauthorized') {
     const { status = 401, message = '' } = error.said ?? {};
     return new Error(
-      `The server wants authorization (HTTP ${status}${message === '' ? '' : `, ${lineForTerminal(message)}`})\nGive it a token it knows: --token TOKEN, @FILE or env:NAME`,
+      `The server requires authorization (HTTP ${status}${message === '' ? '' : `, ${lineForTerminal(message)}`})\nPass a token that the server accepts: --token TOKEN, --token @FILE or --token env:NAME`,
       { cause: error },
     );
   }
   if (!(error instanceof AuthError)) return error;
-  return new Error(`${error.message}\nWhere the server knows tokens of its own: --token TOKEN, @FILE or env:NAME`, {
-    cause: error,
-  });
+  return new Error(
+    `${error.message}\nIf you have a token for this server, pass it with --token TOKEN, --token @FILE or --token env:NAME`,
+    {
+      cause: error,
+    },
+  );
 }
 
 async function connectOptions(
@@ -146,13 +149,13 @@ async function connectOptions(
   };
 }
 
-/** The URL of a target that may ask for a sign-in. */
+/** The URL of a target that may require a sign-in. */
 export function addressOf(target: NamedTarget['target']): string | undefined {
   const text = typeof target === 'string' ? target : 'url' in target ? target.url : undefined;
   return text !== undefined && /^https?:/i.test(text) ? text : undefined;
 }
 
-/** Signs in where a person is at the terminal; what was signed in before is used in any case. */
+/** Opens the browser only if there is a terminal; stored tokens are used in any case. */
 async function browserSignIn(server: string): Promise<ConnectOptions['authorizer']> {
   const { createAuthorizer, createFileStore } = await import('../../client/index.ts');
   const somebody = process.stdin.isTTY === true && process.stderr.isTTY === true;
@@ -170,12 +173,13 @@ function headersOf({ header = [], token }: ConnectionValues): Record<string, str
   return token === undefined ? given : { Authorization: `Bearer ${secretOf(token)}`, ...given };
 }
 
-/** Never taken from the environment by itself: a token would follow us to whatever server is named. */
+/** Never taken from the environment implicitly: that would send the token to any server that is named. */
 function secretOf(words: string): string {
   if (words.startsWith('@')) return readFileSync(words.slice(1), 'utf8').trim();
   if (!words.startsWith('env:')) return words;
   const found = process.env[words.slice(4)];
-  if (found === undefined || found === '') throw new Mistake(`--token: the variable ${words.slice(4)} is not set`);
+  if (found === undefined || found === '')
+    throw new Mistake(`--token: the environment variable ${words.slice(4)} is not set`);
   return found;
 }
 
@@ -192,12 +196,12 @@ export function pairs(words: readonly string[], flag: string): Record<string, st
 function secondsOf(words: string): number {
   const seconds = Number(words);
   if (!(seconds > 0 && seconds <= 86_400))
-    throw new Mistake(`--timeout must be a number of seconds, not ${JSON.stringify(words)}`);
+    throw new Mistake(`--timeout must be a number of seconds (up to 86400), not ${JSON.stringify(words)}`);
   return seconds;
 }
 
-/** Who answered, in one line. */
+/** The connected server, in one line. */
 export function describe(client: Client): string {
-  const { name = 'a server without a name', version = '' } = client.serverInfo ?? {};
+  const { name = 'unnamed server', version = '' } = client.serverInfo ?? {};
   return `${lineForTerminal(`${name} ${version}`.trim())} · revision ${client.revision} · ${client.transport}`;
 }

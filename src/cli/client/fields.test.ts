@@ -5,7 +5,7 @@ import { signature, typeWords } from './schema-words.ts';
 test.each([
   [{ type: 'string' }, 'x', { value: 'x' }],
   [{ type: 'string', minLength: 3 }, 'x', { problem: 'needs at least 3 characters' }],
-  [{ type: 'string', format: 'email' }, 'nobody', { problem: 'must be an email address' }],
+  [{ type: 'string', format: 'email' }, 'ada', { problem: 'must be an email address' }],
   [{ type: 'string', format: 'date' }, '28.7.2026', { problem: 'must be a date such as 2026-01-31' }],
   [{ type: 'integer' }, '1.5', { problem: 'must be a whole number' }],
   [{ type: 'number', minimum: 2 }, '1.5', { problem: 'must be at least 2' }],
@@ -29,10 +29,10 @@ test.each([
   [{ enum: ['a', 'b', 'c', 'd', 'e', 'f'] }, '"a"|"b"|"c"|"d"|"e"|…'],
   [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string|null'],
   [{}, 'any'],
-])('%j is said as %s', (schema, words) => {
+])('%j is summarised as %s', (schema, words) => {
   expect(typeWords(schema)).toBe(words);
 });
 
-test('names of a server can not steer the terminal from a signature', () => {
+test('names from a server cannot send control sequences to the terminal', () => {
   expect(signature({ properties: { 'a\u001b[2Jb': { type: 'string' } }, required: [] })).not.toContain('\u001b');
 });

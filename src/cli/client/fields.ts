@@ -1,4 +1,4 @@
-// One field of a form: how it is asked for, and what an answer must be.
+// One field of a form: the prompt for it, and the checks of the answer.
 
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
 import { styleFor } from '../ui/style.ts';
@@ -7,10 +7,10 @@ import type { Schema } from './types.ts';
 
 const style = styleFor(process.stderr);
 
-/** Puts a question and gives what was typed. */
+/** Prints a prompt and returns the line that was typed. */
 export type Ask = (question: string) => Promise<string>;
 
-/** Asks until the answer fits. Undefined: the person declines; without a value: left out. */
+/** Prompts until the answer is valid. Undefined: the user declined. A result without a value: the field is omitted. */
 export async function askField(
   name: string,
   field: Schema,
@@ -34,7 +34,7 @@ export async function askField(
     if (words === '') {
       if (field.default !== undefined) return { value: field.default };
       if (!required) return { value: undefined };
-      say(`${style.warn('An answer is needed here; "!" declines the whole form.')}\n`);
+      say(`${style.warn('This field is required. Type "!" to decline the whole form.')}\n`);
       continue;
     }
     const { value, problem } = convertAnswer(field, words);
@@ -51,7 +51,7 @@ function shown(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value);
 }
 
-/** What words mean for a field; `problem` when they mean nothing. */
+/** Converts an answer to the field's type; `problem` says why it cannot. */
 export function convertAnswer(field: Schema, words: string): { readonly value?: unknown; readonly problem?: string } {
   if (field.type === 'array') {
     const items = words.split(',').map((each) => convertAnswer(field.items ?? {}, each.trim()));
@@ -76,8 +76,7 @@ export function convertAnswer(field: Schema, words: string): { readonly value?: 
   if (words.length > (field.maxLength ?? words.length))
     return { problem: `takes at most ${field.maxLength} characters` };
   if (field.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(words)) return { problem: 'must be an email address' };
-  if (field.format === 'uri' && !URL.canParse(words))
-    return { problem: 'must be an address such as https://example.org' };
+  if (field.format === 'uri' && !URL.canParse(words)) return { problem: 'must be a URL such as https://example.org' };
   if (field.format === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(words))
     return { problem: 'must be a date such as 2026-01-31' };
   return { value: words };

@@ -1,4 +1,4 @@
-// A server's questions, put to the person at the terminal, or answered by what stood on the command line.
+// Input requests of a server: answered from --answer flags, or by prompting the user at the terminal.
 
 import { createInterface, type Interface } from 'node:readline/promises';
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
@@ -14,8 +14,8 @@ const style = styleFor(process.stderr);
 const say = (text: string): void => void process.stderr.write(text);
 
 /**
- * Handlers for a call. With answers from the command line those are given; else a person is asked, where there is one;
- * else there are no handlers, and the server learns that nobody can be asked.
+ * Handlers for a call. Answers from the command line are used if there are any; otherwise the user is prompted. Without
+ * a terminal there are no handlers, so the server sees that this client does not support input requests.
  */
 export function questionHandlers(
   answers: Readonly<Record<string, string>> | undefined,
@@ -37,7 +37,7 @@ export function questionHandlers(
   };
 }
 
-/** One question at a time, however many the server puts at once. */
+/** One prompt at a time, even if the server sends several input requests at once. */
 let turn: Promise<unknown> = Promise.resolve();
 
 function withPerson<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
@@ -46,7 +46,7 @@ function withPerson<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Pro
   return mine;
 }
 
-/** End of input (Ctrl-D) and Ctrl-C are ways to say no. */
+/** End of input (Ctrl-D) declines. */
 async function atTerminal<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
   const lines: Interface = createInterface({ input: process.stdin, output: process.stderr });
   const gone = new AbortController();
@@ -55,7 +55,7 @@ async function atTerminal<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>
   try {
     return await work((question) => lines.question(question, { signal: AbortSignal.any([signal, gone.signal]) }));
   } catch (error) {
-    if (gone.signal.aborted && !signal.aborted) throw new InputRefusal('the person at the terminal went away');
+    if (gone.signal.aborted && !signal.aborted) throw new InputRefusal('the terminal input was closed');
     throw error;
   } finally {
     lines.close();
@@ -65,7 +65,7 @@ async function atTerminal<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>
 async function form(message: string, schema: Schema, ask: Ask): Promise<FormAnswer> {
   say(`\n${style.strong('The server asks:')} ${forTerminal(message)}\n`);
   const fields = Object.entries(schema.properties ?? {});
-  if (fields.length > 0) say(style.faint('Enter takes what stands in brackets; "!" declines.\n'));
+  if (fields.length > 0) say(style.faint('Press Enter for the value in brackets; type "!" to decline.\n'));
   const required = new Set(schema.required);
   const content: Record<string, unknown> = {};
   for (const [name, field] of fields) {
@@ -92,7 +92,7 @@ async function visit(message: string, url: string, ask: Ask): Promise<FormAnswer
 type Messages = Parameters<NonNullable<InputHandlers['sample']>>[0]['messages'];
 
 async function actAsModel(messages: Messages, systemPrompt: string | undefined, ask: Ask): Promise<string> {
-  say(`\n${style.strong('The server asks your model;')} there is none here, so you may answer in its place.\n`);
+  say(`\n${style.strong('The server asks for a model response.')} No model is connected, so you can answer instead.\n`);
   if (systemPrompt !== undefined) say(`${style.faint('system:')} ${forTerminal(systemPrompt)}\n`);
   for (const { role, content } of messages) {
     for (const block of [content].flat()) {
@@ -100,8 +100,8 @@ async function actAsModel(messages: Messages, systemPrompt: string | undefined, 
       say(`${style.faint(`${role}:`)} ${forTerminal(text)}\n`);
     }
   }
-  const answer = await ask(`${style.faint('assistant, empty refuses:')} `);
-  if (answer.trim() === '') throw new InputRefusal('the person at the terminal did not answer');
+  const answer = await ask(`${style.faint('assistant (leave empty to decline):')} `);
+  if (answer.trim() === '') throw new InputRefusal('no answer was entered');
   return answer;
 }
 
@@ -118,6 +118,6 @@ function fromAnswers(schema: Schema, answers: Readonly<Record<string, string>>):
     (name) => content[name] === undefined && schema.properties?.[name]?.default === undefined,
   );
   if (missing !== undefined && missing.length > 0)
-    throw new InputRefusal(`no --answer was given for ${missing.join(', ')}`);
+    throw new InputRefusal(`--answer is missing for ${missing.join(', ')}`);
   return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
 }

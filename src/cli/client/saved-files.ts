@@ -46,7 +46,7 @@ export class SavedFiles {
   }
 }
 
-/** A size for people: `12.3 kB`. */
+/** A readable size: `12.3 kB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

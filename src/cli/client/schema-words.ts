@@ -1,4 +1,4 @@
-// JSON Schemas in few words, for tables: "city: string, days?: 1–14".
+// Short descriptions of JSON Schemas, for tables: "city: string, days?: integer 1…14".
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import type { Schema } from './types.ts';
@@ -13,7 +13,7 @@ export function signature(schema: Schema): string {
     .join(', ');
 }
 
-/** What a value must be. */
+/** The type of a value. */
 export function typeWords(schema: Schema): string {
   const choices = choicesOf(schema);
   if (choices !== undefined) {
@@ -35,7 +35,7 @@ function rangeWords({ minimum, maximum }: Schema): string {
   return maximum === undefined ? '' : ` ≤ ${maximum}`;
 }
 
-/** The values to choose from, with their names where they have any; undefined when it is no choice. */
+/** The allowed values with their titles; undefined if the schema is not a choice. */
 export function choicesOf(schema: Schema): readonly { readonly value: unknown; readonly title: string }[] | undefined {
   if (schema.enum !== undefined) {
     return schema.enum.map((value, i) => ({ value, title: schema.enumNames?.[i] ?? String(value) }));

@@ -1,4 +1,4 @@
-// Prints what a server returned, to a terminal or a pipe: text as it is, binary content saved and named by its path.
+// Prints what a server returned, to a terminal or a pipe. Binary content is saved to a file and its path is printed.
 
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
 import type { Output } from '../ui/output.ts';
@@ -10,18 +10,18 @@ export function showContent(blocks: readonly Content[], out: Output, files: Save
   for (const block of blocks) out.write(ended(blockText(block, out, files)));
 }
 
-/** Prints a tool's result: its blocks, or where it has none its structured content. */
+/** Prints a tool's result: its content blocks, or its structured content if there are none. */
 export function showToolResult({ content, structuredContent }: ToolResult, out: Output, files: SavedFiles): void {
   showContent(content, out, files);
   if (content.length === 0 && structuredContent !== undefined) out.json(structuredContent);
 }
 
-/** Prints what a resource holds. */
+/** Prints the contents of a resource. */
 export function showResource(contents: ResourceContents, out: Output, files: SavedFiles): void {
   out.write(ended(resourceText(contents, out, files)));
 }
 
-/** Text for people is made harmless; text for a pipe is what the server sent. */
+/** Text for a terminal is cleaned; text for a pipe is unchanged. */
 export function printable(text: string, { width }: Output): string {
   return width === undefined ? text : forTerminal(text);
 }

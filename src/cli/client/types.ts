@@ -1,4 +1,4 @@
-// Names for what the client library gives, for the files beside this one.
+// Names for types of the client library, for the files in this folder.
 
 import type { Client } from '../../client/index.ts';
 
@@ -14,7 +14,7 @@ export type PromptResult = Awaited<ReturnType<Client['getPrompt']>>;
 export type Content = ToolResult['content'][number];
 export type ResourceContents = ReadResult['contents'][number];
 
-/** A JSON Schema, read loosely. */
+/** The parts of a JSON Schema that the command line uses. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly title?: string;

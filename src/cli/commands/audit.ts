@@ -1,4 +1,4 @@
-// mooring audit: checks the chain of the audit log, shows its end, finds lines in it.
+// mooring audit: verifies the hash chain of the audit log, shows its last lines and searches it.
 
 import { existsSync } from 'node:fs';
 import {
@@ -19,29 +19,29 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring audit verify|tail|query [FILE] [options]
 
-  verify   checks that no line was changed, removed or put in: each group carries the hash of the one before
-  tail     the last lines; --follow waits for more
-  query    every line that fits
+  verify   check that no line was changed, removed or inserted (each group of lines carries the hash of the previous one)
+  tail     show the last lines; --follow waits for more
+  query    show all lines that match
 
-FILE is the audit log; without it the one of the settings (see "mooring config").
+FILE is the audit log. Default: the one in the settings (see "mooring config").
 
 Options:
-  -n, --lines N        tail: how many lines (default 20)
-  -f, --follow         tail: go on with what is written from now on
-  --since TIME         not before (2026-01-31, 2026-01-31T09:30:00Z, or 90m, 24h, 7d ago)
-  --until TIME         not after
-  --event GLOB         call, read, prompt, request, refusal, auth, spawn …
-  --name GLOB          the tool, prompt or resource
-  --method GLOB        tools/call, resources/read …
-  --outcome GLOB       ok, failed, refused, cancelled
-  --principal GLOB     who
-  --session GLOB       in which session
-  --config FILE        settings from this file
-  --data DIR           the data folder of the run
-  --json               for programs: the lines as they are
-  -h, --help           show this
+  -n, --lines N        tail: number of lines (default 20)
+  -f, --follow         tail: keep printing new lines as they are written
+  --since TIME         only lines from this time on: 2026-01-31, 2026-01-31T09:30:00Z, or 90m, 24h, 7d ago
+  --until TIME         only lines up to this time
+  --event GLOB         event: call, read, prompt, request, refusal, auth, spawn …
+  --name GLOB          name of the tool or prompt, or URI of the resource
+  --method GLOB        method: tools/call, resources/read …
+  --outcome GLOB       outcome: ok, failed, refused, cancelled
+  --principal GLOB     the authenticated caller
+  --session GLOB       session id
+  --config FILE        read settings from this file
+  --data DIR           data folder of the server
+  --json               print the lines as JSON, unchanged
+  -h, --help           show this help
 
-Exit code of verify: 0 when the chain holds, else 1.
+Exit code of verify: 0 if the chain is intact, otherwise 1.
 `;
 
 const filters = ['event', 'name', 'method', 'outcome', 'principal', 'session'] as const;
@@ -69,7 +69,7 @@ export async function run(args: readonly string[]): Promise<number> {
     out.write(help);
     return values.help === true ? 0 : 2;
   }
-  if (more.length > 0) throw new Mistake('One log at a time; see "mooring audit --help"');
+  if (more.length > 0) throw new Mistake('Give one log file at a time. See "mooring audit --help"');
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
   const find = (): Promise<AuditPlace> => findAudit(file, { flags, configFile: values.config, defaultProfile });
   let shown = 0;
@@ -77,7 +77,7 @@ export async function run(args: readonly string[]): Promise<number> {
     shown++;
     out.write(values.json === true ? `${JSON.stringify(entry)}\n` : `${formatEntry(entry)}\n`);
   };
-  /** Nothing found is an answer, nothing to look into is not. */
+  /** No matching line is fine; a log that does not exist is a usage error. */
   const ended = ({ file: path }: AuditPlace): number => {
     if (shown === 0 && !existsSync(path)) throw new Mistake(`There is no audit log ${path}`);
     return 0;
@@ -108,7 +108,7 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     return follow === undefined ? ended(place) : 0;
   }
-  throw new Mistake(`${JSON.stringify(what)} is not known; verify, tail or query`);
+  throw new Mistake(`Unknown action ${JSON.stringify(what)}. Use verify, tail or query`);
 }
 
 async function verify(place: AuditPlace, json: boolean, out: Output): Promise<number> {
@@ -122,21 +122,21 @@ async function verify(place: AuditPlace, json: boolean, out: Output): Promise<nu
 function sentence(log: Verification, { style }: Output): string {
   const { name, ok, lines, from, head, sealed, unfinished, missing, broken } = log;
   if (!ok && broken !== undefined) {
-    return `${style.bad('✗')} ${name}: broken at ${broken.file}:${broken.line}: ${broken.why}\n  the ${lines} lines before it hold\n`;
+    return `${style.bad('✗')} ${name}: broken at ${broken.file}:${broken.line}: ${broken.why}\n  the ${lines} lines before it are intact\n`;
   }
   const remarks = [
-    from > 1 && missing[0]?.from !== 1 ? `begins at number ${from}: older files were deleted` : '',
+    from > 1 && missing[0]?.from !== 1 ? `starts at line ${from}: older files were deleted` : '',
     ...missing.map(
       (gap) =>
-        `lines ${gap.from} to ${gap.to} are not here: their file was ${gap.why} while the log was being written (noticed ${gap.time})`,
+        `lines ${gap.from} to ${gap.to} are missing: their file was ${gap.why} while the log was being written (detected ${gap.time})`,
     ),
     sealed > 0
-      ? `${sealed} torn ${sealed === 1 ? 'line' : 'lines'} of killed processes, each explained by the next`
+      ? `${sealed} torn ${sealed === 1 ? 'line' : 'lines'} left by killed processes, each one recorded by the line after it`
       : '',
-    unfinished ? 'the last line has no end yet' : '',
+    unfinished ? 'the last line is incomplete' : '',
   ].filter(Boolean);
   const tail = remarks.length === 0 ? '' : `\n  ${remarks.join('\n  ')}`;
-  return `${style.good('✓')} ${name}: ${lines} lines, the chain holds${tail}\n  head ${head.seq} ${style.faint(head.hash)}\n`;
+  return `${style.good('✓')} ${name}: ${lines} lines, chain intact${tail}\n  head ${head.seq} ${style.faint(head.hash)}\n`;
 }
 
 function linesOf(words: string | undefined): number | undefined {
@@ -152,7 +152,9 @@ function timeOf(flag: string, words: string): Date {
   const time =
     ago === null ? new Date(words) : new Date(Date.now() - Number(ago[1]) * units[ago[2] as keyof typeof units]);
   if (Number.isNaN(time.getTime()))
-    throw new Mistake(`${flag} is no time: ${JSON.stringify(words)}; write 2026-01-31, or 24h for a day ago`);
+    throw new Mistake(
+      `${flag} is not a valid time: ${JSON.stringify(words)}. Write a date such as 2026-01-31, or 24h for the last day`,
+    );
   return time;
 }
 

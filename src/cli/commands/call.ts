@@ -1,4 +1,4 @@
-// mooring call: one call of a tool, with its progress, its questions and its result.
+// mooring call: calls a tool, shows its progress, answers its input requests and prints its result.
 
 import { Mistake } from '../../app/mistake.ts';
 import { ClientError } from '../../client/index.ts';
@@ -15,19 +15,20 @@ import { pick } from './tools.ts';
 
 const help = `Usage: mooring call <server> <tool> [--arg name=value …] [options]
 
-Calls a tool and prints what it answers. Progress is shown while it works; its questions are put to you.
+Calls a tool and prints its result. Progress is shown while the tool runs. If the server asks for input,
+you are prompted for it.
 
 Arguments:
-  --arg name=value    an argument, read as the tool's schema says; name:=JSON is JSON in any case,
-                      name.inner=value reaches into an object; repeatable
-  --args JSON         all of them at once; @FILE reads a file, - reads stdin
-  --answer name=value answers a field of the server's questions instead of asking you; repeatable
+  --arg name=value    an argument, converted to the type in the tool's schema; repeatable.
+                      name:=JSON passes JSON as it is, name.inner=value sets a field of an object
+  --args JSON         all arguments as one JSON object; @FILE reads a file, - reads stdin
+  --answer name=value answer a field the server asks for, instead of prompting you; repeatable
   --save DIR          folder for images and other files (default: a new temporary folder)
-  --no-check          call it even when arguments it requires are missing
+  --no-check          call the tool even if required arguments are missing
 
 ${targetHelp}
 ${connectionHelp}
-Exit code: 0 fine, 1 the tool reports an error or the call failed, 2 asked for wrongly, 130 interrupted.
+Exit code: 0 success, 1 the tool reported an error or the call failed, 2 usage error, 130 interrupted.
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -47,7 +48,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const [target, name, ...more] = positionals;
   if (target === undefined || name === undefined)
     throw new Mistake('Usage: mooring call <server> <tool> [--arg name=value]');
-  if (more.length > 0) throw new Mistake(`Arguments are written as --arg name=value, not ${more.join(' ')}`);
+  if (more.length > 0)
+    throw new Mistake(`Unexpected argument: ${more.join(' ')}. Pass arguments of the tool as --arg name=value`);
   const given = readJsonArguments(values.args);
   const answers = values.answer === undefined ? undefined : pairs(values.answer, '--answer');
   let bar: ProgressBar = noProgress;
@@ -66,7 +68,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (values.json === true) out.json(result);
     else showToolResult(result, out, new SavedFiles(values.save));
     if (result.isError !== true) return 0;
-    if (values.json !== true) out.note('mooring: the tool reports an error\n');
+    if (values.json !== true) out.note('mooring: the tool reported an error\n');
     return 1;
   };
   return withServer(
@@ -78,7 +80,7 @@ export async function run(args: readonly string[]): Promise<number> {
   );
 }
 
-/** People take their time to answer; a call that may ask them waits longer. */
+/** A call that may prompt a user waits longer: people need time to answer. */
 function patience(timeout: string | undefined): { timeoutMs?: number } {
   return timeout === undefined && process.stdin.isTTY === true ? { timeoutMs: 600_000 } : {};
 }
@@ -87,12 +89,15 @@ const missingCapability = -32021;
 
 function hinted(error: unknown): unknown {
   if (!(error instanceof ClientError) || error.said?.code !== missingCapability) return error;
-  return new Error(`${error.message}\nThe tool asks questions: run it at a terminal, or give --answer name=value`, {
-    cause: error,
-  });
+  return new Error(
+    `${error.message}\nThe tool asks for input. Run the command in a terminal, or answer with --answer name=value`,
+    {
+      cause: error,
+    },
+  );
 }
 
-/** The server would refuse as well; here the words are those of the command line. */
+/** The server rejects the call too; this error names the flags to add. */
 function checkRequired(
   name: string,
   given: Readonly<Record<string, unknown>>,
@@ -101,7 +106,7 @@ function checkRequired(
   const missing = required.filter((each) => !(each in given));
   if (missing.length === 0) return;
   const words = missing.map((each) => `--arg ${each}=…${about(properties[each])}`);
-  throw new Mistake(`${name} needs more:\n  ${words.join('\n  ')}`);
+  throw new Mistake(`${name} requires more arguments:\n  ${words.join('\n  ')}`);
 }
 
 function about(field: Schema | undefined): string {

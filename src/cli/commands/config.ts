@@ -1,4 +1,4 @@
-// mooring config: the settings a run would have, and where each of them comes from.
+// mooring config: the effective settings, and where each one comes from.
 
 import { options } from '../../app/config/options.ts';
 import { withoutSecrets } from '../../app/config/secrets.ts';
@@ -13,17 +13,18 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring config [profile | schema | path] [options]
 
-Prints the settings "mooring serve" would run with, and whether each is a default or comes from the file, the
-environment or a flag. All options of "mooring serve" can be given. Later ones win: default, file, environment, flag.
+Shows the settings "mooring serve" would use, and where each one comes from: a default, the configuration file, the
+environment or a flag. A flag overrides the environment, which overrides the file, which overrides the default.
+Accepts all options of "mooring serve".
 
-  mooring config system   prints those of another profile
-  mooring config schema   prints the JSON Schema of the file
-  mooring config path     prints which file is read
+  mooring config system   show the settings of another profile
+  mooring config schema   print the JSON Schema of the configuration file
+  mooring config path     print the path of the configuration file in use
 
 Options:
-  --config FILE   settings from this file
-  --json          for programs
-  -h, --help      show this
+  --config FILE   read settings from this file
+  --json          print JSON
+  -h, --help      show this help
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -46,7 +47,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const profile = what !== undefined && Object.hasOwn(profiles, what) ? what : undefined;
   if (more.length > 0 || (what !== undefined && what !== 'path' && profile === undefined)) {
-    throw new Mistake(`${JSON.stringify(more[0] ?? what)} is not known here; see "mooring config --help"`);
+    throw new Mistake(`Unexpected argument ${JSON.stringify(more[0] ?? what)}. See "mooring config --help"`);
   }
   const configFile = values['config'] as string | undefined;
   const settled = await settle({
@@ -57,7 +58,7 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   if (what === 'path') {
     if (settled.file !== undefined) out.write(`${settled.file}\n`);
-    else out.note('mooring: no configuration file is read; "mooring init --user" writes one\n');
+    else out.note('mooring: no configuration file is in use. "mooring init --user" creates one\n');
     return settled.file === undefined ? 1 : 0;
   }
   if (values['json'] === true) out.json(forPrograms(settled));
@@ -106,7 +107,7 @@ function origin({ origin: { from, where } }: Value, file: string | undefined): s
 
 function print(settled: Settled, out: Output): void {
   const { style, width } = out;
-  out.write(`${style.faint('file')}  ${settled.file ?? 'none; "mooring init --user" writes one'}\n\n`);
+  out.write(`${style.faint('file')}  ${settled.file ?? 'none ("mooring init --user" creates one)'}\n\n`);
   const columns = [
     { title: 'setting', text: (line: Line) => line.key, paint: (text: string) => style.name(text) },
     {
@@ -129,7 +130,7 @@ function forPrograms({ values, file }: Settled): unknown {
   return { file: file ?? null, settings: Object.fromEntries(settings) };
 }
 
-/** Options of packs and plugins may hold keys; variables and headers of servers are often nothing else. */
+/** Options of packs and plugins may contain keys; environment variables and headers of servers often do. */
 function redacted(key: string, value: unknown): unknown {
   if (key === 'packs' || key === 'plugins') return withoutSecrets(value);
   if (key !== 'mcpServers') return value;

@@ -11,16 +11,17 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring doctor [options]
 
-Tries on this machine, now, what Mooring needs: the runtime, the data folder, SQLite, the clipboard, D-Bus, the port,
-and every layer of the sandbox, by doing what it should prevent. All options of "mooring serve" can be given.
+Checks what works on this machine: Node.js, the settings, plugins, the data folder, SQLite, the audit log, the
+clipboard, D-Bus, the HTTP port, and each layer of the sandbox, by trying what that layer must prevent.
+Accepts all options of "mooring serve".
 
 Options:
-  --config FILE   settings from this file
-  --no-sandbox    leave the sandbox out (it takes some seconds)
-  --json          for programs
-  -h, --help      show this
+  --config FILE   read settings from this file
+  --no-sandbox    skip the sandbox checks, which take a few seconds
+  --json          print JSON
+  -h, --help      show this help
 
-Exit code: 0 when nothing is broken (what is merely missing is fine), else 1.
+Exit code: 0 if nothing is broken (optional parts may be missing), otherwise 1.
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -37,7 +38,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (positionals.length > 0)
-    throw new Mistake(`${JSON.stringify(positionals[0])} is not known here; see "mooring doctor --help"`);
+    throw new Mistake(`Unexpected argument ${JSON.stringify(positionals[0])}. See "mooring doctor --help"`);
   const settled = await settle({
     flags: flagWords(values),
     configFile: values['config'] as string | undefined,
@@ -63,7 +64,7 @@ const nameWidth = 22;
 function print({ name, status, detail, remedy }: Finding, { style, width, write }: Output): void {
   const paint = { ok: style.good, missing: style.warn, broken: style.bad }[status];
   const left = 4 + nameWidth;
-  // Names of layers can be longer than the column; then they have a line to themselves.
+  // A name longer than the column gets a line of its own.
   const short = name.length < nameWidth;
   write(`  ${paint(marks[status])} ${short ? padTo(name, nameWidth) : `${name}\n${' '.repeat(left)}`}`);
   const room = width === undefined ? Number.POSITIVE_INFINITY : width - left;
@@ -78,8 +79,8 @@ function print({ name, status, detail, remedy }: Finding, { style, width, write 
 function summary(findings: readonly Finding[], { style }: Output): string {
   const count = (status: Finding['status']): number => findings.filter((each) => each.status === status).length;
   const [broken, missing] = [count('broken'), count('missing')];
-  if (broken > 0) return style.bad(`${broken} broken, ${missing} missing, ${count('ok')} fine`);
+  if (broken > 0) return style.bad(`${broken} broken, ${missing} missing, ${count('ok')} ok`);
   if (missing > 0)
-    return `${style.good(`${count('ok')} fine`)}, ${style.warn(`${missing} missing`)}: what needs them is not offered`;
+    return `${style.good(`${count('ok')} ok`)}, ${style.warn(`${missing} missing`)}: features that need them are not offered`;
   return style.good('Everything works.');
 }

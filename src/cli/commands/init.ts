@@ -1,4 +1,4 @@
-// mooring init: a configuration file to start from.
+// mooring init: creates a configuration file.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
@@ -12,13 +12,14 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring init [FILE] [options]
 
-Writes a commented configuration to start from, mooring.json in this folder unless FILE says otherwise.
+Creates a configuration file with comments that explain each setting. Default: mooring.json in this folder.
 
 Options:
-  --user        write the one that is read without being named (${userConfigFile(thisPlatform())})
-  --print       write it to stdout instead
-  --force       replace a file that exists
-  -h, --help    show this
+  --user        create your user configuration, which every command reads by default
+                (${userConfigFile(thisPlatform())})
+  --print       print the file to stdout instead
+  --force       replace an existing file
+  -h, --help    show this help
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -34,7 +35,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (positionals.length > 1 || (positionals.length === 1 && values.user === true)) {
-    throw new Mistake('One file at a time: mooring init [FILE], or mooring init --user');
+    throw new Mistake('Give one file at a time: mooring init [FILE], or mooring init --user');
   }
   const text = configTemplate(defaultProfile);
   if (values.print === true) {
@@ -43,19 +44,19 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const file = values.user === true ? userConfigFile(thisPlatform()) : resolve(positionals[0] ?? 'mooring.json');
   if (existsSync(file) && values.force !== true) {
-    throw new Mistake(`${file} exists already; --force replaces it, --print shows a new one`);
+    throw new Mistake(`${file} already exists. Replace it with --force, or print a new one with --print`);
   }
   requireFolder(dirname(file), 'The configuration file');
   writeFileSync(file, text, { mode: 0o600 });
   const { style } = out;
   const named = values.user === true ? '' : ` --config ${nameOf(file)}`;
-  out.write(`${style.good('Written:')} ${file}\n\n`);
-  out.write(`  ${style.name(`mooring config${named}`)}   shows the settings and where each comes from\n`);
-  out.write(`  ${style.name(`mooring serve${named}`)}    runs with them\n`);
+  out.write(`${style.good('Created:')} ${file}\n\n`);
+  out.write(`  ${style.name(`mooring config${named}`)}   shows the settings and where each one comes from\n`);
+  out.write(`  ${style.name(`mooring serve${named}`)}    starts the server with them\n`);
   return 0;
 }
 
-/** As a person here would write it: short below this folder, whole anywhere else. */
+/** Relative for a file below this folder, absolute otherwise. */
 function nameOf(file: string): string {
   const short = relative('.', file);
   return short.startsWith('..') ? file : short;

@@ -1,4 +1,4 @@
-// mooring install: an entry for an AI client. Also the other half, uninstall.
+// mooring install and mooring uninstall: add or remove the entry in an AI client's configuration.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -20,24 +20,24 @@ const names = Object.entries(clients)
 
 const installHelp = `Usage: mooring install <client> [options] [-- options of "mooring serve"]
 
-Puts Mooring into the settings of an AI client. The rest of the file stays as it is, the version before it is kept
-beside it, and doing it twice changes nothing more.
+Adds Mooring to the configuration of an AI client. The rest of the file stays unchanged, and a backup is kept beside
+it. Running the command again changes nothing.
 
 Clients:
 ${names}
 
 Options:
-  --name NAME         the name of the entry (default mooring)
-  --profile NAME      the ready-made server to start (see "mooring serve --help")
-  --env NAME=VALUE    a variable the server is started with; repeatable
-  --url URL           connect to a server that listens instead of starting one
-  --header 'N: V'     a header for --url; repeatable
-  --project           the file of the project in this folder instead of the user's
-  --file FILE         this file instead
-  --npx, --this       start through npx, or this very copy (default: whichever this is)
-  --print             show the file as it would be, change nothing
-  --list              show every client, its file, and whether it has the entry
-  -h, --help          show this
+  --name NAME         name of the entry (default mooring)
+  --profile NAME      profile to serve (see "mooring serve --help")
+  --env NAME=VALUE    environment variable for the server; repeatable
+  --url URL           connect to a running server instead of starting one
+  --header 'N: V'     header for --url; repeatable
+  --project           use the project's configuration in this folder instead of the user's
+  --file FILE         use this configuration file
+  --npx, --this       start through npx, or start this copy (default: the way you started it)
+  --print             print the resulting file, change nothing
+  --list              list all clients, their files, and whether Mooring is installed
+  -h, --help          show this help
 
 Examples:
   mooring install claude-code
@@ -47,16 +47,16 @@ Examples:
 
 const uninstallHelp = `Usage: mooring uninstall <client> [options]
 
-Takes the entry out of the settings of an AI client again. The rest of the file stays as it is.
+Removes Mooring from the configuration of an AI client. The rest of the file stays unchanged.
 
 Clients:
 ${names}
 
 Options:
-  --name NAME    the name of the entry (default mooring)
-  --project      the file of the project in this folder instead of the user's
-  --file FILE    this file instead
-  -h, --help     show this
+  --name NAME    name of the entry (default mooring)
+  --project      use the project's configuration in this folder instead of the user's
+  --file FILE    use this configuration file
+  -h, --help     show this help
 `;
 
 export const run = (args: readonly string[]): Promise<number> => act(args, 'install');
@@ -125,17 +125,17 @@ interface Values {
 }
 
 function rowOf([asked, ...more]: readonly string[], command: string): ClientRow {
-  if (asked === undefined) throw new Mistake(`Which client? One of ${Object.keys(clients).join(', ')}`);
+  if (asked === undefined) throw new Mistake(`Name a client: ${Object.keys(clients).join(', ')}`);
   if (more.length > 0) {
     throw new Mistake(
-      `One client at a time; options of "mooring serve" come after --, see "mooring ${command} --help"`,
+      `Give one client at a time, and put options of "mooring serve" after --. See "mooring ${command} --help"`,
     );
   }
   const name = clientAliases[asked.toLowerCase()] ?? asked.toLowerCase();
   const row = Object.hasOwn(clients, name) ? clients[name] : undefined;
   if (row !== undefined) return row;
   const meant = nearest(name, Object.keys(clients));
-  const hint = meant === undefined ? `one of ${Object.keys(clients).join(', ')}` : `did you mean ${meant}?`;
+  const hint = meant === undefined ? `choose one of ${Object.keys(clients).join(', ')}` : `did you mean ${meant}?`;
   throw new Mistake(`Unknown client ${JSON.stringify(asked)}; ${hint}`);
 }
 
@@ -143,7 +143,7 @@ function fileOf(row: ClientRow, { file, project }: Values): string {
   if (file !== undefined) return resolve(file);
   const scope: Scope = project === true ? 'project' : 'user';
   const found = row.file(scope, thisPlatform(), process.cwd());
-  if (found === undefined) throw new Mistake(`${row.title} has no settings per project; leave --project out`);
+  if (found === undefined) throw new Mistake(`${row.title} has no configuration per project. Leave out --project`);
   return found;
 }
 
@@ -151,23 +151,21 @@ function serverOf(values: Values, words: readonly string[]): ServerEntry {
   if (values.url !== undefined) {
     const url = URL.canParse(values.url) ? new URL(values.url) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
-      throw new Mistake(
-        `--url must be an address such as http://127.0.0.1:8000/mcp, not ${JSON.stringify(values.url)}`,
-      );
+      throw new Mistake(`--url must be a URL such as http://127.0.0.1:8000/mcp, not ${JSON.stringify(values.url)}`);
     }
     const given = [values.profile === undefined ? '' : '--profile', words.length === 0 ? '' : '--'].filter(Boolean);
     if (given.length > 0)
-      throw new Mistake(`${given.join(' and ')} say how to start a server; with --url none is started`);
+      throw new Mistake(`${given.join(' and ')} cannot be combined with --url, which does not start a server`);
     return {
       url: values.url,
       headers: pairs(values.header ?? [], /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/, '--header'),
     };
   }
-  if (values.header !== undefined) throw new Mistake('--header belongs to --url');
-  if (values.npx === true && values.this === true) throw new Mistake('--npx or --this, not both');
+  if (values.header !== undefined) throw new Mistake('--header works only together with --url');
+  if (values.npx === true && values.this === true) throw new Mistake('Use --npx or --this, not both');
   if (values.profile !== undefined && !Object.hasOwn(profiles, values.profile)) {
     const known = Object.keys(profiles).join(', ');
-    throw new Mistake(`Unknown profile ${JSON.stringify(values.profile)}; one of ${known}`);
+    throw new Mistake(`Unknown profile ${JSON.stringify(values.profile)}; choose one of ${known}`);
   }
   return launchEntry({
     profile: values.profile,
@@ -181,18 +179,19 @@ function pairs(words: readonly string[], pattern: RegExp, flag: string): Record<
   return Object.fromEntries(
     words.map((word) => {
       const match = pattern.exec(word);
-      if (match === null) throw new Mistake(`${flag} can not be read: ${JSON.stringify(word)}`);
+      if (match === null)
+        throw new Mistake(`${flag} has an invalid value: ${JSON.stringify(word)}. See "mooring install --help"`);
       return [match[1] as string, match[2] as string];
     }),
   );
 }
 
 const sentences: Readonly<Record<Change, string>> = {
-  created: 'Written',
+  created: 'Created',
   added: 'Added',
-  changed: 'Renewed',
+  changed: 'Updated',
   removed: 'Removed',
-  unchanged: 'Nothing to do',
+  unchanged: 'Already up to date',
 };
 
 function report(
@@ -233,7 +232,7 @@ function list(name: string, out: Output): void {
 function stateOf(row: ClientRow, file: string, name: string): string {
   if (!existsSync(file)) return 'no file';
   try {
-    return hasEntry(row, file, name) ? 'installed' : 'not there';
+    return hasEntry(row, file, name) ? 'installed' : 'not installed';
   } catch (error) {
     if (error instanceof Mistake) return 'unreadable';
     throw error;

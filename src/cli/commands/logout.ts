@@ -1,4 +1,4 @@
-// mooring logout: forgets what a sign-in left behind, and has the tokens revoked where the server can.
+// mooring logout: deletes the stored tokens of a server and asks its authorization server to revoke them.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
@@ -9,15 +9,14 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring logout <server> [options]
 
-Forgets the tokens that signing in to a server in the browser left on this machine, and asks its
-authorization server to revoke them.
+Signs out of a server: deletes the tokens stored on this machine and asks the authorization server to revoke them.
 
 Options:
-  --config FILE    names of servers come from this file
-  --json           for programs
-  -h, --help       show this
+  --config FILE    configuration file with server names
+  --json           print JSON
+  -h, --help       show this help
 
-<server> is a URL (http, https), or a name in "mcpServers" of the configuration, spelled as it was for signing in.
+<server> is an http or https URL, or a name in "mcpServers" of the configuration, written as it was when you signed in.
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -34,11 +33,11 @@ export async function run(args: readonly string[]): Promise<number> {
   const [word, ...more] = positionals;
   if (word === undefined || more.length > 0) throw new Mistake('Usage: mooring logout <server>');
   const server = addressOf((await findTarget(word, values.config)).target);
-  if (server === undefined) throw new Mistake('Only servers with an http or https URL are signed in to');
+  if (server === undefined) throw new Mistake('Only servers with an http or https URL have a sign-in');
   const { createFileStore, signOut } = await import('../../client/index.ts');
   const ended = await signOut({ server, store: createFileStore() });
   if (values.json === true) out.json({ server, signedIn: ended !== undefined, revocation: ended?.revocation ?? null });
-  else if (ended === undefined) out.note(`Nobody is signed in to ${lineForTerminal(server)} from this machine.\n`);
+  else if (ended === undefined) out.note(`You are not signed in to ${lineForTerminal(server)}.\n`);
   else out.note(`${sentence(lineForTerminal(server), ended.revocation)}\n`);
   if (ended?.error === undefined) return 0;
   out.note(`mooring: ${lineForTerminal(ended.error.message, 500)}\n`);
@@ -47,9 +46,10 @@ export async function run(args: readonly string[]): Promise<number> {
 
 function sentence(server: string, revocation: 'done' | 'not-offered' | 'failed'): string {
   const after = {
-    done: 'its tokens are revoked.',
-    'not-offered': 'its tokens are forgotten here; the server offers no revocation, so they end when they expire.',
-    failed: 'its tokens are forgotten here, but could not be revoked:',
+    done: 'its tokens were revoked.',
+    'not-offered':
+      'its tokens were deleted here. The server does not support revocation, so they stay valid until they expire.',
+    failed: 'its tokens were deleted here, but could not be revoked:',
   } as const;
-  return `Signed out of ${server}; ${after[revocation]}`;
+  return `Signed out of ${server}: ${after[revocation]}`;
 }

@@ -1,4 +1,4 @@
-// mooring ping: whether a server is there, who it is, what it speaks, and how long an answer takes.
+// mooring ping: name, revision, capabilities and response times of a server.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
@@ -8,10 +8,10 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring ping <server> [options]
 
-Asks a server for a sign of life, and tells who it is and what it speaks.
+Pings a server and shows its name, protocol revision, transport, capabilities and response times.
 
 Options:
-  -n, --count N    how often (default 3)
+  -n, --count N    number of pings (default 3)
 
 ${targetHelp}
 ${connectionHelp}`;
@@ -27,7 +27,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring ping <server>');
   const count = Number(values.count ?? 3);
   if (!Number.isInteger(count) || count < 1)
-    throw new Mistake(`--count must be a number from 1, not ${JSON.stringify(values.count)}`);
+    throw new Mistake(`--count must be a whole number of 1 or more, not ${JSON.stringify(values.count)}`);
   const begun = performance.now();
   return withServer(target, values, out, async (client, signal) => {
     const connectMs = performance.now() - begun;
@@ -55,7 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
         .join(', ') || 'none',
     );
     line('connected in', `${connectMs.toFixed(0)} ms`);
-    line('answers in', `${times.map((each) => each.toFixed(1)).join(', ')} ms`);
+    line('pings', `${times.map((each) => each.toFixed(1)).join(', ')} ms`);
     return 0;
   });
 }

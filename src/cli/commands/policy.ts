@@ -1,4 +1,4 @@
-// mooring policy: what a policy file says about a call, without making it.
+// mooring policy: validates a policy file and explains its decision about a call, without making the call.
 
 import { resolve } from 'node:path';
 import { settle } from '../../app/config/settle.ts';
@@ -13,23 +13,23 @@ import { readArgs } from '../usage.ts';
 const help = `Usage: mooring policy check [FILE] [--tool NAME | --resource URI | --prompt NAME] [options]
        mooring policy schema
 
-Says what a call would get and which entry of the policy decides. Without a call: whether the file is a policy.
-FILE is YAML or JSON; without it the one of the settings is taken.
+Shows whether the policy allows a call, and which entry decides. Without a call, checks that the file is a valid policy.
+FILE is YAML or JSON. Default: the policy in the settings.
 
 Options:
-  --tool NAME        a call of this tool
-  --args JSON        with these arguments; @FILE reads a file
-  --resource URI     a read of this resource
-  --prompt NAME      a prompt
-  --principal NAME   by this caller (default: somebody without a name)
-  --issuer URL       whom this issuer vouches for
-  --scope SCOPE      whose token has this scope; repeatable
-  --profile NAME     in this profile (default: that of the settings)
-  --config FILE      settings from this file
-  --json             for programs
-  -h, --help         show this
+  --tool NAME        check a call of this tool
+  --args JSON        arguments of the call; @FILE reads a file
+  --resource URI     check a read of this resource
+  --prompt NAME      check this prompt
+  --principal NAME   name of the caller (default: unauthenticated)
+  --issuer URL       issuer of the caller's token
+  --scope SCOPE      a scope of the caller's token; repeatable
+  --profile NAME     profile (default: the one in the settings)
+  --config FILE      read settings from this file
+  --json             print JSON
+  -h, --help         show this help
 
-Exit code: 0 allowed, 1 denied or a better token is needed, 2 asked for wrongly.
+Exit code: 0 allowed, 1 denied or more scopes needed, 2 usage error.
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -60,14 +60,15 @@ export async function run(args: readonly string[]): Promise<number> {
     throw new Mistake('Usage: mooring policy check [FILE], or mooring policy schema');
   const { settings } = await settle({ configFile: values.config, defaultProfile });
   const path = file === undefined ? settings.policy : resolve(file);
-  if (path === undefined) throw new Mistake('The settings name no policy; give the file: mooring policy check FILE');
+  if (path === undefined) throw new Mistake('The settings have no policy. Name a file: mooring policy check FILE');
   const profile = values.profile ?? settings.profile;
-  if (!Object.hasOwn(profiles, profile)) throw new Mistake(`Unknown profile ${JSON.stringify(profile)}`);
+  if (!Object.hasOwn(profiles, profile))
+    throw new Mistake(`Unknown profile ${JSON.stringify(profile)}; choose one of ${Object.keys(profiles).join(', ')}`);
   const policy = await openPolicy(path, profile);
   const question = questionOf(values);
   if (question === undefined) {
     if (values.json === true) out.json({ file: path, valid: true });
-    else out.write(`${out.style.good('✓')} ${path} is a policy\n`);
+    else out.write(`${out.style.good('✓')} ${path} is a valid policy\n`);
     return 0;
   }
   const explanation = explainCall(policy, question);
@@ -87,7 +88,7 @@ function questionOf(values: {
 }): Question | undefined {
   const { tool, resource, prompt, principal, issuer, scope } = values;
   const asked = [tool, resource, prompt].filter((each) => each !== undefined);
-  if (asked.length > 1) throw new Mistake('One of --tool, --resource and --prompt at a time');
+  if (asked.length > 1) throw new Mistake('Give only one of --tool, --resource and --prompt');
   if (asked.length === 0) return undefined;
   return {
     ...(tool === undefined ? {} : { tool }),
@@ -116,7 +117,7 @@ function print({ decision, scopes, reasons }: Explanation, question: Question, o
     verdict === 'allow' ? style.good(text) : verdict === 'deny' ? style.bad(text) : style.warn(text);
   const columns = [
     { title: 'step', text: ({ step }: Row) => step },
-    { title: 'verdict', text: ({ verdict }: Row) => verdict, paint },
+    { title: 'decision', text: ({ verdict }: Row) => verdict, paint },
     { title: 'entry', text: ({ rule }: Row) => rule, paint: (text: string) => style.faint(text) },
     { title: 'why', text: ({ why }: Row) => why },
   ];

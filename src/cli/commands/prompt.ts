@@ -1,4 +1,4 @@
-// mooring prompt: the messages a prompt comes to.
+// mooring prompt: prints the messages of a prompt.
 
 import { Mistake } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
@@ -9,7 +9,7 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring prompt <server> <prompt> [--arg name=value …] [options]
 
-Prints the messages a prompt comes to.
+Prints the messages that a prompt returns for the given arguments.
 
 Options:
   --arg name=value   an argument; repeatable

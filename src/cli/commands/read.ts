@@ -1,4 +1,4 @@
-// mooring read: what a resource holds.
+// mooring read: prints the contents of a resource.
 
 import { writeFileSync } from 'node:fs';
 import { Mistake } from '../../app/mistake.ts';
@@ -11,10 +11,10 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring read <server> <uri> [options]
 
-Prints what a resource holds. In a pipe, and with -o, bytes come out as they are.
+Prints the contents of a resource. In a pipe, and with -o, the bytes are written unchanged.
 
 Options:
-  -o, --output FILE  write it there
+  -o, --output FILE  write the contents to this file
   --save DIR         folder for images and other files (default: a new temporary folder)
 
 ${targetHelp}

@@ -1,4 +1,4 @@
-// mooring resources: what can be read from a server.
+// mooring resources: lists the resources and resource templates of a server.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
@@ -10,7 +10,7 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring resources <server> [options]
 
-Lists the resources of a server and the templates of those that are not listed one by one.
+Lists the resources and resource templates of a server.
 
 ${targetHelp}
 ${connectionHelp}`;

@@ -1,4 +1,4 @@
-// mooring serve [profile]: the options, as words.
+// mooring serve [profile]: parses the options and starts the server.
 
 import { Mistake } from '../../app/mistake.ts';
 import { serve } from '../../app/serve.ts';
@@ -10,7 +10,7 @@ interface Words {
   readonly positionals: readonly string[];
 }
 
-/** A program that is one profile. */
+/** A program that serves one fixed profile. */
 export interface Fixed {
   readonly program: string;
   readonly profile: string;
@@ -30,10 +30,10 @@ export async function run(args: readonly string[], fixed?: Fixed): Promise<numbe
   const [named, ...more] = positionals;
   if (fixed !== undefined && named !== undefined) {
     throw new Mistake(
-      `${fixed.program} serves the profile ${fixed.profile} and no other, so ${JSON.stringify(named)} means nothing here; "mooring serve" has the other profiles`,
+      `Unexpected argument ${JSON.stringify(named)}: ${fixed.program} serves only the profile ${fixed.profile}. For other profiles use "mooring serve"`,
     );
   }
-  if (more.length > 0) throw new Mistake(`One profile at a time, not ${positionals.join(', ')}`);
+  if (more.length > 0) throw new Mistake(`Name one profile at a time, not ${positionals.join(', ')}`);
   await serve({
     profile: fixed?.profile ?? named,
     configFile: values['config'] as string | undefined,
@@ -43,7 +43,7 @@ export async function run(args: readonly string[], fixed?: Fixed): Promise<numbe
   return 0;
 }
 
-/** A client that starts us with a profile and no options does not wait for a parser of options to be loaded. */
+/** Start-up fast path: without options the option parser is not loaded. */
 function read(args: readonly string[]): Words {
   if (!args.some((word) => word.startsWith('-'))) return { values: {}, positionals: args };
   return readArgs('serve', args, {

@@ -1,4 +1,4 @@
-// mooring token: bearer tokens for a server over HTTP.
+// mooring token: creates, lists and revokes bearer tokens.
 
 import { join, resolve } from 'node:path';
 import { settle } from '../../app/config/settle.ts';
@@ -11,21 +11,21 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring token [add NAME | list | revoke NAME] [options]
 
-Bearer tokens for "mooring serve --http". A token is shown once; its hash is kept in a file.
+Creates and manages bearer tokens for "mooring serve --http". A token is shown once; only its hash is stored.
 
-  mooring token              prints a new token and keeps nothing (for MOORING_TOKEN)
-  mooring token add NAME     makes one for somebody and keeps its hash
-  mooring token list         who has one
-  mooring token revoke NAME  takes it away
+  mooring token              print a new token and store nothing (for MOORING_TOKEN)
+  mooring token add NAME     create a token for a caller and store its hash
+  mooring token list         list the stored tokens
+  mooring token revoke NAME  delete the token of a caller
 
 Options:
-  --file FILE       the file (default: "auth.tokenFile" of the settings, else tokens.json in the data folder)
-  --scope SCOPE     what the token is good for; repeatable
-  --expires WHEN    2026-12-31, or 30d from now
-  --config FILE     settings from this file
-  --data DIR        the data folder
-  --json            for programs
-  -h, --help        show this
+  --file FILE       token file (default: "auth.tokenFile" in the settings, otherwise tokens.json in the data folder)
+  --scope SCOPE     add: a scope of the token; repeatable
+  --expires WHEN    add: expiry date, such as 2026-12-31, or 30d for 30 days from now
+  --config FILE     read settings from this file
+  --data DIR        data folder
+  --json            print JSON
+  -h, --help        show this help
 `;
 
 const verbs: readonly string[] = ['add', 'list', 'revoke'];
@@ -46,18 +46,19 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [what, name, ...more] = positionals;
-  if (more.length > 0) throw new Mistake('Names have no spaces; see "mooring token --help"');
+  if (more.length > 0)
+    throw new Mistake('Too many arguments: a name must not contain spaces. See "mooring token --help"');
   if (what === undefined) {
     const { token } = createToken();
     if (values.json === true) out.json({ token });
     else out.write(`${token}\n`);
     return 0;
   }
-  if (!verbs.includes(what)) throw new Mistake(`${JSON.stringify(what)} is not known; add, list or revoke`);
+  if (!verbs.includes(what)) throw new Mistake(`Unknown action ${JSON.stringify(what)}. Use add, list or revoke`);
   const file = await fileOf(values);
   if (what === 'list') return list(readTokens(file), file, values.json === true, out);
   if (name === undefined || !/^[\w.@+-]{1,64}$/.test(name)) {
-    throw new Mistake(`Whose token? mooring token ${what} NAME, a name of letters, digits and . _ @ + -`);
+    throw new Mistake(`Name the caller: mooring token ${what} NAME, where NAME has letters, digits and . _ @ + -`);
   }
   if (what === 'add') {
     const token = addToken(file, {
@@ -67,14 +68,14 @@ export async function run(args: readonly string[]): Promise<number> {
     });
     out.write(values.json === true ? `${JSON.stringify({ id: name, token, file })}\n` : `${token}\n`);
     out.note(
-      `\nThis is the only time it is shown. Its hash is in ${file}\nServe with: mooring serve --http --token-file ${file}\n`,
+      `\nThis token is shown only once. Its hash is stored in ${file}\nStart the server with: mooring serve --http --token-file ${file}\n`,
     );
     return 0;
   }
   revokeToken(file, name);
   if (values.json === true) out.json({ id: name, file });
   out.note(
-    `The token of ${name} ends once the server has read the file again: kill -HUP its process, or restart it.\n`,
+    `Revoked the token of ${name}. To apply it, let the server reload its files (kill -HUP <pid>) or restart it.\n`,
   );
   return 0;
 }
@@ -90,7 +91,9 @@ function expiry(words: string): string {
   const days = /^(\d{1,4})d$/.exec(words);
   const date = days === null ? new Date(words) : new Date(Date.now() + Number(days[1]) * 86_400_000);
   if (Number.isNaN(date.getTime()))
-    throw new Mistake(`--expires is no date: ${JSON.stringify(words)}; write 2026-12-31, or 30d`);
+    throw new Mistake(
+      `--expires is not a valid date: ${JSON.stringify(words)}. Write a date such as 2026-12-31, or 30d`,
+    );
   if (date.getTime() <= Date.now()) throw new Mistake(`--expires ${words} is in the past`);
   return date.toISOString();
 }
@@ -101,7 +104,7 @@ function list(tokens: readonly TokenEntry[], file: string, json: boolean, out: O
     return 0;
   }
   if (tokens.length === 0) {
-    out.note(`There are no tokens in ${file}; "mooring token add NAME" makes one\n`);
+    out.note(`There are no tokens in ${file}. "mooring token add NAME" creates one\n`);
     return 0;
   }
   const { style, width } = out;

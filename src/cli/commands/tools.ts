@@ -1,4 +1,4 @@
-// mooring tools: what a server can do, as a table; or one tool in full.
+// mooring tools: lists the tools of a server, or describes one in full.
 
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
@@ -12,7 +12,7 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring tools <server> [tool] [options]
 
-Lists the tools of a server, or explains one of them.
+Lists the tools of a server, or describes one of them.
 
 ${targetHelp}
 ${connectionHelp}`;
@@ -43,14 +43,14 @@ export function pick(tools: readonly Tool[], name: string): Tool {
     name,
     tools.map((tool) => tool.name),
   );
-  const hint = meant === undefined ? `there ${someOf(tools)}` : `did you mean ${meant}?`;
+  const hint = meant === undefined ? `the server ${someOf(tools)}` : `did you mean ${meant}?`;
   throw new Mistake(`There is no tool ${JSON.stringify(name)}; ${hint}`);
 }
 
 function someOf(tools: readonly Tool[]): string {
-  if (tools.length === 0) return 'are none';
+  if (tools.length === 0) return 'has no tools';
   const some = tools.slice(0, 8).map((tool) => lineForTerminal(tool.name, 64));
-  return `are ${some.join(', ')}${tools.length > some.length ? ` and ${tools.length - some.length} more` : ''}`;
+  return `has ${some.join(', ')}${tools.length > some.length ? ` and ${tools.length - some.length} more` : ''}`;
 }
 
 function list(tools: readonly Tool[], out: Output): void {
@@ -59,7 +59,7 @@ function list(tools: readonly Tool[], out: Output): void {
     out.note('This server has no tools.\n');
     return;
   }
-  // The arguments stand below the description: as a column of their own they would leave no room for it.
+  // The arguments go below the description: a third column would leave too little width for it.
   const about = (tool: Tool): string => lineForTerminal(firstSentence(tool.description ?? tool.title ?? ''), 300);
   const call = (tool: Tool): string => signature(tool.inputSchema as Schema);
   const rows = tools.flatMap((tool) => [
@@ -77,7 +77,7 @@ function list(tools: readonly Tool[], out: Output): void {
   out.write(table(rows, columns, { style, width }));
 }
 
-/** Enough for a list; the rest is in `mooring tools <server> <tool>`. */
+/** The first sentence, for lists. `mooring tools <server> <tool>` shows the full text. */
 export function firstSentence(text: string): string {
   const line = text.trim().split(/\n\s*\n/)[0] as string;
   return /^.{20,}?[.!?](?=\s|$)/s.exec(line)?.[0] ?? line;
@@ -102,10 +102,10 @@ function explain(tool: Tool, json: boolean, out: Output): void {
 function hintsOf({ annotations = {} }: Tool): string[] {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   return [
-    readOnlyHint === true ? 'changes nothing' : '',
-    destructiveHint === true && readOnlyHint !== true ? 'may destroy something' : '',
-    idempotentHint === true ? 'can be repeated' : '',
-    openWorldHint === true ? 'reaches beyond this machine' : '',
+    readOnlyHint === true ? 'read-only' : '',
+    destructiveHint === true && readOnlyHint !== true ? 'may be destructive' : '',
+    idempotentHint === true ? 'idempotent' : '',
+    openWorldHint === true ? 'accesses external systems' : '',
   ].filter(Boolean);
 }
 

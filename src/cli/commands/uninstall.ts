@@ -1,3 +1,3 @@
-// mooring uninstall: the other half of install.ts.
+// mooring uninstall: implemented in install.ts.
 
 export { runUninstall as run } from './install.ts';

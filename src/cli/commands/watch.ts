@@ -1,4 +1,4 @@
-// mooring watch: waits for changes and tells each of them.
+// mooring watch: prints a line for each change of a resource or list.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
@@ -10,11 +10,12 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring watch <server> [uri …] [options]
 
-Tells when these resources change, until Ctrl-C. Without a uri: when the lists of tools, resources or prompts do.
+Prints a line whenever one of these resources changes, until you press Ctrl-C. Without a URI, watches the lists of
+tools, resources and prompts.
 
 Options:
-  --read            print what a resource holds now, and again after each change
-  -n, --count N     end after so many changes
+  --read            print the contents of the resources now, and again after each change
+  -n, --count N     stop after N changes
 
 ${targetHelp}
 ${connectionHelp}`;
@@ -33,11 +34,11 @@ export async function run(args: readonly string[]): Promise<number> {
   const [target, ...uris] = positionals;
   if (target === undefined) throw new Mistake('Usage: mooring watch <server> [uri …]');
   const limit = values.count === undefined ? Number.POSITIVE_INFINITY : Number(values.count);
-  if (!(limit >= 1)) throw new Mistake(`--count must be a number from 1, not ${JSON.stringify(values.count)}`);
+  if (!(limit >= 1)) throw new Mistake(`--count must be a number of 1 or more, not ${JSON.stringify(values.count)}`);
   return withServer(target, values, out, async (client, signal) => {
     const kinds = (['tools', 'resources', 'prompts'] as const).filter((kind) => client.announces(kind));
     if (uris.length === 0 && kinds.length === 0)
-      throw new Mistake('This server announces no changes of its lists; name a resource');
+      throw new Mistake('This server does not announce changes of its lists. Name a resource to watch');
     const filter = uris.length > 0 ? { uris } : Object.fromEntries(kinds.map((kind) => [kind, true]));
     const changes = await client.watch(filter, { signal });
     const files = new SavedFiles(undefined);
@@ -45,7 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
       const { contents } = await client.readResource(uri, { signal, cache: 'refresh' });
       for (const each of contents) showResource(each, out, files);
     };
-    out.note(`${describe(client)}\nwaiting for changes of ${uris.length > 0 ? uris.join(', ') : kinds.join(', ')}\n`);
+    out.note(`${describe(client)}\nwaiting for changes of: ${uris.length > 0 ? uris.join(', ') : kinds.join(', ')}\n`);
     if (values.read === true) for (const uri of uris) await show(uri);
     let count = 0;
     for await (const { kind, uri, gap } of changes) {

@@ -1,4 +1,4 @@
-// Where commands write: what was asked for goes to stdout, everything said about it to stderr.
+// Where commands write: results go to stdout, remarks to stderr.
 
 import { type Style, styleFor } from './style.ts';
 
@@ -26,7 +26,7 @@ export function openOutput(): Output {
   };
 }
 
-/** A reader that left (`| head`) is no error; nothing more is to be said to it. */
+/** A reader that closed the pipe (`| head`) is not an error. */
 function endQuietlyOnBrokenPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

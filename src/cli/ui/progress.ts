@@ -1,4 +1,4 @@
-// A progress bar on stderr, drawn over itself; on anything but a terminal there is none.
+// A progress bar on stderr. Shown only on a terminal.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { styleFor } from './style.ts';
@@ -12,9 +12,9 @@ export interface ProgressReport {
 
 export interface ProgressBar {
   report(progress: ProgressReport): void;
-  /** Takes the bar away while something else has the terminal; the result brings it back. */
+  /** Hides the bar while something else uses the terminal; the returned function shows it again. */
   pause(): () => void;
-  /** Takes the bar away for good. */
+  /** Removes the bar. */
   close(): void;
 }
 
@@ -23,11 +23,11 @@ export const noProgress: ProgressBar = { report() {}, pause: () => () => {}, clo
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 80;
-/** A call that is over before that need not flicker. */
+/** Calls that end before this show no bar, so that it does not flicker. */
 const patienceMs = 150;
 const barWidth = 24;
 
-/** Begins to show that something goes on. */
+/** Starts a spinner, which becomes a bar with the first report. */
 export function startProgress(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
   if (stream.isTTY !== true || process.env['TERM'] === 'dumb') return noProgress;
   const style = styleFor(stream);

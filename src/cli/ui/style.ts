@@ -1,8 +1,8 @@
-// Colours, where someone sees them: on a terminal, unless NO_COLOR or a dumb terminal say otherwise.
+// Colours: on a terminal, unless NO_COLOR is set or the terminal is dumb.
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** One function per meaning, so that commands never speak of colours. */
+/** One function per meaning, so that commands do not name colours. */
 export interface Style {
   readonly strong: (text: string) => string;
   readonly faint: (text: string) => string;

@@ -25,14 +25,14 @@ test('the last column is wrapped to the terminal', () => {
   );
 });
 
-test('where there is no room beside, the last column goes below', () => {
+test('a last column that does not fit beside the others goes below', () => {
   const wide = [{ name: 'a-name-that-takes-nearly-everything', about: 'and more' }];
   expect(table(wide, columns, { style: plain, width: 40 })).toBe(
     'name\na-name-that-takes-nearly-everything\n    and more\n',
   );
 });
 
-test('colours do not count', () => {
+test('colour codes take no width', () => {
   const coloured = styleFor({ isTTY: true }, {});
   expect(widthOf(coloured.name('abc'))).toBe(3);
   expect(styleFor({ isTTY: true }, { NO_COLOR: '1' }).name('x')).toBe('x');

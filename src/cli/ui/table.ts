@@ -1,4 +1,4 @@
-// Tables: columns aligned, the last one wrapped to the terminal. Piped output is never cut.
+// Tables: columns are aligned, the last one is wrapped to the terminal. Piped output is never cut.
 
 import type { Style } from './style.ts';
 import { padTo, widthOf, wrapTo } from './width.ts';
@@ -11,19 +11,19 @@ export interface Column<Row> {
 
 export interface TableOptions {
   readonly style: Style;
-  /** Columns of the terminal; undefined: as wide as it gets. */
+  /** Columns of the terminal; undefined: no limit. */
   readonly width?: number | undefined;
   /** Spaces before each line. */
   readonly indent?: number;
-  /** Leaves the line of titles out. */
+  /** Omits the line of titles. */
   readonly bare?: boolean;
 }
 
 const gap = 2;
-/** A last column narrower than this goes below instead. */
+/** If the last column would be narrower than this, it goes on the line below. */
 const narrow = 24;
 
-/** Lays rows out, a line feed at the end of each line. */
+/** Formats rows; each line ends with a line feed. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string {
   const { style, indent = 0, bare = false } = options;
   const cells = rows.map((row) => columns.map((column) => column.text(row)));

@@ -1,7 +1,7 @@
-// How many columns text takes on a terminal, and how to cut and wrap it by columns.
+// How many columns a text takes on a terminal, and how to cut and wrap it by columns.
 
 const escapes = /\u001b\[[0-9;]*m/g;
-/** Drawn over the character before it, or not at all. */
+/** Combining and invisible characters: they take no column. */
 const nothing = /[\p{Mn}\p{Me}\p{Cf}]/u;
 /** East Asian wide and fullwidth, and emoji, as terminals draw them. */
 const wide =
@@ -16,7 +16,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Fills up with spaces to a number of columns. */
+/** Pads with spaces to a number of columns. */
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
@@ -34,7 +34,7 @@ export function cutTo(text: string, columns: number): string {
   return `${cut}…`;
 }
 
-/** Breaks plain text into lines of at most so many columns, at spaces where there are any. */
+/** Breaks plain text into lines of at most this many columns, at spaces if possible. */
 export function wrapTo(text: string, columns: number): string[] {
   return text.split('\n').flatMap((line) => wrapLine(line, Math.max(8, columns)));
 }
