@@ -1,4 +1,4 @@
-// The audit log from the outside: where the one of this run is, and what can be asked of it.
+// Finds the audit log of the settings, and re-exports the functions that read it.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -22,12 +22,13 @@ export interface AuditPlace {
   readonly file: string;
 }
 
-/** The log of a file, or the one the settings lead to. */
+/** The log in `file`, or the one in the settings. */
 export async function findAudit(file: string | undefined, asked: Asked): Promise<AuditPlace> {
   const path = file === undefined ? (await settle(asked)).settings.audit?.file : resolve(file);
-  if (path === undefined) throw new Mistake('The settings keep no audit log; name one: mooring audit <what> FILE');
+  if (path === undefined)
+    throw new Mistake('The audit log is disabled in the settings. Name a file: mooring audit verify|tail|query FILE');
   const place = auditPlace(path);
   if (!existsSync(place.directory))
-    throw new Mistake(`There is no audit log ${path}; "mooring config" shows where it would be`);
+    throw new Mistake(`There is no audit log ${path}. "mooring config" shows the configured path`);
   return { ...place, file: path };
 }

@@ -1,5 +1,5 @@
-// Who may connect, from the settings: static tokens, a file of their hashes, an OAuth authorization server; and who is
-// at the other end of a pipe.
+// Authentication from the settings: static tokens, a file of token hashes, an OAuth authorization server; and the
+// principal of a stdio connection.
 
 import {
   type Authenticate,
@@ -21,7 +21,7 @@ export interface Authentication {
   readonly authenticate: Authenticate;
   /** Tokens given by value and those of the file, as hashes. */
   readonly tokens: readonly TokenEntry[];
-  /** Pages that tell clients where to get a token. */
+  /** Metadata routes that tell clients where to get a token. */
   readonly routes: readonly MetadataRoute[];
   /** Spells the challenge for a call that needs more scopes. */
   readonly challenge?: OAuthAuthenticator['challenge'] | undefined;
@@ -55,8 +55,8 @@ export function createAuthentication(
 }
 
 /**
- * Whom a pipe is for: the token in the environment, looked up in the token file. Without a token it is for nobody in
- * particular, as ever: whoever starts the server can do all that it can.
+ * The principal of a stdio connection: the token in the environment, looked up in the token file. Without a token there
+ * is no principal: the user who starts the server already has all of its rights.
  */
 export async function principalOfPipe(
   tokenFile: string,
@@ -66,7 +66,7 @@ export async function principalOfPipe(
   const tokens = tokensOf(tokenFile);
   const authenticate = mistaken(tokenFile, () => createTokenAuthenticator({ tokens }));
   return authenticateEnvironment(authenticate, env).catch((error: unknown) => {
-    throw new Mistake(`${(error as Error).message} (looked for it in ${tokenFile})`);
+    throw new Mistake(`${(error as Error).message} (token file: ${tokenFile})`);
   });
 }
 
@@ -90,16 +90,21 @@ function oauthOf(
   return { settings, authenticator: mistaken('auth.oauth', () => createOAuthAuthenticator(options)) };
 }
 
-/** The address clients know us by: tokens are made for it. */
+/** The public address of this server: the audience of tokens. */
 function resourceOf({ publicUrl, host, port, path }: HttpSettings): string {
   if (publicUrl !== undefined) {
     const url = new URL(publicUrl);
     return url.pathname === '/' ? new URL(path, url).href : url.href;
   }
   if (host === '0.0.0.0' || host === '::') {
-    throw new Mistake(`Tokens are made for an address, and ${host} is none that clients could use: give --public-url`);
+    throw new Mistake(
+      `OAuth tokens are issued for the address of the server, and clients cannot use ${host}. Set the address with --public-url`,
+    );
   }
-  if (port === 0) throw new Mistake('Tokens are made for an address: give --public-url, or a --port other than 0');
+  if (port === 0)
+    throw new Mistake(
+      'OAuth tokens are issued for the address of the server. Set it with --public-url, or choose a --port other than 0',
+    );
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }
 

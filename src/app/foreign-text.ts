@@ -1,8 +1,8 @@
-// Text of servers on its way to a terminal: whatever hides in it or would steer the terminal is shown instead.
+// Makes text from servers safe for a terminal: control sequences and hidden characters become visible.
 
 import { cleanText } from '../security/hygiene.ts';
 
-/** Text of any length; lines stay lines. */
+/** Text of any length; line breaks are kept. */
 export function forTerminal(text: string): string {
   return cleanText(text.replace(/\r\n?/g, '\n'), 'mark');
 }

@@ -1,4 +1,4 @@
-// The guard of a run: the audit log, where the profile or the person asks for one. What it writes is security/audit.
+// Opens the audit log, if the profile or the settings enable it. The format is in security/audit.
 
 import type { Logger } from '../protocol/log.ts';
 import { systemReason } from '../protocol/system-reasons.ts';
@@ -8,12 +8,12 @@ import { makeFolder } from './make-folder.ts';
 import { Mistake } from './mistake.ts';
 import { basename, dirname, statSync } from './node-modules.ts';
 
-/** Where the lines of `audit.jsonl` are: the audit log names its files by folder and name. */
+/** Folder and base name of an audit log such as `audit.jsonl`. */
 export function auditPlace(file: string): { readonly directory: string; readonly name: string } {
   return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
 }
 
-/** Opens the audit log; undefined where none is wanted. */
+/** Opens the audit log; undefined if it is disabled. */
 export async function openAudit({ settings, values }: Settled, logger: Logger): Promise<AuditLog | undefined> {
   if (settings.audit === undefined || values.get('audit.enabled')?.value !== true) return undefined;
   const { file, fsync } = settings.audit;
@@ -26,21 +26,21 @@ export async function openAudit({ settings, values }: Settled, logger: Logger): 
   } catch (error) {
     const why = systemReason(error, 'folder') ?? (error as Error).message;
     throw new Mistake(
-      `The audit log ${file} can not be opened: ${why}\nChoose another place with --audit FILE, or switch it off with "audit": { "enabled": false }`,
+      `The audit log ${file} cannot be opened: ${why}\nChoose another file with --audit FILE, or disable it with "audit": { "enabled": false }`,
     );
   }
 }
 
-/** Whoever may write to a folder may replace what is in it, and a log that can be replaced proves nothing. */
+/** Users who can write to a folder can replace its files, and a log that can be replaced proves nothing. */
 function refuseSharedFolder(directory: string): void {
   const found = lookAt(directory);
   if (found === undefined || process.platform === 'win32' || (found.mode & 0o002) === 0) return;
   throw new Mistake(
-    `The audit log can not be kept in ${directory}: everybody may write there; choose a folder of its own`,
+    `The audit log cannot be stored in ${directory}: all users can write to this folder. Choose a private folder`,
   );
 }
 
-/** What can not be looked at is refused in better words when the log is opened. */
+/** A folder that cannot be read is reported with a better message when the log is opened. */
 function lookAt(directory: string): { readonly mode: number } | undefined {
   try {
     return statSync(directory, { throwIfNoEntry: false });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { HealthRegistry } from './health.ts';
 
-test('every part is asked, and one that throws is a failed part', async () => {
+test('every part is checked, and one that throws is a failed part', async () => {
   const health = new HealthRegistry();
   health.add('store', () => ({ status: 'ok' }));
   health.add('search', async () => ({ status: 'degraded', detail: 'slow' }));
@@ -15,20 +15,20 @@ test('every part is asked, and one that throws is a failed part', async () => {
   ]);
 });
 
-test('a check that hangs does not hang the one who asks', async () => {
+test('a check that hangs is a failed part after two seconds', async () => {
   vi.useFakeTimers();
   try {
     const health = new HealthRegistry();
     health.add('stuck', () => new Promise(() => {}));
     const asked = health.check();
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(await asked).toEqual([{ name: 'stuck', status: 'failed', detail: 'no answer within 2000 ms' }]);
+    expect(await asked).toEqual([{ name: 'stuck', status: 'failed', detail: 'no response within 2000 ms' }]);
   } finally {
     vi.useRealTimers();
   }
 });
 
-test('a part that was taken away is no longer asked, its successor is', async () => {
+test('removing a part that was replaced keeps its replacement', async () => {
   const health = new HealthRegistry();
   const remove = health.add('a', () => ({ status: 'ok' }));
   health.add('a', () => ({ status: 'degraded' }));

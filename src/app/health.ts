@@ -1,8 +1,8 @@
-// How the parts of a running server are doing, by name. Whoever holds a part adds a check; health_check asks them all.
+// The status of the parts of a running server, by name. Each part adds a check; health_check runs them all.
 
 import { hidePaths } from './hide-paths.ts';
 
-/** How one part is doing. */
+/** The status of one part. */
 export interface Health {
   readonly status: 'ok' | 'degraded' | 'failed';
   /** What is wrong and what to do, for people; never a secret. Callers see it without absolute paths. */
@@ -15,7 +15,7 @@ export interface HealthPart extends Health {
 
 export type HealthCheck = () => Health | Promise<Health>;
 
-/** A check that hangs must not hang the one who asks. */
+/** A check that hangs must not block health_check. */
 const maxCheckMs = 2_000;
 
 /** The checks of one server. */
@@ -23,12 +23,12 @@ export class HealthRegistry {
   readonly #checks = new Map<string, HealthCheck>();
   readonly #folders: readonly string[];
 
-  /** `folders`: known places of this machine, whose paths are not shown. */
+  /** `folders`: known folders of this machine, whose paths are not shown. */
   constructor(folders: readonly string[] = []) {
     this.#folders = folders;
   }
 
-  /** Adds a part; the result takes it away again. A name that is known already is replaced. */
+  /** Adds a part; the returned function removes it. An existing name is replaced. */
   add(name: string, check: HealthCheck): () => void {
     this.#checks.set(name, check);
     return () => {
@@ -36,7 +36,7 @@ export class HealthRegistry {
     };
   }
 
-  /** Asks every part. Never rejects: a check that throws or takes too long is a failed part. */
+  /** Checks every part. Never rejects: a check that throws or times out is a failed part. */
   check(): Promise<HealthPart[]> {
     return Promise.all([...this.#checks].map(async ([name, check]) => this.#shown(name, await outcome(check))));
   }
@@ -50,7 +50,7 @@ export class HealthRegistry {
 async function outcome(check: HealthCheck): Promise<Health> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
-    timer = setTimeout(() => resolve({ status: 'failed', detail: `no answer within ${maxCheckMs} ms` }), maxCheckMs);
+    timer = setTimeout(() => resolve({ status: 'failed', detail: `no response within ${maxCheckMs} ms` }), maxCheckMs);
   });
   try {
     return await Promise.race([check(), late]);

@@ -3,7 +3,7 @@ import { hidePaths } from './hide-paths.ts';
 
 test.each([
   ['/home/ada/data/mooring.db', '…/mooring.db'],
-  ['can not open /var/lib/x: no space is left', 'can not open …/x: no space is left'],
+  ['cannot open /var/lib/x: no space is left', 'cannot open …/x: no space is left'],
   [
     "Cannot find module '/srv/a/b.mjs' imported from /srv/a/c.mjs",
     "Cannot find module '…/b.mjs' imported from …/c.mjs",
@@ -19,7 +19,7 @@ test.each([
   expect(hidePaths(text)).toBe(shown);
 });
 
-test('known folders are found whatever their names are, the longest first', () => {
+test('known folders are found even with spaces in their names, the longest first', () => {
   const folders = ['/', '/home/ada', '/home/ada/my files'];
   expect(hidePaths('/home/ada/my files/a b/c.db is damaged', folders)).toBe('…/a b/c.db is damaged');
   expect(hidePaths('/home/ada/x', folders)).toBe('…/x');

@@ -1,11 +1,11 @@
-// Texts for callers without absolute paths: where things are on the machine of the server is not theirs to know.
+// Removes absolute paths from texts for callers: they must not learn the folder layout of the server's machine.
 
-/** Shown for what was left out. */
+/** Shown in place of the removed part. */
 const mark = '…';
 
 /**
- * Replaces absolute paths by their last part. `folders` are known ones, found also where their names have spaces; what
- * stands below them is kept. Addresses with a scheme stay as they are, apart from `file:`.
+ * Replaces absolute paths by their last part. `folders` are known folders, which are found even if their names have
+ * spaces; the path below them is kept. URLs stay unchanged, except for `file:`.
  */
 export function hidePaths(text: string, folders: readonly string[] = []): string {
   let shown = text.replace(/file:\/\/(?=[/\\A-Za-z])/g, '');
@@ -14,5 +14,5 @@ export function hidePaths(text: string, folders: readonly string[] = []): string
   return shown.replace(absolute, (path) => `${mark}/${path.split(/[/\\]/).at(-1) ?? ''}`);
 }
 
-/** From a slash, a drive or two backslashes that nothing of a path or an address precedes, to the next blank or quote. */
+/** A slash, drive or double backslash that is not inside a path or URL, up to the next blank or quote. */
 const absolute = /(?<![\w./\\:~…-])(?:[A-Za-z]:(?=[/\\])|\\(?=\\))?[/\\][^\s"'`<>|:;,()[\]{}]+/g;

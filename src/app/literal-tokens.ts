@@ -1,5 +1,5 @@
-// Tokens given by value (MOORING_TOKEN, --token, auth.tokens): who each of them is for. A caller is known by the name in
-// front of the token, or else by a hash of the token; never by its place in the list, which changes when another goes.
+// The principals of tokens given by value (MOORING_TOKEN, --token, auth.tokens). A principal is identified by the name
+// in front of the token, or by a hash of the token; never by its position in the list, which can change.
 
 import { principalKey } from '../engine/ports.ts';
 import type { Logger } from '../protocol/log.ts';
@@ -9,7 +9,7 @@ import type { Data } from './profiles/index.ts';
 
 const where = 'MOORING_TOKEN, --token';
 
-/** `TOKEN` or `NAME:TOKEN`: a token has no colon (RFC 6750 §2.1), so there is one way to read it. */
+/** `TOKEN` or `NAME:TOKEN`: a token has no colon (RFC 6750 §2.1), so this is unambiguous. */
 const pattern = /^(?:([\w.@+-]{1,64}):)?([A-Za-z0-9._~+/-]*=*)$/;
 
 /** The entries of tokens given by value. A name may have several tokens, so that one can replace the other. */
@@ -18,7 +18,7 @@ export function readLiteralTokens(tokens: readonly string[]): TokenEntry[] {
   const names = new Map<string, string>();
   for (const { id, hash } of entries) {
     const known = names.get(hash);
-    if (known !== undefined && known !== id) throw new Mistake(`${where}: one token is given under two names`);
+    if (known !== undefined && known !== id) throw new Mistake(`${where}: the same token is given under two names`);
     names.set(hash, id);
   }
   return entries;
@@ -38,12 +38,12 @@ function readLiteralToken(text: string): TokenEntry {
   }
 }
 
-/** What earlier versions called the callers of tokens given by value: by their position. */
+/** Ids that earlier versions gave to tokens by their position in the list. */
 const positions = ['token', ...Array.from({ length: 64 }, (_, i) => `token-${i + 1}`)];
 
 /**
- * Tells the operator about data kept under the position of a token. It is not moved: nothing says which token stood
- * there, and tokens may have been rotated since, so that a guess could hand it to another caller.
+ * Warns about data stored under the position of a token. It is not moved: the tokens may have been rotated since, so a
+ * guess could give the data to another caller.
  */
 export async function tellOfPositions(data: Data, tokens: readonly TokenEntry[], logger: Logger): Promise<void> {
   if (!data.exists()) return;
@@ -54,9 +54,9 @@ export async function tellOfPositions(data: Data, tokens: readonly TokenEntry[],
   if (left.length === 0) return;
   const callers = `the ${left.length === 1 ? 'caller' : 'callers'} ${left.map((id) => JSON.stringify(id)).join(', ')}`;
   logger.warn(
-    `The data folder has data of ${callers}, named by an earlier version after the position of a token in the list. ` +
-      'No token opens it now, since tokens may have been rotated. If you know whose it is, put that name before the ' +
-      `token of this caller: MOORING_TOKEN=${left.at(-1)}:TOKEN`,
+    `The data folder has data of ${callers}, which an earlier version named after the position of a token in the list. ` +
+      'No token gives access to it now. If you know which token it belonged to, put that name before the ' +
+      `token: MOORING_TOKEN=${left.at(-1)}:TOKEN`,
   );
 }
 

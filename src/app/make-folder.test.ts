@@ -10,14 +10,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('makes what is missing, for the owner alone, and leaves what is there', () => {
+test('missing folders are created for the owner only, existing ones stay unchanged', () => {
   makeFolder(join(folder, 'a/b/c'));
   for (const each of ['a', 'a/b', 'a/b/c']) expect(statSync(join(folder, each)).mode & 0o777).toBe(0o700);
   makeFolder(join(folder, 'a'), 0o755);
   expect(statSync(join(folder, 'a')).mode & 0o777).toBe(0o700);
 });
 
-test('a file in the way and a link that leads nowhere are errors', () => {
+test('a file in the path and a broken link are errors', () => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
   expect(() => makeFolder(join(folder, 'file'))).toThrow('ENOTDIR');

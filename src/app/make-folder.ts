@@ -1,16 +1,16 @@
-// Makes a folder with what is missing above it. Node's own way to do that never returns below /proc before Node 22: it
-// makes the parents, finds them still missing, and begins again.
+// Creates a folder and its missing parents. Node's own `recursive` option never returns below /proc before Node 22: it
+// creates the parents, finds them still missing, and starts over.
 
 import { systemReason } from '../protocol/system-reasons.ts';
 import { Mistake } from './mistake.ts';
 import { dirname, existsSync, mkdirSync, statSync } from './node-modules.ts';
 
-/** Throws what the operating system says where it can not be made; a folder that is there stays as it is. */
+/** Throws the error of the operating system if that fails. An existing folder stays unchanged. */
 export function makeFolder(path: string, mode = 0o700): void {
   const missing: string[] = [];
   for (let at = path; !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.push(at);
   for (const each of missing.reverse()) makeOne(each, mode);
-  // What is there may be a file, or a link that leads nowhere.
+  // The path may be a file, or a broken symbolic link.
   if (!statSync(path).isDirectory()) {
     throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR' });
   }
@@ -20,18 +20,18 @@ function makeOne(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process was faster.
+    // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** The same for a folder that somebody named: `where` says how. */
+/** The same for a folder from the settings; `where` names the flag, variable or file that set it. */
 export function requireFolder(path: string, where: string): void {
   try {
     makeFolder(path);
   } catch (error) {
-    const reason = isMissing(error) ? 'no folder can be made there' : systemReason(error, 'folder');
-    throw new Mistake(`${where}: ${path} can not be made: ${reason ?? (error as Error).message}`);
+    const reason = isMissing(error) ? 'a folder cannot be created there' : systemReason(error, 'folder');
+    throw new Mistake(`${where}: ${path} cannot be created: ${reason ?? (error as Error).message}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// Mistakes of the person at the keyboard, as opposed to failures of the program or of the world.
+// Errors in flags, settings and files of the user, as opposed to failures of the program or its environment.
 
-/** Something was asked for wrongly. Shown as it is, without a stack; exit code 2. */
+/** A usage error. Printed without a stack trace; exit code 2. */
 export class Mistake extends Error {}

@@ -1,5 +1,5 @@
-// What a start asks of Node's own modules, taken from them by name. An import of a module would first make a namespace of
-// all it exports, and for these two that takes longer than everything a start asks of them.
+// Functions of node:fs and node:path for the start-up path, loaded by name: an ES import would first build a namespace
+// of all exports, which takes longer than all calls at start-up.
 
 export const { existsSync, mkdirSync, statSync } = process.getBuiltinModule('node:fs');
 export const { basename, dirname, isAbsolute, join, posix, resolve, win32 } = process.getBuiltinModule('node:path');

@@ -1,5 +1,5 @@
-// Folders and files that somebody named, looked at before anything is served: a wrong one is told at the start, and not by
-// the first call that needs it.
+// Checks the folders in the settings before anything is served, so that a wrong one fails at start-up and not in the
+// first call that needs it.
 
 import { systemReason } from '../protocol/system-reasons.ts';
 import type { Settled } from './config/settle.ts';
@@ -7,15 +7,15 @@ import { requireFolder } from './make-folder.ts';
 import { Mistake } from './mistake.ts';
 import { statSync } from './node-modules.ts';
 
-/** Throws a `Mistake` for a data folder that can not be made and for roots that are not there. */
+/** Throws a `UsageError` for a data folder that cannot be created and for roots that do not exist. */
 export function checkPlaces({ settings, values }: Settled): void {
   const data = values.get('data')?.origin;
-  // The usual place is made when something is first kept there.
+  // The default folder is created when it is first used.
   if (data !== undefined && data.from !== 'default') requireFolder(settings.dataDir, data.where ?? 'data');
   for (const root of settings.roots) checkRoot(root, rootOrigin(values, root));
 }
 
-/** Roots that were not asked for are those of the policy. */
+/** Roots that are not in the settings come from the policy. */
 function rootOrigin(values: Settled['values'], root: string): string {
   const { value, origin } = values.get('roots') ?? {};
   return (value as readonly string[] | undefined)?.includes(root) ? (origin?.where ?? 'roots') : 'The policy';
@@ -28,6 +28,6 @@ function checkRoot(root: string, where: string): void {
   } catch (error) {
     reason = systemReason(error, 'folder') ?? (error as Error).message;
   }
-  if (reason === undefined) throw new Mistake(`${where}: there is no ${root}`);
-  throw new Mistake(`${where}: ${root} can not be offered: ${reason}`);
+  if (reason === undefined) throw new Mistake(`${where}: ${root} does not exist`);
+  throw new Mistake(`${where}: ${root} cannot be read: ${reason}`);
 }

@@ -1,5 +1,5 @@
-// The policy of a run: read before anything is put together, since it also bounds what the profile may be given, and
-// put in force before anybody can connect.
+// Loads the policy file and limits the settings to what it allows. It is read before the server is assembled and
+// enforced before clients can connect.
 
 import { basename, isAbsolute, relative } from 'node:path';
 import { type CompiledPolicy, loadPolicy, PolicyError } from '../security/policy/index.ts';
@@ -17,7 +17,7 @@ export {
   type Question,
 } from '../security/policy/index.ts';
 
-/** Reads a policy file. `guarded` are files that no tool may be able to write to. */
+/** Reads a policy file. `guarded` are files that tools must not be able to write. */
 export async function openPolicy(
   file: string,
   profile: string,
@@ -31,7 +31,7 @@ export async function openPolicy(
   }
 }
 
-/** The settings within the bounds of the policy; what was asked for beyond them is a mistake. */
+/** The settings limited to what the policy allows. Throws a `UsageError` for explicit settings beyond it. */
 export function boundSettings(settings: Settings, policy: CompiledPolicy): Settings {
   const { files, sandbox, network } = policy;
   const roots = files === undefined ? settings.roots : boundRoots(settings.roots, files.read);
@@ -58,21 +58,23 @@ function boundRoots(roots: readonly string[], allowed: readonly string[]): reado
   if (roots.length === 0) return allowed;
   const outside = roots.find((root) => !allowed.some((each) => isInside(root, each)));
   if (outside === undefined) return roots;
-  throw new Mistake(`--root ${outside} lies outside what the policy allows: ${allowed.join(', ') || 'nothing'}`);
+  throw new Mistake(
+    `--root ${outside} is not allowed by the policy, which allows: ${allowed.join(', ') || 'no folder'}`,
+  );
 }
 
 function boundCommands(names: readonly string[] | undefined, allowed: readonly string[]): readonly string[] {
   if (names === undefined) return allowed;
   const other = names.find((name) => !allowed.includes(name) && !allowed.includes(basename(name)));
   if (other === undefined) return names;
-  throw new Mistake(`--allow-command ${other} is not among the programs the policy allows: ${allowed.join(', ')}`);
+  throw new Mistake(`--allow-command ${other} is not allowed by the policy, which allows: ${allowed.join(', ')}`);
 }
 
 function programsOf({ sandbox }: CompiledPolicy): string[] {
   return (sandbox?.programs ?? []).map((program) => (typeof program === 'string' ? program : program.name));
 }
 
-/** What the policy says of the sandbox wins over what the configuration says of it. */
+/** Sandbox settings of the policy override those of the configuration. */
 function withSandbox(given: unknown, { level, limits }: NonNullable<CompiledPolicy['sandbox']>): unknown {
   const options = (given ?? {}) as { readonly commands?: { readonly limits?: object } | false };
   if (options.commands === false) return options;
@@ -93,12 +95,12 @@ interface WorkersBounds {
   readonly writable?: readonly string[];
 }
 
-/** Workers see and change what the policy allows, whatever the configuration says of them; roots alone are for reading. */
+/** Workers can read and write only what the policy allows. Roots without write access are read-only. */
 function boundWorkers(options: unknown, roots: readonly string[], { files, sandbox }: CompiledPolicy): WorkersBounds {
   const given = (options ?? {}) as WorkersBounds;
   if (given.network === 'host' && sandbox !== undefined && sandbox.network !== 'host') {
     throw new Mistake(
-      'packs.workers.network is "host", which the policy does not allow: "commands" has no such "network"',
+      'packs.workers.network is "host", which the policy does not allow. To allow it, set "network" under "commands" of the policy to "host"',
     );
   }
   const level = sandbox?.level === undefined ? {} : { level: sandbox.level };
@@ -114,7 +116,7 @@ function boundWorkers(options: unknown, roots: readonly string[], { files, sandb
     const outside = given[name]?.find((folder) => !within(folder, bounds));
     if (outside === undefined) continue;
     throw new Mistake(
-      `packs.workers.${name}: ${outside} lies outside what the policy allows: ${bounds.join(', ') || 'nothing'}`,
+      `packs.workers.${name}: ${outside} is not allowed by the policy, which allows: ${bounds.join(', ') || 'no folder'}`,
     );
   }
   const readable = roots.filter((root) => within(root, mayRead) && !within(root, mayWrite));

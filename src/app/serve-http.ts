@@ -1,4 +1,4 @@
-// A profile over HTTP: the settings become options of the transport, and the address is told to whoever waits for it.
+// Serves a profile over HTTP: turns the settings into transport options and prints the address.
 
 import type { AuditLog } from '../security/audit/index.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
@@ -18,13 +18,13 @@ export interface HttpRun {
   readonly authentication: Authentication | undefined;
   readonly audit: AuditLog | undefined;
   readonly logger: StreamLogger;
-  /** Prints what to paste into clients even where nobody sits at a terminal. */
+  /** Prints how to connect clients even without a terminal. */
   readonly showSetup: boolean;
   /** Reads the settings again; `revoke` ends what principals have open. */
   readonly reload: (revoke: HttpServer['revoke']) => Promise<void>;
 }
 
-/** Serves until the process is told to stop. Resolves when it listens. */
+/** Serves until the process is stopped. Resolves when the server listens. */
 export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   const { profile, ready, settled, authentication, logger, showSetup } = run;
   const http = settled.settings.http as HttpSettings;
@@ -55,7 +55,7 @@ function defaults({ host, port, path }: HttpSettings): HttpOptions {
   return { host, port, path };
 }
 
-/** What a person said wins over what the profile wants, and that over the defaults. */
+/** Explicit settings override those of the profile, which override the defaults. */
 function chosen({ settings, values }: Settled): HttpOptions {
   const http = settings.http as HttpSettings;
   const said = <K extends keyof HttpSettings>(key: K): Partial<Pick<HttpSettings, K>> =>
@@ -74,7 +74,7 @@ function chosen({ settings, values }: Settled): HttpOptions {
   };
 }
 
-/** Whoever is turned away is in the audit log, where there is one. */
+/** Authentication; failures are recorded in the audit log, if there is one. */
 function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
   if (authentication === undefined) return {};
   const { authenticate, routes } = authentication;
@@ -84,18 +84,18 @@ function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
   };
 }
 
-/** The transport refuses too, in the words of a program; here are those of the command line. */
+/** The transport checks this too; this error names the flags to use. */
 function refuseStrangers({ host = '127.0.0.1', authenticate, allowUnauthenticated }: HttpOptions): void {
   const local = host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
   if (local || authenticate !== undefined || allowUnauthenticated === true) return;
   throw new Mistake(
-    `Refusing to listen on ${host} without authentication: everybody who reaches it could use this server.\n` +
-      'Say who may: MOORING_TOKEN=…, --token-file FILE or --auth-issuer URL. Listen on 127.0.0.1 (the default) to ' +
-      'serve this machine only.\nBehind a proxy that authenticates: --unsafe-no-auth.',
+    `Cannot listen on ${host} without authentication: anyone who can reach this address could use the server.\n` +
+      'Set MOORING_TOKEN, --token-file FILE or --auth-issuer URL, or listen on 127.0.0.1 (the default) to serve only ' +
+      'this machine.\nBehind a proxy that authenticates clients, use --unsafe-no-auth.',
   );
 }
 
-/** Whatever the log level: programs wait for this line. */
+/** Printed at any log level: programs wait for this line. */
 function announce(text: string, fields: Readonly<Record<string, unknown>>, logger: StreamLogger): void {
   if (logger.enabled('info')) logger.info(text, fields);
   else process.stderr.write(`${text}\n`);
@@ -104,14 +104,21 @@ function announce(text: string, fields: Readonly<Record<string, unknown>>, logge
 function explain(cause: unknown, { host, port }: HttpOptions): unknown {
   switch ((cause as NodeJS.ErrnoException | undefined)?.code) {
     case 'EADDRINUSE':
-      return new Error(`Port ${port} on ${host} is in use; choose another with --port N (0 picks a free one)`, {
+      return new Error(
+        `Port ${port} on ${host} is already in use. Choose another with --port N (0 picks a free one), or stop the process that uses it`,
+        {
+          cause,
+        },
+      );
+    case 'EACCES':
+      return new Error(`You are not allowed to listen on port ${port}. Choose a port of 1024 or above with --port N`, {
         cause,
       });
-    case 'EACCES':
-      return new Error(`Port ${port} may not be used by this user; ports from 1024 on need no privileges`, { cause });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new Error(`${host} is no address of this machine; 127.0.0.1 serves this machine only`, { cause });
+      return new Error(`${host} is not an address of this machine. Choose another with --host H, such as 127.0.0.1`, {
+        cause,
+      });
     default:
       return cause;
   }

@@ -1,4 +1,4 @@
-// Puts a profile together and connects it to a transport, for a process of its own.
+// Assembles a profile and serves it over stdio or HTTP in this process.
 
 import type { Principal } from '../protocol/principal.ts';
 import { createLogger, type StreamLogger } from '../transports/logger.ts';
@@ -19,11 +19,11 @@ import type { Settings } from './settings.ts';
 import { version } from './version.ts';
 
 export interface ServeOptions extends Omit<Asked, 'defaultProfile'> {
-  /** Prints what to paste into clients once HTTP is served. */
+  /** Prints how to connect clients once the server listens on HTTP. */
   readonly showSetup?: boolean;
 }
 
-/** Serves a profile until the client is gone or the process is told to stop. */
+/** Serves a profile until the client disconnects (stdio) or the process is stopped. */
 export async function serve(options: ServeOptions = {}): Promise<void> {
   const started = await readSettings(options);
   const { settled } = started;
@@ -33,7 +33,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const { nearest } = await import('./text/nearest.ts');
     const names = Object.keys(profiles);
     const meant = nearest(settings.profile, names);
-    const hint = meant === undefined ? `one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
+    const hint = meant === undefined ? `choose one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
     throw new Mistake(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
   }
   checkPlaces(settled);
@@ -50,7 +50,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
       return assembled;
     });
   });
-  // What fails from here on must not leave packs running, or the process would not end.
+  // On a failure from here on, packs must be closed, or the process would not end.
   await letGo(ready.server, async () => {
     if (audit !== undefined) await ready.server.use(audit);
     const authentication = await authenticationOf(settings);
@@ -74,27 +74,29 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   });
 }
 
-/** Places that error messages may name; callers of health_check do not see them. */
+/** Folders that error messages may contain; they are hidden from callers of health_check. */
 function knownFolders({ settings, file }: Settled): string[] {
   const { dataDir, roots, plugins } = settings;
   const sources = plugins.map(({ source }) => source).filter(isAbsolute);
   return [dataDir, ...roots, ...[...sources, ...(file === undefined ? [] : [file])].map((path) => dirname(path))];
 }
 
-/** Flags that are for HTTP, given where it is not served: they would be missed later. A token file is for pipes too. */
+/** HTTP flags that have no effect because HTTP is off. The token file is also used on stdio. */
 function idleFlags({ settings, values }: Settled): string[] {
   if (settings.http?.enabled === true) return [];
   const idle = [...values].flatMap(([key, { origin }]) =>
     origin.from === 'flag' && /^(http|auth)\./.test(key) && key !== 'auth.tokenFile' ? (origin.where ?? []) : [],
   );
-  return idle.length === 0 ? [] : [`${idle.join(', ')}: of no effect without --http`];
+  return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
 }
 
 async function lastingOf({ http, dataDir, profile }: Settings, logger: StreamLogger) {
   const { key, previousKeys = [] } = http ?? {};
   if (key === undefined) {
     if (previousKeys.length === 0) return undefined;
-    throw new Mistake('http.previousKeys (MOORING_KEY_PREVIOUS) needs a key that took their place: set MOORING_KEY');
+    throw new Mistake(
+      'http.previousKeys (MOORING_KEY_PREVIOUS) works only together with a current key. Set MOORING_KEY',
+    );
   }
   const { openLasting } = await import('./lasting.ts');
   return openLasting({ key, previousKeys, profile, folder: dataDir }, logger);
@@ -123,11 +125,11 @@ async function enforce(
   return guard;
 }
 
-/** Data that no token opens any more is told once, at the start. */
+/** Warns once at start-up about data that no token can access any more. */
 async function tellOfData({ data }: Ready, { tokens }: Authentication, logger: StreamLogger): Promise<void> {
   if (data === undefined || tokens.length === 0) return;
   const { tellOfPositions } = await import('./literal-tokens.ts');
-  // A data folder that can not be opened is told by whatever needs it.
+  // A data folder that cannot be opened is reported by the feature that needs it.
   await tellOfPositions(data, tokens, logger).catch(() => {});
 }
 
@@ -137,18 +139,18 @@ async function principalOf({ auth }: Settings): Promise<Principal | undefined> {
   return principalOfPipe(auth.tokenFile, process.env);
 }
 
-/** Does the work; when it fails, what is held is closed before the failure is passed on. */
+/** Runs `work`; if it fails, closes `held` before the error is passed on. */
 async function letGo<T>(held: { close(): Promise<void> } | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // The first failure is the one to tell.
+    // The first error is the one to report.
     await held?.close().catch(() => {});
     throw error;
   }
 }
 
-/** Installs the plugins of the configuration; the result keeps their stray errors from ending the process. */
+/** Installs the plugins of the settings. The returned function keeps their uncaught errors from ending the process. */
 async function addPlugins(
   { server }: Ready,
   { settings, file }: Settled,
@@ -163,14 +165,14 @@ async function addPlugins(
   return pack.guard;
 }
 
-/** What other code prints is logged, as the transport on stdio does it. */
+/** Text that plugins print to stdout goes to the log. */
 const printed =
   (logger: StreamLogger) =>
   (line: string): void =>
     logger.info(line, { printedTo: 'stdout' });
 
 function logOptions({ logLevel, logJson }: Settled): object {
-  // An unknown level of the environment is left to the logger, which says so and goes on.
+  // An unknown level in the environment is left to the logger, which warns about it.
   return {
     ...(logLevel === undefined ? {} : { env: { ...process.env, MCP_LOG_LEVEL: logLevel } }),
     ...(logJson === undefined ? {} : { json: logJson }),
@@ -185,7 +187,7 @@ async function serveOverStdio(
   guard: () => void,
   unguard: (() => void) | undefined,
 ): Promise<void> {
-  // The transport takes hold of stdout and puts up a guard of its own before it returns.
+  // The stdio transport installs its own guard of stdout.
   unguard?.();
   const connection = await serveStdio(server, { ...stdio, logger, ...(principal === undefined ? {} : { principal }) });
   guard();
@@ -195,10 +197,12 @@ async function serveOverStdio(
     said = true;
     logger.info('Server running', { profile, transport: 'stdio', version });
     if (process.stdin.isTTY === true) {
-      logger.notice('this speaks MCP on stdin and stdout, for programs; people use --http, or: mooring tools <server>');
+      logger.notice(
+        'waiting for MCP messages on stdin. To try the server from a terminal, use --http, or: mooring tools <server>',
+      );
     }
   };
-  // A client waits for its first answer, nobody for this line: what is in the pipe already goes first.
+  // Logged after the first requests are handled: the client waits for its first response, not for this line.
   setImmediate(say);
   await connection.closed;
   say();

@@ -1,10 +1,10 @@
-// What a run of Mooring is told to do, after defaults, configuration file, environment and flags are put together.
+// The settings of a server, after defaults, configuration file, environment and flags are merged.
 // Contract only; config/settle.ts fills it in.
 
 /** Everything a profile may need to know. Paths are absolute. */
 export interface Settings {
   readonly profile: string;
-  /** Where notes, counters, audit files and the worker registry live. */
+  /** Folder for notes, counters, audit files and the worker registry. */
   readonly dataDir: string;
   /** The configuration file these come from, where there is one. */
   readonly configFile?: string | undefined;
@@ -12,21 +12,21 @@ export interface Settings {
   readonly roots: readonly string[];
   /** Programs `execute_command` may run; undefined = what the profile documents. */
   readonly allowedCommands: readonly string[] | undefined;
-  /** Commands and workers in the default profile, which leaves them out unless asked. */
+  /** Commands and workers in the default profile, where they are off by default. */
   readonly enable: { readonly commands: boolean; readonly workers: boolean };
   readonly audit: AuditSettings | undefined;
-  /** The policy file: who may call what; undefined = what the profile documents. */
+  /** The policy file, which controls access to tools, resources and prompts. */
   readonly policy?: string | undefined;
   /** Options of packs by pack name, validated by the pack. */
   readonly packs: Readonly<Record<string, unknown>>;
   readonly plugins: readonly PluginSettings[];
-  /** Where plugins may go, within what they are granted; from the policy. */
+  /** Network limits for plugins and packs, from the policy. */
   readonly network?: NetworkBounds;
   readonly http?: HttpSettings;
   readonly auth?: AuthSettings | undefined;
 }
 
-/** As security/network has it. */
+/** Same shape as in security/network. */
 export interface NetworkBounds {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
@@ -40,14 +40,14 @@ export interface AuditSettings {
   readonly fsync: 'always' | 'interval' | 'never';
 }
 
-/** One plugin of the configuration: where it is, what it may use, what it is told. */
+/** One plugin of the configuration: its source, its grants and its options. */
 export interface PluginSettings {
   /** A folder (absolute) or the name of an npm package. */
   readonly source: string;
   readonly config?: unknown;
-  /** Capabilities granted; one that the plugin needs and that is missing here keeps the plugin out. */
+  /** Granted capabilities. A plugin that needs one that is missing here is not loaded. */
   readonly grant?: readonly string[];
-  /** Kept in the file but not loaded when false. */
+  /** False: not loaded. */
   readonly enabled?: boolean;
 }
 
@@ -62,27 +62,27 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
   readonly metricsPath: string | undefined;
-  /** Serve strangers on a public address; only behind something that authenticates. */
+  /** Allow unauthenticated clients on a public address; only behind a proxy that authenticates. */
   readonly unsafeNoAuth: boolean;
-  /** Seals sessions and states; replicas share it. Undefined: made at start. */
+  /** Seals sessions and states; replicas share it. Undefined: a random key per process. */
   readonly key: string | undefined;
-  /** Earlier keys: what they sealed is still opened. */
+  /** Earlier keys, still accepted for reading. */
   readonly previousKeys: readonly string[];
 }
 
-/** Who may connect over HTTP. Absent: anybody who reaches a loopback address. */
+/** Authentication over HTTP. Absent: all local clients on a loopback address. */
 export interface AuthSettings {
   /** Bearer tokens as given; anything that stores them stores a hash. */
   readonly tokens: readonly string[];
-  /** A file of token hashes, made by `mooring token`. */
+  /** A file of token hashes, created by `mooring token`. */
   readonly tokenFile: string | undefined;
   readonly oauth: OAuthSettings | undefined;
 }
 
-/** Tokens of an authorization server. */
+/** Tokens from an OAuth authorization server. */
 export interface OAuthSettings {
   readonly issuer: string;
-  /** What tokens must be made for. Default: the public URL. */
+  /** The required audience of tokens. Default: the public URL. */
   readonly audience?: string;
   readonly jwksUrl?: string;
   readonly scopes?: readonly string[];

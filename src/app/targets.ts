@@ -1,4 +1,4 @@
-// Which server a person means: an address, a name of the configuration, a profile of ours, or a command line.
+// Resolves the <server> argument: a URL, a name in the configuration, a Mooring profile, or a command line.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
@@ -10,17 +10,17 @@ import { defaultProfile, profiles } from './profiles/index.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from './text/jsonc.ts';
 import { nearest } from './text/nearest.ts';
 
-/** A server, and how to speak of it. */
+/** A server and its label for output. */
 export interface NamedTarget {
   readonly label: string;
   readonly target: string | readonly string[] | ServerEntry;
-  /** Our own program: it may have our whole environment. */
+  /** Our own program: it inherits the whole environment. */
   readonly own?: true;
 }
 
 type Servers = Readonly<Record<string, ServerEntry & { readonly httpUrl?: string }>>;
 
-/** Understands a target. `configFile` may be ours or that of any client: `mcpServers`, or `servers` as VS Code has it. */
+/** Resolves a target. `configFile` may be mooring.json or a file of another client: `mcpServers`, or `servers` (VS Code). */
 export async function findTarget(word: string, configFile: string | undefined): Promise<NamedTarget> {
   if (/^(https?|wss?):\/\//i.test(word)) return { label: word, target: word };
   const servers = await serversOf(configFile);
@@ -33,7 +33,7 @@ export async function findTarget(word: string, configFile: string | undefined): 
   const known = [...Object.keys(servers), ...Object.keys(profiles)];
   const meant = nearest(word, known);
   throw new Mistake(
-    `There is no server ${JSON.stringify(word)}${meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`}\n` +
+    `Unknown server ${JSON.stringify(word)}${meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`}\n` +
       `A server is a URL, a command line in quotes, a profile (${Object.keys(profiles).join(', ')})\n` +
       `or a name in the configuration${Object.keys(servers).length === 0 ? '' : ` (${Object.keys(servers).join(', ')})`}`,
   );
@@ -47,9 +47,9 @@ export async function serversOf(configFile: string | undefined): Promise<Servers
   return values.get('mcpServers')?.value as Servers;
 }
 
-/** Servers of another client's file; undefined when it is one of ours, which is read with all its checks. */
+/** The servers in another client's file; undefined for mooring.json, which is read with all its checks. */
 function foreignServers(file: string): Servers | undefined {
-  if (!existsSync(file)) throw new Mistake(`--config: there is no file ${file}`);
+  if (!existsSync(file)) throw new Mistake(`--config: the file ${file} does not exist`);
   const text = readFileSync(file, 'utf8');
   let value: unknown;
   try {
@@ -69,13 +69,13 @@ function foreignServers(file: string): Servers | undefined {
   return found as Servers;
 }
 
-/** Variables are filled in, and Gemini's own word for an address is understood. */
+/** Expands variables, and accepts `httpUrl`, which Gemini CLI uses for `url`. */
 function spelled(name: string, written: Servers[string]): ServerEntry {
   const { value, unset } = expandVariables(written, process.env);
   const [first] = unset;
   if (first !== undefined) {
     throw new Mistake(
-      `The server ${name} needs the variable ${first.name}, which is not set (${first.path.join('.')})`,
+      `The server ${name} needs the environment variable ${first.name}, which is not set (${first.path.join('.')})`,
     );
   }
   const { httpUrl, ...entry } = value as Servers[string];

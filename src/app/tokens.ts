@@ -1,4 +1,4 @@
-// The file of token hashes: who may come in. Tokens themselves are shown once and kept nowhere.
+// The file of token hashes. The tokens themselves are shown once and never stored.
 
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -20,28 +20,32 @@ export function readTokens(file: string): TokenEntry[] {
   }
 }
 
-/** Makes a token for somebody and keeps its hash. The result is the token, to be shown once. */
+/** Creates a token for a caller and stores its hash. Returns the token, to be shown once. */
 export function addToken(file: string, entry: Omit<TokenEntry, 'hash'>): string {
   const known = readTokens(file);
   if (known.some(({ id }) => id === entry.id)) {
-    throw new Mistake(`There is a token for ${entry.id} already; "mooring token revoke ${entry.id}" takes it away`);
+    throw new Mistake(
+      `There is already a token for ${entry.id}. Remove it first with "mooring token revoke ${entry.id}"`,
+    );
   }
   const { token, hash } = createToken();
   write(file, [...known, { ...entry, hash }]);
   return token;
 }
 
-/** Takes the token of somebody away. */
+/** Removes the token of a caller. */
 export function revokeToken(file: string, id: string): void {
   const known = readTokens(file);
   const left = known.filter((entry) => entry.id !== id);
   if (left.length === known.length) {
-    throw new Mistake(`There is no token for ${id}; there are ${known.map((entry) => entry.id).join(', ') || 'none'}`);
+    throw new Mistake(
+      `There is no token for ${id}. Existing tokens: ${known.map((entry) => entry.id).join(', ') || 'none'}`,
+    );
   }
   write(file, left);
 }
 
-/** Whole or not at all, for the owner alone. */
+/** Written atomically, readable only for the owner. */
 function write(file: string, tokens: readonly TokenEntry[]): void {
   requireFolder(dirname(file), 'The token file');
   const fresh = `${file}.${process.pid}`;

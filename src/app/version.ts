@@ -1,4 +1,4 @@
-// The version of this build; the bundler fills it in.
+// The version of this build, inserted by the bundler.
 
 declare const __VERSION__: string | undefined;
 

@@ -29,7 +29,7 @@ test.each([
   expect(clients[name]?.file('user', windows, 'C:\\p')).toBe(file);
 });
 
-test('folders that were moved by a variable are followed', () => {
+test('environment variables move the folders', () => {
   const env = { CODEX_HOME: '/c', CLAUDE_CONFIG_DIR: '/d', XDG_CONFIG_HOME: '/x' };
   const at = { platform: 'linux', env, home: '/h' } as const;
   expect(clients['codex']?.file('user', at, '/p')).toBe('/c/config.toml');
@@ -39,7 +39,7 @@ test('folders that were moved by a variable are followed', () => {
 
 const launch = { profile: undefined, words: [], env: {}, how: 'auto' } as const;
 
-test('a published copy is started through npx, a clone by its own path', () => {
+test('the published package is started through npx, a clone by its path', () => {
   const published = launchEntry({ ...launch, platform: 'linux', script: '/usr/lib/node_modules/mooring/dist/cli.js' });
   expect(published).toEqual({ command: 'npx', args: ['-y', 'mooring', 'serve'], env: {} });
   const cached = launchEntry({ ...launch, platform: 'linux', script: '/h/.npm/_npx/1a/node_modules/.bin/mooring' });

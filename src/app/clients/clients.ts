@@ -1,10 +1,10 @@
-// The AI clients we can put an entry into: where each keeps its servers and how it spells one. One row each.
+// The AI clients that `mooring install` supports: their configuration files and the format of an entry. One row each.
 
 import { posix, win32 } from 'node:path';
 import type { Platform } from '../config/folders.ts';
 import { Mistake } from '../mistake.ts';
 
-/** A server as clients are told about it: a program to start, or an address. */
+/** A server in a client's configuration: a program to start, or a URL. */
 export type ServerEntry =
   | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
   | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
@@ -14,13 +14,13 @@ export type Scope = 'user' | 'project';
 export interface ClientRow {
   readonly title: string;
   readonly format: 'json' | 'toml';
-  /** Where servers stand in the file. */
+  /** The key of the servers in the file. */
   readonly key: string;
-  /** The file; undefined when this client has none for the scope. */
+  /** The file; undefined if this client has none for the scope. */
   file(scope: Scope, at: Platform, folder: string): string | undefined;
-  /** The entry as this client spells it. */
+  /** The entry in the format of this client. */
   spell(server: ServerEntry): Readonly<Record<string, unknown>>;
-  /** What to do for it to be noticed. */
+  /** What the user has to do before the client loads the entry. */
   readonly afterwards: string;
 }
 
@@ -34,7 +34,7 @@ function appFolder(at: Platform): string {
   return at.env['XDG_CONFIG_HOME'] || join(at.home, '.config');
 }
 
-/** Leaves out what is empty, so that entries read as if written by hand. */
+/** Omits empty fields. */
 function tidy(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const kept = Object.entries(fields).filter(([, value]) => {
     if (value === undefined) return false;
@@ -53,12 +53,12 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     spell: (server) => {
       if ('url' in server) {
         throw new Mistake(
-          'Claude Desktop takes addresses in Settings › Connectors only; leave --url out to start a program',
+          'Claude Desktop accepts URLs only under Settings › Connectors. Leave out --url to let it start Mooring',
         );
       }
       return tidy(server);
     },
-    afterwards: 'Quit Claude Desktop and start it again.',
+    afterwards: 'Restart Claude Desktop.',
   },
   'claude-code': {
     title: 'Claude Code',
@@ -69,7 +69,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
         ? joinFor(at)(folder, '.mcp.json')
         : joinFor(at)(at.env['CLAUDE_CONFIG_DIR'] || at.home, '.claude.json'),
     spell: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
-    afterwards: 'Start Claude Code anew; /mcp shows the server.',
+    afterwards: 'Restart Claude Code. /mcp shows the server.',
   },
   cursor: {
     title: 'Cursor',
@@ -77,7 +77,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     key: 'mcpServers',
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.cursor', 'mcp.json'),
     spell: (server) => tidy(server),
-    afterwards: 'Cursor notices by itself; Settings › MCP shows the server.',
+    afterwards: 'Cursor loads it automatically. Settings › MCP shows the server.',
   },
   vscode: {
     title: 'VS Code',
@@ -99,16 +99,16 @@ export const clients: Readonly<Record<string, ClientRow>> = {
         ? joinFor(at)(folder, '.codex', 'config.toml')
         : joinFor(at)(at.env['CODEX_HOME'] || joinFor(at)(at.home, '.codex'), 'config.toml'),
     spell: (server) => ('url' in server ? tidy({ url: server.url, http_headers: server.headers }) : tidy(server)),
-    afterwards: 'Start Codex anew; /mcp shows the server.',
+    afterwards: 'Restart Codex. /mcp shows the server.',
   },
   gemini: {
     title: 'Gemini CLI',
     format: 'json',
     key: 'mcpServers',
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.gemini', 'settings.json'),
-    // Its `url` means the older transport of two endpoints.
+    // In Gemini CLI, `url` means the older HTTP+SSE transport.
     spell: (server) => ('url' in server ? tidy({ httpUrl: server.url, headers: server.headers }) : tidy(server)),
-    afterwards: 'Start Gemini CLI anew; /mcp shows the server.',
+    afterwards: 'Restart Gemini CLI. /mcp shows the server.',
   },
 };
 

@@ -1,5 +1,5 @@
-// Puts an entry into a client's file, or takes it out: the rest of the file stays as it is, a backup lies beside it, and
-// a file that can not be understood is not touched.
+// Adds an entry to a client's file, or removes it. The rest of the file stays unchanged, a backup is written beside it,
+// and a file that cannot be parsed is not changed.
 
 import {
   copyFileSync,
@@ -46,7 +46,7 @@ export function hasEntry(row: ClientRow, file: string, name: string): boolean {
   );
 }
 
-/** Adds or renews an entry. */
+/** Adds or updates an entry. */
 export function install(row: ClientRow, file: string, name: string, entry: object): Edited {
   const text = readText(file);
   const known = text !== undefined && hasEntry(row, file, name);
@@ -56,7 +56,7 @@ export function install(row: ClientRow, file: string, name: string, entry: objec
   return { change: text === undefined ? 'created' : known ? 'changed' : 'added', file, backup };
 }
 
-/** Takes an entry out. */
+/** Removes an entry. */
 export function uninstall(row: ClientRow, file: string, name: string): Edited {
   const text = readText(file);
   const next =
@@ -79,19 +79,23 @@ function understood<T>(file: string, text: string, work: () => T): T {
   } catch (error) {
     if (error instanceof JsoncError || error instanceof TomlError) {
       const { line, column } = positionOf(text, error.offset);
-      throw new Mistake(`${file}:${line}:${column}: ${error.message}. Mend the file first; nothing was changed`);
+      throw new Mistake(
+        `${file}:${line}:${column}: ${error.message}. Nothing was changed. Correct the file and try again`,
+      );
     }
     if (error instanceof NotAnObject || error instanceof TomlShape) {
-      throw new Mistake(`${file}: ${error.message}, so it is not touched; --print shows the entry to put in by hand`);
+      throw new Mistake(
+        `${file}: ${error.message}, so the file was not changed. Add the entry by hand: --print shows it`,
+      );
     }
     throw error;
   }
 }
 
-/** Whole or not at all: a client that reads meanwhile sees the old file or the new one. */
+/** Written atomically: a client that reads meanwhile sees the old file or the new one. */
 function write(file: string, text: string): string | undefined {
   makeFolder(dirname(file), 0o777);
-  // Settings are often links into a repository of dotfiles; what they point at is what changes.
+  // The file may be a symbolic link, for example into a dotfiles repository; the target of the link is changed.
   const target = existsSync(file) ? realpathSync(file) : file;
   const old = statSync(target, { throwIfNoEntry: false });
   const backup = old === undefined ? undefined : `${target}.mooring-backup`;

@@ -1,4 +1,4 @@
-// How a client is told to start us: through npx where this is the published package, else this very copy.
+// The command that a client uses to start Mooring: npx for the published package, otherwise this copy.
 
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -8,20 +8,20 @@ import type { ServerEntry } from './clients.ts';
 
 export interface LaunchOptions {
   readonly profile: string | undefined;
-  /** Further words for `mooring serve`. */
+  /** Further arguments of `mooring serve`. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** `npx`, `this` copy, or whichever fits how we were started. */
+  /** `npx`, `this` copy, or `auto`: the way this process was started. */
   readonly how: 'npx' | 'this' | 'auto';
   readonly platform?: NodeJS.Platform;
-  /** The script that runs now. */
+  /** The running script. */
   readonly script?: string;
 }
 
 /** The command that starts a profile. */
 export function launchEntry(options: LaunchOptions): ServerEntry {
   const { profile, words, env, how, platform = process.platform, script = process.argv[1] ?? '' } = options;
-  // Words alone would be read as a profile by "npx -y mooring", so serve is always spelled out.
+  // Without "serve" the first argument would be read as a command.
   const serve = ['serve', ...(profile === undefined ? [] : [profile]), ...anchored(words)];
   const published = /[/\\]node_modules[/\\](\.bin|mooring)[/\\]/.test(script);
   if (how === 'this' || (how === 'auto' && !published)) {
@@ -33,7 +33,7 @@ export function launchEntry(options: LaunchOptions): ServerEntry {
   return { command: command as string, args, env };
 }
 
-/** Clients start programs in a folder of their own choice, so relative paths are settled now. */
+/** Clients start programs in any working folder, so relative paths are made absolute here. */
 function anchored(words: readonly string[]): string[] {
   const flags = options.filter(({ kind }) => kind === 'path' || kind === 'paths').map(({ flag }) => `--${flag}`);
   const paths = new Set([...flags, '--config']);

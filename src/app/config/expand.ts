@@ -1,6 +1,6 @@
-// ${VAR} in the texts of a configuration: from the environment, with a default as ${VAR:-word}; $${ stands for itself.
+// Expands ${VAR} and ${VAR:-default} in a configuration from the environment; $${ is an escaped ${.
 
-/** A text that names a variable which is not set. */
+/** A reference to a variable that is not set. */
 export interface Unset {
   readonly path: readonly (string | number)[];
   readonly name: string;
@@ -9,13 +9,13 @@ export interface Unset {
 export interface Expanded {
   readonly value: unknown;
   readonly unset: readonly Unset[];
-  /** Paths of texts that took something from the environment, as `formatPointer` writes them. */
+  /** Paths of the values that contain variables, in the format of `formatPointer`. */
   readonly expanded: ReadonlySet<string>;
 }
 
 const pattern = /\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** Replaces variables in every text of a value, keys excepted. */
+/** Expands variables in all strings of a value, except for keys. */
 export function expandVariables(value: unknown, env: Readonly<Record<string, string | undefined>>): Expanded {
   const unset: Unset[] = [];
   const expanded = new Set<string>();

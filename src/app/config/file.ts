@@ -1,5 +1,5 @@
-// Reads mooring.json: comments, ${VAR}, the schema, paths, and who may write and read the file. Every mistake is told
-// with line, place and remedy, all at once.
+// Reads mooring.json: comments, ${VAR}, the schema, paths, and the permissions of the file. All errors are reported
+// together, each with its line and how to fix it.
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -18,16 +18,16 @@ export interface FileContext {
   readonly home: string;
 }
 
-/** Larger than any configuration; a device or a log named by mistake ends here. */
+/** Larger than any configuration; stops at a device or log file given by accident. */
 const maxFileBytes = 1024 * 1024;
 
-/** The values a file sets, by key. Throws a `Mistake` that names every wrong place. */
+/** The values in a file, by key. Throws a `UsageError` that lists all errors. */
 export async function readConfigFile(file: string, context: FileContext): Promise<Values> {
   const text = readText(file);
   const tree = parse(file, text);
   const raw = dataOf(tree);
   const expanded = expandVariables(raw, context.env);
-  // Servers are expanded when one of them is called: a token for one of them is no reason not to serve.
+  // Servers are expanded when they are called: a missing token of one server must not stop this one.
   const unset = expanded.unset.filter(({ path }) => path[0] !== 'mcpServers');
   const value = withServersAsWritten(expanded.value, raw);
   const at = (path: readonly (string | number)[]): string => `${file}:${positionOf(text, offsetOf(tree, path)).line}`;
@@ -35,10 +35,10 @@ export async function readConfigFile(file: string, context: FileContext): Promis
   const wrong = [
     ...unset.map(({ path, name }) => ({
       path,
-      message: `needs the variable ${name}, which is not set; set it, or write \${${name}:-default}`,
+      message: `needs the environment variable ${name}, which is not set; set it, or write \${${name}:-default}`,
     })),
     ...duplicates(tree, []),
-    // An unset variable leaves an empty text behind; that is one mistake, not two.
+    // An unset variable leaves an empty text; report one error, not two.
     ...(await check(value)).filter(({ path }) => !unset.some((each) => same(each.path, path))),
   ];
   if (wrong.length > 0) {
@@ -61,14 +61,14 @@ function same(a: readonly unknown[], b: readonly unknown[]): boolean {
 
 function readText(file: string): string {
   const { size } = stat(file);
-  if (size > maxFileBytes) throw new Mistake(`${file}: larger than 1 MiB, so hardly a configuration`);
+  if (size > maxFileBytes) throw new Mistake(`${file}: the file is larger than 1 MiB, the limit for a configuration`);
   return readFileSync(file, 'utf8');
 }
 
 function stat(file: string) {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw new Mistake(`${file}: there is no such file`);
-  if (!found.isFile()) throw new Mistake(`${file}: not a file`);
+  if (found === undefined) throw new Mistake(`${file}: the file does not exist`);
+  if (!found.isFile()) throw new Mistake(`${file}: this is not a regular file`);
   return found;
 }
 
@@ -82,7 +82,7 @@ function parse(file: string, text: string): JsonNode {
   }
 }
 
-/** Where the thing itself stands, or what is around it when it is missing. */
+/** The position of the value, or of the nearest parent if it is missing. */
 function offsetOf(tree: JsonNode, path: readonly (string | number)[]): number {
   for (let length = path.length; length > 0; length--) {
     const around = nodeAt(tree, path.slice(0, length - 1));
@@ -101,7 +101,7 @@ function duplicates(node: JsonNode, path: readonly (string | number)[]): Issue[]
   if (node.kind !== 'object') return [];
   const seen = new Set<string>();
   return node.members.flatMap(({ key, value }) => {
-    const twice = seen.has(key) ? [{ path: [...path, key], message: 'is given twice; keep one' }] : [];
+    const twice = seen.has(key) ? [{ path: [...path, key], message: 'is given twice; remove one' }] : [];
     seen.add(key);
     return [...twice, ...duplicates(value, [...path, key])];
   });
@@ -113,7 +113,7 @@ async function check(value: unknown): Promise<readonly Issue[]> {
   return result.ok ? [] : result.issues;
 }
 
-/** An unknown name is most often a known one, mistyped. */
+/** Suggests a known name for a mistyped one. */
 function helped(issue: Issue): Issue {
   const known = /is not a known property; known are (.*)$/.exec(issue.message)?.[1];
   const name = issue.path.at(-1);
@@ -149,7 +149,7 @@ function resolved({ key, kind }: Option, value: unknown, base: string, home: str
   }));
 }
 
-/** Secrets written out in the file; what comes from the environment is not in it. */
+/** Whether the file itself contains secrets; values from the environment do not count. */
 function holdsSecrets(raw: unknown, { expanded }: Expanded): boolean {
   const literal = (path: readonly (string | number)[]): boolean => !expanded.has(formatPointer(path));
   const get = (path: readonly string[]): unknown =>
@@ -177,14 +177,14 @@ function looksSecret(name: string): boolean {
   return /key|token|secret|passw|credential|authorization|cookie/i.test(name);
 }
 
-/** Who can write this file decides what we run; who can read it has its secrets. */
+/** Users who can write the file decide what runs; users who can read it see its secrets. */
 function refuseOpenDoors(file: string, secrets: boolean): void {
   const problem = ownershipProblem(file);
   if (problem !== undefined) throw new Mistake(`${file}: ${problem}`);
   if (secrets && readableByOthers(file)) {
     throw new Mistake(
-      `${file}: holds secrets and others may read it; run: chmod 600 ${file}\n` +
-        `or keep the secrets in the environment and write \${NAME} in their place`,
+      `${file}: the file contains secrets and other users can read it. Run: chmod 600 ${file}\n` +
+        `Or keep the secrets in environment variables and write \${NAME} instead`,
     );
   }
 }

@@ -15,7 +15,7 @@ test.each([
   ['darwin', {}, '/h/Library/Application Support/mooring', '/h/Library/Application Support/mooring/mooring.json'],
   ['win32', { LOCALAPPDATA: 'C:\\L', APPDATA: 'C:\\R' }, 'C:\\L\\mooring', 'C:\\R\\mooring\\mooring.json'],
   ['win32', {}, '\\h\\AppData\\Local\\mooring', '\\h\\AppData\\Roaming\\mooring\\mooring.json'],
-] as const)('on %s with %j data and configuration have their places', (platform, env, data, config) => {
+] as const)('on %s with %j the standard folders are used', (platform, env, data, config) => {
   expect(dataFolder({ platform, env, home: '/h' })).toBe(data);
   expect(userConfigFile({ platform, env, home: '/h' })).toBe(config);
 });

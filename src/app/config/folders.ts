@@ -1,8 +1,8 @@
-// Where this platform wants a program to keep its data and its configuration.
+// The standard folders of this platform for data and configuration.
 
 import { posix, win32 } from '../node-modules.ts';
 
-/** What the answer depends on; given in tests. */
+/** The inputs; tests pass their own. */
 export interface Platform {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -14,7 +14,7 @@ export function thisPlatform(env: Readonly<Record<string, string | undefined>> =
   return { platform: process.platform, env, home: homeFolder() };
 }
 
-/** As `os.homedir()` finds it, which asks the environment first; `node:os` is loaded only where that says nothing. */
+/** Same as `os.homedir()`, which reads the environment first; `node:os` is loaded only if that is not set. */
 function homeFolder(): string {
   const named = process.env[process.platform === 'win32' ? 'USERPROFILE' : 'HOME'];
   return set(named) ?? process.getBuiltinModule('node:os').homedir();
@@ -29,7 +29,7 @@ export function dataFolder(at: Platform): string {
   return posix.join(absolute(at.env['XDG_DATA_HOME']) ?? posix.join(at.home, '.local', 'share'), 'mooring');
 }
 
-/** The configuration of this user: `~/.config/mooring/mooring.json` and its likes. */
+/** The user configuration: `~/.config/mooring/mooring.json` on Linux. */
 export function userConfigFile(at: Platform): string {
   if (at.platform === 'win32') {
     return win32.join(set(at.env['APPDATA']) ?? win32.join(at.home, 'AppData', 'Roaming'), 'mooring', 'mooring.json');

@@ -1,36 +1,36 @@
-// Everything that can be set, one row each: its place in mooring.json, its flag, its variable. Flags, help, `mooring
-// config` and the file's schema are read from these rows; what the values mean is settings.ts.
+// All settings, one row each: key in mooring.json, flag, environment variable. The flags, the help, `mooring config` and
+// the schema of the file are built from these rows; settings.ts says what the values mean.
 
 /** How a value is written on the command line and in the environment. */
 export type OptionKind = 'text' | 'path' | 'number' | 'switch' | 'texts' | 'paths' | 'tree';
 
 export interface Option {
-  /** Place in the configuration file, dotted. */
+  /** Key in the configuration file, with dots. */
   readonly key: string;
   readonly kind: OptionKind;
   readonly about: string;
   readonly section: 'what' | 'http' | 'auth' | 'log' | 'file';
   readonly flag?: string;
-  /** What stands behind the flag in the help: `--port N`. */
+  /** Placeholder of the value in the help: `--port N`. */
   readonly metavar?: string;
   readonly env?: string;
-  /** Allowed words. */
+  /** Allowed values. */
   readonly oneOf?: readonly string[];
   /** Never printed. */
   readonly secret?: boolean;
-  /** Protects something: given but empty, it is a mistake and never means "off". */
+  /** A security setting: an empty value is a usage error and never means "off". */
   readonly security?: boolean;
 }
 
 export const options: readonly Option[] = [
-  { key: 'profile', kind: 'text', section: 'what', env: 'MOORING_PROFILE', about: 'the ready-made server to run' },
+  { key: 'profile', kind: 'text', section: 'what', env: 'MOORING_PROFILE', about: 'profile to serve' },
   {
     key: 'roots',
     kind: 'paths',
     section: 'what',
     flag: 'root',
     metavar: 'DIR',
-    about: 'offer the files below this folder as file:// resources; repeatable; none by default',
+    about: 'offer the files in this folder as file:// resources; repeatable; default: none',
   },
   {
     key: 'enable',
@@ -39,7 +39,7 @@ export const options: readonly Option[] = [
     flag: 'enable',
     metavar: 'NAME',
     oneOf: ['commands', 'workers'],
-    about: 'switch on what the profile leaves off: commands, workers; repeatable',
+    about: 'enable a feature that is off by default: commands, workers; repeatable',
   },
   {
     key: 'commands',
@@ -47,7 +47,7 @@ export const options: readonly Option[] = [
     section: 'what',
     flag: 'allow-command',
     metavar: 'NAME',
-    about: 'a program that execute_command may run, instead of those the profile documents; repeatable',
+    about: 'a program that execute_command may run; replaces the list of the profile; repeatable',
   },
   {
     key: 'data',
@@ -56,7 +56,7 @@ export const options: readonly Option[] = [
     flag: 'data',
     metavar: 'DIR',
     env: 'MOORING_DATA',
-    about: 'where notes, counters and audit files are kept',
+    about: 'folder for notes, counters and audit files',
   },
   {
     key: 'audit.file',
@@ -66,20 +66,20 @@ export const options: readonly Option[] = [
     flag: 'audit',
     metavar: 'FILE',
     env: 'MOORING_AUDIT',
-    about: 'the audit log; default audit.jsonl in the data folder',
+    about: 'audit log (default: audit.jsonl in the data folder)',
   },
   {
     key: 'audit.enabled',
     kind: 'switch',
     section: 'file',
-    about: 'false: no audit log, whatever the profile wants',
+    about: 'false disables the audit log, also for profiles that enable it',
   },
   {
     key: 'audit.fsync',
     kind: 'text',
     section: 'file',
     oneOf: ['always', 'interval', 'never'],
-    about: 'when audit lines are forced to the disk',
+    about: 'when audit lines are flushed to disk',
   },
   {
     key: 'policy',
@@ -89,9 +89,9 @@ export const options: readonly Option[] = [
     flag: 'policy',
     metavar: 'FILE',
     env: 'MOORING_POLICY',
-    about: 'who may call what, as a policy file (YAML or JSON)',
+    about: 'policy file that controls access (YAML or JSON)',
   },
-  { key: 'packs', kind: 'tree', section: 'file', about: 'options of packs, by name of the pack' },
+  { key: 'packs', kind: 'tree', section: 'file', about: 'options of packs, by pack name' },
   { key: 'plugins', kind: 'tree', section: 'file', about: 'plugins to load: source, grant, config' },
   { key: 'http.enabled', kind: 'switch', section: 'http', flag: 'http', env: 'MOORING_HTTP', about: 'serve over HTTP' },
   {
@@ -101,7 +101,7 @@ export const options: readonly Option[] = [
     flag: 'host',
     metavar: 'H',
     env: 'MOORING_HOST',
-    about: 'address to listen on; anything but this machine needs authentication',
+    about: 'address to listen on; addresses other than loopback require authentication',
   },
   {
     key: 'http.port',
@@ -112,14 +112,14 @@ export const options: readonly Option[] = [
     env: 'MOORING_PORT',
     about: 'port to listen on; 0 picks a free one',
   },
-  { key: 'http.path', kind: 'text', section: 'http', flag: 'path', metavar: 'PATH', about: 'path of the endpoint' },
+  { key: 'http.path', kind: 'text', section: 'http', flag: 'path', metavar: 'PATH', about: 'path of the MCP endpoint' },
   {
     key: 'http.allowedHosts',
     kind: 'texts',
     section: 'http',
     flag: 'allow-host',
     metavar: 'NAME',
-    about: 'a further value of the Host header to let in; repeatable',
+    about: 'an additional Host header to accept; repeatable',
   },
   {
     key: 'http.allowedOrigins',
@@ -137,7 +137,7 @@ export const options: readonly Option[] = [
     flag: 'public-url',
     metavar: 'URL',
     env: 'MOORING_PUBLIC_URL',
-    about: 'where clients reach this server from outside',
+    about: 'public URL of this server, if it is behind a proxy',
   },
   {
     key: 'http.metricsPath',
@@ -145,14 +145,14 @@ export const options: readonly Option[] = [
     section: 'http',
     flag: 'metrics',
     metavar: 'PATH',
-    about: 'where Prometheus collects figures, for instance /metrics; off by default',
+    about: 'path of the Prometheus metrics, such as /metrics; off by default',
   },
   {
     key: 'http.unsafeNoAuth',
     kind: 'switch',
     section: 'http',
     flag: 'unsafe-no-auth',
-    about: 'serve strangers on a public address; only behind something that authenticates',
+    about: 'listen on a public address without authentication; only behind a proxy that authenticates',
   },
   {
     key: 'http.key',
@@ -161,7 +161,7 @@ export const options: readonly Option[] = [
     section: 'http',
     env: 'MOORING_KEY',
     secret: true,
-    about: '32 random bytes in base64 that seal sessions; replicas share them; default: made at start',
+    about: 'key that seals sessions: 32 random bytes in base64, shared by replicas; default: a new key at each start',
   },
   {
     key: 'http.previousKeys',
@@ -170,7 +170,7 @@ export const options: readonly Option[] = [
     section: 'http',
     env: 'MOORING_KEY_PREVIOUS',
     secret: true,
-    about: 'earlier keys whose sessions are still accepted, for a change of the key without a gap',
+    about: 'earlier keys whose sessions are still accepted, for key rotation',
   },
   {
     key: 'auth.tokens',
@@ -181,7 +181,7 @@ export const options: readonly Option[] = [
     metavar: 'TOKEN',
     env: 'MOORING_TOKEN',
     secret: true,
-    about: 'a bearer token that lets in; repeatable; prefer MOORING_TOKEN, since flags can be seen by other users',
+    about: 'a bearer token to accept; repeatable; prefer MOORING_TOKEN, because other users can see flags',
   },
   {
     key: 'auth.tokenFile',
@@ -190,7 +190,7 @@ export const options: readonly Option[] = [
     section: 'auth',
     flag: 'token-file',
     metavar: 'FILE',
-    about: 'hashes of tokens, made by "mooring token"',
+    about: 'file of token hashes, created by "mooring token add"',
   },
   {
     key: 'auth.oauth.issuer',
@@ -199,7 +199,7 @@ export const options: readonly Option[] = [
     section: 'auth',
     flag: 'auth-issuer',
     metavar: 'URL',
-    about: 'accept tokens of this OAuth authorization server',
+    about: 'accept tokens from this OAuth authorization server',
   },
   {
     key: 'auth.oauth.audience',
@@ -208,7 +208,7 @@ export const options: readonly Option[] = [
     section: 'auth',
     flag: 'auth-audience',
     metavar: 'URI',
-    about: 'what those tokens must be made for; default the public URL',
+    about: 'required audience of these tokens (default: the public URL)',
   },
   {
     key: 'auth.oauth.jwksUrl',
@@ -217,14 +217,14 @@ export const options: readonly Option[] = [
     section: 'auth',
     flag: 'auth-jwks',
     metavar: 'URL',
-    about: 'where its keys are; default: found through its metadata',
+    about: 'URL of its signing keys (default: from its metadata)',
   },
   {
     key: 'auth.oauth.scopes',
     kind: 'texts',
     security: true,
     section: 'file',
-    about: 'scopes every request must have',
+    about: 'scopes that every request must have',
   },
   {
     key: 'log.level',
@@ -241,7 +241,7 @@ export const options: readonly Option[] = [
     section: 'log',
     flag: 'log-json',
     env: 'MCP_LOG_JSON',
-    about: 'log in JSON lines',
+    about: 'log as JSON lines',
   },
-  { key: 'mcpServers', kind: 'tree', section: 'file', about: 'servers that client commands may call by name' },
+  { key: 'mcpServers', kind: 'tree', section: 'file', about: 'servers that the client commands can use by name' },
 ];

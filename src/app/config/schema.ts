@@ -1,4 +1,4 @@
-// The JSON Schema of mooring.json, made from the rows of options.ts and the two shapes that are no rows: plugins and
+// The JSON Schema of mooring.json, built from the rows of options.ts and from two shapes defined here: plugins and
 // servers. Published as docs/schema/mooring.schema.json.
 
 import type { JsonSchema } from '../../schema/index.ts';
@@ -18,9 +18,9 @@ const plugin = {
       minLength: 1,
       description: 'A folder ("./plugins/weather") or an npm package ("@me/x").',
     },
-    grant: { ...texts, description: 'Capabilities the plugin may use; what it needs and lacks keeps it out.' },
-    config: { description: 'Handed to the plugin, checked against the schema in its manifest.' },
-    enabled: { type: 'boolean', description: 'False: kept here, not loaded.' },
+    grant: { ...texts, description: 'Capabilities the plugin may use. Without one that it needs, it is not loaded.' },
+    config: { description: 'Options of the plugin, validated against the schema in its manifest.' },
+    enabled: { type: 'boolean', description: 'False: do not load the plugin.' },
   },
   required: ['source'],
   additionalProperties: false,
@@ -28,15 +28,15 @@ const plugin = {
 
 const serverEntry = {
   type: 'object',
-  description: 'A server in the shape clients use: a command, or a URL.',
+  description: 'A server in the format that MCP clients use: a command or a URL.',
   properties: {
-    type: { type: 'string', description: 'stdio, http, sse or ws; found out from the rest when absent.' },
-    command: { type: 'string', minLength: 1, description: 'The program to start; no shell is involved.' },
+    type: { type: 'string', description: 'stdio, http, sse or ws; derived from the other fields if absent.' },
+    command: { type: 'string', minLength: 1, description: 'The program to start, without a shell.' },
     args: { type: 'array', items: { type: 'string' }, description: 'Its arguments.' },
-    env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Variables it is started with.' },
-    cwd: { type: 'string', description: 'The folder it is started in.' },
-    url: { type: 'string', minLength: 1, description: 'Where the server listens: http, https, ws or wss.' },
-    httpUrl: { type: 'string', minLength: 1, description: 'The same, as Gemini CLI spells it.' },
+    env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Its environment variables.' },
+    cwd: { type: 'string', description: 'Its working folder.' },
+    url: { type: 'string', minLength: 1, description: 'The URL of the server: http, https, ws or wss.' },
+    httpUrl: { type: 'string', minLength: 1, description: 'The same as url, in the format of Gemini CLI.' },
     headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Headers of every request.' },
   },
 } as const;
@@ -70,7 +70,7 @@ interface ObjectSchema {
 
 const newObject = (): ObjectSchema => ({ type: 'object', properties: {}, additionalProperties: false });
 
-/** Groups that protect something: `"auth": {}` would read as if it did. */
+/** Security groups: an empty one, such as `"auth": {}`, would look as if it had an effect. */
 const securityGroups: readonly string[] = ['audit', 'auth', 'oauth'];
 
 function place(into: ObjectSchema, [name, ...rest]: readonly string[], schema: JsonSchema): void {

@@ -1,4 +1,4 @@
-// Settings as they may be shown: what looks like a secret, by name or by shape, is taken out.
+// Removes what looks like a secret, by name or by shape, from settings that are shown.
 
 import { createRedactor } from '../../security/redact.ts';
 

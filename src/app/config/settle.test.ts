@@ -13,7 +13,7 @@ const asked = (more: Partial<Asked> = {}): Asked => ({
   ...more,
 });
 
-test('without a word everything is safe: stdio, loopback, no files, no commands, nobody else', async () => {
+test('the defaults are safe: stdio, loopback, no files, no commands', async () => {
   const { settings, file } = await settle(asked());
   expect(file).toBeUndefined();
   expect(settings).toMatchObject({
@@ -29,7 +29,7 @@ test('without a word everything is safe: stdio, loopback, no files, no commands,
   });
 });
 
-test('paths of flags are those of the working folder, and the audit log follows the data folder', async () => {
+test('paths in flags are relative to the working folder, and the audit log follows the data folder', async () => {
   const { settings } = await settle(asked({ flags: { root: ['a', '/b', '~/c'], data: ['d'] } }));
   expect(settings.roots).toEqual(['/w/a', '/b', '/nowhere/h/c']);
   expect(settings.audit?.file).toBe('/w/d/audit.jsonl');
@@ -40,7 +40,7 @@ test('naming a program enables commands', async () => {
   expect(settings).toMatchObject({ allowedCommands: ['ls', 'cat'], enable: { commands: true, workers: false } });
 });
 
-test('variables that hold lists are separated by commas, empty ones do not count', async () => {
+test('lists in variables are separated by commas, and empty variables are ignored', async () => {
   const { settings } = await settle(asked({ env: { MOORING_TOKEN: 'a, b', MOORING_PORT: '', MOORING_HTTP: 'yes' } }));
   expect(settings.auth?.tokens).toEqual(['a', 'b']);
   expect(settings.http).toMatchObject({ port: 8000, enabled: true });
@@ -48,20 +48,20 @@ test('variables that hold lists are separated by commas, empty ones do not count
 
 test.each([
   [{ flags: { port: ['65536'] } }, '--port must be a number from 0 to 65535, not "65536"'],
-  [{ flags: { path: ['mcp'] } }, '--path must begin with a slash'],
-  [{ flags: { metrics: ['metrics'] } }, '--metrics must begin with a slash and have no query, as in /metrics'],
+  [{ flags: { path: ['mcp'] } }, '--path must start with a slash'],
+  [{ flags: { metrics: ['metrics'] } }, '--metrics must start with a slash and have no query, as in /metrics'],
   [{ flags: { 'log-level': ['loud'] } }, '--log-level must be one of debug, info, notice, warning, '],
   [{ flags: { root: [''] } }, '--root must not be empty'],
   [{ env: { MOORING_HTTP: 'perhaps' } }, 'MOORING_HTTP must be true or false, not "perhaps"'],
-  [{ configFile: '/nowhere/x.json' }, '--config: there is no file /nowhere/x.json'],
-  [{ env: { MOORING_CONFIG: '/nowhere/y.json' } }, 'MOORING_CONFIG: there is no file /nowhere/y.json'],
-] as [Partial<Asked>, string][])('%j is a mistake', async (more, message) => {
+  [{ configFile: '/nowhere/x.json' }, '--config: the file /nowhere/x.json does not exist'],
+  [{ env: { MOORING_CONFIG: '/nowhere/y.json' } }, 'MOORING_CONFIG: the file /nowhere/y.json does not exist'],
+] as [Partial<Asked>, string][])('%j is a usage error', async (more, message) => {
   const settling = settle(asked(more));
   await expect(settling).rejects.toThrow(Mistake);
   await expect(settling).rejects.toThrow(message);
 });
 
-test('a log setting nobody understands is no reason not to start', async () => {
+test('an invalid log setting does not stop the server', async () => {
   const { logLevel, logJson } = await settle(asked({ env: { MCP_LOG_LEVEL: 'chatty', MCP_LOG_JSON: 'perhaps' } }));
   expect(logLevel).toBe('chatty');
   expect(logJson).toBeUndefined();
@@ -82,14 +82,14 @@ test.each([
   },
 );
 
-test('the log level is shown where nobody gave one, and left to the logger', async () => {
+test('the default log level is shown, and left to the logger', async () => {
   const { values, logLevel } = await settle(asked());
   expect(values.get('log.level')).toEqual({ value: 'info', origin: { from: 'default' } });
   expect(logLevel).toBeUndefined();
   expect((await settle(asked({ flags: { 'log-level': ['WARN'] } }))).logLevel).toBe('WARN');
 });
 
-test('every option has a place in the schema, and no two share a flag or a variable', () => {
+test('every option is in the schema, and no two share a flag or a variable', () => {
   const schema = configSchema();
   for (const { key } of options) {
     const found = key

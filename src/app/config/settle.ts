@@ -1,5 +1,5 @@
-// Puts defaults, configuration file, environment and flags together; the later one wins. The file is read by file.ts,
-// which is loaded only when there is one.
+// Resolves the settings from defaults, configuration file, environment and flags; later sources override earlier ones.
+// file.ts reads the file and is loaded only if there is one.
 
 import { logLevels } from '../../protocol/model.ts';
 import { parseLevel } from '../../transports/logger.ts';
@@ -10,7 +10,7 @@ import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folde
 import { type Option, options } from './options.ts';
 import { absolutePath, parseWords, type Source, type Value, type Values } from './values.ts';
 
-/** What the command line gives: words by flag, the profile by its own name. */
+/** The input from the command line: texts by flag, and the profile. */
 export interface Asked {
   readonly flags?: Readonly<Record<string, readonly string[]>>;
   readonly profile?: string;
@@ -22,19 +22,19 @@ export interface Asked {
   readonly defaultProfile: string;
 }
 
-/** Settings, and for each value where it came from. */
+/** The settings, and the source of each value. */
 export interface Settled {
   readonly settings: Settings;
   readonly values: ReadonlyMap<string, Value>;
-  /** The file that was read; undefined: there is none. */
+  /** The file that was read; undefined if there is none. */
   readonly file: string | undefined;
-  /** Things worth a word that are no mistakes. */
+  /** Hints for the user that are not errors. */
   readonly notes: readonly string[];
   readonly logLevel: string | undefined;
   readonly logJson: boolean | undefined;
 }
 
-/** Finds out what a run is to do. Throws a `Mistake` for anything that was said wrongly. */
+/** Resolves the settings. Throws a `UsageError` for an invalid flag, variable or file. */
 export async function settle(asked: Asked): Promise<Settled> {
   const env = asked.env ?? process.env;
   const cwd = asked.cwd ?? process.cwd();
@@ -88,13 +88,13 @@ const builtIn: Readonly<Record<string, unknown>> = {
   mcpServers: {},
 };
 
-/** Whether a log is kept without being asked for: where programs are started, somebody may want to know which. */
+/** Whether the audit log is on by default: yes where the server starts programs. */
 function isAudited({ profile, enable }: Settings): boolean {
   if (profile === 'system' || profile === 'orchestrator') return true;
   return profile === 'local' && (enable.commands || enable.workers);
 }
 
-/** A value somebody gave; defaults of the logger are its own affair. */
+/** An explicit value; the logger has its own defaults. */
 function said(values: Values, key: string): unknown {
   const entry = values.get(key);
   return entry?.origin.from === 'default' ? undefined : entry?.value;
@@ -104,7 +104,7 @@ function put(values: Values, from: Source, entries: Readonly<Record<string, unkn
   for (const [key, value] of Object.entries(entries)) values.set(key, { value, origin: { from } });
 }
 
-/** Named, or the user's own. Never one that merely lies in the working folder: it could belong to anybody. */
+/** The named file, or the user configuration. Never a file in the working folder: another user may have written it. */
 function configFileOf(
   { configFile }: Asked,
   env: Readonly<Record<string, string | undefined>>,
@@ -114,11 +114,11 @@ function configFileOf(
   const named = configFile ?? env['MOORING_CONFIG'];
   if (named !== undefined) {
     const how = configFile === undefined ? 'MOORING_CONFIG' : '--config';
-    // The file may hold a policy or tokens: another one, or none, is not what was meant.
+    // The file may contain a policy or tokens, so falling back to another file would not be safe.
     if (named.trim() === '')
       throw configFile === undefined ? emptyVariable(how) : new Mistake(`${how} must not be empty`);
     const path = absolutePath(named, cwd, platform.home);
-    if (!existsSync(path)) throw new Mistake(`${how}: there is no file ${path}; "mooring init" writes one`);
+    if (!existsSync(path)) throw new Mistake(`${how}: the file ${path} does not exist. "mooring init" creates one`);
     return path;
   }
   const own = userConfigFile(platform);
@@ -128,7 +128,7 @@ function configFileOf(
 function notesOn(file: string | undefined, cwd: string): string[] {
   const near = join(cwd, 'mooring.json');
   if (file === near || !existsSync(near)) return [];
-  return ['mooring.json in this folder is not read unless it is named: --config mooring.json'];
+  return ['mooring.json in this folder is not used. To use it, add --config mooring.json'];
 }
 
 function readEnvironment(
@@ -144,7 +144,7 @@ function readEnvironment(
     if (option.security === true) throw emptyVariable(option.env);
     return;
   }
-  // A wrong log level is no reason not to start; the logger says so itself.
+  // An invalid log setting does not stop the server; the logger warns about it.
   if (option.section === 'log' && option.kind === 'switch' && !/^(true|1|yes|on|false|0|no|off)$/i.test(word)) return;
   const words = option.kind === 'texts' ? word.split(',').map((each) => each.trim()) : [word];
   const value = parseWords(option, words, option.env, (path) => absolutePath(path, cwd, home));
@@ -152,7 +152,7 @@ function readEnvironment(
 }
 
 function emptyVariable(name: string): Mistake {
-  return new Mistake(`${name} is set but empty. Give it a value, or unset it to do without.`);
+  return new Mistake(`${name} is set but empty. Give it a value, or unset it.`);
 }
 
 function readFlag(option: Option, { flags }: Asked, cwd: string, { home }: Platform, values: Values): void {
@@ -175,7 +175,7 @@ function toSettings(values: Values): Settings {
     dataDir: get('data'),
     roots: get('roots'),
     allowedCommands: commands,
-    // Who names programs wants them to run.
+    // --allow-command implies --enable commands.
     enable: { commands: enable.includes('commands') || commands !== undefined, workers: enable.includes('workers') },
     audit: get('audit.enabled') === false ? undefined : { file: get('audit.file'), fsync: get('audit.fsync') },
     policy: get('policy'),
@@ -217,12 +217,12 @@ function authOf(values: Values): AuthSettings | undefined {
   return { tokens, tokenFile, oauth };
 }
 
-/** What says how tokens of an issuer are checked, with no issuer: nothing would be checked. */
+/** OAuth settings without an issuer would have no effect. */
 function refuseWithoutIssuer(values: Values): void {
   for (const [key, { origin }] of values) {
     if (!key.startsWith('auth.oauth.')) continue;
     throw new Mistake(
-      `${origin.where ?? key} needs an issuer: give --auth-issuer URL, or auth.oauth.issuer in the file`,
+      `${origin.where ?? key} needs an issuer. Set --auth-issuer URL, or auth.oauth.issuer in the file`,
     );
   }
 }
@@ -233,6 +233,6 @@ function pathOf(values: Values, key: string, example: string): string | undefine
   if (path === undefined || /^\/[^?#\s]*$/.test(path)) return path;
   const where = entry?.origin.where ?? key;
   throw new Mistake(
-    `${where} must begin with a slash and have no query, as in ${example}, not ${JSON.stringify(path)}`,
+    `${where} must start with a slash and have no query, as in ${example}, not ${JSON.stringify(path)}`,
   );
 }

@@ -1,33 +1,33 @@
-// What `mooring init` writes: a file that changes nothing, with everything a person may want to change in it.
+// The file that `mooring init` creates: all settings at their defaults, with comments.
 
 import { schemaUrl } from './schema.ts';
 
-/** The text of a new configuration file. Every line of its own comment is a valid setting once uncommented. */
+/** The text of a new configuration file. Each commented-out line is a valid setting. */
 export function configTemplate(profile: string): string {
   return `{
-  // Settings of Mooring. Comments and trailing commas are fine. \${NAME} is taken from the environment,
-  // \${NAME:-word} with a default. Relative paths are those of this file's folder, ~/ is the home folder.
-  // "mooring config --config FILE" shows what comes of it, and from where.
+  // Settings of Mooring. Comments and trailing commas are allowed. \${NAME} is replaced by an environment
+  // variable, \${NAME:-text} has a default. Relative paths start at this file's folder, ~/ is the home folder.
+  // "mooring config --config FILE" shows the resulting settings and where each one comes from.
   "$schema": "${schemaUrl}",
 
-  // The ready-made server to run; "mooring serve --help" lists them.
+  // The profile to serve; "mooring serve --help" lists them.
   "profile": "${profile}",
 
-  // Folders whose files are offered as file:// resources. None: no files.
+  // Folders whose files are offered as file:// resources. Default: none.
   // "roots": ["~/Documents/notes"],
 
-  // What the profile leaves off unless asked: "commands", "workers".
+  // Features that are off by default: "commands", "workers".
   // "enable": ["commands"],
 
-  // Programs that execute_command may run, instead of those the profile documents.
+  // Programs that execute_command may run. Replaces the list of the profile.
   // "commands": ["ls", "cat", "date"],
 
-  // Where notes, counters and audit files are kept. Default: the data folder of this platform.
+  // Folder for notes, counters and audit files. Default: the data folder of this platform.
   // "data": "~/.local/share/mooring",
 
   // "audit": { "file": "audit.jsonl", "fsync": "interval" },
 
-  // Who may call what, as a policy file; "mooring policy check" explains what a call would get.
+  // Policy file that controls access; "mooring policy check" explains its decisions.
   // "policy": "policy.yaml",
 
   "http": {
@@ -40,16 +40,16 @@ export function configTemplate(profile: string): string {
     // "metricsPath": "/metrics",
   },
 
-  // Needed to listen on anything but this machine. Keep secrets in the environment, or this file at mode 600.
+  // Required to listen on other addresses than loopback. Keep secrets in the environment, or set this file to mode 600.
   // "auth": { "tokens": ["\${MOORING_TOKEN}"] },
 
-  // Options of packs, by name.
+  // Options of packs, by pack name.
   // "packs": { "search": {} },
 
-  // A plugin uses only what it was granted.
+  // Plugins, with the capabilities that each one may use.
   // "plugins": [{ "source": "./plugins/weather", "grant": ["network"], "config": {} }],
 
-  // Servers that client commands may call by name: mooring tools memory
+  // Servers that the client commands can use by name: mooring tools memory
   "mcpServers": {
     // "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] },
     // "remote": { "url": "https://mcp.example.org/mcp", "headers": { "Authorization": "Bearer \${REMOTE_TOKEN}" } },

@@ -1,10 +1,10 @@
-// Values of options with where each came from, and how words of the command line and the environment become values.
+// Values of settings with their sources, and the parsing of flags and environment variables.
 
 import { Mistake } from '../mistake.ts';
 import { isAbsolute, join, resolve } from '../node-modules.ts';
 import type { Option } from './options.ts';
 
-/** Where a value came from, weakest first. */
+/** The source of a value; later ones override earlier ones. */
 export type Source = 'default' | 'file' | 'env' | 'flag';
 
 export interface Origin {
@@ -20,14 +20,14 @@ export interface Value {
 
 export type Values = Map<string, Value>;
 
-/** Relative paths are those of the place the value stands in; `~/` is the home folder. */
+/** Relative paths start at `base`; `~/` is the home folder. */
 export function absolutePath(path: string, base: string, home: string): string {
   if (path === '~') return home;
   if (path.startsWith('~/') || path.startsWith('~\\')) return join(home, path.slice(2));
   return isAbsolute(path) ? path : resolve(base, path);
 }
 
-/** Turns words into the value of an option; throws a sentence when they are none. */
+/** Parses the texts of an option. Throws a `UsageError` if they are invalid. */
 export function parseWords(
   option: Option,
   words: readonly string[],

@@ -1,5 +1,5 @@
-// mooring doctor: what works on this machine, found out by trying it. One examination per row; layers of the sandbox
-// come from the sandbox itself.
+// mooring doctor: checks what works on this machine by trying it. One row per check; the sandbox reports its own
+// layers.
 
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,13 +9,13 @@ import type { Settled } from '../config/settle.ts';
 import { auditPlace } from '../guard.ts';
 import type { HttpSettings } from '../settings.ts';
 
-/** What was found. `missing`: works without it, but something is not offered. */
+/** The result of a check. `missing`: the server works, but some features are not offered. */
 export interface Finding {
   readonly group: string;
   readonly name: string;
   readonly status: 'ok' | 'missing' | 'broken';
   readonly detail: string;
-  /** What to do about it; empty when nothing is needed. */
+  /** How to fix it; empty if nothing is needed. */
   readonly remedy: string;
 }
 
@@ -44,7 +44,7 @@ const examinations: readonly Examination[] = [
   { group: 'Machine', name: 'HTTP port', look: async ({ settings }) => lookAtPort(settings.http as HttpSettings) },
 ];
 
-/** Examines everything, one after the other. An examination that fails is a finding. */
+/** Runs all checks in order. A check that throws is reported as broken. */
 export async function* examine(settled: Settled, withSandbox = true): AsyncGenerator<Finding> {
   for (const { group, name, look } of examinations) {
     const outcome = await look(settled).catch((error: unknown) => broken((error as Error).message, ''));
@@ -56,7 +56,7 @@ export async function* examine(settled: Settled, withSandbox = true): AsyncGener
 async function* examineSandbox(): AsyncGenerator<Finding> {
   const group = 'Sandbox';
   if (process.platform !== 'linux') {
-    const remedy = 'Commands and workers need Linux; everything else works here.';
+    const remedy = 'Commands and workers need Linux. Everything else works here.';
     yield { group, name: 'kernel level', ...missing('only on Linux', remedy) };
     return;
   }
@@ -73,7 +73,7 @@ async function* examineSandbox(): AsyncGenerator<Finding> {
 function lookAtNode(): Outcome {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const detail = `${process.version}, ${process.platform} ${process.arch}`;
-  return major > 20 || (major === 20 && minor >= 19) ? ok(detail) : broken(detail, 'Install Node 20.19 or newer.');
+  return major > 20 || (major === 20 && minor >= 19) ? ok(detail) : broken(detail, 'Install Node.js 20.19 or newer.');
 }
 
 function lookAtSettings({ file, notes }: Settled): Outcome {
@@ -92,13 +92,15 @@ async function lookAtPlugins({ settings, file }: Settled): Promise<Outcome> {
     try {
       const { name, version, needs } = await readManifest(findPlugin(source, from));
       const lacking = missingGrants(needs, grant);
-      if (lacking.length > 0) wrong.push(`${name} is not granted ${lacking.join(', ')}`);
+      if (lacking.length > 0) wrong.push(`${name} needs a grant for ${lacking.join(', ')}`);
       else names.push(`${name} ${version}`);
     } catch (error) {
       wrong.push(`${source}: ${(error as Error).message}`);
     }
   }
-  return wrong.length === 0 ? ok(names.join(', ')) : broken(wrong.join('; '), 'Mend "plugins" in the configuration.');
+  return wrong.length === 0
+    ? ok(names.join(', '))
+    : broken(wrong.join('; '), 'Correct "plugins" in the configuration.');
 }
 
 function lookAtFolder(folder: string): Outcome {
@@ -106,13 +108,14 @@ function lookAtFolder(folder: string): Outcome {
     let above = dirname(folder);
     while (!existsSync(above)) above = dirname(above);
     return writable(above)
-      ? ok(`${folder} (made on first use)`)
-      : broken(`${folder} can not be made`, 'Choose one with --data DIR.');
+      ? ok(`${folder} (created on first use)`)
+      : broken(`${folder} cannot be created`, 'Choose another folder with --data DIR.');
   }
-  if (!statSync(folder).isDirectory()) return broken(`${folder} is no folder`, 'Choose one with --data DIR.');
+  if (!statSync(folder).isDirectory())
+    return broken(`${folder} is not a folder`, 'Choose another folder with --data DIR.');
   const problem = ownershipProblem(folder);
   if (problem !== undefined) return broken(`${folder}: ${problem}`, '');
-  return writable(folder) ? ok(folder) : broken(`${folder} can not be written`, 'Choose one with --data DIR.');
+  return writable(folder) ? ok(folder) : broken(`${folder} is not writable`, 'Choose another folder with --data DIR.');
 }
 
 function writable(folder: string): boolean {
@@ -133,28 +136,25 @@ async function lookAtSqlite(): Promise<Outcome> {
     await store.close();
     return ok(process.getBuiltinModule?.('node:sqlite') === undefined ? '@photostructure/sqlite' : 'node:sqlite');
   } catch (error) {
-    return broken((error as Error).message, 'Notes and counters need it: Node 22.13 or newer has it built in.');
+    return broken((error as Error).message, 'Notes and counters need SQLite. Node.js 22.13 or newer has it built in.');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 async function lookAtAudit({ settings }: Settled): Promise<Outcome> {
-  if (settings.audit === undefined) return ok('switched off');
+  if (settings.audit === undefined) return ok('disabled');
   const { directory, name } = auditPlace(settings.audit.file);
-  if (!existsSync(directory)) return ok('nothing written yet');
+  if (!existsSync(directory)) return ok('empty');
   const { verifyAudit } = await import('../../security/audit/index.ts');
   const verdicts = await verifyAudit(directory, name);
   const wrong = verdicts.find((verdict) => !verdict.ok);
   if (wrong?.broken !== undefined) {
     const { file, line, why } = wrong.broken;
-    return broken(
-      `${file}:${line}: ${why}`,
-      'Somebody changed it, or another program wrote into it; keep it as evidence.',
-    );
+    return broken(`${file}:${line}: ${why}`, 'The file was changed after it was written. Keep it as evidence.');
   }
   const lines = verdicts.reduce((sum, verdict) => sum + verdict.lines, 0);
-  return ok(lines === 0 ? 'nothing written yet' : `${lines} lines, the chain holds`);
+  return ok(lines === 0 ? 'empty' : `${lines} lines, chain intact`);
 }
 
 async function lookAtClipboard(): Promise<Outcome> {
@@ -180,13 +180,10 @@ async function lookAtBus(bus: 'session' | 'system'): Promise<Outcome> {
       connection.close();
       return ok(path.replace('\0', '@'));
     } catch {
-      // The next address may answer; if none does, that is the finding.
+      // The next address may work; if none does, the bus is reported as missing.
     }
   }
-  return missing(
-    `nothing answers at ${address}`,
-    'Without it there are no dbus:// resources; start dbus-daemon to have them.',
-  );
+  return missing(`no response at ${address}`, 'Start dbus-daemon to get dbus:// resources.');
 }
 
 function lookAtPort({ host, port, path }: HttpSettings): Promise<Outcome> {

@@ -1,4 +1,4 @@
-// What plugins can be granted, and what each grant puts into their hands. Services are loaded when they are granted.
+// The capabilities that plugins can be granted, and the service behind each one. Services are loaded when granted.
 
 import { join } from 'node:path';
 import type { Logger } from '../../protocol/log.ts';
@@ -11,19 +11,19 @@ import type { PluginHost } from './contract.ts';
 export const capabilityPattern =
   '^(network(:(\\*\\.)?[A-Za-z0-9.-]+)?|files|data|command:[A-Za-z0-9._+-]+|env:[A-Za-z_][A-Za-z0-9_]*)$';
 
-/** What of `needs` the grants leave out. `network` covers every host; a grant of one host covers only it. */
+/** The needs that are not granted. `network` covers all hosts; `network:HOST` covers that host only. */
 export function missingGrants(needs: readonly string[], grants: readonly string[]): string[] {
   const granted = new Set(grants);
   return needs.filter((need) => !granted.has(need) && !(need.startsWith('network:') && granted.has('network')));
 }
 
-/** Grants that are no capability at all, most likely mistyped. */
+/** Grants that are not known capabilities, most likely mistyped. */
 export function unknownGrants(grants: readonly string[]): string[] {
   const pattern = new RegExp(capabilityPattern);
   return grants.filter((grant) => !pattern.test(grant));
 }
 
-/** A host with what was granted, and a function that lets go of what it holds. */
+/** A host with the granted services, and a function that closes them. */
 export async function openHost(
   name: string,
   grants: readonly string[],
@@ -50,7 +50,7 @@ export async function openHost(
     ...(commands === undefined ? {} : { commands }),
   };
   const close = async (): Promise<void> => {
-    ended.abort(new Error('the plugin is being disposed of'));
+    ended.abort(new Error('the plugin is being unloaded'));
     await commands?.close();
   };
   return { host, close };
@@ -66,7 +66,7 @@ async function openFetch(
 ): Promise<NonNullable<PluginHost['fetch']>> {
   const { createFetcher } = await import('../../security/network/fetcher.ts');
   const { toWebFetch } = await import('../../security/network/web-fetch.ts');
-  // A policy that names hosts is the outer bound: what it leaves out is not opened by a grant.
+  // If the policy lists hosts, a grant cannot add others.
   const within = hosts?.filter((host) => network?.hosts === undefined || network.hosts.includes(host));
   return toWebFetch(createFetcher({ ...network, ...(within === undefined ? {} : { hosts: within }) }));
 }

@@ -1,5 +1,5 @@
-// What a plugin is given and what it gives: the contract between Mooring and the modules that others write. A plugin
-// runs in our process: what it is granted is consent and convenience, not a wall.
+// The interfaces between Mooring and plugins. A plugin runs in the server's process: grants document consent and
+// provide services, but they do not isolate the plugin.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -9,20 +9,20 @@ import type { FileTree } from '../../security/files/tree.ts';
 import type { Sandbox } from '../../security/sandbox/index.ts';
 import type { Health } from '../health.ts';
 
-/** What a plugin says about itself, in `mooring-plugin.json` or under `mooring` in its package.json. */
+/** The manifest of a plugin: `mooring-plugin.json`, or `mooring` in its package.json. */
 export interface PluginManifest {
   readonly name: string;
   readonly version: string;
   readonly description?: string;
   /** The module, relative to the folder. Default `index.js`. */
   readonly main: string;
-  /** Capabilities without which it can not work. */
+  /** Capabilities that it requires. */
   readonly needs: readonly string[];
-  /** JSON Schema of its configuration; without one any configuration is accepted. */
+  /** JSON Schema of its options; without one, any options are accepted. */
   readonly config?: JsonSchema;
 }
 
-/** What a plugin may register on; taken back when it is disposed of. */
+/** The server as a plugin sees it. Registrations are removed when the plugin is unloaded. */
 export type PluginServer = Pick<
   Server,
   | 'tool'
@@ -37,29 +37,29 @@ export type PluginServer = Pick<
   | 'version'
 >;
 
-/** What a plugin gets. What stands behind a capability is there only when that was granted. */
+/** What a plugin receives. The service of a capability is present only if the capability was granted. */
 export interface PluginHost<Config = unknown> {
-  /** As configured, checked against the manifest's schema. */
+  /** Its options, validated against the schema in the manifest. */
   readonly config: Config;
   readonly logger: Logger;
-  /** Aborted when the plugin is disposed of: pass it on to whatever runs in the background. */
+  /** Aborted when the plugin is unloaded. Pass it to background work. */
   readonly signal: AbortSignal;
-  /** With `network` or `network:HOST`: requests to public addresses, or to these hosts alone. */
+  /** With `network` or `network:HOST`: requests to public addresses, or only to these hosts. */
   readonly fetch?: (input: string | URL, init?: RequestInit) => Promise<Response>;
-  /** With `files`: the files below the configured roots. */
+  /** With `files`: the files in the configured roots. */
   readonly files?: FileTree;
   /** With `data`: a folder of its own that survives restarts. */
   readonly dataDir?: string;
   /** With `command:NAME`: these programs, inside the sandbox. */
   readonly commands?: Sandbox;
-  /** With `env:NAME`: these variables, as far as they are set. */
+  /** With `env:NAME`: these environment variables, if they are set. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A pack that may also say how it is doing. */
+/** A pack that can also report its health. */
 export interface PluginPack extends Pack<PluginServer> {
   health?(): Health | Promise<Health>;
 }
 
-/** What the module exports as `pack`, or as its default. */
+/** The export `pack` of the module, or its default export. */
 export type PluginFactory<Config = unknown> = (host: PluginHost<Config>) => PluginPack | Promise<PluginPack>;

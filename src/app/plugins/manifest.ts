@@ -1,4 +1,4 @@
-// Finds a plugin's folder and reads what it says about itself.
+// Finds a plugin's folder and reads its manifest.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
@@ -8,7 +8,7 @@ import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { capabilityPattern } from './capabilities.ts';
 import type { PluginManifest } from './contract.ts';
 
-/** Why a plugin can not be loaded, for the log and for health_check. */
+/** Why a plugin cannot be loaded, for the log and for health_check. */
 export class PluginError extends Error {}
 
 const manifestSchema = {
@@ -26,11 +26,11 @@ const manifestSchema = {
   additionalProperties: false,
 } as const;
 
-/** The folder of a source: a folder itself, or a package in a node_modules folder around one of `from`. */
+/** The folder of a source: the folder itself, or a package in a node_modules folder of `from` or its parents. */
 export function findPlugin(source: string, from: readonly string[]): string {
   if (isAbsolute(source)) {
     if (statSync(source, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new PluginError(`there is no folder ${source}`);
+      throw new PluginError(`the folder ${source} does not exist`);
     }
     return realpathSync(source);
   }
@@ -42,11 +42,11 @@ export function findPlugin(source: string, from: readonly string[]): string {
     }
   }
   throw new PluginError(
-    `no package ${source} is installed near ${from.join(' or ')}; install it there, or write a folder as ./${source}`,
+    `the package ${source} is not installed in ${from.join(' or ')} or a parent folder; install it there, or write ./${source} for a folder`,
   );
 }
 
-/** Reads and checks the manifest of a folder. Throws a `PluginError` that says what to mend. */
+/** Reads and validates the manifest of a folder. Throws a `PluginError` that says what to correct. */
 export async function readManifest(folder: string): Promise<PluginManifest> {
   const problem = ownershipProblem(folder);
   if (problem !== undefined) throw new PluginError(`${folder}: ${problem}`);
@@ -63,7 +63,7 @@ export function modulePath(folder: string, { main }: PluginManifest): string {
   const path = join(folder, main);
   if (!existsSync(path)) throw new PluginError(`${path} is missing; "main" in the manifest names the module`);
   const real = realpathSync(path);
-  if (!real.startsWith(folder + sep)) throw new PluginError(`"main" leads out of ${folder}`);
+  if (!real.startsWith(folder + sep)) throw new PluginError(`"main" points outside of ${folder}`);
   return real;
 }
 
@@ -79,7 +79,7 @@ function manifestIn(folder: string): { readonly file: string; readonly value: un
       return { file, value: { ...Object.fromEntries(given), ...mooring } };
     }
   }
-  throw new PluginError(`${folder} has no manifest: mooring-plugin.json, or "mooring" in package.json`);
+  throw new PluginError(`${folder} has no manifest; add mooring-plugin.json, or "mooring" in package.json`);
 }
 
 function parse(file: string): unknown {

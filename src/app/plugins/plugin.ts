@@ -1,5 +1,5 @@
-// One plugin from its source to its end: found, checked, loaded, installed, renewed, disposed of. Whatever goes wrong
-// here is remembered and told; it is never thrown at the server.
+// The life cycle of one plugin: find, check, load, install, reload, unload. Errors are logged and reported by its
+// health; they never reach the server.
 
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ import { findPlugin, modulePath, PluginError, readManifest } from './manifest.ts
 import type { Snapshots } from './snapshots.ts';
 import { runAs } from './stray-errors.ts';
 
-/** A module that does not load, an install or a close that hangs: no longer than this. */
+/** Limits for modules that hang while they load, install or close. */
 const maxStepMs = 10_000;
 const maxCloseMs = 2_000;
 
@@ -28,7 +28,7 @@ interface Loaded {
 export interface PluginContext {
   readonly settings: Settings;
   readonly logger: Logger;
-  /** Folders around which packages are looked for. */
+  /** Where the search for packages starts. */
   readonly from: readonly string[];
   readonly snapshots: Snapshots;
 }
@@ -42,7 +42,7 @@ export class Plugin {
   #problem: string | undefined;
   #folder: string | undefined;
   #strayErrors = 0;
-  /** Where its code was loaded from, by now. */
+  /** The folders its code was loaded from so far. */
   readonly #modules: string[] = [];
 
   constructor(entry: PluginSettings, context: PluginContext) {
@@ -50,7 +50,7 @@ export class Plugin {
     this.#context = context;
   }
 
-  /** The name of the manifest, or the source as long as that is unknown. */
+  /** The name in the manifest, or the source until the manifest was read. */
   get name(): string {
     return this.#name ?? this.#entry.source;
   }
@@ -61,7 +61,7 @@ export class Plugin {
     return this.#folder;
   }
 
-  /** Loads and installs. Never rejects; `health` tells how it went. */
+  /** Loads and installs. Never rejects; `health` reports the result. */
   async start(server: Server): Promise<void> {
     try {
       const loaded = await this.#load(false);
@@ -72,7 +72,7 @@ export class Plugin {
     }
   }
 
-  /** Loads anew and takes the place of what runs; when that can not be loaded, what runs goes on. */
+  /** Loads the changed code and replaces the running version, which keeps running if that fails. */
   async renew(server: Server): Promise<void> {
     let fresh: Loaded;
     try {
@@ -92,7 +92,7 @@ export class Plugin {
     }
   }
 
-  /** Takes back what it registered and closes it. Never rejects. */
+  /** Removes its registrations and closes it. Never rejects. */
   async stop(): Promise<void> {
     await this.#unload();
   }
@@ -101,22 +101,22 @@ export class Plugin {
     return this.#modules.some((path) => stack.includes(path));
   }
 
-  /** An error of the plugin outside every handler. */
+  /** An uncaught error of the plugin, outside of its handlers. */
   stray(error: unknown): void {
     this.#strayErrors++;
-    this.#context.logger.error('a plugin failed in the background', { plugin: this.name, error });
+    this.#context.logger.error('uncaught error in a plugin', { plugin: this.name, error });
   }
 
   async health(): Promise<Health> {
-    const running = this.#loaded === undefined ? undefined : `${this.#loaded.manifest.version} runs`;
+    const running = this.#loaded === undefined ? undefined : `version ${this.#loaded.manifest.version} is running`;
     if (this.#problem !== undefined) {
       return running === undefined
         ? { status: 'failed', detail: this.#problem }
-        : { status: 'degraded', detail: `${running}; a new version can not be loaded: ${this.#problem}` };
+        : { status: 'degraded', detail: `${running}; the changed version cannot be loaded: ${this.#problem}` };
     }
     if (this.#loaded === undefined) return { status: 'failed', detail: 'not loaded' };
     if (this.#strayErrors > 0) {
-      return { status: 'degraded', detail: `${running}, but failed ${this.#strayErrors} times in the background` };
+      return { status: 'degraded', detail: `${running}; uncaught errors so far: ${this.#strayErrors}` };
     }
     const { pack } = this.#loaded;
     const own = await runAs(this, async () => pack.health?.());
@@ -130,14 +130,14 @@ export class Plugin {
     const manifest = await readManifest(folder);
     this.#name = manifest.name;
     const odd = unknownGrants(grant);
-    if (odd.length > 0) throw new PluginError(`no such capability to grant: ${odd.join(', ')}`);
+    if (odd.length > 0) throw new PluginError(`unknown capability in "grant": ${odd.join(', ')}`);
     const missing = missingGrants(manifest.needs, grant);
     if (missing.length > 0) {
       const words = missing.map((each) => JSON.stringify(each)).join(', ');
-      throw new PluginError(`it needs ${missing.join(', ')}; to grant that, add "grant": [${words}] to its entry`);
+      throw new PluginError(`it needs ${missing.join(', ')}; to allow that, add "grant": [${words}] to its entry`);
     }
     const checked = await checkConfig(manifest, config);
-    // A module is loaded once per path and process, so a new version is loaded from a copy.
+    // Node loads a module once per path, so a changed version is loaded from a copy.
     const home = anew ? snapshots.take(folder) : folder;
     const path = modulePath(home, manifest);
     this.#modules.push(pathToFileURL(home + sep).href, home + sep);
@@ -151,7 +151,7 @@ export class Plugin {
     );
     try {
       const pack = await this.#step('starting', async () => factory(host));
-      if (typeof pack?.install !== 'function') throw new PluginError('its pack has no function "install"');
+      if (typeof pack?.install !== 'function') throw new PluginError('its pack has no "install" function');
       return { manifest, pack, close };
     } catch (error) {
       await close();
@@ -176,7 +176,7 @@ export class Plugin {
     if (loaded === undefined) return;
     const { logger } = this.#context;
     const warn = (error: unknown): void =>
-      logger.warn('a plugin did not close', { plugin: loaded.manifest.name, error });
+      logger.warn('a plugin failed to close', { plugin: loaded.manifest.name, error });
     await within(maxCloseMs, 'closing', () => runAs(this, async () => loaded.pack.close?.())).catch(warn);
     await loaded.close().catch(warn);
   }
@@ -188,11 +188,11 @@ export class Plugin {
   #fail(error: unknown): void {
     this.#problem = error instanceof Error ? error.message : String(error);
     const { logger } = this.#context;
-    if (error instanceof PluginError) logger.error(`plugin left out: ${this.#problem}`, { plugin: this.name });
-    else logger.error('plugin left out', { plugin: this.name, error });
+    if (error instanceof PluginError) logger.error(`plugin not loaded: ${this.#problem}`, { plugin: this.name });
+    else logger.error('plugin not loaded', { plugin: this.name, error });
   }
 
-  /** The server as a plugin sees it: what it registers is remembered, what it does not need is not there. */
+  /** The server as the plugin sees it: registrations are recorded, and only methods for plugins are present. */
   #facade(server: Server): PluginServer {
     const keep = (registration: Registration): Registration => {
       this.#registrations.push(registration);
@@ -201,7 +201,7 @@ export class Plugin {
     return {
       name: server.name,
       version: server.version,
-      // Both forms of the call are the same here: the definition is passed on as it came.
+      // The definition is passed on unchanged, with or without an output schema.
       tool: (name: string, definition: object) => {
         const { run } = definition as ToolDefinition;
         return keep(server.tool(name, { ...(definition as PlainTool), run: this.#own(run) }));
@@ -217,7 +217,7 @@ export class Plugin {
     };
   }
 
-  /** A handler whose stray errors are known to be the plugin's. */
+  /** A handler whose uncaught errors are attributed to the plugin. */
   #own<Args extends unknown[], Result>(handler: (...args: Args) => Result): (...args: Args) => Result {
     return typeof handler === 'function' ? (...args) => runAs(this, () => handler(...args)) : handler;
   }
@@ -229,14 +229,16 @@ async function checkConfig({ name, config: schema }: PluginManifest, config: unk
   if (schema === undefined) return config;
   const { validator } = compileSchema(schema, { direction: 'input', root: 'any', where: `plugin ${name}, config` });
   const result = await validator.validate(config ?? {});
-  if (!result.ok) throw new PluginError(`its "config" does not fit: ${formatIssues(result.issues)}`);
+  if (!result.ok) throw new PluginError(`its "config" is invalid: ${formatIssues(result.issues)}`);
   return result.value;
 }
 
 function factoryOf(module: Readonly<Record<string, unknown>>): PluginFactory {
   const found = module['pack'] ?? module['default'];
   if (typeof found !== 'function') {
-    throw new PluginError('its module exports no function "pack": export const pack = (host) => ({ name, install })');
+    throw new PluginError(
+      'its module does not export a function "pack"; write: export const pack = (host) => ({ name, install })',
+    );
   }
   return found as PluginFactory;
 }

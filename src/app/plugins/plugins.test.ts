@@ -70,10 +70,14 @@ async function textOf(tool: string): Promise<string | undefined> {
   return answer.result?.content[0].text;
 }
 
-test('a plugin from a folder registers its tools and is named by health', async () => {
+test('a plugin from a folder registers its tools and reports its health', async () => {
   await load([{ source: write('greeter', greeter('hello')) }]);
   expect(await textOf('greet')).toBe('hello');
-  expect(await partOf('plugin greeter')).toEqual({ name: 'plugin greeter', status: 'ok', detail: '1.0.0 runs' });
+  expect(await partOf('plugin greeter')).toEqual({
+    name: 'plugin greeter',
+    status: 'ok',
+    detail: 'version 1.0.0 is running',
+  });
 });
 
 test('a plugin from a package is found in node_modules, its manifest in package.json', async () => {
@@ -86,17 +90,17 @@ test('a plugin from a package is found in node_modules, its manifest in package.
   writeFileSync(join(folder, 'main.js'), greeter('from a package').replace('export const pack =', 'export default'));
   await load([{ source: '@me/hello' }]);
   expect(await textOf('greet')).toBe('from a package');
-  expect(await partOf('plugin @me/hello')).toMatchObject({ status: 'ok', detail: '2.1.0 runs' });
+  expect(await partOf('plugin @me/hello')).toMatchObject({ status: 'ok', detail: 'version 2.1.0 is running' });
 });
 
 test.each<[string, string, object, Partial<PluginSettings>, RegExp]>([
   ['does not parse', 'export const pack = (', {}, {}, /./],
   ['throws when it is loaded', 'throw new Error("boom")', {}, {}, /boom/],
   ['throws when it is started', 'export const pack = () => { throw new Error("no station") }', {}, {}, /no station/],
-  ['exports nothing', 'export const other = 1', {}, {}, /exports no function "pack"/],
-  ['gives no pack', 'export const pack = () => ({})', {}, {}, /no function "install"/],
+  ['exports nothing', 'export const other = 1', {}, {}, /does not export a function "pack"/],
+  ['gives no pack', 'export const pack = () => ({})', {}, {}, /no "install" function/],
   ['lacks a version', greeter('x'), { version: undefined }, {}, /version/],
-  ['names a module outside', greeter('x'), { main: '../../../../etc/hostname' }, {}, /leads out of|is missing/],
+  ['names a module outside', greeter('x'), { main: '../../../../etc/hostname' }, {}, /points outside of|is missing/],
   [
     'needs what was not granted',
     greeter('x'),
@@ -109,16 +113,16 @@ test.each<[string, string, object, Partial<PluginSettings>, RegExp]>([
     greeter('x'),
     {},
     { grant: ['everything'] },
-    /no such capability to grant: everything/,
+    /unknown capability in "grant": everything/,
   ],
   [
     'is configured wrongly',
     greeter('x'),
     { config: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
     {},
-    /"config" does not fit: city/,
+    /"config" is invalid: city/,
   ],
-])('a plugin that %s is left out and named, the others work', async (_what, module, manifest, entry, reason) => {
+])('a plugin that %s is not loaded and reported, the others work', async (_what, module, manifest, entry, reason) => {
   const good = write('good', greeter('still here'));
   await load([{ source: write('bad', module, manifest), ...entry }, { source: good }]);
   const [bad, other] = await health.check();
@@ -128,14 +132,14 @@ test.each<[string, string, object, Partial<PluginSettings>, RegExp]>([
   expect(await textOf('greet')).toBe('still here');
 });
 
-test('a folder that is missing is named by the last part of its source: callers see no paths', async () => {
+test('a missing folder is reported by the last part of its source: callers see no paths', async () => {
   await load([{ source: join(root, 'nowhere') }]);
   expect(await health.check()).toEqual([
-    { name: 'plugin …/nowhere', status: 'failed', detail: 'there is no folder …/nowhere' },
+    { name: 'plugin …/nowhere', status: 'failed', detail: 'the folder …/nowhere does not exist' },
   ]);
 });
 
-test('what a failing plugin had registered is taken back', async () => {
+test('the registrations of a failing plugin are removed', async () => {
   const module = `export const pack = () => ({ install(server) {
     server.tool('first', { run: () => 'x' });
     server.tool('taken', { run: () => 'x' });
@@ -150,7 +154,7 @@ test('what a failing plugin had registered is taken back', async () => {
   expect(await textOf('taken')).toBe('mine');
 });
 
-test('a plugin gets its configuration and exactly what it was granted', async () => {
+test('a plugin receives its configuration and only what it was granted', async () => {
   const module = `export const pack = (host) => ({ install(server) {
     server.tool('look', { run: () => JSON.stringify({
       config: host.config, env: host.env, dataDir: host.dataDir, fetch: typeof host.fetch, files: typeof host.files,
@@ -173,7 +177,7 @@ test('a plugin gets its configuration and exactly what it was granted', async ()
   });
 });
 
-test('network of one host reaches no other', async () => {
+test('a grant of one host does not reach others', async () => {
   const module = `export const pack = (host) => ({ install(server) {
     server.tool('go', { run: () => host.fetch('https://elsewhere.example/').then(() => 'reached', (e) => e.message) });
   } })`;
@@ -182,7 +186,7 @@ test('network of one host reaches no other', async () => {
   expect(await textOf('go')).not.toBe('reached');
 });
 
-test('plugins are closed in the reverse order, and one that throws does not keep the others open', async () => {
+test('plugins are closed in reverse order, and one that throws does not keep the others open', async () => {
   const module = (name: string, more = '') => `export const pack = (host) => {
     globalThis.closedPlugins ??= [];
     return { install() {}, close() { globalThis.closedPlugins.push('${name} ' + host.signal.aborted); ${more} } };
@@ -193,7 +197,7 @@ test('plugins are closed in the reverse order, and one that throws does not keep
   expect((globalThis as Record<string, unknown>)['closedPlugins']).toEqual(['c false', 'b false', 'a false']);
 });
 
-test('a changed plugin is loaded anew and clients are told', async () => {
+test('a changed plugin is reloaded and clients are notified', async () => {
   const folder = write('greeter', greeter('one'));
   await load([{ source: folder }]);
   const client = await Conversation.open(server);
@@ -203,17 +207,19 @@ test('a changed plugin is loaded anew and clients are told', async () => {
   writeFileSync(join(folder, 'text.js'), `export const text = 'two';`);
   await client.next((message) => message.method === 'notifications/tools/list_changed');
   await expect.poll(() => textOf('greet')).toBe('two');
-  expect(await partOf('plugin greeter')).toMatchObject({ status: 'ok', detail: '1.1.0 runs' });
-  // Also what the module imports is new, not only the module itself.
+  expect(await partOf('plugin greeter')).toMatchObject({ status: 'ok', detail: 'version 1.1.0 is running' });
+  // Modules that it imports are reloaded too.
   writeFileSync(join(folder, 'text.js'), `export const text = 'three';`);
   await expect.poll(() => textOf('greet')).toBe('three');
 });
 
-test('a change that can not be loaded leaves the old version running and says so', async () => {
+test('if a changed version cannot be loaded, the old one keeps running and health reports it', async () => {
   const folder = write('greeter', greeter('good'));
   await load([{ source: folder }]);
   writeFileSync(join(folder, 'index.js'), 'export const pack = (');
   await expect.poll(async () => (await partOf('plugin greeter'))?.status).toBe('degraded');
-  expect((await partOf('plugin greeter'))?.detail).toMatch(/^1\.0\.0 runs; a new version can not be loaded: /);
+  expect((await partOf('plugin greeter'))?.detail).toMatch(
+    /^version 1\.0\.0 is running; the changed version cannot be loaded: /,
+  );
   expect(await textOf('greet')).toBe('good');
 });

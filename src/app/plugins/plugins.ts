@@ -1,4 +1,4 @@
-// All plugins of a run, as one pack: loaded in the order of the configuration, closed in the reverse one.
+// All plugins as one pack: loaded in the order of the configuration, closed in reverse order.
 
 import { isAbsolute } from 'node:path';
 import type { Pack } from '../../engine/ports.ts';
@@ -16,11 +16,11 @@ export interface PluginsOptions {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly health: HealthRegistry;
-  /** Folders around which packages are looked for. */
+  /** Where the search for packages starts. */
   readonly from: readonly string[];
 }
 
-/** The plugins of the settings. Installing never fails; a plugin that does is named by its health. */
+/** The plugins of the settings. Installing never fails; health reports a plugin that does. */
 export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void } {
   const { settings, logger, health, from } = options;
   const snapshots = new Snapshots();
@@ -32,7 +32,7 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
       for (const [i, plugin] of all.entries()) {
         await plugin.start(server);
         undo.push(health.add(`plugin ${plugin.name}`, () => plugin.health()));
-        // What came from a package changes only when it is installed anew.
+        // Only folders are watched; a package changes when it is installed again.
         if (isAbsolute(settings.plugins[i]?.source ?? '') && plugin.folder !== undefined) {
           undo.push(
             watchFolder(
@@ -43,7 +43,7 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
         }
       }
     },
-    /** Keeps errors of plugins from ending the process; called once the transport has put up its own handlers. */
+    /** Keeps errors of plugins from ending the process. Call it after the transport installed its own handlers. */
     guard() {
       undo.push(catchStrayErrors(() => all));
     },

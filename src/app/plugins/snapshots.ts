@@ -1,16 +1,16 @@
-// Copies of plugin folders. A module is loaded once per path, and so are those it imports: a changed plugin is loaded
-// from a fresh copy. Packages it depends on are linked, not copied.
+// Copies of plugin folders. Node loads a module and its imports once per path, so a changed plugin is loaded from a new
+// copy. Its dependencies are linked, not copied.
 
 import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 
-/** Where copies are kept until the end of the process. */
+/** The copies, deleted when the process ends. */
 export class Snapshots {
   #root: string | undefined;
   #count = 0;
 
-  /** Copies a folder, without its packages and hidden folders. */
+  /** Copies a folder, without node_modules and hidden folders. */
   take(folder: string): string {
     this.#root ??= realpathSync(mkdtempSync(join(tmpdir(), 'mooring-plugins-')));
     const copy = join(this.#root, String(++this.#count));

@@ -1,17 +1,17 @@
-// Errors that plugins leave in timers and forgotten promises. The process ends on an error nobody caught; one of a
-// plugin is that plugin's alone.
+// Uncaught errors of plugins, in timers and unhandled promises. By default an uncaught error ends the process; one of a
+// plugin must not.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 interface Owner {
-  /** Whether code of its own appears in a stack. */
+  /** Whether its code appears in a stack. */
   owns(stack: string): boolean;
   stray(error: unknown): void;
 }
 
 const running = new AsyncLocalStorage<Owner>();
 
-/** Runs work so that whatever it starts is known to be the owner's. */
+/** Runs `work`; everything it starts is attributed to the owner. */
 export function runAs<T>(owner: Owner, work: () => T): T {
   return running.run(owner, work);
 }
@@ -20,8 +20,8 @@ const events = ['uncaughtException', 'unhandledRejection'] as const;
 type Handler = (...args: unknown[]) => void;
 
 /**
- * Stands before the handlers of the process that are there by now: an error of a plugin goes to the plugin, every
- * other one to them. Call it after the transport has begun; the result puts everything back.
+ * Runs before the existing handlers of the process: an error of a plugin goes to the plugin, all others to these
+ * handlers. Call it after the transport has started; the returned function undoes it.
  */
 export function catchStrayErrors(owners: () => Iterable<Owner>): () => void {
   const undo = events.map((event) => {
@@ -43,7 +43,7 @@ export function catchStrayErrors(owners: () => Iterable<Owner>): () => void {
   };
 }
 
-/** Where the context is lost (a bare microtask), the stack still says whose code it was. */
+/** Without an async context, the stack shows whose code it was. */
 function ownerByStack(error: unknown, owners: Iterable<Owner>): Owner | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   for (const owner of owners) if (owner.owns(stack)) return owner;

@@ -1,14 +1,14 @@
-// Tells when the files of a folder have changed, once things are quiet again.
+// Reports changes of the files in a folder, after a short quiet period.
 
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-/** Editors write in several steps; a change is told when none followed for this long. */
+/** Editors write in several steps; a change is reported when no other followed for this long. */
 const quietMs = 200;
-/** A folder with more folders than this is no plugin that someone works on. */
+/** Limits the watchers for a very large folder tree. */
 const maxFolders = 256;
 
-/** Watches a folder and those in it, packages and hidden ones left out. The result ends it. */
+/** Watches a folder and its subfolders, except for node_modules and hidden ones. The returned function stops it. */
 export function watchFolder(folder: string, changed: () => void): () => void {
   let watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -22,11 +22,11 @@ export function watchFolder(folder: string, changed: () => void): () => void {
     watchers = foldersOf(folder).flatMap((each) => {
       try {
         const watcher = watch(each, { persistent: false }, notice);
-        // A folder that vanished while being watched; its parent tells the rest.
+        // The folder was deleted; the watcher of its parent reports that.
         watcher.on('error', () => watcher.close());
         return [watcher];
       } catch {
-        return []; // Gone since it was listed.
+        return []; // Deleted since it was listed.
       }
     });
   };
@@ -57,7 +57,7 @@ function foldersOf(root: string): string[] {
         }
       }
     } catch {
-      // Gone or closed to us since it was listed: there is nothing to watch.
+      // Deleted or unreadable since it was listed: there is nothing to watch.
     }
   }
   return found.slice(0, maxFolders);

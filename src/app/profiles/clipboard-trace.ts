@@ -1,9 +1,9 @@
-// What MCP_LOG_LEVEL=DEBUG shows of a clipboard server: messages, calls and their ends, never the text they carry.
+// The debug log of the clipboard profile: messages, calls and their outcomes, never clipboard text.
 
 import type { Observer } from '../../engine/ports.ts';
 import type { Logger } from '../../protocol/log.ts';
 
-/** Follows every message and call at level debug. Whatever could be clipboard text is replaced by its length. */
+/** Logs every message and call at level debug. Text that could come from the clipboard is replaced by its length. */
 export function traceCalls(logger: Logger): Observer {
   return {
     received: (message) => logger.debug('received', { message: shape(message) }),
@@ -20,7 +20,7 @@ export function traceCalls(logger: Logger): Observer {
   };
 }
 
-/** Names under which a text is the protocol's own. Any other text, and any other name, may be the clipboard's. */
+/** Fields whose text comes from the protocol. All other texts and names may be clipboard text. */
 const words = new Set([
   ...['jsonrpc', 'id', 'method', 'requestId', 'protocolVersion', 'version', 'name', 'type'],
   ...['code', 'message', 'details', 'remedy', 'description', 'required'],
@@ -32,7 +32,7 @@ const structure = new Set([
 const maxDepth = 8;
 const maxItems = 100;
 
-/** The message without the texts in it: structure, methods, ids and codes stay. */
+/** The message without its texts: structure, methods, ids and codes stay. */
 function shape(value: unknown, shown = false, depth = 0): unknown {
   if (typeof value === 'string') return shown ? value : `[${value.length} characters]`;
   if (typeof value !== 'object' || value === null) return value;
@@ -43,7 +43,7 @@ function shape(value: unknown, shown = false, depth = 0): unknown {
       .slice(0, maxItems)
       .map(([key, each]) => [
         words.has(key) || structure.has(key) ? key : `[name of ${key.length} characters]`,
-        // Inside of arguments nothing is ours.
+        // Arguments are hidden completely.
         key === 'arguments' ? conceal(each) : shape(each, words.has(key), depth + 1),
       ]),
   );

@@ -1,5 +1,5 @@
-// Profile `clipboard`: the clipboard server of the seed document, revision 2024-11-05 with batches and its own error
-// codes. Requests of the stateless revision are served beside it by the official rules.
+// Profile `clipboard`: a clipboard server for revision 2024-11-05 with batches and its own error codes, as described in
+// docs/profiles/clipboard.md. Stateless requests follow the official rules.
 
 import { createServer, type Server } from '../../engine/server.ts';
 import { ClipboardError, type ClipboardOptions, clipboard, clipboardSchema } from '../../packs/clipboard/index.ts';
@@ -10,7 +10,7 @@ import { traceCalls } from './clipboard-trace.ts';
 import { packOptions } from './pack-options.ts';
 import type { Lasting, Profile } from './profile.ts';
 
-/** The document counts the versions of its server by itself. */
+/** This profile has its own version number. */
 const documentVersion = '1.0.0';
 const clipboardErrorCode = -32001;
 
@@ -30,7 +30,7 @@ const rules = (logger: Logger): Rules => ({
   execution: { concurrency: 1, timeoutMs: 5_000 },
 });
 
-/** The document's table of exceptions: values, clipboard, anything that was thrown on purpose, and our own bugs. */
+/** Maps errors to wire errors: invalid values, clipboard failures, errors thrown by tools, and our own bugs. */
 function toWireError(error: unknown): WireError {
   if (error instanceof ClipboardError) {
     const details = `Failed to access system clipboard: ${error.reason}`;
@@ -49,7 +49,7 @@ function toWireError(error: unknown): WireError {
     : new WireError('application', error.message, { cause: error });
 }
 
-/** The server of this profile. Tests hand it a clipboard of their own. */
+/** The server of this profile. Tests pass their own clipboard. */
 export function createClipboardServer(logger: Logger, options: ClipboardOptions = {}, lasting?: Lasting): Server {
   const server = createServer({
     name: 'mcp-clipboardify',

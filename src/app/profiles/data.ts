@@ -1,4 +1,4 @@
-// The data folder as profiles use it: opened when it is first needed, closed with the server, part of its health.
+// The data folder for profiles: opened on first use, closed with the server, and part of its health.
 
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
@@ -8,9 +8,9 @@ import { makeFolder } from '../make-folder.ts';
 import { existsSync, join } from '../node-modules.ts';
 
 export interface Data {
-  /** Opens the folder, or says why not; the next one who asks tries again. */
+  /** Opens the folder. After a failure the next call tries again. */
   open(): Promise<DataFolder>;
-  /** Whether anything is kept there already. */
+  /** Whether the database exists already. */
   exists(): boolean;
 }
 
@@ -32,7 +32,7 @@ export async function useData(server: Server, folder: string, { logger, health, 
       })
       .catch((error: unknown) => {
         opening = undefined;
-        logger.error('the data folder can not be opened', { error });
+        logger.error('the data folder cannot be opened', { error });
         throw error;
       });
     return opening;

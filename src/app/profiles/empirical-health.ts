@@ -1,9 +1,9 @@
-// The tool `health_check` of profiles `empirical` and `orchestrator`: how the server and its parts are doing, as JSON.
+// The tool `health_check` of profiles `empirical` and `orchestrator`: the status of the server and its parts, as JSON.
 
 import type { Server } from '../../engine/server.ts';
 import { HealthRegistry } from '../health.ts';
 
-/** Registers the tool; the parts are asked when it is called. */
+/** Registers the tool; the parts are checked when it is called. */
 export function installHealthCheck(server: Server, health: HealthRegistry = new HealthRegistry()): void {
   const startedAt = process.uptime();
   server.tool('health_check', {

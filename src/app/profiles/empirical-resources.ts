@@ -1,4 +1,4 @@
-// The resources of profile `empirical`, under a scheme of its own: what the server searches, and how to ask it.
+// The resources of profile `empirical`, with their own URI scheme: the searched sources, and a guide for queries.
 
 import type { Server } from '../../engine/server.ts';
 import type { HealthRegistry } from '../health.ts';
@@ -15,7 +15,7 @@ include_abstracts  false for a shorter answer (default: true)
 A source that does not answer is named in the result; the others still count.
 `;
 
-/** Registers them. `sources` are the names that `search_literature` takes; their health is asked when they are read. */
+/** Registers them. `sources` are the names that `search_literature` accepts; their health is checked on each read. */
 export function installResources(server: Server, sources: readonly string[], health: HealthRegistry): void {
   server.resource('custom://resource/sources', {
     name: 'Literature sources',

@@ -1,10 +1,10 @@
-// What the two servers behind profiles `empirical` and `orchestrator` have in common: errors are results, in the words
-// their document observed; and everything that is offered says what it is.
+// Shared by the profiles `empirical` and `orchestrator`: errors are returned as results with the texts these servers
+// are known for, and every tool and prompt must have a description.
 
 import type { Server } from '../../engine/server.ts';
 import type { Rules, ToolFailure } from '../../protocol/rules.ts';
 
-/** Deviations of both profiles from the official text. */
+/** Deviations of both profiles from the specification. */
 export const empiricalRules: Rules = {
   handshakeVersions: ['2024-11-05'],
   errors: { unknownTool: 'result', invalidArguments: 'result', toolText },
@@ -15,7 +15,7 @@ function toolText(message: string, failure: ToolFailure): string {
   return failure === 'arguments' ? `Validation error: ${message}` : JSON.stringify({ error: message });
 }
 
-/** Throws unless every tool and prompt has a description: models choose by it, and the document demands it. */
+/** Throws unless every tool and prompt has a description: models choose by it. */
 export function requireDescriptions(server: Server): void {
   const { tools, prompts } = server.catalog;
   for (const [kind, entries] of Object.entries({ tool: tools, prompt: prompts })) {

@@ -1,5 +1,5 @@
-// Profile `empirical`: the plugin-based research server of its document, over stdio, with tools and a few resources.
-// Differences from the official text are in empirical-rules.ts; docs/profiles/empirical.md lists them.
+// Profile `empirical`: a research server over stdio, with tools and a few resources. Differences from the specification
+// are in empirical-rules.ts; docs/profiles/empirical.md lists them.
 
 import { createServer } from '../../engine/server.ts';
 import { type ResearchOptions, type ResearchPack, research, researchSchema } from '../../packs/research/index.ts';

@@ -1,4 +1,4 @@
-// Profile `everything`: the test peer, by the official rules.
+// Profile `everything`: a test peer that follows the specification.
 
 import { createServer } from '../../engine/server.ts';
 import { everything } from '../../packs/everything/index.ts';

@@ -1,4 +1,4 @@
-// The ready-made servers by name. A profile is loaded when it is asked for; the two that clients start most are there.
+// The profiles by name. A profile is loaded on demand, except for the two that clients start most.
 
 import { clipboardProfile } from './clipboard.ts';
 import { localProfile } from './local.ts';
@@ -7,18 +7,18 @@ import type { Profile } from './profile.ts';
 export type { Data } from './data.ts';
 export type { Lasting, Profile, ProfileOptions, Ready } from './profile.ts';
 
-/** One row per profile: what it is for, and where it is put together. */
+/** One row per profile: its description and its module. */
 export const profiles: Readonly<Record<string, { readonly about: string; load(): Promise<Profile> }>> = {
   clipboard: {
     about: 'the clipboard of this machine: get_clipboard, set_clipboard',
     load: async () => clipboardProfile,
   },
   empirical: {
-    about: 'literature search over several sources at once, with errors as results',
+    about: 'literature search in several sources at once, with errors as results',
     load: async () => (await import('./empirical.ts')).empiricalProfile,
   },
   everything: {
-    about: 'every protocol feature under the names of the official conformance suite; a test peer for client authors',
+    about: 'every protocol feature, named as in the official conformance suite; for testing clients',
     load: async () => (await import('./everything.ts')).everythingProfile,
   },
   orchestrator: {
@@ -26,19 +26,19 @@ export const profiles: Readonly<Record<string, { readonly about: string; load():
     load: async () => (await import('./orchestrator.ts')).orchestratorProfile,
   },
   local: {
-    about: 'clipboard, notes, time, arithmetic, web search and files under --root, by the official rules',
+    about: 'clipboard, notes, time, arithmetic, web search and the files in --root',
     load: async () => localProfile,
   },
   reference: {
-    about: 'counter, notes, arithmetic and a long task over HTTP, with resources, prompts and change notices',
+    about: 'counter, notes, arithmetic and a long task over HTTP, with resources, prompts and change notifications',
     load: async () => (await import('./reference.ts')).referenceProfile,
   },
   'secure-local': {
-    about: 'web search over stdio with a strict handshake, rate limits and validated input',
+    about: 'web search over stdio with a strict handshake and rate limits',
     load: async () => (await import('./secure-local.ts')).secureLocalProfile,
   },
   system: {
-    about: 'sandboxed commands, files, D-Bus services and prompts about this machine, over stdio, HTTP and WebSocket',
+    about: 'sandboxed commands, files, D-Bus services and prompts for this machine, over stdio, HTTP and WebSocket',
     load: async () => (await import('./system.ts')).systemProfile,
   },
 };

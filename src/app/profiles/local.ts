@@ -1,5 +1,5 @@
-// Profile `local`, the one a person gets without asking for another: clipboard, notes, time, arithmetic, web search and
-// files under the given roots, by the official rules. Commands and workers only when they are enabled.
+// Profile `local`, the default: clipboard, notes, time, arithmetic, web search and files in the given roots. Commands
+// and workers only if they are enabled.
 
 import { createServer } from '../../engine/server.ts';
 import { type ClipboardOptions, clipboard, clipboardSchema } from '../../packs/clipboard/index.ts';
@@ -54,7 +54,7 @@ export const localProfile: Profile = {
   },
 };
 
-/** Files where there are roots, commands where they are enabled; without either nothing of it is loaded. */
+/** Files if there are roots, commands if they are enabled; otherwise the pack is not loaded. */
 async function useSystem(categories: Categories, { settings, audit }: ProfileOptions): Promise<void> {
   const { roots, enable, allowedCommands: programs } = settings;
   if (roots.length === 0 && !enable.commands) return;
@@ -78,7 +78,7 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
   await categories.use(pack, 'Files of the given folders, and sandboxed commands where they are enabled');
 }
 
-/** Workers where they are enabled. */
+/** Workers, if they are enabled. */
 async function useWorkers(categories: Categories, data: Data, { settings, audit }: ProfileOptions): Promise<void> {
   const { roots, enable, allowedCommands: programs } = settings;
   if (!enable.workers) return;

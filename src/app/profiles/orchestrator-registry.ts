@@ -1,10 +1,10 @@
-// The registry of workers in the data folder: what a client started is still known after the server was started again.
+// The registry of workers in the data folder: workers are still known after a restart of the server.
 
 import type { WorkerRecord, WorkerRegistry } from '../../packs/workers/index.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Data } from './data.ts';
 
-/** Records of workers in the data folder, which is opened when the first one is asked for. */
+/** Records of workers in the data folder, which is opened on first use. */
 export function createWorkerRegistry(data: Data): WorkerRegistry {
   const records = async () => (await data.open()).records('worker');
   return {
@@ -14,5 +14,5 @@ export function createWorkerRegistry(data: Data): WorkerRegistry {
   };
 }
 
-/** Only this registry writes records of this kind; the folder checks that they are whole. */
+/** Only this registry writes records of this kind; the data folder checks that they are complete. */
 const toRecord = (value: Json): WorkerRecord => value as unknown as WorkerRecord;

@@ -1,5 +1,5 @@
-// Profile `orchestrator`: the second server of the same document as `empirical`, with supervised workers as tools and
-// resources. docs/profiles/orchestrator.md says what an operator has to name before anything can be started.
+// Profile `orchestrator`: supervised workers as tools and resources. docs/profiles/orchestrator.md says which programs
+// an operator must allow before a worker can be started.
 
 import { createServer } from '../../engine/server.ts';
 import { type WorkersOptions, workers, workersSchema } from '../../packs/workers/index.ts';

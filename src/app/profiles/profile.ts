@@ -1,4 +1,4 @@
-// What a profile is: a recipe for a server, and how it wants to be served. Contract only.
+// The interface of a profile: how to assemble a server, and its transport options.
 
 import type { SealKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -11,37 +11,37 @@ import type { HealthRegistry } from '../health.ts';
 import type { Settings } from '../settings.ts';
 import type { Data } from './data.ts';
 
-/** What keeps sessions, cursors and unfinished calls good after a restart, where a key is configured. */
+/** Keeps sessions, cursors and unfinished calls valid after a restart, if a key is configured. */
 export interface Lasting {
   /** Seals them; replicas share it. */
   readonly key: SealKey;
-  /** Earlier keys, whose sessions are still good. */
+  /** Earlier keys, whose sessions are still accepted. */
   readonly previousKeys: readonly SealKey[];
-  /** Remembers which were ended or used up, and what sessions have subscribed to. */
+  /** Stores which ones ended or were used, and the subscriptions of sessions. */
   readonly store: ExpiringStore;
 }
 
-/** What the command line and the configuration hand to a profile. */
+/** What a profile receives. */
 export interface ProfileOptions {
   readonly logger: Logger;
   readonly version: string;
   readonly settings: Settings;
-  /** Where parts say how they are doing; what answers health_check reads it. Plugins are in it already. */
+  /** The health of the parts, for health_check. Plugins are included. */
   readonly health?: HealthRegistry;
-  /** Hand it on to createServer. Undefined: the server makes its own, and forgets it when it ends. */
+  /** Pass it to createServer. Undefined: the server creates a key that lasts as long as the process. */
   readonly lasting?: Lasting | undefined;
-  /** The audit log, where one is kept. It is put on the server by itself; hand it on to what starts programs. */
+  /** The audit log, if enabled. It is added to the server automatically; pass it to packs that start programs. */
   readonly audit?: AuditLog | undefined;
 }
 
-/** A server that is ready to be connected to a transport. */
+/** A server that is ready for a transport. */
 export interface Ready {
   readonly server: Server;
-  /** How the profile wants HTTP to be served, where its document asks for something of its own. */
+  /** HTTP options of the profile. */
   readonly http?: HttpOptions;
-  /** Likewise for stdio. */
+  /** Stdio options of the profile. */
   readonly stdio?: Pick<StdioOptions, 'graceMs'>;
-  /** The data folder, where the profile keeps something for each caller. */
+  /** The data folder, if the profile stores data per caller. */
   readonly data?: Data;
 }
 

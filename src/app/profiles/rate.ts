@@ -1,4 +1,4 @@
-// How often clients may come, where a profile limits it; and how a configuration departs from what the profile says.
+// Rate limits of a profile, and how the configuration changes them.
 
 import type { Server } from '../../engine/server.ts';
 import { type RateRule, rateLimit } from '../../security/limits/index.ts';
@@ -15,7 +15,7 @@ const schema = {
   additionalProperties: false,
 } as const;
 
-/** Puts the profile's rate limits around every request; `packs.limits` of the configuration changes the first rule. */
+/** Applies the profile's rate limits to every request; `packs.limits` in the configuration changes the first rule. */
 export async function limitRate(
   server: Server,
   settings: Settings,
@@ -23,7 +23,7 @@ export async function limitRate(
 ): Promise<void> {
   const departure = await packOptions<RateRule>(settings, 'limits', schema);
   const [first, ...rest] = rules;
-  // A new number of requests brings its own burst, unless that is said as well.
+  // If only the number of requests is changed, the burst follows it.
   const burst = departure.requests === undefined ? {} : { burst: departure.requests };
   const { tools } = server.catalog;
   server.around(rateLimit([{ ...first, ...burst, ...departure }, ...rest], { isKnown: (name) => tools.has(name) }));

@@ -1,5 +1,5 @@
-// Profile `reference`: the HTTP server of the seed document, revision 2024-11-05 with its own routes, session header and
-// error texts. Requests of the stateless revision are served beside it by the official rules.
+// Profile `reference`: an HTTP server for revision 2024-11-05 with its own routes, session header and error texts, as
+// described in docs/profiles/reference.md. Stateless requests follow the official rules.
 
 import { createServer } from '../../engine/server.ts';
 import { type ReferenceOptions, reference, referenceSchema } from '../../packs/reference/index.ts';

@@ -1,5 +1,5 @@
-// Profile `secure-local`: web search over stdio, nothing before the handshake is complete, excess refused. Options here
-// are what its document asks for and the official text does not; docs/profiles/secure-local.md lists them.
+// Profile `secure-local`: web search over stdio, with a strict handshake and rate limits. The options here are its
+// differences from the specification; docs/profiles/secure-local.md lists them.
 
 import { createServer } from '../../engine/server.ts';
 import { type SearchOptions, search, searchSchema } from '../../packs/search/index.ts';
@@ -31,7 +31,7 @@ export const secureLocalProfile: Profile = {
       { per: 'principal', requests: 120, windowMs: 60_000, burst: 60 },
       { per: 'principal', tools: ['web_search'], requests: 30, windowMs: 60_000 },
     ]);
-    // The document shows the text of a result and the fields of a tool: the note goes below, the hints are left out.
+    // This profile fixes the text of a result and the fields of a tool: the note goes below, and there are no annotations.
     await server.use(
       search({
         label: 'note',

@@ -1,5 +1,5 @@
-// Profile `system`: this machine over stdio, HTTP and WebSocket, with everything its document demands switched on:
-// sandboxed commands, files and bus services within bounds, limits, audit. docs/profiles/system.md lists the options.
+// Profile `system`: this machine over stdio, HTTP and WebSocket, with sandboxed commands, files, bus services, rate
+// limits and an audit log. docs/profiles/system.md lists the options.
 
 import { createServer } from '../../engine/server.ts';
 import { type SystemOptions, system, systemSchema } from '../../packs/system/index.ts';

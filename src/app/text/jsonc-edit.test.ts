@@ -12,7 +12,7 @@ test('an empty file becomes a readable one', () => {
   );
 });
 
-test('a member is added behind the last one, comments, tabs and line ends stay', () => {
+test('a member is added after the last one; comments, tabs and line ends stay', () => {
   const text =
     '{\r\n\t// mine\r\n\t"servers": {\r\n\t\t"a": { "command": "x" } // keep\r\n\t},\r\n\t"inputs": []\r\n}\r\n';
   expect(setMember(text, ['servers', 'b'], { url: 'u' })).toBe(
@@ -38,7 +38,7 @@ test('a comment inside an empty object survives the first member', () => {
   );
 });
 
-test('setting the same again changes nothing, setting another value changes only that', () => {
+test('setting an equal value changes nothing, setting another value changes only that', () => {
   const once = setMember('{\n    "x": 1 /* one */\n}\n', ['mcpServers', 'mooring'], entry);
   expect(setMember(once, ['mcpServers', 'mooring'], entry)).toBe(once);
   const other = setMember(once, ['mcpServers', 'mooring'], { url: 'u' });
@@ -46,9 +46,9 @@ test('setting the same again changes nothing, setting another value changes only
   expect(data(other)).toEqual({ x: 1, mcpServers: { mooring: { url: 'u' } } });
 });
 
-test('what is no object is not replaced', () => {
+test('a value that is not an object is not replaced', () => {
   expect(() => setMember('{"mcpServers": []}', ['mcpServers', 'x'], 1)).toThrow(NotAnObject);
-  expect(() => setMember('[1]', ['mcpServers', 'x'], 1)).toThrow('the whole is not an object');
+  expect(() => setMember('[1]', ['mcpServers', 'x'], 1)).toThrow('the top level is not an object');
 });
 
 test.each([
@@ -59,11 +59,11 @@ test.each([
   ['{"a":1,"b":2}', ['a'], '{"b":2}'],
   ['{"a":1, "b":2}', ['b'], '{"a":1 }'],
   ['{"a":1}', ['a'], '{}'],
-])('of %j the member %j goes', (text, path, expected) => {
+])('removes from %j the member %j', (text, path, expected) => {
   expect(removeMember(text, path)).toBe(expected);
 });
 
-test('what is not there can not be removed', () => {
+test('a missing member cannot be removed', () => {
   expect(removeMember('{"a": {}}', ['a', 'b'])).toBeUndefined();
   expect(removeMember('', ['a'])).toBeUndefined();
 });
@@ -71,7 +71,7 @@ test('what is not there can not be removed', () => {
 const names = fc.constantFrom('a', 'b', 'mcpServers', 'x y', '__proto__x', 'ü');
 const object = fc.dictionary(names, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
 
-test('whatever the file holds, adding and removing leave the rest as data', () => {
+test('adding and removing keep all other data of any file', () => {
   fc.assert(
     fc.property(
       object,

@@ -1,20 +1,20 @@
-// Changes one member of a JSON text and leaves every other byte as it was: comments, indentation, line ends.
+// Changes one member of a JSON text and keeps every other byte: comments, indentation, line ends.
 
 import { dataOf, type JsonMember, type JsonNode, parseJsonc, skipSpace } from './jsonc.ts';
 
 type ObjectNode = Extract<JsonNode, { kind: 'object' }>;
 
-/** A place on the way is there already and is no object. */
+/** A value on the path exists and is not an object. */
 export class NotAnObject extends Error {
   readonly path: readonly string[];
 
   constructor(path: readonly string[]) {
-    super(`${path.length === 0 ? 'the whole' : path.join('.')} is not an object`);
+    super(`${path.length === 0 ? 'the top level' : path.join('.')} is not an object`);
     this.path = path;
   }
 }
 
-/** Sets the member at a path, making the objects on the way. An equal value leaves the text as it is. */
+/** Sets the member at a path and creates missing objects on the path. An equal value leaves the text unchanged. */
 export function setMember(text: string, path: readonly string[], value: unknown): string {
   const body = text.trim() === '' ? '{}\n' : text;
   const found = walk(parseJsonc(body), path);
@@ -27,7 +27,7 @@ export function setMember(text: string, path: readonly string[], value: unknown)
   return insert(body, found.parent, found.rest[0] as string, nested);
 }
 
-/** Takes the member at a path out; undefined when there is none. */
+/** Removes the member at a path; undefined if there is none. */
 export function removeMember(text: string, path: readonly string[]): string | undefined {
   if (text.trim() === '') return undefined;
   const { member, parent } = walk(parseJsonc(text), path);
@@ -44,7 +44,7 @@ export function memberAt(text: string, path: readonly string[]): unknown {
 interface Found {
   readonly parent: ObjectNode;
   readonly member: JsonMember | undefined;
-  /** What is missing of the path. */
+  /** The missing end of the path. */
   readonly rest: readonly string[];
 }
 
@@ -82,7 +82,7 @@ function insert(text: string, parent: ObjectNode, key: string, value: unknown): 
   const member = `${eol}${indent}${name}: ${print(text, value, indent)}`;
   const comma = skipSpace(text, last.value.end);
   const hasComma = text[comma] === ',';
-  // A remark behind the last member stays on its line.
+  // A comment after the last member stays on its line.
   const at = endOfLine(text, hasComma ? comma + 1 : last.value.end, parent.end - 1);
   const after = splice(text, at, at, `${member}${hasComma ? ',' : ''}`);
   return hasComma ? after : splice(after, last.value.end, last.value.end, ',');
@@ -97,7 +97,7 @@ function remove(text: string, parent: ObjectNode, member: JsonMember): string {
   const comma = skipSpace(text, end);
   if (text[comma] === ',') end = comma + 1;
   else if (index > 0) {
-    // The last one goes, so the comma before it does too.
+    // Removing the last member removes the comma before it too.
     const previous = parent.members[index - 1] as JsonMember;
     const before = skipSpace(text, previous.value.end);
     text = splice(text, before, before + 1, '');
@@ -129,7 +129,7 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
 }
 
-/** One step of indentation, as this file has it. */
+/** One step of this file's indentation. */
 function unitOf(text: string): string {
   return /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
 }

@@ -4,7 +4,7 @@ import { dataOf, JsoncError, nodeAt, parseJsonc, positionOf } from './jsonc.ts';
 
 const data = (text: string): unknown => dataOf(parseJsonc(text));
 
-test('whatever JSON.parse reads is read the same', () => {
+test('JSON without comments is parsed like JSON.parse does', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(0, 2, '\t'), (text, indent) => {
       const pretty = JSON.stringify(JSON.parse(text), null, indent);
@@ -13,7 +13,7 @@ test('whatever JSON.parse reads is read the same', () => {
   );
 });
 
-test('comments and trailing commas are fine, also where they look like something else', () => {
+test('comments and trailing commas are allowed, and comment signs in strings are text', () => {
   expect(
     data('// a\n{ /* b */ "x": [1, 2,], // c\r\n "url": "http://x//y", "not": "/* this */", }\n/* end */'),
   ).toEqual({
@@ -24,7 +24,7 @@ test('comments and trailing commas are fine, also where they look like something
   expect(data('\ufeff{}')).toEqual({});
 });
 
-test('a member called __proto__ stays a member', () => {
+test('a member named __proto__ stays a member', () => {
   const value = data('{"__proto__": {"polluted": true}}') as object;
   expect(Object.keys(value)).toEqual(['__proto__']);
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -35,16 +35,16 @@ test.each([
   ['{"a" 1}', '":" is expected here', 1, 6],
   ['{\n  "a": 1\n  "b": 2\n}', '"," or "}" is expected here', 3, 3],
   ['{a: 1}', 'a name in double quotes or "}" is expected here', 1, 2],
-  ['{"a": b}', '"b" is no JSON value; text needs double quotes', 1, 7],
+  ['{"a": b}', '"b" is not a JSON value; text needs double quotes', 1, 7],
   ["{'a': 1}", 'a name in double quotes or "}" is expected here', 1, 2],
   ['{"a": "x\n"}', 'this text is not closed by a double quote', 1, 7],
-  ['{"a": 01}', '"01" is no JSON value; text needs double quotes', 1, 7],
+  ['{"a": 01}', '"01" is not a JSON value; text needs double quotes', 1, 7],
   ['{"a": "\\x"}', 'this text has an escape or a character that JSON does not allow', 1, 7],
-  ['{} {}', 'nothing more is expected here', 1, 4],
+  ['{} {}', 'unexpected text after the end of the value', 1, 4],
   ['[1, 2', 'the text ends where "," or "]" is expected', 1, 6],
   ['/* x', 'this comment is not closed by */', 1, 1],
   ['{"a": ,}', '"," is not expected here', 1, 7],
-])('%j is pointed at', (text, message, line, column) => {
+])('the error in %j is located', (text, message, line, column) => {
   const error = (() => {
     try {
       parseJsonc(text);
@@ -57,11 +57,11 @@ test.each([
   expect(positionOf(text, (error as JsoncError).offset)).toEqual({ line, column });
 });
 
-test('a text nested without end is refused instead of overflowing', () => {
+test('a deeply nested text is rejected instead of overflowing the stack', () => {
   expect(() => parseJsonc('['.repeat(100_000))).toThrow('nested too deeply');
 });
 
-test('places are found by path', () => {
+test('nodes are found by path', () => {
   const tree = parseJsonc('{"a": [{"b": 1}, {"b": 2}]}');
   expect(nodeAt(tree, ['a', 1, 'b'])).toMatchObject({ value: 2 });
   expect(nodeAt(tree, ['a', 5])).toBeUndefined();

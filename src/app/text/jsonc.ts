@@ -1,5 +1,5 @@
-// JSON as people write it: comments and trailing commas are fine, and every value knows where it stands, so that a
-// mistake can be pointed at and a text changed without touching the rest of it. Changing is jsonc-edit.ts.
+// Parses JSON with comments and trailing commas. Every value has its position, for error messages and for edits that
+// keep the rest of the text (jsonc-edit.ts).
 
 export type JsonNode =
   | { readonly kind: 'object'; readonly start: number; readonly end: number; readonly members: readonly JsonMember[] }
@@ -24,15 +24,15 @@ export class JsoncError extends Error {
   }
 }
 
-/** Deeper than any file a person writes; a reader that follows further could be made to overflow its stack. */
+/** Stops stack overflows by deeply nested input. */
 const maxDepth = 200;
 
-/** Reads a text. Throws `JsoncError`. */
+/** Parses a text. Throws `JsoncError`. */
 export function parseJsonc(text: string): JsonNode {
   const reader = new Reader(text);
   const node = reader.value(0);
   reader.skip();
-  if (reader.at < text.length) reader.fail('nothing more is expected here');
+  if (reader.at < text.length) reader.fail('unexpected text after the end of the value');
   return node;
 }
 
@@ -44,12 +44,12 @@ export function dataOf(node: JsonNode): unknown {
     case 'array':
       return node.items.map(dataOf);
     case 'object':
-      // Not by assignment: a member called __proto__ stays a member.
+      // fromEntries keeps a member named __proto__ a plain member.
       return Object.fromEntries(node.members.map(({ key, value }) => [key, dataOf(value)]));
   }
 }
 
-/** The node at a path; undefined when there is none. Of a key given twice the last one counts, as everywhere. */
+/** The node at a path; undefined if there is none. Of duplicate keys the last one counts, as in JSON.parse. */
 export function nodeAt(node: JsonNode, path: readonly (string | number)[]): JsonNode | undefined {
   let found: JsonNode | undefined = node;
   for (const step of path) {
@@ -68,7 +68,7 @@ export function positionOf(text: string, offset: number): { readonly line: numbe
   return { line: lines.length, column: (lines.at(-1) as string).length + 1 };
 }
 
-/** Offset of the first character that is neither space nor comment. */
+/** Offset of the first character that is neither white space nor comment. */
 export function skipSpace(text: string, from: number): number {
   const reader = new Reader(text);
   reader.at = from;
@@ -120,7 +120,7 @@ class Reader {
     if (word === 'false') return false;
     if (word === 'null') return null;
     if (/^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(word)) return Number(word);
-    return this.fail(`${JSON.stringify(word)} is no JSON value; text needs double quotes`);
+    return this.fail(`${JSON.stringify(word)} is not a JSON value; text needs double quotes`);
   }
 
   #string(): string {

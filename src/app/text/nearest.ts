@@ -1,6 +1,6 @@
-// "Did you mean": the known word closest to a mistyped one.
+// "Did you mean": the known name closest to a mistyped one.
 
-/** The word that differs least, when it is close enough to be meant. */
+/** The most similar name, if it is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
@@ -11,7 +11,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Edits that turn one word into the other; neighbours swapped count as one. */
+/** Edit distance; swapped neighbours count as one edit. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];

@@ -1,13 +1,13 @@
-// Puts one table into a TOML text or takes it out, and leaves every other byte as it was.
+// Adds one table to a TOML text or removes it, and keeps every other byte.
 
 import { parseToml, type TomlStatement, tomlKey, tomlString } from './toml.ts';
 
 type TomlValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 
-/** A table that is spelled in a way that can not be changed safely: inline, or key by key. */
+/** A table in a form that cannot be edited safely: inline, or as dotted keys. */
 export class TomlShape extends Error {}
 
-/** Sets a table to exactly these pairs; objects become tables of their own below it. */
+/** Sets a table to exactly these pairs; objects become subtables. */
 export function setTable(text: string, path: readonly string[], pairs: Readonly<Record<string, TomlValue>>): string {
   const statements = parseToml(text);
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
@@ -22,17 +22,17 @@ export function setTable(text: string, path: readonly string[], pairs: Readonly<
   return before + gap + block;
 }
 
-/** Takes a table and those below it out; undefined when it is not there. */
+/** Removes a table and its subtables; undefined if it does not exist. */
 export function removeTable(text: string, path: readonly string[]): string | undefined {
   const region = regionOf(text, parseToml(text), path);
   if (region === undefined) return undefined;
   const before = text.slice(0, region.start);
   const after = text.slice(region.end);
-  // The empty line that set the table apart goes with it.
+  // The empty line before the table is removed too.
   return after.trim() === '' ? before.replace(/(\r?\n)(\r?\n)+$/, '$1') : before + after.replace(/^(\r?\n)+/, '');
 }
 
-/** Whether a table is there. */
+/** Whether a table exists. */
 export function hasTable(text: string, path: readonly string[]): boolean {
   return regionOf(text, parseToml(text), path) !== undefined;
 }
@@ -61,14 +61,14 @@ function regionOf(
     last++;
   }
   const later = statements.findIndex((each, i) => i > last && each.kind !== 'pair' && ours(each));
-  if (later !== -1) throw new TomlShape(`the tables of ${path.map(tomlKey).join('.')} do not stand together`);
+  if (later !== -1) throw new TomlShape(`the tables of ${path.map(tomlKey).join('.')} are not next to each other`);
   return {
     start: lineStart(text, (statements[first] as TomlStatement).start),
     end: (statements[last] as TomlStatement).end,
   };
 }
 
-/** Whether the pair at `index` stands under a header of ours. */
+/** Whether the pair at `index` is under one of our table headers. */
 function headerOf(
   statements: readonly TomlStatement[],
   index: number,

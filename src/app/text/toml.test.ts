@@ -27,7 +27,7 @@ point = { x = 1, y.z = "[not a table]" }
 name = "apple"
 `;
 
-test('the statements of a file are found with their paths', () => {
+test('statements are found with their paths', () => {
   expect(parseToml(sample).map(({ kind, path }) => `${kind} ${path.join('.')}`)).toEqual([
     'pair model',
     'pair approval_policy',
@@ -84,7 +84,7 @@ test.each([
   '{"a": 1}',
   'a = 1\na = 2\n',
   '[a]\nb = 1\n[a.b]\n',
-])('%j is no TOML', (text) => {
+])('%j is not valid TOML', (text) => {
   expect(() => parseToml(text)).toThrow(TomlError);
 });
 
@@ -97,13 +97,13 @@ args = ["-y", "mooring"]
 A = "x \\"quoted\\" \\\\ ü"
 `;
 
-test('a table is put at the end, and nothing else is touched', () => {
+test('a table is added at the end, and nothing else changes', () => {
   expect(setTable(sample, ['mcp_servers', 'mooring'], server)).toBe(`${sample}\n${block}`);
   expect(setTable('', ['mcp_servers', 'mooring'], server)).toBe(block);
   expect(setTable('a = 1', ['mcp_servers', 'mooring'], server)).toBe(`a = 1\n\n${block}`);
 });
 
-test('putting it twice changes nothing, and taking it out gives the file back', () => {
+test('adding it twice changes nothing, and removing it restores the file', () => {
   const once = setTable(sample, ['mcp_servers', 'mooring'], server);
   expect(setTable(once, ['mcp_servers', 'mooring'], server)).toBe(once);
   expect(hasTable(once, ['mcp_servers', 'mooring'])).toBe(true);
@@ -111,7 +111,7 @@ test('putting it twice changes nothing, and taking it out gives the file back', 
   expect(removeTable(sample, ['mcp_servers', 'mooring'])).toBeUndefined();
 });
 
-test('a table in the middle is replaced with those below it, comments of the next one stay', () => {
+test('a table in the middle is replaced with its subtables, and comments of the next one stay', () => {
   const text = `[mcp_servers.mooring]\ncommand = "old"\n[mcp_servers.mooring.env]\nB = "1"\n\n# the next\n[other]\nx = 1\n`;
   expect(setTable(text, ['mcp_servers', 'mooring'], { url: 'http://h/mcp' })).toBe(
     `[mcp_servers.mooring]\nurl = "http://h/mcp"\n\n# the next\n[other]\nx = 1\n`,
@@ -130,6 +130,6 @@ test.each([
   'mcp_servers.mooring.command = "x"\n',
   'mcp_servers = {}\n',
   '[mcp_servers.mooring]\na = 1\n[x]\nb = 1\n[mcp_servers.mooring.env]\nc = "1"\n',
-])('an entry spelled otherwise is left alone: %j', (text) => {
+])('an entry in another form is not changed: %j', (text) => {
   expect(() => setTable(text, ['mcp_servers', 'mooring'], server)).toThrow(TomlShape);
 });

@@ -1,5 +1,5 @@
-// Where each table and each pair of a TOML file is, for toml-edit.ts, which changes one table and leaves every other
-// byte alone. The only file that imports the parser.
+// Positions of the tables and pairs in a TOML file, for toml-edit.ts, which changes one table and keeps every other
+// byte. The only file that imports the parser.
 //
 // Editors that keep comments were tried instead: @decimalturn/toml-patch 3.3 writes inline tables with a trailing comma,
 // which TOML 1.0 does not allow, so that the client could no longer read its own file.
@@ -27,11 +27,11 @@ export class TomlError extends Error {
 
 /** The statements of a text, in order. Throws `TomlError`. */
 export function parseToml(text: string): TomlStatement[] {
-  // The parser does not know the mark that some Windows editors put first; a space keeps all offsets.
+  // The parser does not accept a byte order mark; replacing it by a space keeps all offsets.
   const [top] = parse(text.replace(/^\ufeff/, ' ')).body;
   const statements: TomlStatement[] = [];
   const add = (kind: TomlStatement['kind'], path: readonly string[], start: number, lastOffset: number): void => {
-    // Behind a statement there can only be white space and a comment.
+    // After a statement there can only be white space and a comment.
     const lineFeed = text.indexOf('\n', lastOffset);
     statements.push({ kind, path, start, end: lineFeed === -1 ? text.length : lineFeed + 1 });
   };
@@ -58,12 +58,12 @@ function parse(text: string): AST.TOMLProgram {
 
 const keysOf = ({ keys }: AST.TOMLKey): string[] => keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value));
 
-/** A text as a basic string; JSON's escapes are TOML's, but for the slash, which JSON does not escape. */
+/** A text as a TOML basic string, which has the same escapes as JSON. */
 export function tomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
-/** A key, quoted where it must be. */
+/** A key, quoted if necessary. */
 export function tomlKey(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : tomlString(key);
 }
