@@ -102,5 +102,5 @@ test('a token file without tokens is a mistake', async () => {
   writeFileSync(home.file('tokens.json'), '{"tokens": []}', { mode: 0o600 });
   const { code, stderr } = await start('local', 'http', ['--token-file', 'tokens.json']);
   expect(code).toBe(2);
-  expect(stderr).toContain('there are no tokens in it');
+  expect(stderr).toContain('the file has no tokens');
 });

@@ -131,7 +131,7 @@ test.each(weak)('a key that is %s is a mistake that says how to make one', async
 test('a previous key without a key is a mistake', async () => {
   const { code, stderr } = await home.run(['serve', 'everything'], { env: { MOORING_KEY_PREVIOUS: key() } });
   expect(code).toBe(2);
-  expect(stderr).toContain('set MOORING_KEY');
+  expect(stderr).toContain('Set MOORING_KEY');
 });
 
 test.each([

@@ -22,7 +22,7 @@ describe.each(Object.keys(profiles))('%s', (profile) => {
       for (const folder of impossible) {
         const data = await home.run(['serve', profile, ...http, '--data', folder]);
         expect(data).toMatchObject({ code: 2, stdout: '' });
-        expect(data.stderr).toContain(`--data: ${folder} can not be made`);
+        expect(data.stderr).toContain(`--data: ${folder} cannot be created`);
         const audit = await home.run(['serve', profile, ...http, '--audit', `${folder}/audit.jsonl`]);
         expect(audit).toMatchObject({ code: 2, stdout: '' });
         expect(audit.stderr).toContain(`${folder}/audit.jsonl`);
@@ -39,7 +39,7 @@ describe.each(Object.keys(profiles))('%s', (profile) => {
     ]) {
       const { code, stderr, stdout } = await home.run(['serve', profile, ...http, ...args]);
       expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(/^mooring: --root: there is no .*nope/);
+      expect(stderr).toMatch(/^mooring: --root: .*nope does not exist/);
     }
   });
 });
@@ -48,13 +48,13 @@ test('roots of the configuration file are checked as well, and named by their li
   writeFileSync(home.file('mooring.json'), '{\n  "roots": ["./nope"]\n}', { mode: 0o600 });
   const { code, stderr } = await home.run(['serve', '--config', 'mooring.json']);
   expect(code).toBe(2);
-  expect(stderr).toContain(`mooring.json:2: there is no ${home.file('nope')}`);
+  expect(stderr).toContain(`mooring.json:2: ${home.file('nope')} does not exist`);
 });
 
 test.runIf(process.platform === 'linux')('a token file in a folder that can not be made ends at once', async () => {
   const { code, stderr } = await home.run(['token', 'add', 'ada', '--file', '/proc/nope/tokens.json']);
   expect(code).toBe(2);
-  expect(stderr).toContain('/proc/nope can not be made');
+  expect(stderr).toContain('/proc/nope cannot be created');
 });
 
 describe('a plugin that prints', () => {

@@ -1,4 +1,4 @@
-// What scripts/build.mjs makes of the sources, built anew.
+// The output of scripts/build.mjs, from a new build.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-// Within the package, so that what is built finds the libraries it depends on.
+// Inside the package, so that the build finds its dependencies.
 const folder = mkdtempSync(join(root, 'node_modules/.build-test-'));
 const dist = join(folder, 'dist');
 
@@ -15,7 +15,7 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a build may be read by others than its maker', () => {
+test('a build is readable for all users', () => {
   expect(statSync(dist).mode & 0o777).toBe(0o755);
 });
 
@@ -38,7 +38,7 @@ test('public names are what they are in the sources, beside whatever short ones 
   }
 }, 60_000);
 
-test('every source can be found by the source maps', () => {
+test('every source is found through the source maps', () => {
   const maps = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js.map'));
   const mapped = new Set<string>();
   for (const map of maps) {

@@ -1,4 +1,4 @@
-// The terminal client in pipes and scripts: tables, JSON, arguments, exit codes.
+// The command-line client in pipes and scripts: tables, JSON, arguments, exit codes.
 
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { cli, useHome, useServer } from './program.ts';
 const home = useHome();
 const url = useServer(['everything']);
 
-test('a server is named by profile, by URL, by command line, and by a name of a configuration', async () => {
+test('a server is a profile, a URL, a command line, or a name in a configuration', async () => {
   writeFileSync(
     home.file('.mcp.json'),
     JSON.stringify({ mcpServers: { mine: { command: process.execPath, args: [cli, 'serve', 'everything'] } } }),
@@ -34,18 +34,18 @@ test('a server is named by profile, by URL, by command line, and by a name of a 
   }
 });
 
-test('ping tells who is there and what is spoken', async () => {
+test('ping shows the name, the revision and the response times', async () => {
   const { code, stdout } = await home.run(['ping', url(), '-n', '2']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^server +mooring-everything \d/m);
   expect(stdout).toMatch(/^revision +2026-07-28$/m);
   expect(stdout).toMatch(/^transport +http$/m);
-  expect(stdout).toMatch(/^answers in +[\d.]+, [\d.]+ ms$/m);
+  expect(stdout).toMatch(/^pings +[\d.]+, [\d.]+ ms$/m);
   const older = JSON.parse((await home.run(['ping', url(), '--revision', '2025-03-26', '--json'])).stdout);
   expect(older).toMatchObject({ revision: '2025-03-26', server: { name: 'mooring-everything' } });
 });
 
-test('tools are listed, explained, and given to programs', async () => {
+test('tools are listed, described, and printed as JSON', async () => {
   const list = await home.run(['tools', url()]);
   expect(list.stdout).toMatch(/^test_simple_text +Returns one text block$/m);
   expect(list.stdout).toMatch(/^ +ms\?: integer 0…60000$/m);
@@ -66,11 +66,11 @@ test('resources and prompts are listed', async () => {
   expect(JSON.parse((await home.run(['prompts', url(), '--json'])).stdout).length).toBeGreaterThan(3);
 });
 
-test('a tool that reports an error ends with 1, a call that fails too, a mistake with 2', async () => {
+test('the exit code is 1 for a tool error and a failed call, and 2 for a usage error', async () => {
   const reported = await home.run(['call', url(), 'test_error_handling']);
   expect(reported.code).toBe(1);
   expect(reported.stdout).toBe('This tool intentionally returns an error for testing\n');
-  expect(reported.stderr).toBe('mooring: the tool reports an error\n');
+  expect(reported.stderr).toBe('mooring: the tool reported an error\n');
   const failed = await home.run(['call', 'http://127.0.0.1:9/mcp', 'x']);
   expect(failed.code).toBe(1);
   expect(failed.stderr).toMatch(/^mooring: Could not reach "http:\/\/127\.0\.0\.1:9\/mcp"/);
@@ -80,7 +80,7 @@ test('a tool that reports an error ends with 1, a call that fails too, a mistake
   expect((await home.run(['call', url(), 'test_simple_text', '--arg', 'nonsense'])).code).toBe(2);
 });
 
-test('arguments are read as the schema says', async () => {
+test('arguments are converted to the types of the schema', async () => {
   const calculate = (...words: string[]) =>
     home.run(['call', 'reference', 'calculate', ...words.flatMap((word) => ['--arg', word])]);
   const good = await calculate('operation=multiply', 'a=6', 'b=7');
@@ -90,14 +90,14 @@ test('arguments are read as the schema says', async () => {
   expect(bad).toMatchObject({ code: 2, stderr: 'mooring: a must be a number, not "six"\n' });
   const missing = await calculate('a=6');
   expect(missing.code).toBe(2);
-  expect(missing.stderr).toMatch(/^mooring: calculate needs more:\n {2}--arg operation=…/);
+  expect(missing.stderr).toMatch(/^mooring: calculate requires more arguments:\n {2}--arg operation=…/);
   const json = await home.run(['call', 'reference', 'calculate', '--args', '-'], {
     input: '{"operation":"add","a":1,"b":2}',
   });
   expect(json.stdout).toContain('3');
 });
 
-test('pictures are saved where the terminal can not show them', async () => {
+test('images are saved to files', async () => {
   const { stdout } = await home.run(['call', url(), 'test_image_content', '--save', 'pictures']);
   const file = /→ (.+)$/m.exec(stdout)?.[1] as string;
   expect(file).toBe(home.file('pictures/1.png'));
@@ -107,12 +107,12 @@ test('pictures are saved where the terminal can not show them', async () => {
   expect(existsSync(home.file('pictures/2.png'))).toBe(true);
 });
 
-test('--json gives the whole result', async () => {
+test('--json prints the whole result', async () => {
   const { stdout } = await home.run(['call', url(), 'test_structured_object', '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ content: [{ type: 'text' }], structuredContent: expect.any(Object) });
 });
 
-test('resources come out as they are', async () => {
+test('the contents of resources are printed unchanged', async () => {
   expect((await home.run(['read', url(), 'test://static-text'])).stdout).toBe(
     'This is the content of the static text resource.',
   );
@@ -123,7 +123,7 @@ test('resources come out as they are', async () => {
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no resource "test://nope"') });
 });
 
-test('a prompt comes out as messages', async () => {
+test('a prompt is printed as messages', async () => {
   const { stdout } = await home.run([
     'prompt',
     url(),
@@ -136,12 +136,12 @@ test('a prompt comes out as messages', async () => {
   expect(stdout).toBe("user:\nPrompt with arguments: arg1='a', arg2='b'\n");
 });
 
-test.each(['2025-11-25', '2026-07-28'])('changes are told as they come, on %s', async (revision) => {
+test.each(['2025-11-25', '2026-07-28'])('changes are printed as they happen, on %s', async (revision) => {
   const child = home.start(['watch', url(), 'test://watched-resource', '--revision', revision, '-n', '1', '--json']);
   let [said, out] = ['', ''];
   child.stderr?.on('data', (chunk) => (said += chunk));
   child.stdout?.on('data', (chunk) => (out += chunk));
-  await expect.poll(() => said, { timeout: 10_000 }).toContain('waiting for changes of test://watched-resource');
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('waiting for changes of: test://watched-resource');
   const client = await connect(url());
   await client.callTool('test_trigger_resource_update');
   await client.close();
@@ -149,16 +149,16 @@ test.each(['2025-11-25', '2026-07-28'])('changes are told as they come, on %s', 
   expect(JSON.parse(out)).toMatchObject({ kind: 'resource', uri: 'test://watched-resource' });
 });
 
-test('without a terminal questions are answered from the command line, or not at all', async () => {
+test('without a terminal, input requests are answered from the command line, or not at all', async () => {
   const call = ['call', url(), 'test_elicitation', '--arg', 'message=Who?'];
   const answered = await home.run([...call, '--answer', 'username=ada', '--answer', 'email=ada@example.org']);
   expect(answered.stdout).toContain('{"username":"ada","email":"ada@example.org"}');
   const nobody = await home.run(call);
   expect(nobody.code).toBe(1);
-  expect(nobody.stderr).toContain('run it at a terminal, or give --answer name=value');
+  expect(nobody.stderr).toContain('Run the command in a terminal, or answer with --answer name=value');
 });
 
-test('-v shows the log of the server, and a started one its stderr', async () => {
+test('-v shows the log messages of the server, and the stderr of a started one', async () => {
   const { stderr } = await home.run(['call', 'everything', 'test_tool_with_logging', '-v', '--revision', '2025-06-18']);
   expect(stderr).toMatch(/mooring-everything \S+ · revision 2025-06-18 · stdio/);
   expect(stderr).toMatch(/\[info/);
@@ -181,7 +181,7 @@ test('Ctrl-C ends a call with 130 and leaves no server behind', async () => {
   expect(await once(child, 'close')).toEqual([130, null]);
 });
 
-test('a token is shown to the server that asks for one', async () => {
+test('a token is sent to a server that requires one', async () => {
   const token = (await home.run(['token'])).stdout.trim();
   const { url: guarded } = await home.serve(['everything'], { env: { MOORING_TOKEN: token } });
   expect((await home.run(['ping', guarded, '--token', token])).code).toBe(0);
@@ -190,6 +190,6 @@ test('a token is shown to the server that asks for one', async () => {
   const refused = await home.run(['ping', guarded]);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain('--token TOKEN');
-  // What lets others in here is not sent elsewhere by itself.
+  // MOORING_TOKEN is for our own server and is not sent to others.
   expect((await home.run(['ping', guarded], { env: { MOORING_TOKEN: token } })).code).toBe(1);
 });

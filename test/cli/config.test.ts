@@ -1,4 +1,4 @@
-// mooring init and mooring config: where settings come from, and what is said about wrong ones.
+// mooring init and mooring config: sources of settings, and the messages for invalid ones.
 
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,12 +31,12 @@ async function settings(args: readonly string[], env: Record<string, string> = {
 test.each([
   ['settings/mooring.json', 'settings/mooring.json'],
   ['../mooring.json', undefined],
-])('init %s says how to name the file from here', async (word, short) => {
+])('init %s prints the path of the file relative to this folder', async (word, short) => {
   const { stdout } = await home.run(['init', word]);
   expect(stdout).toContain(`mooring serve --config ${short ?? `${home.path}/mooring.json`} `);
 });
 
-test('init writes a commented file that can be used as it is, and does not replace one', async () => {
+test('init creates a valid file with comments, and does not replace an existing one', async () => {
   const { code, stdout } = await home.run(['init']);
   expect(code).toBe(0);
   expect(stdout).toContain('mooring serve --config mooring.json');
@@ -46,7 +46,7 @@ test('init writes a commented file that can be used as it is, and does not repla
   expect((await settings(['--config', 'mooring.json'])).get('profile')).toMatch(/^file, line \d+: local$/);
   const again = await home.run(['init']);
   expect(again.code).toBe(2);
-  expect(again.stderr).toContain('--force replaces it');
+  expect(again.stderr).toContain('Replace it with --force');
   expect((await home.run(['init', '--force'])).code).toBe(0);
 });
 
@@ -62,7 +62,7 @@ test('every line that is commented out is a valid setting', async () => {
   expect(code).toBe(0);
 });
 
-test('the later source wins, and each value says where it comes from', async () => {
+test('later sources override earlier ones, and each value shows its source', async () => {
   write('{\n  // which\n  "profile": "reference",\n  "http": { "port": 1111, "host": "127.0.0.2", "path": "/x" },\n}');
   const table = await settings(['--config', 'mooring.json', '--port', '3333'], {
     MOORING_PORT: '2222',
@@ -76,7 +76,7 @@ test('the later source wins, and each value says where it comes from', async () 
   expect(table.get('data')).toBe(`default: ${home.path}/.local/share/mooring`);
 });
 
-test('a profile may be named, and what holds for it is shown', async () => {
+test('the settings of a named profile are shown', async () => {
   const system = await settings(['system']);
   expect(system.get('profile')).toBe('flag: system');
   expect(system.get('audit.enabled')).toBe('default: true');
@@ -86,7 +86,7 @@ test('a profile may be named, and what holds for it is shown', async () => {
   expect((await home.run(['config', 'sistem'])).code).toBe(2);
 });
 
-test('the same for programs, with secrets hidden', async () => {
+test('settings as JSON, with secrets hidden', async () => {
   const { stdout } = await home.run(['config', '--json', '--token', 'x'.repeat(40)], {
     env: { MOORING_KEY: 'secret' },
   });
@@ -106,7 +106,7 @@ test('the same for programs, with secrets hidden', async () => {
   expect(packs.plugins.value).toEqual([{ source: 'p', config: { password: 'hidden' } }]);
 });
 
-test("the user's own file is read without being named, one in the working folder is not", async () => {
+test('the user configuration is read by default, a file in the working folder is not', async () => {
   await home.run(['init', '--user']);
   const own = join(home.path, '.config/mooring/mooring.json');
   expect(existsSync(own)).toBe(true);
@@ -114,10 +114,10 @@ test("the user's own file is read without being named, one in the working folder
   write('{ "profile": "everything" }');
   const { stdout, stderr } = await home.run(['config']);
   expect(stdout).toMatch(/^profile +file, line \d+ +local$/m);
-  expect(stderr).toContain('mooring.json in this folder is not read unless it is named');
+  expect(stderr).toContain('mooring.json in this folder is not used');
 });
 
-test('MOORING_CONFIG names a file; --config wins over it; one that is missing is a mistake', async () => {
+test('MOORING_CONFIG names a file; --config overrides it; a missing file is a usage error', async () => {
   write('{ "profile": "everything" }');
   writeFileSync(home.file('other.json'), '{ "profile": "system" }');
   const env = { MOORING_CONFIG: home.file('mooring.json') };
@@ -125,10 +125,12 @@ test('MOORING_CONFIG names a file; --config wins over it; one that is missing is
   expect((await settings(['--config', 'other.json'], env)).get('profile')).toBe('file, line 1: system');
   const { code, stderr } = await home.run(['config', '--config', 'nowhere.json']);
   expect(code).toBe(2);
-  expect(stderr).toBe(`mooring: --config: there is no file ${home.file('nowhere.json')}; "mooring init" writes one\n`);
+  expect(stderr).toBe(
+    `mooring: --config: the file ${home.file('nowhere.json')} does not exist. "mooring init" creates one\n`,
+  );
 });
 
-test('every mistake in a file is told at once, with line, place and remedy', async () => {
+test('all errors in a file are reported together, each with its line and how to fix it', async () => {
   const file = write(`{
   "prfile": "local",
   "http": { "port": "80", "hots": 1 },
@@ -143,19 +145,19 @@ test('every mistake in a file is told at once, with line, place and remedy', asy
     'mooring: F:2: prfile: is not known; did you mean "profile"?',
     'F:3: http.port: must be an integer, not a string',
     'F:3: http.hots: is not known; did you mean "host"?',
-    `F:4: auth.tokens[0]: needs the variable NOT_SET, which is not set; set it, or write \${NOT_SET:-default}`,
+    `F:4: auth.tokens[0]: needs the environment variable NOT_SET, which is not set; set it, or write \${NOT_SET:-default}`,
     'F:5: plugins[0].source: is required',
-    'F:7: roots: is given twice; keep one',
+    'F:7: roots: is given twice; remove one',
   ]);
 });
 
-test('a file that is no JSON is pointed at', async () => {
+test('a syntax error is located by line and column', async () => {
   const file = write('{\n  "profile": local\n}');
   const { stderr } = await home.run(['serve', '--config', 'mooring.json']);
-  expect(stderr).toBe(`mooring: ${file}:2:14: "local" is no JSON value; text needs double quotes\n`);
+  expect(stderr).toBe(`mooring: ${file}:2:14: "local" is not a JSON value; text needs double quotes\n`);
 });
 
-test('variables are expanded, with defaults and an escape, and paths are those of the file', async () => {
+test('variables are expanded, with defaults and an escape, and paths are relative to the file', async () => {
   write(`{ "data": "\${DATA}/m", "roots": ["./a", "~/b", "\${NONE:-/c}"], "policy": "$\${x}" }`);
   const table = await settings(['--config', 'mooring.json'], { DATA: '/var' });
   expect(table.get('data')).toBe('file, line 1: /var/m');
@@ -163,33 +165,33 @@ test('variables are expanded, with defaults and an escape, and paths are those o
   expect(table.get('policy')).toBe(`file, line 1: ${home.folder}/\${x}`);
 });
 
-test('a variable that only a named server needs does not keep us from serving', async () => {
+test('an unset variable of a named server does not stop this server', async () => {
   write(`{ "profile": "everything", "mcpServers": { "far": { "url": "https://x.example/\${FAR}" } } }`);
   expect((await home.run(['config', '--config', 'mooring.json'])).code).toBe(0);
   const { code, stderr } = await home.run(['tools', 'far', '--config', 'mooring.json']);
   expect(code).toBe(2);
-  expect(stderr).toBe('mooring: The server far needs the variable FAR, which is not set (url)\n');
+  expect(stderr).toBe('mooring: The server far needs the environment variable FAR, which is not set (url)\n');
 });
 
-test('a file with secrets that others may read is refused, one without is not', async () => {
+test('a file with secrets that other users can read is rejected, one without is not', async () => {
   const file = write('{ "auth": { "tokens": ["abc"] } }', 0o644);
   const { code, stderr } = await home.run(['config', '--config', 'mooring.json']);
   expect(code).toBe(2);
-  expect(stderr).toContain(`holds secrets and others may read it; run: chmod 600 ${file}`);
+  expect(stderr).toContain(`the file contains secrets and other users can read it. Run: chmod 600 ${file}`);
   write('{ "mcpServers": { "a": { "url": "http://x/", "headers": { "Authorization": "Bearer y" } } } }', 0o644);
   expect((await home.run(['config', '--config', 'mooring.json'])).code).toBe(2);
   write(`{ "auth": { "tokens": ["\${T}"] }, "profile": "local" }`, 0o644);
   expect((await home.run(['config', '--config', 'mooring.json'], { env: { T: 't' } })).code).toBe(0);
 });
 
-test('a file that everybody may write decides nothing here', async () => {
+test('a file that all users can write is rejected', async () => {
   write('{ "profile": "local" }', 0o666);
   const { code, stderr } = await home.run(['config', '--config', 'mooring.json']);
   expect(code).toBe(2);
-  expect(stderr).toContain('others may write it, and so decide what runs here; run: chmod go-w');
+  expect(stderr).toContain('other users can write to it and change what runs here; run: chmod go-w');
 });
 
-test('the published schema is the one the program has', async () => {
+test('the published schema is the one the program prints', async () => {
   const { stdout } = await home.run(['config', 'schema']);
   const published = readFileSync(join(import.meta.dirname, '../../docs/schema/mooring.schema.json'), 'utf8');
   expect(JSON.parse(stdout)).toEqual(JSON.parse(published));

@@ -1,4 +1,4 @@
-// The pages about the program and the program itself say the same, and the examples run.
+// The docs match the program, and the examples run.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -21,7 +21,7 @@ test.each(options)('configuration.md has a row for $key', ({ key, flag, env }) =
   if (env !== undefined) expect(row).toContain(`\`${env}\``);
 });
 
-test('cli.md speaks of every command', async () => {
+test('cli.md describes every command', async () => {
   const page = read('docs/cli.md');
   const { stdout } = await home.run(['--help']);
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) +\S/gm)].map((match) => match[1] as string);
@@ -42,7 +42,7 @@ test('every profile and every pack has a page, and the page of a pack shows how 
   }
 });
 
-test('install.md speaks of every client and its files', () => {
+test('install.md lists every client and its files', () => {
   const page = read('docs/install.md');
   const at = { platform: 'linux', env: {}, home: '~' } as const;
   for (const [name, row] of Object.entries(clients)) {
@@ -52,7 +52,7 @@ test('install.md speaks of every client and its files', () => {
   }
 });
 
-test('the plugin of the guide is the one in examples', () => {
+test('the plugin in the guide is the one in examples', () => {
   const page = read('docs/guide/plugin.md');
   const [manifest] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map((match) => match[1] as string);
   const [module] = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1] as string);
@@ -63,7 +63,7 @@ test('the plugin of the guide is the one in examples', () => {
 test.each([
   ['weather.mjs', 'forecast', ['--arg', 'city=Hamburg'], '{"celsius":12}\n'],
   ['booking.mjs', 'book', ['--arg', 'table=4', '--answer', 'guests=3'], /^Table 4 for 3, number \d{4}\.\n$/],
-])('examples/%s answers', async (file, tool, words, answer) => {
+])('examples/%s runs', async (file, tool, words, answer) => {
   const target = `${process.execPath} ${join(root, 'examples', file)}`;
   const { stdout, stderr } = await home.run(['call', target, tool, ...words]);
   expect(stderr).toBe('');
@@ -72,7 +72,7 @@ test.each([
 
 test('examples/client.mjs uses a server', async () => {
   const { stdout } = await home.run([], { program: join(root, 'examples/client.mjs'), cwd: root });
-  expect(stdout).toMatch(/^weather speaks \S+ over stdio\n- forecast: Forecast for a city\n\{ celsius: 12 \}\n$/);
+  expect(stdout).toMatch(/^weather uses \S+ over stdio\n- forecast: Forecast for a city\n\{ celsius: 12 \}\n$/);
 });
 
 test('examples/mooring.json serves with its plugin', async () => {
@@ -82,7 +82,7 @@ test('examples/mooring.json serves with its plugin', async () => {
   expect((await home.run(args, { env })).stdout).toBe('Ahoy, Ada! That was number 1.\n');
 });
 
-test('every example is one of these', () => {
+test('every example is tested', () => {
   expect(readdirSync(join(root, 'examples')).sort()).toEqual([
     'booking.mjs',
     'client.mjs',

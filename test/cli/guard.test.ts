@@ -1,4 +1,4 @@
-// Tokens, policies and the doctor, as a person meets them.
+// mooring token, policy, audit and doctor.
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,11 +8,11 @@ import { useHome } from './program.ts';
 const home = useHome();
 const tokens = (): string => `${home.path}/.local/share/mooring/tokens.json`;
 
-test('a token is shown once; its hash is kept for the owner alone', async () => {
+test('a token is shown once; its hash is stored in a private file', async () => {
   const { code, stdout, stderr } = await home.run(['token', 'add', 'ada', '--scope', 'read', '--expires', '30d']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^mrg_[\w-]{43}\n$/);
-  expect(stderr).toContain(`Serve with: mooring serve --http --token-file ${tokens()}`);
+  expect(stderr).toContain(`Start the server with: mooring serve --http --token-file ${tokens()}`);
   const kept = readFileSync(tokens(), 'utf8');
   expect(kept).not.toContain(stdout.trim());
   expect(JSON.parse(kept).tokens[0]).toMatchObject({
@@ -23,14 +23,14 @@ test('a token is shown once; its hash is kept for the owner alone', async () => 
   expect(statSync(tokens()).mode & 0o777).toBe(0o600);
 });
 
-test('tokens are listed and taken away again', async () => {
+test('tokens are listed and revoked', async () => {
   await home.run(['token', 'add', 'ada']);
   await home.run(['token', 'add', 'grace', '--expires', '2099-01-31']);
   const { stdout } = await home.run(['token', 'list']);
   expect(stdout).toMatch(/^ada +never +–$/m);
   expect(stdout).toMatch(/^grace +2099-01-31 +–$/m);
   expect(stdout).not.toContain('sha256');
-  expect((await home.run(['token', 'add', 'ada'])).stderr).toContain('There is a token for ada already');
+  expect((await home.run(['token', 'add', 'ada'])).stderr).toContain('There is already a token for ada');
   expect((await home.run(['token', 'revoke', 'ada'])).code).toBe(0);
   expect(
     JSON.parse((await home.run(['token', 'list', '--json'])).stdout).map((each: { id: string }) => each.id),
@@ -39,18 +39,18 @@ test('tokens are listed and taken away again', async () => {
 });
 
 test.each([
-  [['add', 'a b'], /Whose token\?/],
-  [['add', 'x', '--expires', 'soon'], /--expires is no date/],
+  [['add', 'a b'], /Name the caller: mooring token add NAME/],
+  [['add', 'x', '--expires', 'soon'], /--expires is not a valid date/],
   [['add', 'x', '--expires', '2001-01-01'], /is in the past/],
-  [['mint', 'x'], /"mint" is not known; add, list or revoke/],
-  [['mint'], /"mint" is not known; add, list or revoke/],
-])('mooring token %j is a mistake', async (args, message) => {
+  [['mint', 'x'], /Unknown action "mint"\. Use add, list or revoke/],
+  [['mint'], /Unknown action "mint"\. Use add, list or revoke/],
+])('mooring token %j is a usage error', async (args, message) => {
   const { code, stderr } = await home.run(['token', ...args]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
 });
 
-test('what is done with tokens and policies can be read by programs', async () => {
+test('token and policy commands print JSON', async () => {
   const json = async (...args: string[]) => JSON.parse((await home.run([...args, '--json'])).stdout);
   expect(await json('token')).toEqual({ token: expect.stringMatching(/^mrg_/) });
   await home.run(['token', 'add', 'ada']);
@@ -59,19 +59,19 @@ test('what is done with tokens and policies can be read by programs', async () =
   expect(await json('policy', 'check', 'policy.yaml')).toEqual({ file: home.file('policy.yaml'), valid: true });
 });
 
-test.each(['verify', 'tail', 'query'])('audit %s says when there is no log', async (what) => {
+test.each(['verify', 'tail', 'query'])('audit %s reports a missing log', async (what) => {
   const { code, stderr } = await home.run(['audit', what, 'nothing.jsonl']);
   expect(code).toBe(2);
   expect(stderr).toContain(`There is no audit log ${home.file('nothing.jsonl')}`);
 });
 
-test('a token the server does not know is told in words of the command line', async () => {
+test('a rejected token is reported with the flag to use', async () => {
   const good = (await home.run(['token'])).stdout.trim();
   const { url } = await home.serve(['everything'], { env: { MOORING_TOKEN: good } });
   const { code, stderr } = await home.run(['ping', url, '--token', 'mrg_another']);
   expect(code).toBe(1);
   expect(stderr).toBe(
-    'mooring: The server wants authorization (HTTP 401, Unauthorized: the token is not known)\nGive it a token it knows: --token TOKEN, @FILE or env:NAME\n',
+    'mooring: The server requires authorization (HTTP 401, Unauthorized: the token is not known)\nPass a token that the server accepts: --token TOKEN, --token @FILE or --token env:NAME\n',
   );
 });
 
@@ -114,7 +114,7 @@ test.each([
   ],
   [['--tool', 'get_secret'], 1, /needs a token with the scopes secrets/, /scopes +step-up/],
   [['--tool', 'get_secret', '--scope', 'secrets'], 0, /allowed/, /which the caller has/],
-])('policy check %j says what the call would get and why', async (args, exit, decision, reason) => {
+])('policy check %j shows the decision and the reason', async (args, exit, decision, reason) => {
   writeFileSync(home.file('policy.yaml'), policy, { mode: 0o600 });
   const { code, stdout } = await home.run(['policy', 'check', 'policy.yaml', ...args]);
   expect(stdout).toMatch(decision);
@@ -122,9 +122,9 @@ test.each([
   expect(code).toBe(exit);
 });
 
-test('policy check without a call says whether the file is a policy', async () => {
+test('policy check without a call validates the file', async () => {
   writeFileSync(home.file('policy.yaml'), policy, { mode: 0o600 });
-  expect((await home.run(['policy', 'check', 'policy.yaml'])).stdout).toContain('is a policy');
+  expect((await home.run(['policy', 'check', 'policy.yaml'])).stdout).toContain('is a valid policy');
   writeFileSync(home.file('wrong.yaml'), 'rules: 3\n', { mode: 0o600 });
   const wrong = await home.run(['policy', 'check', 'wrong.yaml']);
   expect(wrong.code).toBe(2);
@@ -132,18 +132,18 @@ test('policy check without a call says whether the file is a policy', async () =
   expect(JSON.parse((await home.run(['policy', 'schema'])).stdout)).toHaveProperty('properties.rules');
 });
 
-test('the doctor tries things and names the remedy; what is merely missing is no failure', async () => {
+test('doctor checks this machine and shows how to fix problems; missing optional parts are not a failure', async () => {
   const { code, stdout } = await home.run(['doctor', '--no-sandbox', '--port', '0']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^ {2}✓ Node\.js +v\d+/m);
   expect(stdout).toMatch(/^ {2}✓ SQLite /m);
-  // Elsewhere there is a clipboard without a display.
+  // Other platforms have a clipboard without a display.
   if (process.platform !== 'linux') return;
   expect(stdout).toMatch(/^ {2}– clipboard +No display environment available\n +→ /m);
-  expect(stdout).toMatch(/\d+ fine, \d+ missing/);
+  expect(stdout).toMatch(/\d+ ok, \d+ missing/);
 });
 
-test('the doctor says what is broken, and ends with 1', async () => {
+test('doctor reports what is broken, with exit code 1', async () => {
   writeFileSync(home.file('data'), 'a file, not a folder');
   const taken = createServer().listen(0, '127.0.0.1');
   await new Promise((ready) => taken.once('listening', ready));
@@ -166,12 +166,12 @@ test('the doctor says what is broken, and ends with 1', async () => {
   expect(code).toBe(1);
   const findings = JSON.parse(stdout) as { name: string; status: string; detail: string }[];
   const of = (name: string) => findings.find((each) => each.name === name);
-  expect(of('data folder')).toMatchObject({ status: 'broken', detail: expect.stringContaining('is no folder') });
-  expect(of('plugins')).toMatchObject({ status: 'broken', detail: expect.stringContaining('there is no folder') });
+  expect(of('data folder')).toMatchObject({ status: 'broken', detail: expect.stringContaining('is not a folder') });
+  expect(of('plugins')).toMatchObject({ status: 'broken', detail: expect.stringContaining('does not exist') });
   expect(of('HTTP port')).toMatchObject({ status: 'missing', detail: `127.0.0.1:${port} is in use` });
 });
 
-test('the doctor tries every layer of the sandbox', async () => {
+test('doctor checks every layer of the sandbox', async () => {
   const { stdout } = await home.run(['doctor', '--json']);
   const layers = (JSON.parse(stdout) as { group: string; name: string }[]).filter(({ group }) => group === 'Sandbox');
   expect(layers.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// The face of the program: help, versions, mistakes, pipes.
+// Help, versions, usage errors and pipes.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const commands = [
   ...['prompts', 'prompt', 'ping', 'logout', 'token', 'policy', 'notes', 'audit'],
 ];
 
-test.each(commands)('mooring %s --help explains it, within 120 columns', async (command) => {
+test.each(commands)('mooring %s --help fits into 120 columns', async (command) => {
   const { code, stdout } = await home.run([command, '--help']);
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^Usage: mooring ${command}`));
@@ -38,7 +38,7 @@ test.each(['--version', '-v'])('mooring %s prints the version', async (word) => 
   expect(await home.run([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('the programs of the documents know their version too', async () => {
+test('the programs for single profiles print their version too', async () => {
   expect((await home.run(['--version'], { program: programs.clipboard })).stdout).toBe(`${version}\n`);
   expect((await home.run(['--version'], { program: programs.secureLocal })).stdout).toBe(`${version}\n`);
 });
@@ -46,34 +46,34 @@ test('the programs of the documents know their version too', async () => {
 test.each([
   ['mcp-clipboardify', programs.clipboard, 'clipboard'],
   ['mcp-secure-local', programs.secureLocal, 'secure-local'],
-])('%s has a help of its own, and serves one profile alone', async (name, program, profile) => {
+])('%s has its own help, and serves only one profile', async (name, program, profile) => {
   const { code, stdout } = await home.run(['--help'], { program });
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^Usage: ${name} \\[options\\]`));
-  expect(stdout).toContain(`The profile is fixed: this is "mooring serve ${profile}"`);
+  expect(stdout).toContain(`This is "mooring serve ${profile}"`);
   expect(stdout).not.toMatch(/\[profile\]|^Profiles|MOORING_PROFILE/m);
   const other = await home.run(['local'], { program });
   expect(other).toMatchObject({ code: 2, stdout: '' });
-  expect(other.stderr).toContain(`${name} serves the profile ${profile} and no other`);
+  expect(other.stderr).toContain(`${name} serves only the profile ${profile}`);
 });
 
 test.each([
   [['serv'], /Unknown command "serv"; did you mean "serve"\?/],
-  [['frobnicate'], /Unknown command "frobnicate"; "mooring --help" lists them/],
+  [['frobnicate'], /Unknown command "frobnicate"; "mooring --help" lists all commands/],
   [['serve', '--prot', '1'], /Unknown option '--prot'\nSee "mooring serve --help"/],
-  [['serve', 'nope'], /Unknown profile "nope"; one of /],
-  [['serve', 'a', 'b'], /One profile at a time/],
+  [['serve', 'nope'], /Unknown profile "nope"; choose one of /],
+  [['serve', 'a', 'b'], /Name one profile at a time/],
   [['serve', '--port', 'many'], /--port must be a number from 0 to 65535, not "many"/],
   [['serve', '--enable', 'magic'], /--enable must be one of commands, workers, not "magic"/],
   [['serve', '--log-level', 'loud'], /--log-level must be one of debug, .*off, not "loud"/],
-  [['serve', '--metrics', 'metrics'], /--metrics must begin with a slash/],
+  [['serve', '--metrics', 'metrics'], /--metrics must start with a slash/],
   [['policy', 'check', '/nowhere/p.yaml'], /^mooring: \/nowhere\/p\.yaml cannot be read: there is no such file\n$/],
   [['serve', '--policy', '/nowhere/p.yaml'], /^mooring: \/nowhere\/p\.yaml cannot be read: there is no such file\n$/],
   [['tools'], /Usage: mooring tools <server>/],
   [['call', 'everything'], /Usage: mooring call <server> <tool>/],
   [['install', 'curser'], /Unknown client "curser"; did you mean cursor\?/],
-  [['tools', 'no-such-thing'], /There is no server "no-such-thing"/],
-])('%j is a mistake, told in a sentence', async (args, message) => {
+  [['tools', 'no-such-thing'], /Unknown server "no-such-thing"/],
+])('%j is a usage error with a short message', async (args, message) => {
   const { code, stdout, stderr } = await home.run(args);
   expect(code).toBe(2);
   expect(stdout).toBe('');
@@ -81,7 +81,7 @@ test.each([
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test('a reader that leaves early is no error', async () => {
+test('a pipe that is closed early is not an error', async () => {
   const script = `${JSON.stringify(process.execPath)} ${JSON.stringify(cli)} config schema | head -1; echo "code \${PIPESTATUS[0]}"`;
   const child = spawn('bash', ['-c', script], { env: home.env, cwd: home.folder });
   let [out, err] = ['', ''];
@@ -92,14 +92,14 @@ test('a reader that leaves early is no error', async () => {
   expect(err).toBe('');
 });
 
-test('nothing is coloured in a pipe, unless FORCE_COLOR says so', async () => {
+test('there are no colours in a pipe, unless FORCE_COLOR is set', async () => {
   expect((await home.run(['--help'])).stdout).not.toContain('\u001b');
   expect((await home.run(['--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\u001b[');
 });
 
-test('the default profile stands first in the help of serve, the others by the alphabet', async () => {
+test('the help of serve lists the default profile first, the others in alphabetical order', async () => {
   const { stdout } = await home.run(['serve', '--help']);
-  const list = stdout.slice(stdout.indexOf('Profiles\n'), stdout.indexOf('What it offers'));
+  const list = stdout.slice(stdout.indexOf('Profiles\n'), stdout.indexOf('Features'));
   const [first, ...others] = [...list.matchAll(/^ {2}([a-z-]+) /gm)].map((match) => match[1]);
   expect(first).toBe('local');
   expect(others.length).toBeGreaterThan(6);

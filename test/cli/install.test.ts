@@ -1,4 +1,4 @@
-// mooring install and uninstall: entries in the files of real clients.
+// mooring install and uninstall: entries in the configuration files of clients.
 
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ test.each([
   ['cursor', '.cursor/mcp.json', 'mcpServers', { command, args }],
   ['vscode', '.config/Code/User/mcp.json', 'servers', { type: 'stdio', command, args }],
   ['gemini', '.gemini/settings.json', 'mcpServers', { command, args }],
-])('%s gets the command it is to start', async (client, file, key, entry) => {
+])('%s gets the command to start', async (client, file, key, entry) => {
   const { code, stdout } = await home.run(['install', client]);
   expect(code).toBe(0);
   expect(stdout).toContain(`file    ~/${file}`);
@@ -35,7 +35,7 @@ test.each([
   ['cursor', '.cursor/mcp.json', 'mcpServers', { url: http }],
   ['vscode', '.config/Code/User/mcp.json', 'servers', { type: 'http', url: http }],
   ['gemini', '.gemini/settings.json', 'mcpServers', { httpUrl: http }],
-])('%s gets an address in its own spelling', async (client, file, key, entry) => {
+])('%s gets a URL in its own format', async (client, file, key, entry) => {
   await home.run(['install', client, '--url', http]);
   expect(JSON.parse(read(file))).toEqual({ [key]: { mooring: entry } });
   await home.run(['install', client, '--url', http, '--header', 'Authorization: Bearer t']);
@@ -61,7 +61,7 @@ A = "b c"
   expect(read('.codex/config.toml')).toBe('model = "gpt" # mine\n');
 });
 
-test('claude-desktop takes no addresses, and says where they go', async () => {
+test('claude-desktop does not accept URLs, and the error says where to enter them', async () => {
   const { code, stderr } = await home.run(['install', 'claude-desktop', '--url', http]);
   expect(code).toBe(2);
   expect(stderr).toContain('Connectors');
@@ -77,7 +77,7 @@ const mine = `{
 }
 `;
 
-test('the rest of the file stays byte for byte, a backup lies beside it, twice is once', async () => {
+test('the rest of the file stays unchanged, a backup is written, and a second install changes nothing', async () => {
   put('.claude.json', mine);
   const first = await home.run(['install', 'claude-code', '--npx']);
   expect(first.stdout).toMatch(/^Added: mooring in Claude Code$/m);
@@ -94,15 +94,15 @@ test('the rest of the file stays byte for byte, a backup lies beside it, twice i
   expect(read('.claude.json')).toBe(mine.replace('// keep\n', `// keep\n${added}`));
   expect(read('.claude.json.mooring-backup')).toBe(mine);
   const second = await home.run(['install', 'claude-code', '--npx']);
-  expect(second.stdout).toMatch(/^Nothing to do: /);
+  expect(second.stdout).toMatch(/^Already up to date: /);
   expect(read('.claude.json.mooring-backup')).toBe(mine);
   const gone = await home.run(['uninstall', 'claude-code']);
   expect(gone.stdout).toMatch(/^Removed: /);
   expect(read('.claude.json')).toBe(mine);
-  expect((await home.run(['uninstall', 'claude-code'])).stdout).toMatch(/^Nothing to do: /);
+  expect((await home.run(['uninstall', 'claude-code'])).stdout).toMatch(/^Already up to date: /);
 });
 
-test('a link is followed and stays a link, the mode of the file stays', async () => {
+test('a symbolic link is followed and kept, and the mode of the file stays', async () => {
   put('dotfiles/mcp.json', '{}\n');
   writeFileSync(path('dotfiles/mcp.json'), '{}\n', { mode: 0o640 });
   mkdirSync(path('.cursor'));
@@ -115,11 +115,16 @@ test('a link is followed and stays a link, the mode of the file stays', async ()
 });
 
 test.each([
-  ['cursor', '.cursor/mcp.json', '{ "mcpServers": { oops } }', /:1:\d+: .*Mend the file first; nothing was changed/],
-  ['cursor', '.cursor/mcp.json', '{ "mcpServers": [] }', /mcpServers is not an object, so it is not touched/],
-  ['codex', '.codex/config.toml', 'a = b\n', /config\.toml:1:\d+: .*nothing was changed/],
+  [
+    'cursor',
+    '.cursor/mcp.json',
+    '{ "mcpServers": { oops } }',
+    /:1:\d+: .*Nothing was changed\. Correct the file and try again/,
+  ],
+  ['cursor', '.cursor/mcp.json', '{ "mcpServers": [] }', /mcpServers is not an object, so the file was not changed/],
+  ['codex', '.codex/config.toml', 'a = b\n', /config\.toml:1:\d+: .*Nothing was changed/],
   ['codex', '.codex/config.toml', '[mcp_servers]\nmooring = { command = "x" }\n', /not written as a table of its own/],
-])('%s: a file that can not be understood is not touched', async (client, file, text, reason) => {
+])('%s: a file that cannot be parsed is not changed', async (client, file, text, reason) => {
   put(file, text);
   const { code, stderr } = await home.run(['install', client]);
   expect(code).toBe(2);
@@ -128,23 +133,23 @@ test.each([
   expect(existsSync(path(`${file}.mooring-backup`))).toBe(false);
 });
 
-test('--print shows the file as it would be and changes nothing', async () => {
+test('--print prints the resulting file and changes nothing', async () => {
   const { stdout, stderr } = await home.run(['install', 'vscode', '--print', '--name', 'm2', '--profile', 'system']);
   expect(JSON.parse(stdout)).toEqual({ servers: { m2: { type: 'stdio', command, args: [...args, 'system'] } } });
   expect(stderr).toContain('~/.config/Code/User/mcp.json');
   expect(existsSync(path('.config/Code'))).toBe(false);
 });
 
-test('--project writes into the project, with folders settled', async () => {
+test('--project writes to the project configuration, with absolute paths', async () => {
   await home.run(['install', 'vscode', '--project', '--', '--root', '.', '--data=d']);
   const entry = { type: 'stdio', command, args: [...args, '--root', home.folder, `--data=${home.folder}/d`] };
   expect(JSON.parse(read('work/.vscode/mcp.json'))).toEqual({ servers: { mooring: entry } });
   const { code, stderr } = await home.run(['install', 'claude-desktop', '--project']);
   expect(code).toBe(2);
-  expect(stderr).toContain('no settings per project');
+  expect(stderr).toContain('no configuration per project');
 });
 
-test('--list tells where things are', async () => {
+test('--list shows the files and states of all clients', async () => {
   await home.run(['install', 'gemini']);
   put('.cursor/mcp.json', '{');
   const { stdout } = await home.run(['install', '--list']);
@@ -153,7 +158,7 @@ test('--list tells where things are', async () => {
   expect(stdout).toMatch(/^codex +user +no file /m);
 });
 
-test('what was installed works: the command of the entry answers', async () => {
+test('the command of an installed entry works', async () => {
   await home.run(['install', 'cursor', '--profile', 'everything']);
   const entry = JSON.parse(read('.cursor/mcp.json')).mcpServers.mooring;
   const { stdout } = await home.run(entry.args.slice(1), {

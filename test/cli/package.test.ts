@@ -35,7 +35,7 @@ test('every entry point has types, for Node and for bundlers', () => {
   );
   const entries = ['.', 'client', 'security', 'stores/sqlite', ...packs.map((name) => `packs/${name}`)];
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-  // The package is ESM only: `require` of it needs no types of its own.
+  // The package is ESM only: `require` needs no separate types.
   const options = ['--profile', 'esm-only', '--no-definitely-typed', '--no-color', '--entrypoints', ...entries];
   const { stdout, status } = spawnSync(process.execPath, [attw, tarball, ...options], { encoding: 'utf8' });
   expect(status, stdout).toBe(0);

@@ -1,4 +1,4 @@
-// What is published besides the package: the bundle for desktop clients and the entry of the registry.
+// Published beside the package: the bundle for desktop clients and the registry entry.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ beforeAll(() => {
   files = unzip(archive);
 });
 
-/** Reads an archive by its directory at the end, as every unzip does. */
+/** Reads a zip archive through its central directory. */
 function unzip(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf('PK\x05\x06');
   const found = new Map<string, Buffer>();
@@ -50,7 +50,7 @@ test('the same sources give the same bundle', () => {
   expect(readFileSync(join(again, `mooring-${version}.mcpb`)).equals(archive)).toBe(true);
 });
 
-test('its manifest has what the format wants', () => {
+test('its manifest has the required fields', () => {
   const manifest = JSON.parse(String(files.get('manifest.json')));
   expect(manifest).toMatchObject({
     manifest_version: '0.3',
@@ -63,12 +63,12 @@ test('its manifest has what the format wants', () => {
   expect(files.has(manifest.server.entry_point)).toBe(true);
 });
 
-test('it names the licences of the packages inside', () => {
+test('it lists the licences of the bundled packages', () => {
   const text = String(files.get('third-party-licenses.txt'));
   for (const name of ['ajv', 'entities', 'jose', 'ws', 'yaml']) expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
 });
 
-test('it runs as a client would start it, with folders and without, and needs nothing else', () => {
+test('it runs as a client starts it, with and without folders, and needs nothing else', () => {
   const folder = join(work, 'installed');
   for (const [name, data] of files) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -90,7 +90,7 @@ test('it runs as a client would start it, with folders and without, and needs no
   }
 });
 
-test('the entry of the registry fits this version and names every profile', () => {
+test('the registry entry matches this version and names every profile', () => {
   const server = JSON.parse(readFileSync(join(root, 'server.json'), 'utf8'));
   expect(server.$schema).toMatch(
     /^https:\/\/static\.modelcontextprotocol\.io\/schemas\/\d{4}-\d{2}-\d{2}\/server\.schema\.json$/,

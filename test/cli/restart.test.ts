@@ -1,4 +1,4 @@
-// A key of the configuration: what a server has sealed (sessions, cursors) is good after a restart, in every profile.
+// With a key in the configuration, sealed sessions and cursors stay valid after a restart, in every profile.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -36,7 +36,7 @@ async function post(url: string, method: string, params: object, session?: strin
   };
 }
 
-/** Starts a server, and hands out a session on it. */
+/** Starts a server and opens a session. */
 async function open(args: readonly string[], env: Record<string, string>) {
   const { url, child } = await home.serve([...args, '--data', home.file('data')], { env });
   const info = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 't', version: '1' } };
@@ -49,22 +49,25 @@ async function open(args: readonly string[], env: Record<string, string>) {
   return { url, session: session as string, stop };
 }
 
-test.each(Object.keys(profiles))('%s: a session outlives a restart under the same key and no other', async (name) => {
-  const env = { MOORING_KEY: key() };
-  const before = await open([name], env);
-  expect((await post(before.url, 'tools/list', {}, before.session)).message.result).toBeDefined();
-  await before.stop();
+test.each(Object.keys(profiles))(
+  '%s: a session survives a restart with the same key, and is rejected with another',
+  async (name) => {
+    const env = { MOORING_KEY: key() };
+    const before = await open([name], env);
+    expect((await post(before.url, 'tools/list', {}, before.session)).message.result).toBeDefined();
+    await before.stop();
 
-  const after = await home.serve([name, '--data', home.file('data')], { env });
-  const { status, message } = await post(after.url, 'tools/list', {}, before.session);
-  expect(status).toBe(200);
-  expect(message.result).toMatchObject({ tools: expect.any(Array) });
+    const after = await home.serve([name, '--data', home.file('data')], { env });
+    const { status, message } = await post(after.url, 'tools/list', {}, before.session);
+    expect(status).toBe(200);
+    expect(message.result).toMatchObject({ tools: expect.any(Array) });
 
-  const stranger = await home.serve([name, '--data', home.file('data')], { env: { MOORING_KEY: key() } });
-  expect((await post(stranger.url, 'tools/list', {}, before.session)).status).toBe(404);
-});
+    const stranger = await home.serve([name, '--data', home.file('data')], { env: { MOORING_KEY: key() } });
+    expect((await post(stranger.url, 'tools/list', {}, before.session)).status).toBe(404);
+  },
+);
 
-test('a session that was ended stays ended, and one that subscribed stays subscribed', async () => {
+test('an ended session stays ended, and a subscription stays active', async () => {
   const env = { MOORING_KEY: key() };
   const before = await open(['reference'], env);
   const ended = await open(['reference'], env);
@@ -88,7 +91,7 @@ test('a session that was ended stays ended, and one that subscribed stays subscr
   await reader.cancel();
 });
 
-test('a cursor goes on after a restart where it stopped, and is refused under another key', async () => {
+test('a cursor continues after a restart, and is rejected with another key', async () => {
   const root = home.file('files');
   mkdirSync(root);
   // The profile lists a hundred to a page.
@@ -112,8 +115,8 @@ test('a cursor goes on after a restart where it stopped, and is refused under an
   expect(refused.message.error?.code).toBe(-32602);
 });
 
-test('a key that is none is told in a sentence', async () => {
+test('an invalid key is reported with a short message', async () => {
   const { code, stderr } = await home.run(['serve', 'clipboard', '--http'], { env: { MOORING_KEY: 'short' } });
   expect(code).toBe(2);
-  expect(stderr).toContain('MOORING_KEY) must be 32 bytes in base64; make one with: openssl rand -base64 32');
+  expect(stderr).toContain('MOORING_KEY) must be 32 bytes in base64. You can create one with: openssl rand -base64 32');
 });

@@ -1,4 +1,4 @@
-// mooring serve: transports, addresses, who is let in, policies, audit, plugins, and starting half-way.
+// mooring serve: transports, addresses, authentication, policies, audit, plugins, and failures at start-up.
 
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ test.each([
   expect(JSON.parse(stdout).result).toMatchObject({ protocolVersion: revision, serverInfo: { name: server } });
 });
 
-test('over HTTP it says where it listens, serves there, and drains on SIGTERM', async () => {
+test('over HTTP it prints its address, serves there, and drains on SIGTERM', async () => {
   const { url, child, said } = await home.serve(['everything', '--path', '/here']);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/here$/);
   const client = await connect(url);
@@ -48,64 +48,66 @@ test('over HTTP it says where it listens, serves there, and drains on SIGTERM', 
   await client.close();
   child.kill('SIGTERM');
   expect(await once(child, 'close')).toEqual([0, null]);
-  expect(said()).not.toContain('Tie a client up');
+  expect(said()).not.toContain('Connect a client');
 });
 
-test('the line about listening comes at any log level, and in JSON where logs are JSON', async () => {
+test('the address is printed at any log level, and as JSON if logs are JSON', async () => {
   const quiet = await home.serve(['everything', '--log-level', 'error']);
   expect(quiet.said()).toBe(`listening on ${quiet.url}\n`);
   const json = await home.serve(['everything', '--log-json']);
   expect(JSON.parse(json.said())).toMatchObject({ message: `listening on ${json.url}`, profile: 'everything' });
 });
 
-test('--show-setup prints what to paste into clients', async () => {
+test('--show-setup prints how to connect clients', async () => {
   const { url, said } = await home.serve(['everything', '--show-setup']);
-  await expect.poll(said).toContain('Ctrl-C stops.');
+  await expect.poll(said).toContain('Press Ctrl-C to stop the server.');
   expect(said()).toContain(`claude mcp add --transport http mooring ${url}`);
   expect(said()).toContain(`{ "mcpServers": { "mooring": { "httpUrl": "${url}" } } }`);
 });
 
-test('flags that are for HTTP are pointed out where it is not served', async () => {
+test('HTTP flags without --http are reported', async () => {
   const { code, stderr } = await home.run(['serve', 'everything', '--port', '1', '--host', '127.0.0.1']);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/--port, --host: of no effect without --http|--host, --port: of no effect without --http/);
-  expect((await home.run(['serve', 'everything'])).stderr).not.toContain('of no effect');
+  expect(stderr).toMatch(/--port, --host: no effect without --http|--host, --port: no effect without --http/);
+  expect((await home.run(['serve', 'everything'])).stderr).not.toContain('no effect');
 });
 
-test('a profile has wishes for HTTP, a person has the last word', async () => {
+test('flags override the HTTP options of a profile', async () => {
   const { url } = await home.serve(['system', '--data', home.file('data')]);
   expect(new URL(url).port).not.toBe('8080');
   const { code, stderr } = await home.run(['serve', 'system', '--http', '--host', '192.0.2.1', '--unsafe-no-auth']);
   expect(code).toBe(1);
-  expect(stderr).toContain('192.0.2.1 is no address of this machine');
+  expect(stderr).toContain('192.0.2.1 is not an address of this machine');
 });
 
-test('strangers are refused unless somebody says who may come in', async () => {
+test('a public address requires authentication', async () => {
   const { code, stderr } = await home.run(['serve', 'everything', '--http', '--host', '0.0.0.0', '--port', '0']);
   expect(code).toBe(2);
-  expect(stderr).toContain('Refusing to listen on 0.0.0.0 without authentication');
+  expect(stderr).toContain('Cannot listen on 0.0.0.0 without authentication');
   expect(stderr).toContain('--unsafe-no-auth');
 });
 
-test('tokens for an address that nobody can use are refused at the start', async () => {
+test('OAuth tokens for an address that clients cannot use are rejected at start-up', async () => {
   const flags = ['--http', '--host', '0.0.0.0', '--auth-issuer', 'https://id.example'];
   const { code, stderr } = await home.run(['serve', 'everything', ...flags]);
   expect(code).toBe(2);
-  expect(stderr).toContain('0.0.0.0 is none that clients could use: give --public-url');
+  expect(stderr).toContain('clients cannot use 0.0.0.0. Set the address with --public-url');
 });
 
-test('a port that is taken is told in a sentence, and the process ends', async () => {
+test('a port that is in use is reported with a short message, and the process ends', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as { port: number };
   const { code, stderr } = await home.run(['serve', 'local', '--http', '--port', String(port)]);
   taken.close();
   expect(code).toBe(1);
-  expect(stderr).toContain(`Port ${port} on 127.0.0.1 is in use; choose another with --port N (0 picks a free one)`);
+  expect(stderr).toContain(
+    `Port ${port} on 127.0.0.1 is already in use. Choose another with --port N (0 picks a free one)`,
+  );
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test('tokens let in: from the environment, and from a file of hashes', async () => {
+test('tokens from the environment and from a file of hashes are accepted', async () => {
   const token = (await home.run(['token'])).stdout.trim();
   const added = await home.run(['token', 'add', 'ada', '--file', 'tokens.json']);
   const { url } = await home.serve(['everything', '--token-file', 'tokens.json'], { env: { MOORING_TOKEN: token } });
@@ -120,13 +122,13 @@ test('tokens let in: from the environment, and from a file of hashes', async () 
   expect(readFileSync(home.file('tokens.json'), 'utf8')).not.toContain(added.stdout.trim());
 });
 
-test('a token that could be guessed is a mistake', async () => {
+test('a token that could be guessed is a usage error', async () => {
   const { code, stderr } = await home.run(['serve', 'everything', '--http', '--token', 'hunter2']);
   expect(code).toBe(2);
   expect(stderr).toContain('A token needs at least 32 characters');
 });
 
-test('a policy hides what it does not allow, and bounds what is asked for', async () => {
+test('a policy hides what it does not allow, and limits the settings', async () => {
   put(
     'policy.yaml',
     'version: 1\nrules:\n  - effect: allow\n    tools: ["test_simple_*"]\nfiles:\n  read: [/usr/share]\n',
@@ -139,10 +141,10 @@ test('a policy hides what it does not allow, and bounds what is asked for', asyn
   await client.close();
   const { code, stderr } = await home.run(['serve', 'system', '--policy', 'policy.yaml', '--root', '/etc']);
   expect(code).toBe(2);
-  expect(stderr).toContain('--root /etc lies outside what the policy allows: /usr/share');
+  expect(stderr).toContain('--root /etc is not allowed by the policy, which allows: /usr/share');
 });
 
-test('calls are in the audit log where one is asked for, and it can be checked and searched', async () => {
+test('calls are in the audit log, which can be verified and searched', async () => {
   const file = home.file('audit/log.jsonl');
   const client = await connect([process.execPath, cli, 'serve', 'everything', '--audit', file], { env: home.env });
   await client.callTool('test_simple_text');
@@ -150,7 +152,7 @@ test('calls are in the audit log where one is asked for, and it can be checked a
   await client.close();
   const verified = await home.run(['audit', 'verify', file]);
   expect(verified.code).toBe(0);
-  expect(verified.stdout).toMatch(/^✓ log: \d+ lines, the chain holds$/m);
+  expect(verified.stdout).toMatch(/^✓ log: \d+ lines, chain intact$/m);
   const failed = await home.run(['audit', 'query', file, '--outcome', 'failed', '--json']);
   expect(JSON.parse(failed.stdout)).toMatchObject({ event: 'call', name: 'test_error_handling', outcome: 'failed' });
   const last = await home.run(['audit', 'tail', file, '-n', '1']);
@@ -161,10 +163,10 @@ test('calls are in the audit log where one is asked for, and it can be checked a
   expect(broken.stdout).toMatch(/^✗ log: broken at /);
 });
 
-test('an audit log in a folder that everybody may write to is refused', async () => {
+test('an audit log in a folder that all users can write is rejected', async () => {
   const { code, stderr } = await home.run(['serve', 'everything', '--audit', '/tmp/mooring-audit.jsonl']);
   expect(code).toBe(2);
-  expect(stderr).toContain('can not be kept in /tmp');
+  expect(stderr).toContain('cannot be stored in /tmp');
 });
 
 const manifest = (name: string, more: object = {}): string => JSON.stringify({ name, version: '1.0.0', ...more });
@@ -175,7 +177,7 @@ function putPlugin(name: string, module: string, more?: object): void {
   put(`plugins/${name}/index.js`, module);
 }
 
-test('plugins come from the configuration; one that fails is named by health_check and the server lives on', async () => {
+test('plugins are loaded from the configuration; health_check reports one that fails, and the server keeps running', async () => {
   putPlugin(
     'weather',
     `export const pack = ({ config }) => ({ name: 'weather', install(server) {
@@ -218,12 +220,12 @@ test('plugins come from the configuration; one that fails is named by health_che
   expect(health).not.toContain('plugins/off');
 
   expect(await textOf('later')).toBe('started');
-  await expect.poll(() => textOf('health_check')).toContain('failed 3 times in the background');
+  await expect.poll(() => textOf('health_check')).toContain('uncaught errors so far: 3');
   expect(await textOf('forecast')).toBe('Gdynia: 12 degrees');
   await client.close();
 });
 
-test('an error of ours outside every handler still ends the process', async () => {
+test('an uncaught error of the server itself still ends the process', async () => {
   putPlugin('fine', 'export const pack = () => ({ name: "fine", install() {} })');
   put('mooring.json', JSON.stringify({ plugins: [{ source: './plugins/fine' }] }));
   put('crash.mjs', 'setTimeout(() => { throw new Error("ours") }, 800);');

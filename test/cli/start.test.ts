@@ -1,4 +1,4 @@
-// What a start loads before its first answer. Time is for the bench; here is what time is spent on, which does not vary.
+// What is loaded before the first response. The bench measures the time; this test checks the loaded modules, which do not vary.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const opening = `${JSON.stringify({
   params: { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 't', version: '1' } },
 })}\n`;
 
-/** Says on stderr, at the first write to stdout, which modules of Node are loaded and which files have been. */
+/** At the first write to stdout, prints to stderr which Node modules and which files are loaded. */
 const witness = `
   const { registerHooks } = process.getBuiltinModule('node:module');
   const files = [];
@@ -39,7 +39,7 @@ function loadedBy(profile: string): { readonly builtIn: readonly string[]; reado
   return JSON.parse(/^loaded (.*)$/m.exec(stderr)?.[1] as string);
 }
 
-/** The file and all it imports before it runs. */
+/** The file and its static imports. */
 function eager(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
@@ -48,7 +48,7 @@ function eager(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-test.each(['clipboard', 'local'])('%s answers before anything else of Node is loaded', (profile) => {
+test.each(['clipboard', 'local'])('%s responds before other Node modules are loaded', (profile) => {
   const loaded = new Set(loadedBy(profile).builtIn);
   for (const name of [
     ...['child_process', 'crypto', 'dns', 'http', 'https', 'os', 'perf_hooks', 'readline', 'sqlite'],
@@ -58,10 +58,10 @@ test.each(['clipboard', 'local'])('%s answers before anything else of Node is lo
   }
 });
 
-test('a start opens three files: the program, what it starts with, and the core', () => {
+test('a start opens three files: the program, the start-up chunk, and the core', () => {
   const files = eager(cli);
   expect(files.size).toBeLessThanOrEqual(3);
-  // Where Node can tell, nothing else was opened on the way to the first answer.
+  // Where Node reports it, no other file was opened before the first response.
   const opened = loadedBy('clipboard').files;
   const known = new Set([...files].map((file) => pathToFileURL(file).href));
   expect(opened.filter((url) => !known.has(url))).toEqual([]);

@@ -1,4 +1,4 @@
-// What a person at a terminal sees: colours, progress, input requests, saved files.
+// The output on a terminal: colours, progress, input requests, saved files.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const home = useHome();
 const url = useServer(['everything']);
 
 describe.skipIf(!hasTerminal)('at a terminal', () => {
-  test('tables are coloured and fit the width; NO_COLOR takes the colours away', async () => {
+  test('tables are coloured and fit the width; NO_COLOR disables colours', async () => {
     const coloured = new Terminal(home, ['tools', url()]);
     expect(await coloured.exited).toBe(0);
     expect(coloured.output).toContain('\u001b[36mtest_simple_text');
@@ -20,20 +20,20 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(plain.output).not.toContain('\u001b[');
   });
 
-  test('mooring alone shows its help instead of waiting for a client', async () => {
+  test('mooring without a command shows its help instead of waiting for a client', async () => {
     const terminal = new Terminal(home, []);
     expect(await terminal.exited).toBe(0);
     expect(terminal.screen).toContain('Usage: mooring <command>');
   });
 
-  test('progress is drawn while a call runs, and gone afterwards', async () => {
+  test('progress is shown while a call runs, and removed afterwards', async () => {
     const terminal = new Terminal(home, ['call', url(), 'test_slow', '--arg', 'ms=1500']);
     await terminal.sees(/[█░]{24} +\d+ %/);
     expect(await terminal.exited).toBe(0);
     expect(terminal.output).toMatch(/\r\u001b\[2K[^█░]*$/);
   });
 
-  test('a form is asked field by field, and what does not fit is asked again', async () => {
+  test('a form is prompted field by field, and invalid answers are prompted again', async () => {
     const terminal = new Terminal(home, ['call', url(), 'test_elicitation_sep1034_defaults']);
     await terminal.sees('The server asks: ');
     await terminal.sees(/name \(string, optional\) \[John Doe\] $/);
@@ -72,7 +72,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(terminal.screen).toContain(outcome);
   });
 
-  test('a page is opened only with consent, its whole address shown', async () => {
+  test('a page is opened only with consent, and its full URL is shown', async () => {
     const terminal = new Terminal(home, ['call', url(), 'test_elicitation_url']);
     await terminal.sees(/https?:\/\/\S+\n +on \S+\nOpen it\? yes, \[N\]o $/);
     terminal.type('\n');
@@ -80,7 +80,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(terminal.screen).toContain('decline');
   });
 
-  test('where there is no model, a person may answer in its place', async () => {
+  test('without a model, the user can answer a sampling request', async () => {
     const terminal = new Terminal(home, ['call', url(), 'test_sampling', '--arg', 'prompt=Capital of France?']);
     await terminal.sees('user: Capital of France?');
     terminal.type('Paris\n');
@@ -88,7 +88,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(terminal.screen).toContain('LLM response: Paris');
   });
 
-  test('Ctrl-C in a question ends with 130, Ctrl-D refuses', async () => {
+  test('Ctrl-C at a prompt exits with 130, Ctrl-D declines', async () => {
     const interrupted = new Terminal(home, ['call', url(), 'test_elicitation', '--arg', 'message=Who?']);
     await interrupted.sees(/username \(string\) $/);
     interrupted.type('\u0003');
@@ -97,7 +97,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     await left.sees(/username \(string\) $/);
     left.type('\u0004');
     expect(await left.exited).toBe(1);
-    expect(left.screen).toContain('the person at the terminal went away');
+    expect(left.screen).toContain('the terminal input was closed');
   });
 
   test('an image is saved, and its path is printed', async () => {
