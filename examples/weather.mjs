@@ -1,4 +1,4 @@
-// The server of the README on stdio. Try it: mooring call "node examples/weather.mjs" forecast --arg city=Hamburg
+// The server of the README, on stdio. Try it: mooring call "node examples/weather.mjs" forecast --arg city=Hamburg
 import { createServer, serveStdio } from 'mooring';
 
 const server = createServer({ name: 'weather', version: '1.0.0' });

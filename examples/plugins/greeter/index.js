@@ -1,4 +1,4 @@
-// A plugin for Mooring: one tool, a little memory, a word about its health. docs/guide/plugin.md explains it.
+// A plugin for Mooring: one tool, a file in its data folder, and a health check. docs/guide/plugin.md explains it.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ export const pack = ({ config, dataDir, logger }) => {
     name: 'greeter',
     install(server) {
       server.tool('greet', {
-        description: 'Greets somebody',
+        description: 'Greets a person',
         input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
         run: async ({ name }) => {
           const times = (await count()) + 1;
