@@ -90,7 +90,8 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   };
 
   const redact = (value: unknown): unknown => {
-    const open = new Set<object>();
+    /** The objects around the one at hand. */
+    const open: object[] = [];
     let left = maxValues;
 
     /** The value of a secret: hidden, unless it reveals nothing (`null`, `true`). */
@@ -132,10 +133,12 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     };
 
     const copyObject = (object: object, depth: number): unknown => {
+      // First, because most are; and because naming `Headers` below makes Node load all of fetch.
+      if (Object.getPrototypeOf(object) === Object.prototype) return copyRecord(ownEntries(object), depth);
+      if (Array.isArray(object)) return copyList(object, depth);
       if (object instanceof Date) return Number.isNaN(object.getTime()) ? 'Invalid Date' : object.toISOString();
       if (object instanceof RegExp || object instanceof URL) return redactText(String(object));
       if (ArrayBuffer.isView(object) || object instanceof ArrayBuffer) return `[${object.byteLength} bytes]`;
-      if (Array.isArray(object)) return copyList(object, depth);
       if (object instanceof Set) return copyList([...take(object, left + 1)], depth);
       if (object instanceof Map || isHeaders(object)) return copyRecord(textEntries(object), depth);
       if (object instanceof Error) return copyRecord(errorEntries(object), depth);
@@ -147,15 +150,15 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       if (typeof node === 'bigint') return String(node);
       if (typeof node === 'function' || typeof node === 'symbol') return `[${typeof node}]`;
       if (typeof node !== 'object' || node === null) return node;
-      if (open.has(node)) return '[circular]';
+      if (open.includes(node)) return '[circular]';
       if (depth >= maxDepth) return '[too deep]';
-      open.add(node);
+      open.push(node);
       try {
         return copyObject(node, depth);
       } catch {
         return '[unreadable]'; // A getter or proxy that throws must not prevent the rest from being logged.
       } finally {
-        open.delete(node);
+        open.pop();
       }
     };
     return copy(value, 0);

@@ -44,15 +44,12 @@ export class Chain {
     return this.#seq;
   }
 
-  /** Adds a line with these fields, as the inside of a JSON object. */
-  add(fields: string): void {
+  /** Adds a line, given as a JSON object. */
+  add(json: string): void {
     const batch = this.#batch;
-    if (this.#lines === 0) {
-      this.#begin = batch.bytes;
-      batch.addLine(`{"seq":${++this.#seq},${fields},"prev":"${this.#head.hash}"}`);
-    } else {
-      batch.addLine(`{"seq":${++this.#seq},${fields}}`);
-    }
+    if (this.#lines === 0) this.#begin = batch.bytes;
+    const link = this.#lines === 0 ? `,"prev":"${this.#head.hash}"` : '';
+    batch.addLine(`{"seq":${++this.#seq}${link},${json.slice(1)}`);
     this.#lines++;
     if (this.#lines >= maxGroupLines || batch.bytes - this.#begin >= maxGroupBytes) this.closeGroup();
   }

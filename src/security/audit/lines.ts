@@ -1,11 +1,11 @@
-// From what happened to the fields of a line, as the inside of a JSON object. Number, hash and end of a line: chain.ts.
+// From what happened to a line of JSON in ASCII. Its number and its link to other lines are added by chain.ts.
 
 import type { Ended, Refused } from '../../engine/ports.ts';
-import type { Peer, Principal } from '../../protocol/exchange.ts';
+import type { Peer } from '../../protocol/exchange.ts';
 import type { Logger } from '../../protocol/log.ts';
 import { refusalOf } from '../refusals.ts';
 import type { AuditRecord } from './contract.ts';
-import { toAscii, type ValueEncoder } from './values.ts';
+import { type Redaction, toAscii } from './redaction.ts';
 
 /** Methods that are an event by themselves; for the others the line names the method. */
 const events: ReadonlyMap<string, string> = new Map([
@@ -29,135 +29,153 @@ const unrecorded: ReadonlySet<string> = new Set([
 /** Whether a request of this method has a line when all goes well. */
 export const isRecorded = (method: string): boolean => !unrecorded.has(method);
 
-/** Room for the number and the hash that the chain adds to a line. */
-const chainBytes = 128;
+/** What the line of a call is made of. Not the request itself, which may hold megabytes. */
+export interface EndedCall extends Pick<Ended, 'outcome' | 'code' | 'durationMs'> {
+  readonly atMs: number;
+  readonly method: string;
+  readonly name: string | undefined;
+  readonly arguments: unknown;
+  readonly peer: Peer;
+  readonly session: string | undefined;
+  /** Why a guard refused it, where the response is a result. */
+  readonly why: string | undefined;
+}
 
-/** Encodes the fields of lines. */
+export function endedCall({ request, outcome, code, durationMs }: Ended): EndedCall {
+  const { method, name, params, peer, session } = request;
+  const why = outcome === 'failed' ? refusalOf(request) : undefined;
+  return {
+    atMs: Date.now(),
+    method,
+    name: name || undefined,
+    arguments: params['arguments'],
+    peer,
+    session: session?.key || undefined,
+    outcome: why === undefined ? outcome : 'refused',
+    code,
+    why,
+    durationMs,
+  };
+}
+
+/** Room for the number and the hash that the chain adds to a line, and for the names of fields. */
+const otherBytes = 200;
+
+/** Encodes lines. */
 export class LineEncoder {
-  readonly #values: ValueEncoder;
+  readonly #redaction: Redaction;
   readonly #maxBytes: number;
   readonly #logger: Logger;
-  /** The last time that was encoded: formatting a date takes longer than the rest of a line. */
+  /** The last time that was formatted: many lines have the same. */
   #timeMs = Number.NaN;
   #time = '';
 
-  constructor(values: ValueEncoder, maxBytes: number, logger: Logger) {
-    this.#values = values;
-    this.#maxBytes = maxBytes;
+  constructor(redaction: Redaction, maxLineBytes: number, logger: Logger) {
+    this.#redaction = redaction;
+    this.#maxBytes = maxLineBytes - otherBytes;
     this.#logger = logger;
   }
 
   /** The end of a request. */
-  call(ended: Ended): string {
+  call(call: EndedCall): string {
     try {
-      return this.#call(ended);
+      const { method, name, session, outcome, code, why } = call;
+      const event = events.get(method);
+      const begin =
+        this.#begin(event ?? 'request', call.atMs) +
+        (event === undefined ? this.#field('method', method) : '') +
+        this.#caller(call.peer) +
+        this.#field('name', name) +
+        (session === undefined ? '' : `,"session":${toAscii(session)}`);
+      const end =
+        `,"outcome":"${outcome}","ms":${roundMs(call.durationMs)}` +
+        (code === undefined ? '' : `,"code":${code}`) +
+        (why === undefined ? '' : `,"details":{"why":${this.#redaction.text(why)}}`);
+      const args = this.#redaction.arguments(name ?? '', call.arguments);
+      return this.#line(begin, 'arguments', args, end);
     } catch (error) {
       return this.#unencodable(error);
     }
   }
 
   /** A message that was rejected before it became a request. */
-  refusal(refused: Refused): string {
+  refusal({ message, peer, error, code }: Refused): string {
     try {
-      return this.#refusal(refused);
+      const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
+      const name = params?.name;
+      const begin =
+        this.#begin('refusal') +
+        this.#caller(peer) +
+        this.#field('method', typeof method === 'string' ? method : undefined) +
+        this.#field('name', typeof name === 'string' ? name : undefined);
+      return this.#line(
+        `${begin},"outcome":"refused","code":${code}`,
+        'details',
+        this.#redaction.value({ why: error.message }),
+      );
     } catch (error) {
       return this.#unencodable(error);
     }
   }
 
   /** Something that is not a request. */
-  record(record: AuditRecord): string {
+  record({ event, ctx, details, outcome, durationMs }: AuditRecord): string {
     try {
-      return this.#record(record);
+      const session = ctx?.session?.key;
+      const begin =
+        this.#begin(event) +
+        this.#field('principal', ctx?.principal?.id) +
+        this.#field('issuer', ctx?.principal?.issuer) +
+        (session === undefined || session === '' ? '' : `,"session":${toAscii(session)}`) +
+        this.#field('outcome', outcome) +
+        (durationMs === undefined ? '' : `,"ms":${roundMs(durationMs)}`);
+      return this.#line(begin, 'details', details === undefined ? undefined : this.#redaction.value(details));
     } catch (error) {
       return this.#unencodable(error);
     }
   }
 
-  #call({ request, outcome, code, durationMs }: Ended): string {
-    const { method, name, peer, session } = request;
-    const event = events.get(method);
-    const begin =
-      this.#begin(event ?? 'request') +
-      (event === undefined ? this.#text('method', method) : '') +
-      this.#principal(peer.principal) +
-      this.#peer(peer) +
-      this.#text('name', name) +
-      this.#session(session?.key);
-    const why = outcome === 'failed' ? refusalOf(request) : undefined;
-    const end =
-      `,"outcome":"${why === undefined ? outcome : 'refused'}","ms":${roundMs(durationMs)}` +
-      (code === undefined ? '' : `,"code":${code}`) +
-      this.#why(why);
-    const args = this.#values.arguments(name ?? '', request.params['arguments'], this.#roomBeside(begin, end));
-    return args === undefined ? begin + end : `${begin},"arguments":${args}${end}`;
-  }
-
-  #refusal({ message, peer, error, code }: Refused): string {
-    const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
-    const name = params?.name;
-    return (
-      this.#begin('refusal') +
-      this.#principal(peer.principal) +
-      this.#peer(peer) +
-      this.#text('method', typeof method === 'string' ? method : undefined) +
-      this.#text('name', typeof name === 'string' ? name : undefined) +
-      `,"outcome":"refused","code":${code}` +
-      this.#why(error.message)
-    );
-  }
-
-  #record({ event, ctx, details, outcome, durationMs }: AuditRecord): string {
-    const fields =
-      this.#begin(event) +
-      this.#principal(ctx?.principal) +
-      this.#session(ctx?.session?.key) +
-      this.#text('outcome', outcome) +
-      (durationMs === undefined ? '' : `,"ms":${roundMs(durationMs)}`);
-    if (details === undefined) return fields;
-    return `${fields},"details":${this.#values.value(details, this.#roomBeside(fields))}`;
-  }
-
   /** In place of a line that cannot be encoded: something happened, and when. */
   #unencodable(error: unknown): string {
     this.#logger.error('a line of the audit log cannot be encoded', { error });
-    return this.#begin('unencodable');
+    return `${this.#begin('unencodable')}}`;
   }
 
-  /** How much is left of a line for arguments or details. */
-  #roomBeside(begin: string, end = ''): number {
-    return this.#maxBytes - chainBytes - begin.length - end.length;
+  #begin(event: string, atMs = Date.now()): string {
+    return `{"time":"${this.#format(atMs)}","event":${this.#redaction.text(event)}`;
   }
 
-  #begin(event: string): string {
-    const nowMs = Date.now();
-    if (nowMs !== this.#timeMs) {
-      this.#timeMs = nowMs;
-      this.#time = new Date(nowMs).toISOString();
+  #caller({ principal, transport, address }: Peer): string {
+    return (
+      this.#field('principal', principal?.id) +
+      this.#field('issuer', principal?.issuer) +
+      `,"transport":"${transport}"` +
+      this.#field('address', address)
+    );
+  }
+
+  #field(name: string, text: string | undefined): string {
+    return text === undefined ? '' : `,"${name}":${this.#redaction.text(text)}`;
+  }
+
+  /** Only `value` can be too long for a line; it becomes a text with its beginning. */
+  #line(begin: string, name: 'arguments' | 'details', value: unknown, end = ''): string {
+    if (value === undefined) return `${begin}${end}}`;
+    const json = toAscii(value);
+    const room = this.#maxBytes - begin.length - end.length;
+    if (json.length <= room) return `${begin},"${name}":${json}${end}}`;
+    const marker = `... [truncated: ${json.length} bytes]`;
+    // In a text, quotes and backslashes take two characters.
+    const text = toAscii(json.slice(0, Math.max(0, Math.floor(room / 2) - marker.length)) + marker);
+    return `${begin},"${name}":${name === 'details' ? `{"truncated":${text}}` : text}${end}}`;
+  }
+
+  #format(timeMs: number): string {
+    if (timeMs !== this.#timeMs) {
+      this.#timeMs = timeMs;
+      this.#time = new Date(timeMs).toISOString();
     }
-    return `"time":"${this.#time}","event":${this.#values.text(event)}`;
-  }
-
-  #text(field: string, text: string | undefined): string {
-    return text === undefined || text === '' ? '' : `,"${field}":${this.#values.text(text)}`;
-  }
-
-  #why(why: string | undefined): string {
-    return why === undefined ? '' : `,"details":{"why":${this.#values.text(why)}}`;
-  }
-
-  #peer({ transport, address }: Peer): string {
-    return this.#text('transport', transport) + this.#text('address', address);
-  }
-
-  /** A random name, not a credential: the id that clients send is sealed and is in no log. */
-  #session(key: string | undefined): string {
-    return key === undefined || key === '' ? '' : `,"session":${toAscii(key)}`;
-  }
-
-  #principal(principal: Principal | undefined): string {
-    if (principal === undefined) return '';
-    return this.#text('principal', principal.id) + this.#text('issuer', principal.issuer);
+    return this.#time;
   }
 }
 

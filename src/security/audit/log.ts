@@ -10,10 +10,10 @@ import { type Authenticate, isDenied, type Verdict } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
 import type { AuditHead, AuditLog, AuditOptions, AuditRecord, AuditStatus } from './contract.ts';
 import { EventLimit } from './event-limit.ts';
-import { isRecorded, LineEncoder } from './lines.ts';
+import { endedCall, isRecorded, LineEncoder } from './lines.ts';
 import { openLog } from './open.ts';
+import { createRedaction } from './redaction.ts';
 import { auditSandbox } from './spawns.ts';
-import { createValueEncoder } from './values.ts';
 import type { AuditWriter } from './writer.ts';
 
 const kibibyte = 1024;
@@ -38,7 +38,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
   if (maxLineBytes < minLineBytes) throw new RangeError(`maxLineBytes must be at least ${minLineBytes}`);
   if (maxTotalBytes < 2 * maxFileBytes) throw new RangeError('maxTotalBytes must be at least twice maxFileBytes');
   const { directory, logger } = options;
-  const lines = new LineEncoder(createValueEncoder(options), maxLineBytes, logger ?? silentLogger);
+  const lines = new LineEncoder(createRedaction(options), maxLineBytes, logger ?? silentLogger);
   const files = { directory, name, maxFileBytes, maxTotalBytes, maxFiles };
   const { writer, claim } = await openLog({ ...files, sync, failureMode, maxQueuedBytes, minFreeBytes, logger }, lines);
   let closing: Promise<void> | undefined;
@@ -62,7 +62,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
     flush: () => writer.flush(),
 
     install(server: Server): void {
-      const calls = new CallRecorder(writer, lines, failureMode === 'closed');
+      const calls = new CallRecorder(writer, failureMode === 'closed');
       server.around(sync === 'always' ? calls.recordBeforeResponse : calls.admit);
       server.observe({
         ended: (ended) => calls.record(ended),
@@ -104,21 +104,20 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
 /** Records calls, and rejects those that could not be recorded. */
 class CallRecorder {
   readonly #writer: AuditWriter;
-  readonly #lines: LineEncoder;
   readonly #failsClosed: boolean;
   /** Requests that have their line already, or get none, with the outcome that is settled. */
   readonly #settled = new WeakMap<RequestInfo, Ended['outcome']>();
 
-  constructor(writer: AuditWriter, lines: LineEncoder, failsClosed: boolean) {
+  constructor(writer: AuditWriter, failsClosed: boolean) {
     this.#writer = writer;
-    this.#lines = lines;
     this.#failsClosed = failsClosed;
   }
 
   record(ended: Ended): void {
     const { request, outcome } = ended;
     if (outcome !== 'refused' && !isRecorded(request.method)) return;
-    if (this.#settled.get(request) !== outcome) this.#writer.add(this.#lines.call(ended));
+    if (this.#settled.get(request) === outcome) return;
+    this.#writer.addCall(endedCall(ended));
   }
 
   /** Middleware: rejects a call before it runs while lines cannot be written. */
@@ -163,7 +162,7 @@ class CallRecorder {
     const endedAtMs = monotonicMs();
     const code = failure instanceof WireError ? failure.code : undefined;
     const ended = { request, outcome, durationMs: endedAtMs - request.startedAtMs, endedAtMs };
-    this.#writer.add(this.#lines.call(code === undefined ? ended : { ...ended, code }));
+    this.#writer.addCall(endedCall(code === undefined ? ended : { ...ended, code }));
     this.#settled.set(request, outcome);
     await this.#writer.flush(true);
   }

@@ -7,7 +7,7 @@ import { silentLogger } from '../../protocol/log.ts';
 import { hashGroup, origin } from './chain.ts';
 import { LogFile } from './file.ts';
 import { LineEncoder } from './lines.ts';
-import { createValueEncoder } from './values.ts';
+import { createRedaction } from './redaction.ts';
 import { AuditWriter } from './writer.ts';
 
 /** A file on a disk that fails when told to, in the middle of a write too. */
@@ -57,7 +57,7 @@ function writerOn(
   const infinite = Number.POSITIVE_INFINITY;
   const limits = { maxFileBytes: infinite, maxTotalBytes: infinite, maxFiles: infinite };
   const file = new LogFile({ directory, name: 'audit', ...limits }, handle as unknown as FileHandle, 0);
-  const lines = new LineEncoder(createValueEncoder({}), 32 * 1024, silentLogger);
+  const lines = new LineEncoder(createRedaction({}), 32 * 1024, silentLogger);
   const options = { sync, failureMode: 'closed', maxQueuedBytes, minFreeBytes: 0, logger } as const;
   return new AuditWriter({ ...options, confirmClaim: () => {} }, lines, origin, file);
 }
@@ -204,7 +204,7 @@ test('while the disk is full, the bytes that wait are bounded, and what was drop
   for (let n = 0; n < 1_000; n++) writer.record(mark(n));
   expect(writer.queuedBytes).toBeLessThanOrEqual(20_000);
   expect(writer.failure).toBe('the disk does not keep up');
-  await writer.check();
+  await expect(writer.flush(true)).rejects.toThrow('no space left');
   expect(writer.failure).toContain('no space left');
   for (let n = 0; n < 1_000; n++) writer.record(mark(n));
   expect(writer.queuedBytes).toBeLessThanOrEqual(20_000);
@@ -212,8 +212,8 @@ test('while the disk is full, the bytes that wait are bounded, and what was drop
   expect(dropped).toBeGreaterThan(1_500);
 
   file.room = Number.POSITIVE_INFINITY;
-  await writer.check();
-  expect(writer.failure).toBeUndefined();
+  await writer.flush();
+  await vi.waitFor(() => expect(writer.failure).toBeUndefined());
   await writer.close();
   const lines = file.bytes.toString('utf8').trimEnd().split('\n');
   expect(lines).toHaveLength(2_000 - dropped + 1);

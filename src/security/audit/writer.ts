@@ -7,7 +7,7 @@ import { Chain } from './chain.ts';
 import type { AuditHead, AuditRecord, FailureMode, SyncPolicy } from './contract.ts';
 import { beginsGroup } from './entry.ts';
 import type { LogFile } from './file.ts';
-import type { LineEncoder } from './lines.ts';
+import type { EndedCall, LineEncoder } from './lines.ts';
 
 export interface WriterOptions {
   readonly sync: SyncPolicy;
@@ -25,6 +25,14 @@ const collectMs = 100;
 const checkEveryMs = 1_000;
 /** So much is written without collecting any longer. */
 const largeBatchBytes = 1024 * 1024;
+/**
+ * Calls are encoded so many at a time: code that runs once per call has left the processor's caches by the next one.
+ * MEASURED
+ */
+const maxPendingCalls = 64;
+/** Only small calls wait: a caller must not make us hold large arguments. */
+const maxPendingValues = 16;
+const maxPendingChars = 256;
 /** How long `close` waits for a disk that does not take the last lines. */
 const maxCloseMs = 2_000;
 
@@ -44,6 +52,8 @@ export class AuditWriter {
   readonly #file: LogFile;
   readonly #batch = new Batch();
   readonly #chain: Chain;
+  /** Small calls that are not encoded yet. */
+  #pending: EndedCall[] = [];
   /** How many lines were added, how many of them are written, and how many of these are safe. */
   #added = 0;
   #written = 0;
@@ -62,8 +72,11 @@ export class AuditWriter {
   /** Done when the run at hand is. */
   #run: Promise<void> = Promise.resolve();
   #syncWanted = false;
-  /** Why the last run failed, or why there should be no more calls. */
+  /** Those who wait for a look at the file and the disk. */
+  #checking: (() => void)[] = [];
+  /** Why the last run failed. */
   #error: string | undefined;
+  #isSpaceLow = false;
   #reported: string | undefined;
 
   constructor(options: WriterOptions, lines: LineEncoder, head: AuditHead, file: LogFile) {
@@ -76,6 +89,7 @@ export class AuditWriter {
   }
 
   get head(): AuditHead {
+    this.#encodePending();
     this.#chain.closeGroup();
     return this.#chain.head;
   }
@@ -101,8 +115,10 @@ export class AuditWriter {
    * that run already.
    */
   get failure(): string | undefined {
+    const { minFreeBytes, maxQueuedBytes } = this.#options;
     if (this.#error !== undefined) return this.#error;
-    return this.queuedBytes > this.#options.maxQueuedBytes / 2 ? 'the disk does not keep up' : undefined;
+    if (this.#isSpaceLow) return `the disk has less than ${minFreeBytes} bytes left`;
+    return this.queuedBytes > maxQueuedBytes / 2 ? 'the disk does not keep up' : undefined;
   }
 
   /** Ends a line that the last writer did not. */
@@ -112,16 +128,43 @@ export class AuditWriter {
 
   /** Adds a line about something that is not a request. */
   record(record: AuditRecord): void {
+    const json = this.#lines.record(record);
+    this.#encodePending();
     if (beginsGroup(record.event)) this.#chain.closeGroup();
-    this.add(this.#lines.record(record));
+    this.#append(json);
   }
 
-  /** Adds a line with these fields. It is dropped, and counted, when too many bytes wait already. */
-  add(fields: string): void {
+  /** Adds a line, given as a JSON object. */
+  add(json: string): void {
+    this.#encodePending();
+    this.#append(json);
+  }
+
+  /** Adds the line of a call. */
+  addCall(call: EndedCall): void {
+    if (!isSmall(call)) return this.add(this.#lines.call(call));
+    this.#pending.push(call);
+    if (this.#pending.length >= maxPendingCalls) this.#encodePending();
+    this.#writeSoon();
+  }
+
+  #encodePending(): void {
+    if (this.#pending.length === 0) return;
+    const calls = this.#pending;
+    this.#pending = [];
+    for (const call of calls) this.#append(this.#lines.call(call));
+  }
+
+  /** A line is dropped, and counted, when too many bytes wait already. */
+  #append(json: string): void {
     if (this.#isClosed) return;
-    if (this.queuedBytes + fields.length > this.#options.maxQueuedBytes) return count(this.#dropped);
-    this.#chain.add(fields);
+    if (this.queuedBytes + json.length > this.#options.maxQueuedBytes) return count(this.#dropped);
+    this.#chain.add(json);
     this.#added++;
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
     this.#timer ??= setTimeout(this.#write, collectMs);
   }
 
@@ -132,7 +175,11 @@ export class AuditWriter {
 
   /** Looks at the disk now. Resolves when `failure` is up to date. */
   check(): Promise<void> {
-    return this.#start();
+    if (this.#isClosed) return Promise.resolve();
+    return new Promise((done) => {
+      this.#checking.push(done);
+      void this.#start();
+    });
   }
 
   /**
@@ -140,6 +187,7 @@ export class AuditWriter {
    * disk fails it waits; `impatient` rejects instead.
    */
   flush(impatient = false): Promise<void> {
+    this.#encodePending();
     const until = this.#added;
     if (this.#isSafe(until)) return Promise.resolve();
     return new Promise((done, reject) => {
@@ -174,13 +222,14 @@ export class AuditWriter {
 
   readonly #write = (): void => {
     this.#timer = undefined;
-    // A failing disk is tried again by the other timer.
+    // A failing disk is tried again with the next check.
     if (this.#error === undefined) void this.#start();
   };
 
   readonly #check = (): void => {
+    this.#encodePending();
     if (this.#options.sync === 'interval' && this.#synced < this.#added) this.#syncWanted = true;
-    void this.#start();
+    void this.check();
     this.#report();
   };
 
@@ -188,46 +237,49 @@ export class AuditWriter {
     if (!this.#running && !this.#isClosed) {
       this.#running = true;
       this.#run = this.#writeAll().then(
-        (obstacle) => this.#succeeded(obstacle),
+        () => this.#succeeded(),
         (error: unknown) => this.#failed(error),
       );
     }
     return this.#run;
   }
 
-  #succeeded(obstacle: string | undefined): void {
+  #succeeded(): void {
     this.#running = false;
-    this.#error = obstacle;
+    this.#error = undefined;
     this.#report();
-    if (obstacle === undefined) this.#recordGaps();
-    if (this.#waiting.length > 0) void this.#start();
-    else if (this.#batch.lines > 0) this.#timer ??= setTimeout(this.#write, collectMs);
+    if (this.failure === undefined) this.#recordGaps();
+    if (this.#batch.lines > 0) this.#writeSoon();
   }
 
   #failed(error: unknown): void {
     this.#running = false;
     this.#error = error instanceof Error ? error.message : String(error);
     this.#report();
+    for (const done of this.#checking.splice(0)) done();
     for (const { failed } of this.#waiting) failed?.(error);
     this.#waiting = this.#waiting.filter(({ failed }) => failed === undefined);
   }
 
-  /** Writes what there is. Returns why no more should come, though all of it is written. */
-  async #writeAll(): Promise<string | undefined> {
+  async #writeAll(): Promise<void> {
     do {
-      await this.#followFile();
+      if (this.#checking.length > 0) await this.#lookAtDisk();
+      this.#encodePending();
       this.#chain.closeGroup();
       if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
       await this.#writeBatch();
       if (this.#options.sync === 'always' || (this.#syncWanted && this.#options.sync !== 'never')) await this.#sync();
       this.#wake();
       if (this.#file.isFull) await this.#rotate();
-    } while (this.#waiting.length > 0 || this.#batch.bytes >= largeBatchBytes);
+    } while (this.#waiting.length + this.#checking.length > 0 || this.#batch.bytes >= largeBatchBytes);
     this.#syncWanted = false;
-    const { minFreeBytes } = this.#options;
-    return (await this.#file.freeBytes()) < minFreeBytes
-      ? `the disk has less than ${minFreeBytes} bytes left`
-      : undefined;
+  }
+
+  async #lookAtDisk(): Promise<void> {
+    const count = this.#checking.length;
+    await this.#followFile();
+    this.#isSpaceLow = (await this.#file.freeBytes()) < this.#options.minFreeBytes;
+    for (const done of this.#checking.splice(0, count)) done();
   }
 
   async #writeBatch(): Promise<void> {
@@ -311,4 +363,18 @@ const consequences: Readonly<Record<FailureMode, string>> = {
 function count(counter: { total: number; unreported: number }): void {
   counter.total++;
   counter.unreported++;
+}
+
+function isSmall({ name = '', arguments: args }: EndedCall): boolean {
+  if (name.length > maxPendingChars) return false;
+  if (typeof args !== 'object' || args === null) return args === undefined;
+  let count = 0;
+  for (const key in args) {
+    if (++count > maxPendingValues || key.length > maxPendingChars) return false;
+    const value = (args as Record<string, unknown>)[key];
+    if (typeof value === 'string' ? value.length > maxPendingChars : typeof value === 'object' && value !== null) {
+      return false;
+    }
+  }
+  return true;
 }

@@ -1,5 +1,4 @@
-// How values from outside are encoded: as JSON in ASCII, without secrets, never with what a clipboard holds, and never
-// longer than a line may be.
+// What the log may hold of values from outside: no secrets, never what a clipboard holds, and no long texts.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../schema/index.ts';
@@ -17,19 +16,19 @@ const maxDepth = 8;
 /** Whatever a clipboard tool is called, its arguments may be a password that somebody just copied. */
 const clipboardRules: readonly FieldRule[] = [{ tools: ['*clipboard*', '*Clipboard*', '*clip_*'], hide: ['*'] }];
 
-/** Encodes values for the log. */
-export interface ValueEncoder {
+/** Makes values from outside fit for the log. */
+export interface Redaction {
   /** The arguments of a tool; undefined when they are not to be written. */
-  arguments(tool: string, args: unknown, maxChars: number): string | undefined;
+  arguments(tool: string, args: unknown): unknown;
   /** Any other value. */
-  value(value: unknown, maxChars: number): string;
-  /** A short text from outside. */
+  value(value: unknown): unknown;
+  /** A short text, as JSON in ASCII. */
   text(text: string): string;
 }
 
-export function createValueEncoder(
+export function createRedaction(
   options: Pick<AuditOptions, 'arguments' | 'fields' | 'secretKeys' | 'secretPatterns'>,
-): ValueEncoder {
+): Redaction {
   const redactor = createRedactor({
     keys: options.secretKeys ?? [],
     patterns: options.secretPatterns ?? [],
@@ -43,27 +42,25 @@ export function createValueEncoder(
   const mode = options.arguments ?? 'redacted';
   const texts = new Map<string, string>();
 
-  const encode = (value: unknown, maxChars: number): string => truncate(toAscii(redactor.redact(value)), maxChars);
-
   return {
-    arguments(tool, args, maxChars) {
+    arguments(tool, args) {
       if (mode === 'none' || args === undefined) return undefined;
-      if (mode === 'digest') return `"sha256:${hash('sha256', canonicalJson(args), 'hex')}"`;
+      if (mode === 'digest') return `sha256:${hash('sha256', canonicalJson(args), 'hex')}`;
       const hidden = hiddenOf(tool);
-      return encode(hidden === undefined ? args : hideFields(args, hidden), maxChars);
+      return redactor.redact(hidden === undefined ? args : hideFields(args, hidden));
     },
-    value: encode,
+    value: redactor.redact,
     text(text) {
-      let encoded = texts.get(text);
-      if (encoded === undefined) {
-        encoded = toAscii(redactor.redactText(text));
+      let redacted = texts.get(text);
+      if (redacted === undefined) {
+        redacted = toAscii(redactor.redactText(text));
         // The same few names come again and again; names that a caller invents must not fill memory.
         if (text.length <= maxCachedChars) {
           if (texts.size >= maxCached) texts.clear();
-          texts.set(text, encoded);
+          texts.set(text, redacted);
         }
       }
-      return encoded;
+      return redacted;
     },
   };
 }
@@ -72,26 +69,18 @@ const maxCached = 1000;
 const maxCachedChars = 128;
 
 /** What is not a printable character of ASCII. */
-const notAscii = /[^ -~]/g;
+const nonAscii = /[^ -~]/;
+const everyNonAscii = /[^ -~]/g;
 
 /**
  * JSON with everything beyond ASCII escaped: in the file itself no letter passes for another, none changes the direction
  * of writing, and none is a command for a terminal.
  */
 export function toAscii(value: unknown): string {
-  const json = JSON.stringify(value) ?? 'null';
-  return json.replace(notAscii, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const json = JSON.stringify(value);
+  if (!nonAscii.test(json)) return json;
+  return json.replace(everyNonAscii, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
-
-/** JSON that is too long becomes a text with its beginning and a marker. */
-function truncate(json: string, maxChars: number): string {
-  if (json.length <= maxChars) return json;
-  // In a text, quotes and backslashes take two characters.
-  const begin = json.slice(0, Math.max(0, Math.floor(maxChars / 2) - marker(json).length));
-  return JSON.stringify(`${begin}${marker(json)}`);
-}
-
-const marker = ({ length }: string): string => `... [truncated: ${length} bytes]`;
 
 function compileFields(rules: readonly FieldRule[]): (tool: string) => ReadonlySet<string> | undefined {
   const compiled: readonly (readonly [Glob, readonly string[]])[] = rules.map(({ tools, hide }) => [
