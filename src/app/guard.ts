@@ -4,6 +4,7 @@ import type { Logger } from '../protocol/log.ts';
 import { systemReason } from '../protocol/system-reasons.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import type { Settled } from './config/settle.ts';
+import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
 import { Mistake } from './mistake.ts';
 import { basename, dirname, statSync } from './node-modules.ts';
@@ -16,19 +17,27 @@ export function auditPlace(file: string): { readonly directory: string; readonly
 /** Opens the audit log; undefined if it is disabled. */
 export async function openAudit({ settings, values }: Settled, logger: Logger): Promise<AuditLog | undefined> {
   if (settings.audit === undefined || values.get('audit.enabled')?.value !== true) return undefined;
-  const { file, fsync } = settings.audit;
+  const { file, fsync, failureMode, maxTotalBytes } = settings.audit;
   const place = auditPlace(file);
   refuseSharedFolder(place.directory);
   const { openAuditLog } = await import('../security/audit/index.ts');
   try {
     makeFolder(place.directory);
-    return await openAuditLog({ ...place, sync: fsync, logger });
+    return await openAuditLog({ ...place, sync: fsync, failureMode, maxTotalBytes, logger });
   } catch (error) {
     const why = systemReason(error, 'folder') ?? (error as Error).message;
     throw new Mistake(
       `The audit log ${file} cannot be opened: ${why}\nChoose another file with --audit FILE, or disable it with "audit": { "enabled": false }`,
     );
   }
+}
+
+/** How the audit log is doing. */
+export function auditHealth({ status: { failure, failureMode } }: AuditLog): Health {
+  if (failure === undefined) return { status: 'ok' };
+  return failureMode === 'open'
+    ? { status: 'degraded', detail: `cannot be written: ${failure}. Calls are run without being recorded` }
+    : { status: 'failed', detail: `cannot be written: ${failure}. Calls are rejected until it can` };
 }
 
 /** Users who can write to a folder can replace its files, and a log that can be replaced proves nothing. */

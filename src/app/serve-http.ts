@@ -74,11 +74,13 @@ function chosen({ settings, values }: Settled): HttpOptions {
   };
 }
 
-/** Authentication; failures are recorded in the audit log, if there is one. */
+/** Rejected clients are in the audit log, where there is one, and probes see whether it can be written. */
 function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
-  if (authentication === undefined) return {};
+  const monitors = audit === undefined ? {} : { monitors: [audit.monitor] };
+  if (authentication === undefined) return monitors;
   const { authenticate, routes } = authentication;
   return {
+    ...monitors,
     authenticate: audit === undefined ? authenticate : audit.authentication(authenticate),
     routes: [...(ready.http?.routes ?? []), ...routes],
   };

@@ -6,7 +6,7 @@ import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
 import type { Authentication } from './authentication.ts';
 import type { Asked, Settled } from './config/settle.ts';
-import { openAudit } from './guard.ts';
+import { auditHealth, openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
 import { Mistake } from './mistake.ts';
@@ -42,6 +42,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const profile = await row.load();
   const health = new HealthRegistry(knownFolders(settled));
   const audit = await openAudit(settled, logger);
+  if (audit !== undefined) health.add('audit', () => auditHealth(audit));
   const ready = await letGo(audit, async () => {
     const pack = await lastingOf(settings, logger);
     return letGo(pack, async () => {

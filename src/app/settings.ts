@@ -38,6 +38,10 @@ export interface NetworkBounds {
 export interface AuditSettings {
   readonly file: string;
   readonly fsync: 'always' | 'interval' | 'never';
+  /** What happens to calls while the log cannot be written: rejected, or run unrecorded. */
+  readonly failureMode: 'closed' | 'open';
+  /** All files of the log together; undefined = the default of the log. */
+  readonly maxTotalBytes: number | undefined;
 }
 
 /** One plugin of the configuration: its source, its grants and its options. */

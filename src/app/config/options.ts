@@ -2,7 +2,7 @@
 // the schema of the file are built from these rows; settings.ts says what the values mean.
 
 /** How a value is written on the command line and in the environment. */
-export type OptionKind = 'text' | 'path' | 'number' | 'switch' | 'texts' | 'paths' | 'tree';
+export type OptionKind = 'text' | 'path' | 'number' | 'bytes' | 'switch' | 'texts' | 'paths' | 'tree';
 
 export interface Option {
   /** Key in the configuration file, with dots. */
@@ -80,6 +80,19 @@ export const options: readonly Option[] = [
     section: 'file',
     oneOf: ['always', 'interval', 'never'],
     about: 'when audit lines are flushed to disk',
+  },
+  {
+    key: 'audit.failureMode',
+    kind: 'text',
+    section: 'file',
+    oneOf: ['closed', 'open'],
+    about: 'while audit lines cannot be written, calls are rejected (closed) or run unrecorded (open)',
+  },
+  {
+    key: 'audit.maxTotalBytes',
+    kind: 'bytes',
+    section: 'file',
+    about: 'the size of all files of the audit log together; the oldest are deleted',
   },
   {
     key: 'policy',

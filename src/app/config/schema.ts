@@ -91,6 +91,8 @@ function schemaOf({ key, kind, about, oneOf, security }: Option): JsonSchema {
       return { type: 'boolean', description };
     case 'number':
       return { type: 'integer', minimum: 0, maximum: 65_535, description };
+    case 'bytes':
+      return { type: 'integer', minimum: 1, description };
     case 'text':
     case 'path':
       return { type: 'string', minLength: 1, ...choice, description };

@@ -74,6 +74,7 @@ export async function settle(asked: Asked): Promise<Settled> {
 
 const builtIn: Readonly<Record<string, unknown>> = {
   'audit.fsync': 'interval',
+  'audit.failureMode': 'closed',
   packs: {},
   plugins: [],
   'http.enabled': false,
@@ -177,7 +178,15 @@ function toSettings(values: Values): Settings {
     allowedCommands: commands,
     // --allow-command implies --enable commands.
     enable: { commands: enable.includes('commands') || commands !== undefined, workers: enable.includes('workers') },
-    audit: get('audit.enabled') === false ? undefined : { file: get('audit.file'), fsync: get('audit.fsync') },
+    audit:
+      get('audit.enabled') === false
+        ? undefined
+        : {
+            file: get('audit.file'),
+            fsync: get('audit.fsync'),
+            failureMode: get('audit.failureMode'),
+            maxTotalBytes: get('audit.maxTotalBytes'),
+          },
     policy: get('policy'),
     packs: get('packs'),
     plugins: get<readonly PluginSettings[]>('plugins').filter(({ enabled }) => enabled !== false),

@@ -40,6 +40,8 @@ export function parseWords(
       return parseSwitch(last, where);
     case 'number':
       return parsePort(last, where);
+    case 'bytes':
+      return parseBytes(last, where);
     case 'path':
       return resolvePath(notEmpty(last, where));
     case 'paths':
@@ -65,6 +67,11 @@ function parsePort(word: string, where: string): number {
   const number = Number(word);
   if (/^\d{1,5}$/.test(word) && number <= 65_535) return number;
   throw new Mistake(`${where} must be a number from 0 to 65535, not ${JSON.stringify(word)}`);
+}
+
+function parseBytes(word: string, where: string): number {
+  if (/^[1-9]\d{0,14}$/.test(word)) return Number(word);
+  throw new Mistake(`${where} must be a number of bytes, not ${JSON.stringify(word)}`);
 }
 
 function oneOf({ oneOf: words }: Option, word: string, where: string): string {

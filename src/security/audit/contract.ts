@@ -4,6 +4,7 @@ import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
+import type { PartStatus } from '../../protocol/monitor.ts';
 import type { Authenticate } from '../auth/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';
 
@@ -106,6 +107,8 @@ export interface AuditLog extends Pack<Server> {
   readonly path: string;
   readonly head: AuditHead;
   readonly status: AuditStatus;
+  /** The same for `serveHttp({ monitors })`. */
+  monitor(): PartStatus;
   /** Records every call, refusal and read of a server from here on; `server.use` calls it. */
   install(server: Server): void;
   /** Records whom an authenticator turns away. */

@@ -14,6 +14,7 @@ import { endedCall, isRecorded, LineEncoder } from './lines.ts';
 import { openLog } from './open.ts';
 import { createRedaction } from './redaction.ts';
 import { auditSandbox } from './spawns.ts';
+import { monitorOf, statusOf } from './status.ts';
 import type { AuditWriter } from './writer.ts';
 
 const kibibyte = 1024;
@@ -55,9 +56,9 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
       return writer.head;
     },
     get status(): AuditStatus {
-      const { failure, queuedBytes, rejectedCalls, droppedLines } = writer;
-      return { failure, failureMode, queuedBytes, rejectedCalls, droppedLines };
+      return statusOf(writer, failureMode);
     },
+    monitor: () => monitorOf(statusOf(writer, failureMode)),
     record,
     flush: () => writer.flush(),
 

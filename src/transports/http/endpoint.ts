@@ -88,7 +88,7 @@ export class Endpoint {
     });
     const { healthPath = '/health', metricsPath, routes = [] } = options;
     if (metricsPath !== undefined) {
-      this.metrics = new HttpMetrics(host, this.state, this.sessions.live);
+      this.metrics = new HttpMetrics(host, this.state, this.sessions.live, options.monitors);
       addMetrics(this, metricsPath, this.metrics);
     }
     for (const route of routes) addExtraRoute(this, route);

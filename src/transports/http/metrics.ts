@@ -1,6 +1,7 @@
 // Figures for Prometheus, in its text format: what was asked, how it ended, what is open. Counts only when enabled.
 
 import type { CallEnd, SessionHost } from '../../protocol/exchange.ts';
+import type { Monitor } from '../../protocol/monitor.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { LiveSessions } from './live-session.ts';
@@ -40,15 +41,17 @@ export class HttpMetrics {
   readonly #responses = new Map<number, number>();
   readonly #state: EndpointState;
   readonly #live: LiveSessions;
+  readonly #monitors: readonly Monitor[];
   readonly #startedAt = Date.now();
   readonly #stop: () => void;
   /** Filled in by whoever owns the sockets. */
   connections: () => number = () => 0;
   webSockets: () => number = () => 0;
 
-  constructor(host: SessionHost, state: EndpointState, live: LiveSessions) {
+  constructor(host: SessionHost, state: EndpointState, live: LiveSessions, monitors: readonly Monitor[] = []) {
     this.#state = state;
     this.#live = live;
+    this.#monitors = monitors;
     this.#stop = host.observe({ ended: (end) => this.#ended(end) });
   }
 
@@ -102,6 +105,10 @@ export class HttpMetrics {
     );
     head('mooring_http_dropped_streams_total', 'counter', 'Streams cut off because their reader fell behind.');
     lines.push(`mooring_http_dropped_streams_total ${this.#state.beat.dropped}`);
+    for (const { name, type, help, value } of this.#monitors.flatMap((monitor) => monitor().metrics)) {
+      head(name, type, help);
+      lines.push(`${name} ${value}`);
+    }
     gauge('mooring_uptime_seconds', 'Time since the start.', (Date.now() - this.#startedAt) / 1000);
     return `${lines.join('\n')}\n`;
   }

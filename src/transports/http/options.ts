@@ -2,6 +2,7 @@
 
 import type { Principal } from '../../protocol/exchange.ts';
 import type { Logger } from '../../protocol/log.ts';
+import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, ExpiringStore, Sealer } from '../../protocol/ports.ts';
 import type { HttpRequest } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
@@ -78,6 +79,8 @@ export interface EndpointOptions {
   readonly healthPath?: string | false;
   /** Where Prometheus collects figures, for instance `/metrics`. Default: off. */
   readonly metricsPath?: string;
+  /** Parts of the server that show in health and metrics, such as the `monitor` of an audit log. */
+  readonly monitors?: readonly Monitor[];
   readonly compat?: CompatOptions;
   readonly routes?: readonly ExtraRoute[];
   readonly logger?: Logger;

@@ -9,14 +9,19 @@ const pageHeaders = ['Cache-Control', 'no-store'];
 const json = ['Content-Type', 'application/json', ...pageHeaders];
 
 /**
- * `path`, `path/ready` and `/readyz` say whether to send requests here: 503 once the server is closing, and while it is
- * overloaded. `path/live` and `/livez` only say that the process answers. All are open to anybody and tell nothing else.
+ * `path`, `path/ready` and `/readyz` say whether to send requests here: 503 once the server is closing, and while it or
+ * a part of it cannot serve them. `path/live` and `/livez` only say that the process answers. All are open to anybody and tell nothing else.
  */
 export function addHealth(endpoint: Endpoint, path: string): void {
   const ready = (exchange: HttpExchange): void => {
     if (endpoint.draining) exchange.respond(503, json, '{"status":"draining"}');
     else if (endpoint.state.overloaded) exchange.respond(503, [...json, 'Retry-After', '1'], '{"status":"overloaded"}');
-    else exchange.respond(200, json, '{"status":"healthy"}');
+    else {
+      const found = new Set(endpoint.options.monitors?.map((monitor) => monitor().status));
+      const status = worstFirst.find((each) => found.has(each)) ?? 'healthy';
+      const headers = status === 'unavailable' ? [...json, 'Retry-After', '1'] : json;
+      exchange.respond(status === 'unavailable' ? 503 : 200, headers, JSON.stringify({ status }));
+    }
   };
   const live = (exchange: HttpExchange): void => exchange.respond(200, json, '{"status":"alive"}');
   const probes = { [path]: ready, [`${path}/ready`]: ready, [`${path}/live`]: live, '/readyz': ready, '/livez': live };
@@ -26,6 +31,8 @@ export function addHealth(endpoint: Endpoint, path: string): void {
     endpoint.addRoute(at, { methods, allow: 'GET, HEAD', public: true, whileClosing: true });
   }
 }
+
+const worstFirst = ['unavailable', 'degraded'] as const;
 
 export function addMetrics(endpoint: Endpoint, path: string, metrics: HttpMetrics): void {
   endpoint.addRoute(path, {
