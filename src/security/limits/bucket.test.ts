@@ -43,7 +43,7 @@ test('either all of several buckets give a token, or none does', () => {
 test('ever new keys do not fill memory, and buckets in use outlive full ones', () => {
   const store = createMemoryBuckets(100);
   for (let n = 0; n < 2; n++) store.find([bucket('busy', 2, 1_000_000)]).take(1_000);
-  for (let n = 0; n < 10_000; n++) store.find([bucket(`stranger ${n}`, 2, 0.01)]).take(1_000 + n);
+  for (let n = 0; n < 10_000; n++) store.find([bucket(`caller ${n}`, 2, 0.01)]).take(1_000 + n);
   expect(store.find([bucket('busy', 2, 1_000_000)]).take(12_000)).toBeGreaterThan(0);
 });
 
@@ -51,7 +51,7 @@ test('evicted buckets are recreated and shared by key', () => {
   const store = createMemoryBuckets(10);
   const kept = store.find([bucket('a', 2, 1_000)]);
   for (let n = 0; n < 2; n++) expect(kept.take(0)).toBe(0);
-  for (let n = 0; n < 100; n++) store.find([bucket(`stranger ${n}`, 2, 1_000_000)]).take(0);
+  for (let n = 0; n < 100; n++) store.find([bucket(`caller ${n}`, 2, 1_000_000)]).take(0);
   expect(kept.take(0)).toBe(0);
   expect(store.find([bucket('a', 2, 1_000)]).take(0)).toBe(0);
   expect(kept.take(0)).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ test('many unknown callers do not evict a busy bucket, however old it is', () =>
   const store = createMemoryBuckets(100);
   const everybody = bucket('everybody', 50, 1_000);
   let granted = 0;
-  for (let n = 0; n < 5_000; n++) if (store.find([everybody, bucket(`stranger ${n}`)]).take(n / 1_000) === 0) granted++;
+  for (let n = 0; n < 5_000; n++) if (store.find([everybody, bucket(`caller ${n}`)]).take(n / 1_000) === 0) granted++;
   expect(granted).toBe(50);
 });
 
