@@ -4,7 +4,7 @@ import { CallerTurns } from './caller-turns.ts';
 const never = new AbortController().signal;
 const settled = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-/** Work that goes on until it is told to end. */
+/** Work that runs until it is ended. */
 function tasks(turns: CallerTurns) {
   const running = new Map<string, () => void>();
   const begin = (caller: string, name: string, signal = never): Promise<string> =>
@@ -17,7 +17,7 @@ function tasks(turns: CallerTurns) {
   return { begin, end, running: () => [...running.keys()] };
 }
 
-test('each caller has its share, and one that has many waiting does not keep another from starting', async () => {
+test('each caller has its share, and one with much waiting work does not block another', async () => {
   const { begin, end, running } = tasks(new CallerTurns(3, 2));
   for (const name of ['m1', 'm2', 'm3', 'm4']) void begin('mallory', name);
   void begin('ada', 'a1');
@@ -30,13 +30,13 @@ test('each caller has its share, and one that has many waiting does not keep ano
   expect(running()).toEqual(['a1', 'm4', 'a2']);
 });
 
-test('work that fails gives its place back', async () => {
+test('work that fails releases its slot', async () => {
   const turns = new CallerTurns(1, 1);
   await expect(turns.run('ada', never, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await turns.run('ada', never, async () => 'fine')).toBe('fine');
 });
 
-test('who stops waiting is not started', async () => {
+test('work that was cancelled while waiting is not started', async () => {
   const { begin, end, running } = tasks(new CallerTurns(1, 1));
   void begin('ada', 'a1');
   const controller = new AbortController();

@@ -1,5 +1,5 @@
-// Work that takes memory or time while it runs: each caller may have so much of it under way, and all together so much. The
-// rest waits in order, and a caller that has many waiting does not keep another from starting.
+// Work that takes memory or time while it runs: limits how much of it each caller, and all callers together, may have
+// running. The rest waits in order, and a caller with much waiting work does not block others.
 
 import { CallerBudget } from './caller-budget.ts';
 
@@ -16,7 +16,7 @@ export class CallerTurns {
     this.#running = new CallerBudget(maxRunning, maxRunningPerCaller);
   }
 
-  /** Does the work when it is this caller's turn. Rejects with the reason of the signal if that comes first. */
+  /** Runs the work when it is this caller's turn. Rejects with the reason of the signal if it aborts first. */
   async run<T>(caller: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#running.isFull(caller)) await this.#turnOf(caller, signal);
     else this.#running.charge(caller);
@@ -28,7 +28,7 @@ export class CallerTurns {
     }
   }
 
-  /** Resolves once the caller's share has been charged for it. */
+  /** Resolves once the work is charged to the caller's share. */
   #turnOf(caller: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = (): void => {

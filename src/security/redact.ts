@@ -90,7 +90,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   };
 
   const redact = (value: unknown): unknown => {
-    /** The objects around the one at hand. */
+    /** The objects that contain the current one. */
     const open: object[] = [];
     let left = maxValues;
 
