@@ -19,7 +19,7 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring audit verify|tail|query [FILE] [options]
 
-  verify   check that no line was changed, removed or inserted (each group of lines carries the hash of the previous one)
+  verify   check that no line was changed, removed or inserted; each group of lines has the hash of the previous group
   tail     show the last lines; --follow waits for more
   query    show all lines that match
 

@@ -98,7 +98,7 @@ function questionOf(values: {
     ...(principal === undefined && scope === undefined
       ? {}
       : {
-          principal: { id: principal ?? 'somebody', scopes: scope ?? [], ...(issuer === undefined ? {} : { issuer }) },
+          principal: { id: principal ?? 'unnamed', scopes: scope ?? [], ...(issuer === undefined ? {} : { issuer }) },
         }),
   };
 }
