@@ -45,6 +45,10 @@ test('no threat is named twice', () => {
 
 test('the documents, the specification and each of the OWASP MCP Top 10 are answered', () => {
   const asked = new Set(rows.flatMap(([, , , , by = '']) => by.split(', ')));
-  const expected = ['seeds', 'spec', ...Array.from({ length: 10 }, (_, n) => `MCP${String(n + 1).padStart(2, '0')}`)];
+  const expected = [
+    'profiles',
+    'spec',
+    ...Array.from({ length: 10 }, (_, n) => `MCP${String(n + 1).padStart(2, '0')}`),
+  ];
   expect([...asked].filter((each) => each !== '–').sort()).toEqual(expected.sort());
 });
