@@ -75,7 +75,10 @@ export interface EndpointOptions {
   readonly eventLog?: EventLog | false;
   /** The older transport of two endpoints. Default `/sse` and `/message`; `false`: off. */
   readonly sse?: false | { readonly path?: string; readonly messagePath?: string };
-  /** Where probes ask whether the process lives. Default `/health`; `false`: off. */
+  /**
+   * Where probes ask whether to send requests here, as at `/readyz`: 503 while the server is closing or overloaded.
+   * `/livez` only says that the process answers. Default `/health`; `false`: all of them are off.
+   */
   readonly healthPath?: string | false;
   /** Where Prometheus collects figures, for instance `/metrics`. Default: off. */
   readonly metricsPath?: string;
