@@ -46,6 +46,8 @@ export class Call {
   maxTimeoutMs = 0;
   deadline = 0;
   hardDeadline = 0;
+  /** What is left of `maxTimeoutMs` when the request is sent again. */
+  leftMs: number | undefined;
   lastProgress: number | undefined;
   attempts = 0;
   rounds = 0;
@@ -94,6 +96,11 @@ export class Call {
         this.#unlisten = () => signal.removeEventListener('abort', abort);
       }
     });
+  }
+
+  /** Between two requests no time runs; the next one has what this one left. */
+  stopClock(): void {
+    if (this.hardDeadline > 0) this.leftMs = Math.max(this.hardDeadline - performance.now(), 0);
   }
 
   /** What stands beside the params; undefined where there is nothing to say. */

@@ -6,6 +6,7 @@ import type { Params } from '../protocol/json-rpc.ts';
 import type { Dialect, Reading } from '../protocol/revisions/client-vocabulary.ts';
 import type { Call, CallOwner } from './call.ts';
 import type { Conversation } from './conversation.ts';
+import type { Deadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { Inputs } from './inputs.ts';
 import { pause, pauseMs, type SettledRetry, transience, whileNeither } from './retry.ts';
@@ -19,6 +20,9 @@ export interface CallerOptions {
   readonly inputs: Inputs;
   readonly retry: SettledRetry;
   readonly maxRounds: number;
+  /** How long a call waits for an answer, where it does not say. */
+  readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
   /** A conversation took the place of a lost one. */
   readonly onRestored: (conversation: Conversation) => void;
 }
@@ -63,13 +67,12 @@ export class Caller implements CallOwner {
     return this.#reopen(conversation?.over);
   }
 
-  async close(): Promise<void> {
-    if (this.closed) return;
+  async close(graceMs?: number): Promise<void> {
     this.#closing.abort(clientErrors.closed(this.#options.address));
     const open = [...this.#retired, ...(this.#conversation === undefined ? [] : [this.#conversation])];
     await Promise.allSettled([
-      ...open.map((conversation) => conversation.close()),
-      this.#reopening?.then((late) => late.close()),
+      ...open.map((conversation) => conversation.close(undefined, graceMs)),
+      this.#reopening?.then((late) => late.close(undefined, graceMs)),
     ]);
   }
 
@@ -104,11 +107,24 @@ export class Caller implements CallOwner {
       conversation.send(call);
       return;
     }
+    this.#sendLater(call);
+  }
+
+  /** A call that waits for a new conversation waits no longer than for an answer. */
+  #sendLater(call: Call): void {
+    const { timeoutMs = this.#options.timeoutMs } = call.options;
+    const stop = this.#options.deadlines.start(timeoutMs, () => {
+      call.reject(clientErrors.timeout(call.method, timeoutMs, '; the connection was lost and is not back'));
+    });
     this.ready().then(
       () => {
+        stop();
         if (!call.ended) this.#send(call);
       },
-      (error) => call.reject(error),
+      (error) => {
+        stop();
+        call.reject(error);
+      },
     );
   }
 
@@ -123,6 +139,7 @@ export class Caller implements CallOwner {
   }
 
   async #repeat(call: Call, error: ClientError): Promise<void> {
+    call.stopClock();
     try {
       const ms = pauseMs(call.attempts + 1, this.#options.retry, error);
       await whileNeither(call.options.signal, this.#closing.signal, (signal) => pause(ms, signal));
@@ -161,6 +178,7 @@ export class Caller implements CallOwner {
   async #between(call: Call, prepare: (dialect: Dialect, signal: AbortSignal) => Promise<void>): Promise<void> {
     const { maxRounds, address } = this.#options;
     const dialect = call.conversation?.dialect;
+    call.stopClock();
     try {
       if (dialect === undefined) throw clientErrors.closed(address);
       if (++call.rounds > maxRounds) throw clientErrors.tooManyRounds(call.method, maxRounds);

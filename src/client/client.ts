@@ -22,6 +22,7 @@ import type { CacheView } from './cache.ts';
 import { Call, type Fields } from './call.ts';
 import { Caller } from './caller.ts';
 import type { Conversation, ConversationEvents } from './conversation.ts';
+import type { Deadlines } from './deadline.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
 import type { Kit } from './features/kit.ts';
@@ -45,6 +46,7 @@ export interface ClientParts {
   readonly inputs: Inputs;
   readonly cache: CacheView | undefined;
   readonly reopen: ((signal: AbortSignal) => Promise<Conversation>) | undefined;
+  readonly deadlines: Deadlines;
 }
 
 /** Lists whose cached copies a change makes worthless. */
@@ -65,7 +67,7 @@ export class Client {
   readonly #subscriptions: Subscriptions;
 
   constructor(conversation: Conversation, parts: ClientParts) {
-    const { options, inputs, reopen, address, limits, logger, cache } = parts;
+    const { options, inputs, reopen, address, limits, logger, cache, deadlines } = parts;
     this.#parts = parts;
     const caller = new Caller(conversation, {
       address,
@@ -73,6 +75,8 @@ export class Client {
       inputs,
       retry: settleRetry(options.retry),
       maxRounds: limits.maxRounds,
+      timeoutMs: limits.timeoutMs,
+      deadlines,
       onRestored: (restored) => this.#restored(restored),
     });
     this.#kit = { caller, cache, limits, logger, latest: conversation };
@@ -227,11 +231,14 @@ export class Client {
     return this.#kit.caller.start<Fields>(new Call({ name: method }, fields, (result) => result, options));
   }
 
-  /** Ends the connection; a server we started is ended too. Resolves when nothing is left running. */
-  async close(): Promise<void> {
+  /**
+   * Ends the connection; a server we started is ended too. Resolves when nothing is left running. `graceMs`: how long
+   * the server may take to end by itself, and again after SIGTERM. Default: `closeGraceMs`.
+   */
+  async close({ graceMs }: { readonly graceMs?: number | undefined } = {}): Promise<void> {
     const { caller, cache } = this.#kit;
-    if (caller.closed) return;
-    const closing = caller.close();
+    if (caller.closed) return caller.close(graceMs);
+    const closing = caller.close(graceMs);
     this.#subscriptions.close();
     cache?.close();
     await closing;

@@ -6,11 +6,12 @@ import { handshakeRevisions } from '../protocol/revisions/index.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { Client, type ClientParts } from './client.ts';
 import { Conversation } from './conversation.ts';
-import { Deadline } from './deadline.ts';
+import { Deadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import { Inputs } from './inputs.ts';
-import { Opening } from './opening.ts';
+import { hurriedGraceMs, Opening } from './opening.ts';
 import { type ConnectOptions, type Limits, settleLimits } from './options.ts';
+import { unlessAborted } from './retry.ts';
 import { type Destination, type Target, toDestination } from './target.ts';
 import { sharedVerdicts, type VerdictCache } from './verdicts.ts';
 import { version } from './version.ts';
@@ -31,10 +32,10 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const vocabulary = chooseVocabulary(options, inputs);
   const verdicts = options.verdicts === false ? undefined : (options.verdicts ?? sharedVerdicts);
   let client: Client | undefined;
-  const clock: Clock = { deadline: undefined };
+  const deadlines = new Deadlines();
   const events = Client.eventsFor(
     options,
-    () => clock.deadline?.hold() ?? (() => {}),
+    () => holdAll(deadlines, options),
     () => client,
   );
 
@@ -45,7 +46,7 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
       try {
         await unlessAborted(transport.open(conversation), signal);
       } catch (error) {
-        await transport.close();
+        await transport.close(signal.aborted ? hurriedGraceMs : undefined);
         throw error;
       }
       return conversation;
@@ -58,7 +59,8 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const open = (signal: AbortSignal): Promise<Conversation> =>
     openHereOrElsewhere(destination, verdicts, (place, tried = []) => openAt(place, tried, signal));
 
-  const conversation = await inTime(options.signal, limits, destination, clock, open);
+  const began = performance.now();
+  const conversation = await inTime(options.signal, limits, destination, deadlines, open);
   client = new Client(conversation, {
     address: destination.address,
     options,
@@ -66,9 +68,10 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     logger,
     inputs,
     cache: cacheFor(options, destination),
-    reopen: destination.redial ? (signal) => inTime(signal, limits, destination, clock, open) : undefined,
+    reopen: destination.redial ? (signal) => inTime(signal, limits, destination, deadlines, open) : undefined,
+    deadlines,
   } satisfies ClientParts);
-  await followLists(client, options);
+  await followLists(client, options, limits.connectTimeoutMs - (performance.now() - began));
   return client;
 }
 
@@ -103,9 +106,12 @@ async function openHereOrElsewhere(
   return conversation;
 }
 
-/** What is left of the time for connecting, while that goes on. */
-interface Clock {
-  deadline: Deadline | undefined;
+/** Stops every clock: ours, and those the application has for itself. */
+function holdAll(deadlines: Deadlines, { onHold }: ConnectOptions): () => void {
+  const releases = [deadlines.hold(), onHold?.()];
+  return () => {
+    for (const release of releases) release?.();
+  };
 }
 
 /** The time limit of connecting, and the caller's own wish to stop. */
@@ -113,13 +119,12 @@ async function inTime(
   given: AbortSignal | undefined,
   { connectTimeoutMs }: Limits,
   { address }: Destination,
-  clock: Clock,
+  deadlines: Deadlines,
   open: (signal: AbortSignal) => Promise<Conversation>,
 ): Promise<Conversation> {
   const controller = new AbortController();
   const expire = (): void => controller.abort(clientErrors.connectTimeout(address, []));
-  const deadline = new Deadline(connectTimeoutMs, expire);
-  clock.deadline = deadline;
+  const end = deadlines.start(connectTimeoutMs, expire);
   const stop = (): void => {
     const reason: unknown = given?.reason;
     controller.abort(reason instanceof ClientError ? reason : clientErrors.cancelled('connect', reason));
@@ -129,20 +134,9 @@ async function inTime(
   try {
     return await open(controller.signal);
   } finally {
-    deadline.clear();
-    clock.deadline = undefined;
+    end();
     given?.removeEventListener('abort', stop);
   }
-}
-
-/** Does not wait for what can not be waited for any longer. */
-function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 function chooseVocabulary({ client, revision = 'auto', revisions }: ConnectOptions, inputs: Inputs): ClientVocabulary {
@@ -161,14 +155,22 @@ function cacheFor({ cache }: ConnectOptions, { address }: Destination): CacheVie
   return cache === false ? undefined : new CacheView(cache ?? new ResponseCache(), address);
 }
 
-/** Who wants to hear of changed lists hears of them on every revision, also where they must be asked for. */
-async function followLists(client: Client, { onListChanged, logger }: ConnectOptions): Promise<void> {
+/**
+ * Who wants to hear of changed lists hears of them on every revision, also where they must be asked for. Waits for that
+ * no longer than for the rest of connecting.
+ */
+async function followLists(client: Client, { onListChanged, logger }: ConnectOptions, leftMs: number): Promise<void> {
   if (onListChanged === undefined || !client.mustListen) return;
   const wanted = (['tools', 'prompts', 'resources'] as const).filter((kind) => client.announces(kind));
   if (wanted.length === 0) return;
-  try {
-    await client.watch(Object.fromEntries(wanted.map((kind) => [kind, true])));
-  } catch (error) {
-    logger?.warn('changes of lists can not be followed', { error });
-  }
+  const following = client.watch(Object.fromEntries(wanted.map((kind) => [kind, true]))).then(
+    () => {},
+    (error: unknown) => logger?.warn('changes of lists can not be followed', { error }),
+  );
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(leftMs, 0));
+  });
+  await Promise.race([following, late]);
+  clearTimeout(timer);
 }

@@ -128,10 +128,10 @@ export class Conversation implements TransportListener {
     this.transport.send(message);
   }
 
-  /** Ends it from our side. */
-  async close(reason: ClientError = clientErrors.closed(this.transport.address)): Promise<void> {
+  /** Ends it from our side; the server may take `graceMs` for its own end. */
+  async close(reason: ClientError = clientErrors.closed(this.transport.address), graceMs?: number): Promise<void> {
     this.#end(reason);
-    await this.transport.close();
+    await this.transport.close(graceMs);
   }
 
   /** Sends nothing more; closes once what is under way has ended. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Deadline } from './deadline.ts';
+import { Deadline, Deadlines } from './deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -38,4 +38,26 @@ test('a limit longer than any timer is no limit of no time', () => {
   vi.advanceTimersByTime(60_000);
   expect(expired).not.toHaveBeenCalled();
   deadline.clear();
+});
+
+test('limits of a group stand still together, those that begin meanwhile too', () => {
+  const deadlines = new Deadlines();
+  const [first, second, ended] = [vi.fn(), vi.fn(), vi.fn()];
+  deadlines.start(100, first);
+  deadlines.start(100, ended)();
+  const [one, two] = [deadlines.hold(), deadlines.hold()];
+  deadlines.start(50, second);
+  vi.advanceTimersByTime(10_000);
+  one();
+  one();
+  vi.advanceTimersByTime(10_000);
+  expect(first).not.toHaveBeenCalled();
+  expect(second).not.toHaveBeenCalled();
+  two();
+  vi.advanceTimersByTime(50);
+  expect(second).toHaveBeenCalledTimes(1);
+  expect(first).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(50);
+  expect(first).toHaveBeenCalledTimes(1);
+  expect(ended).not.toHaveBeenCalled();
 });

@@ -45,3 +45,34 @@ export class Deadline {
     this.#timer = setTimeout(this.#expired, Math.min(Math.max(this.#leftMs, 0), maxTimerMs));
   }
 }
+
+/** The time limits of one client. They stand still together: whoever waits for a person waits in all of them. */
+export class Deadlines {
+  readonly #running = new Map<Deadline, (() => void) | undefined>();
+  #holds = 0;
+
+  /** Starts a time limit; the returned function ends it. */
+  start(ms: number, expired: () => void): () => void {
+    const deadline = new Deadline(ms, expired);
+    this.#running.set(deadline, this.#holds > 0 ? deadline.hold() : undefined);
+    return () => {
+      deadline.clear();
+      this.#running.delete(deadline);
+    };
+  }
+
+  /** Stops all clocks, also of those started meanwhile, until the returned function is called by every holder. */
+  hold(): () => void {
+    if (this.#holds++ === 0) for (const deadline of this.#running.keys()) this.#running.set(deadline, deadline.hold());
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      if (--this.#holds > 0) return;
+      for (const [deadline, release] of this.#running) {
+        release?.();
+        this.#running.set(deadline, undefined);
+      }
+    };
+  }
+}

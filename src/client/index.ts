@@ -4,6 +4,7 @@ export * from './auth/index.ts';
 export { ResponseCache } from './cache.ts';
 export { Client } from './client.ts';
 export { connect } from './connect.ts';
+export { Deadline } from './deadline.ts';
 export { ClientError, type ClientErrorCode, type ServerSaid } from './errors.ts';
 export type { Change } from './features/changes.ts';
 export type { CompletionRequest } from './features/completion.ts';

@@ -28,6 +28,9 @@ export interface OpeningOptions {
   readonly signal: AbortSignal;
 }
 
+/** How long a server may take to end, and again after SIGTERM, when there is no time left. */
+export const hurriedGraceMs = 250;
+
 type Probe = 'open' | 'handshake' | 'silent' | 'gone';
 
 /** Statuses after which a URL may still belong to the old transport of two endpoints. */
@@ -49,6 +52,8 @@ export class Opening {
   readonly #tried: string[];
   #absent = false;
   #current: Conversation | undefined;
+  /** The one before, which may take its time to end. */
+  #ending: Conversation | undefined;
   /** Why the probe failed. */
   #refusal: ClientError | undefined;
 
@@ -70,7 +75,9 @@ export class Opening {
   /** The open conversation, or a `ClientError` that says what was tried. */
   async run(): Promise<Conversation> {
     const { signal } = this.#options;
-    const stop = (): void => void this.#current?.close(signal.reason as ClientError);
+    const stop = (): void => {
+      for (const each of [this.#current, this.#ending]) void each?.close(signal.reason as ClientError, hurriedGraceMs);
+    };
     signal.addEventListener('abort', stop, { once: true });
     try {
       const known = this.#verdict();
@@ -93,6 +100,13 @@ export class Opening {
   }
 
   async #open(remembered: Verdict | undefined): Promise<Conversation> {
+    const conversation = await this.#find(remembered);
+    // Whoever gave up has closed it, also in the last step.
+    if (this.#options.signal.aborted) throw this.#options.signal.reason;
+    return conversation;
+  }
+
+  async #find(remembered: Verdict | undefined): Promise<Conversation> {
     const { vocabulary, hasSse } = this.#options;
     // That it took a handshake from others does not help a client which has none to offer.
     const known = vocabulary.handshake.length === 0 ? undefined : remembered;
@@ -251,7 +265,8 @@ export class Opening {
   async #hangUp(): Promise<void> {
     const conversation = this.#current;
     this.#current = undefined;
-    await conversation?.close();
+    this.#ending = conversation;
+    await conversation?.close(undefined, this.#options.signal.aborted ? hurriedGraceMs : undefined);
   }
 
   // What is told in the end.

@@ -82,6 +82,11 @@ export interface ConnectOptions {
   readonly logger?: Logger;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
+  /**
+   * A person is asked to sign in, so that all time limits stand still until the returned function is called. For limits
+   * of your own: `const limit = new Deadline(10_000, stop); connect(url, { onHold: () => limit.hold() })`.
+   */
+  readonly onHold?: () => () => void;
 
   /** For the whole of connecting. Default 60 s. */
   readonly connectTimeoutMs?: number;

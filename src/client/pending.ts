@@ -51,7 +51,7 @@ export class PendingCalls {
     }
     // Whole milliseconds: a fraction would be an object of its own on the heap.
     const now = Math.ceil(performance.now());
-    call.hardDeadline = now + call.maxTimeoutMs;
+    call.hardDeadline = now + (call.leftMs ?? call.maxTimeoutMs);
     call.deadline = Math.min(now + call.timeoutMs, call.hardDeadline);
     if (call.deadline < this.#timerAt) this.#arm(call.deadline, now);
   }

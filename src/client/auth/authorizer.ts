@@ -25,6 +25,8 @@ export interface ChallengeContext {
   readonly signal?: AbortSignal;
   /** Exactly what `headers()` gave for the refused request: tells a stale token from one renewed meanwhile. */
   readonly sent?: AuthorizationHeaders;
+  /** Stops the time limits of the request until the returned function is called; see `holdsTime`. */
+  readonly hold?: () => () => void;
   /** 1 for the first refusal of a request, one more for each retry of the same request that is refused again. */
   readonly attempt?: number;
 }
@@ -38,6 +40,11 @@ export type ChallengeOutcome = 'retry' | 'fail';
  * concurrent requests: they share one renewal.
  */
 export interface Authorizer {
+  /**
+   * It calls `context.hold` while a person is asked. Without this all of `challenge` is taken for asking a person, and
+   * time limits stand still meanwhile, whatever it really does.
+   */
+  readonly holdsTime?: boolean;
   /** Headers to add. Answers without a promise while a bearer token is fresh. */
   headers(url: string | URL, request: OutgoingRequest): AuthorizationHeaders | Promise<AuthorizationHeaders>;
   /** Reacts to a 401 or 403. Throws an `AuthError` that says what was tried and what to do. */

@@ -14,10 +14,11 @@ import { createMemoryStore } from './credential-store.ts';
 import { Credentials } from './credentials.ts';
 import { type Discovery, discover } from './discovery.ts';
 import { authErrors, type ServerRefusal } from './errors.ts';
+import { Holds } from './holds.ts';
 import { type AuthHttp, createAuthHttp } from './http.ts';
 import { createLoopbackRedirector } from './loopback.ts';
 import { Presentation } from './presentation.ts';
-import type { Redirector } from './redirect.ts';
+import type { Redirector, RedirectStop } from './redirect.ts';
 import { chooseScopes, includesAll } from './scopes.ts';
 import { defaultMetadata, findServerMetadata, type ServerMetadata } from './server-metadata.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -55,6 +56,8 @@ class OAuthAuthorizer implements Authorizer {
   readonly #acquisition: Acquisition;
   readonly #presentation = new Presentation();
   readonly #flights = new SingleFlight();
+  readonly #holds = new Holds();
+  readonly holdsTime = true;
   readonly #stepUps = new Map<string, number>();
   #opening: Promise<void> | undefined;
   #opened = false;
@@ -73,7 +76,7 @@ class OAuthAuthorizer implements Authorizer {
     this.#acquisition = new Acquisition(this.#http, this.#credentials, {
       registration: options,
       grant: options.grant,
-      redirector: options.redirector === false ? undefined : (options.redirector ?? loopbackFor(options)),
+      redirector: options.redirector === false ? undefined : this.#asking(options.redirector ?? loopbackFor(options)),
       dpop: options.dpop ?? 'auto',
       signInTimeoutMs: options.signInTimeoutMs ?? 300_000,
     });
@@ -106,7 +109,8 @@ class OAuthAuthorizer implements Authorizer {
     const failed = context.sent === undefined ? this.#tokens?.accessToken : tokenIn(context.sent);
     const problem: Problem = { status, target, challenge, refusal, failed, attempt };
     const key = JSON.stringify([status, failed, challenge.scope]);
-    await this.#flights.run(key, (ended) => this.#cure(problem, ended), signal);
+    const cure = (): Promise<void> => this.#flights.run(key, (ended) => this.#cure(problem, ended), signal);
+    await this.#holds.waiting(context.hold, cure);
     return 'retry';
   }
 
@@ -303,7 +307,7 @@ class OAuthAuthorizer implements Authorizer {
       signal,
       refused: target,
       protocolVersion: typeof protocolVersion === 'function' ? protocolVersion() : protocolVersion,
-      choose: chooseServer,
+      choose: chooseServer && (async (issuers) => this.#holds.ask(async () => chooseServer(issuers))),
       preferred: [...clients.flatMap(({ issuer }) => issuer ?? []), ...(bound === undefined ? [] : [bound.issuer])],
     });
   }
@@ -311,7 +315,23 @@ class OAuthAuthorizer implements Authorizer {
   #locked(signal: AbortSignal, task: () => Promise<void>): Promise<void> {
     // Whoever holds the lock may be waiting for a person.
     const timeoutMs = (this.#options.signInTimeoutMs ?? 300_000) + 60_000;
-    return this.#credentials.lock(task, { signal, timeoutMs });
+    const over = this.#holds.asking();
+    const begin = (): Promise<void> => {
+      over();
+      return task();
+    };
+    return this.#credentials.lock(begin, { signal, timeoutMs }).finally(over);
+  }
+
+  /** The same redirector; clocks stand still while a person travels. */
+  #asking(redirector: Redirector): Redirector {
+    return {
+      prepare: async (options) => {
+        const stop = await redirector.prepare(options);
+        const visit: RedirectStop['visit'] = (request) => this.#holds.ask(() => stop.visit(request));
+        return { redirectUri: stop.redirectUri, visit, close: () => stop.close() };
+      },
+    };
   }
 }
 

@@ -1,6 +1,12 @@
 // The loop around one HTTP request: add credentials, send, and if the answer is a challenge the authorizer can meet,
 // send again. Independent of how the transport sends, so the same loop serves POST, GET streams and upgrades.
-import type { AuthorizationHeaders, Authorizer, ChallengedResponse, OutgoingRequest } from './authorizer.ts';
+import type {
+  AuthorizationHeaders,
+  Authorizer,
+  ChallengeContext,
+  ChallengedResponse,
+  OutgoingRequest,
+} from './authorizer.ts';
 
 // The authorizer has its own, lower bound and a better message; this one stops a careless implementation.
 const maxRounds = 8;
@@ -12,7 +18,7 @@ const maxRounds = 8;
 export async function withAuthorization<R extends ChallengedResponse>(
   authorizer: Authorizer,
   url: string | URL,
-  request: OutgoingRequest,
+  request: OutgoingRequest & Pick<ChallengeContext, 'hold'>,
   send: (headers: AuthorizationHeaders) => Promise<R>,
   discard: (response: R) => unknown = () => undefined,
 ): Promise<R> {
@@ -21,8 +27,8 @@ export async function withAuthorization<R extends ChallengedResponse>(
     const response = await send(sent);
     authorizer.observe?.(url, response);
     if ((response.status !== 401 && response.status !== 403) || attempt > maxRounds) return response;
-    const { signal } = request;
-    const outcome = await authorizer.challenge(url, response, { attempt, sent, signal }).catch(async (error) => {
+    const { signal, hold } = request;
+    const outcome = await authorizer.challenge(url, response, { attempt, sent, signal, hold }).catch(async (error) => {
       await discard(response);
       throw error;
     });

@@ -83,12 +83,18 @@ export class ListReader<T> {
 
   async #collect(options: ReadOptions): Promise<T[]> {
     const { row } = this.#kind;
-    const { maxPages } = this.#kit.limits;
+    const { limits } = this.#kit;
+    const { maxPages } = limits;
     const items: T[] = [];
     const seen = new Set<string>();
+    const { timeoutMs = limits.timeoutMs, maxTimeoutMs = limits.maxTimeoutMs } = options;
+    const until = performance.now() + Math.max(maxTimeoutMs, timeoutMs);
     let cursor: string | undefined;
     for (let pages = 0; pages < maxPages; pages++) {
-      const page: Page<T> = await this.page(cursor, options).catch((error: unknown) => {
+      // A thousand pages, each a moment before its time is over, are no answer either.
+      const leftMs = Math.max(until - performance.now(), 1);
+      const inTime = { ...options, timeoutMs: Math.min(timeoutMs, leftMs), maxTimeoutMs: leftMs };
+      const page: Page<T> = await this.page(cursor, inTime).catch((error: unknown) => {
         throw cursor !== undefined && isInvalidParams(error) ? new StaleCursor(error) : error;
       });
       for (const item of page.items) items.push(item);

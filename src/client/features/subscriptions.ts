@@ -9,7 +9,7 @@ import { Call, type Fields } from '../call.ts';
 import type { Conversation } from '../conversation.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
-import { pause, pauseMs, transience } from '../retry.ts';
+import { pause, pauseMs, transience, unlessAborted } from '../retry.ts';
 import { type Change, ChangeQueue } from './changes.ts';
 import { demand, type Kit } from './kit.ts';
 
@@ -97,7 +97,8 @@ class Watch implements Subscription {
     try {
       if (signal?.aborted) throw clientErrors.cancelled('subscribe', signal.reason);
       signal?.addEventListener('abort', this.#onAbort, { once: true });
-      const over = await this.#attach();
+      // Closing ends the wait, whatever it is for.
+      const over = await unlessAborted(this.#attach(), this.#closing.signal);
       if (this.#closing.signal.aborted) throw clientErrors.cancelled('subscribe', signal?.reason);
       void this.#keep(over);
     } catch (error) {

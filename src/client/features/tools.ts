@@ -4,7 +4,7 @@
 import { methods } from '../../protocol/methods.ts';
 import type { Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
-import { compileSchema, formatIssues, type Validation, type Validator } from '../../schema/index.ts';
+import { compileSchema, formatIssues, SchemaError, type Validation, type Validator } from '../../schema/index.ts';
 import { judgeAtOnce } from '../../schema/judging.ts';
 import { Call, type Fields } from '../call.ts';
 import { clientErrors } from '../errors.ts';
@@ -98,7 +98,12 @@ export class Tools {
     const known = this.#known.get(name);
     const validator = known === undefined ? undefined : this.#validator(known, 'input');
     if (validator !== undefined) {
-      const verdict = await validator.validate(args);
+      const validating = (async () => validator.validate(args))();
+      const verdict = await validating.catch((error: unknown): Validation => {
+        if (!(error instanceof SchemaError)) throw error;
+        this.#giveUp(known as KnownTool, 'input', error);
+        return { ok: true, value: args };
+      });
       if (!verdict.ok) throw clientErrors.invalidArguments(name, formatIssues(verdict.issues));
     }
     return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
@@ -144,7 +149,13 @@ export class Tools {
       throw clientErrors.invalidStructured(name, formatIssues(verdict.issues));
     };
     const verdict = validator.validate(result.structuredContent);
-    return verdict instanceof Promise ? verdict.then(judge) : judge(verdict);
+    if (!(verdict instanceof Promise)) return judge(verdict);
+    return verdict.then(judge, (error: unknown) => {
+      // Some schemas turn out to be of no use only when they are compiled, with the first value.
+      if (!(error instanceof SchemaError)) throw error;
+      this.#giveUp(known, 'output', error);
+      return result;
+    });
   }
 
   #validator(known: KnownTool, direction: 'input' | 'output'): Validator | undefined {
@@ -156,11 +167,16 @@ export class Tools {
       const where = `tool "${tool.name}" ${direction}`;
       return (known[direction] = compileSchema(schema ?? {}, { direction, root: 'any', where }).validator);
     } catch (error) {
-      // A schema we can not use is the server's mistake; the call itself need not fail for it.
-      this.#kit.logger.warn(`the ${direction} schema of a tool can not be used`, { tool: tool.name, error });
-      known[direction] = false;
+      this.#giveUp(known, direction, error);
       return undefined;
     }
+  }
+
+  /** A schema we can not use is the server's mistake; calls need not fail for it. Told once. */
+  #giveUp(known: KnownTool, direction: 'input' | 'output', error: unknown): void {
+    const { name } = known.tool;
+    this.#kit.logger.warn(`the ${direction} schema of a tool can not be used`, { tool: name, error });
+    known[direction] = false;
   }
 }
 

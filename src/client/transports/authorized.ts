@@ -1,5 +1,5 @@
-// Sending with credentials. How long a person takes to sign in is nobody's time limit, and a message that nobody waits
-// for any more is not sent after all once somebody has signed in.
+// Sending with credentials. The time a person takes to sign in does not count, and a message whose caller gave up is not
+// sent after all once the person has signed in.
 
 import type { AuthorizationHeaders, Authorizer, ChallengedResponse } from '../auth/authorizer.ts';
 import { withAuthorization } from '../auth/with-authorization.ts';
@@ -32,9 +32,9 @@ export function sendAuthorized<R extends ChallengedResponse>(request: Authorized
     abortSent();
   });
   return withAuthorization(
-    patient(authorizer, () => request.hold()),
+    authorizer.holdsTime === true ? authorizer : patient(authorizer, () => request.hold()),
     url,
-    { method, signal: given.signal },
+    { method, signal: given.signal, hold: () => request.hold() },
     (credentials) => {
       given.signal.throwIfAborted();
       return request.send(credentials, (abort) => {
@@ -45,7 +45,7 @@ export function sendAuthorized<R extends ChallengedResponse>(request: Authorized
   );
 }
 
-/** The same authorizer; while it meets a challenge, the clocks stand still. */
+/** An authorizer that does not say when it asks a person: while it meets a challenge, the clocks stand still. */
 function patient(authorizer: Authorizer, hold: () => () => void): Authorizer {
   return {
     headers: (url, request) => authorizer.headers(url, request),

@@ -92,21 +92,34 @@ export class ChildServer {
     return this.#stderr.length > keptStderr ? this.#stderr.slice(-keptStderr) : this.#stderr;
   }
 
-  /** Ends it: no more input, then SIGTERM, then SIGKILL. Resolves when it and its group are gone. */
-  async end(): Promise<void> {
-    const { graceMs } = this.#options;
+  /**
+   * Ends it: no more input, after `graceMs` SIGTERM, after that time again SIGKILL. Resolves when it and its group are
+   * gone. Called again while it ends, it has less time if less is given.
+   */
+  async end(graceMs: number = this.#options.graceMs): Promise<void> {
     this.stdin.end();
     // A child that can not get rid of its last words would wait for us as we wait for it.
     this.stdout.resume();
-    if (!(await this.#exitsWithin(graceMs))) {
-      this.#signal('SIGTERM');
-      if (!(await this.#exitsWithin(graceMs))) this.#signal('SIGKILL');
+    if (graceMs < this.#graceMs) {
+      this.#graceMs = graceMs;
+      clearTimeout(this.#impatience);
+      this.#impatience = setTimeout(() => this.#terminate(), graceMs);
     }
     await this.#exited;
+    clearTimeout(this.#impatience);
     await this.#swept;
     // Somebody else may hold the other end of its pipes; we are done with ours.
     this.stdout.destroy();
     this.#child.stderr?.destroy();
+  }
+
+  /** How long the present end may take, and the timer of its next step. */
+  #graceMs = Number.POSITIVE_INFINITY;
+  #impatience: ReturnType<typeof setTimeout> | undefined;
+
+  #terminate(): void {
+    this.#signal('SIGTERM');
+    this.#impatience = setTimeout(() => this.#signal('SIGKILL'), this.#graceMs);
   }
 
   #swept: Promise<void> | undefined;
@@ -131,16 +144,6 @@ export class ChildServer {
       await new Promise((wake) => setTimeout(wake, 5));
     }
     return true;
-  }
-
-  #exitsWithin(ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), ms);
-      void this.#exited.then(() => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
   }
 
   /** True when there was somebody to hear it. */

@@ -89,9 +89,7 @@ export class EventReader {
     }
     if (line.startsWith('data:')) {
       const value = line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5);
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-      this.#length += value.length;
-      this.#check();
+      this.#append(value);
       return;
     }
     const colon = line.indexOf(':');
@@ -101,9 +99,16 @@ export class EventReader {
     this.#field(field, colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, ''));
   }
 
+  #append(value: string): void {
+    // Line breaks count too: empty lines of data without end fill the memory as well.
+    this.#length += value.length + (this.#data === undefined ? 0 : 1);
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    this.#check();
+  }
+
   #field(field: string, value: string): void {
     if (field === 'event') this.#type = value;
-    else if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    else if (field === 'data') this.#append(value);
     // Goes back to the server as a header, where line breaks and NUL have no place.
     else if (field === 'id' && !/[\u0000-\u001f\u007f-\uffff]/.test(value) && value.length <= 4096) {
       // An empty one takes back what was said before.

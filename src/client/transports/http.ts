@@ -37,6 +37,7 @@ export class HttpTransport implements Transport {
   #lastNotice: Promise<void> | undefined;
   #closed = false;
   #closing: Promise<void> | undefined;
+  #stopGoodbye = (): void => {};
 
   constructor(url: URL, options: ConnectOptions, maxMessageBytes: number) {
     this.#url = url;
@@ -82,7 +83,8 @@ export class HttpTransport implements Transport {
     abort?.();
   }
 
-  close(): Promise<void> {
+  close(graceMs: number = goodbyeMs): Promise<void> {
+    if (graceMs < goodbyeMs) setTimeout(() => this.#stopGoodbye(), graceMs).unref();
     return (this.#closing ??= this.#close());
   }
 
@@ -213,12 +215,11 @@ export class HttpTransport implements Transport {
   }
 
   async #endSession(): Promise<void> {
-    let abort = (): void => {};
-    const timer = setTimeout(() => abort(), goodbyeMs);
+    const timer = setTimeout(() => this.#stopGoodbye(), goodbyeMs);
     try {
       const headers = this.#sessionHeaders();
       const onSent = (stop: () => void): void => {
-        abort = stop;
+        this.#stopGoodbye = stop;
       };
       (await this.#client.send({ what: 'DELETE', method: 'DELETE', headers, long: true, onSent })).discard();
     } catch {

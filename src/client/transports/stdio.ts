@@ -54,7 +54,7 @@ export class StdioTransport implements Transport {
     this.#listener = listener;
     this.#child = child;
     if (this.#closing === undefined) this.#connect(child, listener);
-    else await child.end();
+    else await child.end(0);
   }
 
   send({ text, id }: Outgoing): void {
@@ -68,8 +68,10 @@ export class StdioTransport implements Transport {
     writer.write(text);
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+  close(graceMs?: number): Promise<void> {
+    if (this.#closing === undefined) this.#closing = this.#close(graceMs);
+    else if (graceMs !== undefined) void this.#child?.end(graceMs);
+    return this.#closing;
   }
 
   #connect(child: ChildServer, listener: TransportListener): void {
@@ -111,11 +113,11 @@ export class StdioTransport implements Transport {
     void child.ended.then(() => clearTimeout(timer));
   }
 
-  async #close(): Promise<void> {
+  async #close(graceMs: number | undefined): Promise<void> {
     // What was sent in this turn, the notice of a cancelled call for example, still leaves.
     this.#writer?.flush();
     this.#writer?.close();
     this.#reader?.close();
-    await this.#child?.end();
+    await this.#child?.end(graceMs);
   }
 }

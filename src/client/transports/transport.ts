@@ -51,6 +51,9 @@ export interface Transport {
   forget?(id: number): void;
   /** What the server's process wrote to stderr lately. */
   readonly stderr?: string;
-  /** Lets go of everything; resolves when nothing is left running. Never rejects. */
-  close(): Promise<void>;
+  /**
+   * Lets go of everything; resolves when nothing is left running. Never rejects. The server may take `graceMs` to end;
+   * called again with less, it has only that much from then on. Default: what the transport thinks is polite.
+   */
+  close(graceMs?: number): Promise<void>;
 }

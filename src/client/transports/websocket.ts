@@ -67,14 +67,14 @@ export class WebSocketTransport implements Transport {
     } else socket.send(text);
   }
 
-  async close(): Promise<void> {
+  async close(graceMs: number = closeMs): Promise<void> {
     this.#closed = true;
     this.#abort();
     clearInterval(this.#beat);
     const socket = this.#socket;
     if (socket === undefined || socket.readyState === socket.CLOSED) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => socket.terminate(), closeMs);
+      const timer = setTimeout(() => socket.terminate(), Math.min(graceMs, closeMs));
       socket.once('close', () => {
         clearTimeout(timer);
         resolve();

@@ -43,6 +43,7 @@ const modes = {
   proper,
   stateless,
   'never-answers': { '*': nothing },
+  'never-answers-nor-ends': { '*': nothing },
   'dies-on-probe': { ...proper, 'server/discover': () => process.exit(3) },
   'hangs-on-probe': {
     ...proper,
@@ -239,6 +240,37 @@ const modes = {
       send({ id, result: { tools: [{ ...tool, outputSchema: { $ref: 'http://127.0.0.1:9/schema.json' } }] } }),
     'tools/call': ({ id }) => send({ id, result: { content: [], structuredContent: { anything: 1 } } }),
   },
+  'evil-pattern': {
+    ...proper,
+    'tools/list': ({ id }) => {
+      const word = { type: 'string', pattern: '^(a+)+$' };
+      send({ id, result: { tools: [{ ...tool, outputSchema: { type: 'object', properties: { word } } }] } });
+    },
+    'tools/call': ({ id }) => send({ id, result: { content: [], structuredContent: { word: `${'a'.repeat(1e5)}!` } } }),
+  },
+  'evil-schema': {
+    ...proper,
+    'tools/list': ({ id }) => {
+      const items = { allOf: Array.from({ length: 15_000 }, (_, at) => ({ maximum: 10 + at })) };
+      const outputSchema = { type: 'object', properties: { list: { items } } };
+      send({ id, result: { tools: [{ ...tool, outputSchema }] } });
+    },
+    'tools/call': ({ id }) => {
+      send({ id, result: { content: [], structuredContent: { list: Array.from({ length: 190_000 }, () => 1) } } });
+    },
+  },
+  'slow-pages': {
+    ...proper,
+    'tools/list': ({ id, params }) => {
+      const nextCursor = `${Number(params?.cursor ?? 0) + 1}`;
+      setTimeout(() => send({ id, result: { tools: [tool], nextCursor } }), 300);
+    },
+  },
+  'asks-nothing-for-ever': {
+    ...stateless,
+    'tools/call': ({ id }) =>
+      setTimeout(() => send({ id, result: { resultType: 'input_required', requestState: 's' } }), 700),
+  },
   'does-not-read': {
     ...proper,
     'tools/list': () => {
@@ -267,7 +299,7 @@ else {
     else send({ id: message.id, error: { code: -32601, message: `Method not found: ${message.method}` } });
   });
 }
-if (mode === 'ignores-every-goodbye') {
+if (mode === 'ignores-every-goodbye' || mode === 'never-answers-nor-ends') {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, nothing);
   process.stdin.on('end', () => setInterval(nothing, 1000));
 }
