@@ -1,4 +1,4 @@
-// Shared by all client commands: connection options, opening the connection, and closing it, also on Ctrl-C.
+// Shared by all client commands: connection options and opening the connection. How a command ends is ending.ts.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -16,6 +16,7 @@ import {
 } from '../../client/index.ts';
 import type { Output } from '../ui/output.ts';
 import { styleFor } from '../ui/style.ts';
+import { Ending } from './ending.ts';
 
 export const connectionFlags = {
   config: { type: 'string' },
@@ -39,7 +40,8 @@ export const connectionHelp = `Connection:
   --env NAME=VALUE   environment variable for a server that is started; repeatable
   --root DIR         folder to offer to the server as a root; repeatable
   --revision DATE    use this protocol revision instead of negotiating one
-  --timeout SECONDS  how long to wait for a response (default 60)
+  --timeout SECONDS  time limit for the whole command, without the time you take to answer (default: 60 to connect and
+                     60 for each response, longer while the server reports progress)
   -v, --verbose      show the server's log messages and stderr
   --json             print JSON
   -h, --help         show this help
@@ -62,36 +64,42 @@ export interface ConnectionValues {
   readonly json?: boolean;
 }
 
-/** Connects, runs `work`, and always closes the connection. Ctrl-C aborts the signal. */
+/** How a command treats its time. */
+export interface TimeOptions {
+  /** The command goes on until it is stopped: `--timeout` is for connecting and for each answer, not for all of it. */
+  readonly endless?: boolean;
+}
+
+/**
+ * Connects, does the work, and leaves nothing running, whatever happens. Ctrl-C, SIGTERM and the end of `--timeout`
+ * abort the signal, and the command ends whether its work heeds that or not.
+ */
 export async function withServer(
   word: string,
   values: ConnectionValues,
   out: Output,
   work: (client: Client, signal: AbortSignal) => Promise<number>,
   handlers: InputHandlers = {},
+  { endless = false }: TimeOptions = {},
 ): Promise<number> {
+  const seconds = values.timeout === undefined ? undefined : secondsOf(values.timeout);
   const found = await findTarget(word, values.config);
-  const interrupted = new AbortController();
-  const stop = (): void => {
-    // The second Ctrl-C exits at once.
-    if (interrupted.signal.aborted) process.exit(130);
-    interrupted.abort(new Error('interrupted'));
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  const ending = new Ending(endless ? undefined : seconds);
+  const { signal } = ending;
   let client: Client | undefined;
+  signal.addEventListener('abort', () => void client?.close({ graceMs: ending.graceMs }));
   try {
-    const options = await connectOptions(found, values, handlers, out);
-    client = await connect(found.target as string, { ...options, signal: interrupted.signal });
+    const options = await connectOptions(found, values, ending.holdDuring(handlers), out);
+    const times = seconds === undefined ? {} : { timeoutMs: seconds * 1_000, connectTimeoutMs: seconds * 1_000 };
+    client = await connect(found.target as string, { ...options, ...times, signal, onHold: ending.hold });
     if (values.verbose === true) out.note(`${describe(client)}\n`);
-    return await work(client, interrupted.signal);
+    return await ending.during(work(client, signal));
   } catch (error) {
-    if (interrupted.signal.aborted) return 130;
+    if (ending.interrupted) return 130;
     throw hinted(error);
   } finally {
-    await client?.close();
-    process.off('SIGINT', stop);
-    process.off('SIGTERM', stop);
+    await client?.close({ graceMs: ending.graceMs });
+    ending.done();
   }
 }
 
@@ -133,7 +141,6 @@ async function connectOptions(
     ...(own === true ? { inheritEnv: true } : {}),
     env: pairs(values.env ?? [], '--env'),
     ...(values.revision === undefined ? {} : { revision: values.revision }),
-    ...(values.timeout === undefined ? {} : { timeoutMs: secondsOf(values.timeout) * 1000 }),
     ...(authorizer === undefined ? {} : { authorizer }),
     ...(values.verbose !== true
       ? {}

@@ -2,6 +2,7 @@
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
 import { Mistake } from '../../app/mistake.ts';
+import type { Client } from '../../client/index.ts';
 import { connectionFlags, connectionHelp, describe, targetHelp, withServer } from '../client/connection.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { showResource } from '../client/show-content.ts';
@@ -35,7 +36,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (target === undefined) throw new Mistake('Usage: mooring watch <server> [uri …]');
   const limit = values.count === undefined ? Number.POSITIVE_INFINITY : Number(values.count);
   if (!(limit >= 1)) throw new Mistake(`--count must be a number of 1 or more, not ${JSON.stringify(values.count)}`);
-  return withServer(target, values, out, async (client, signal) => {
+  const work = async (client: Client, signal: AbortSignal): Promise<number> => {
     const kinds = (['tools', 'resources', 'prompts'] as const).filter((kind) => client.announces(kind));
     if (uris.length === 0 && kinds.length === 0)
       throw new Mistake('This server does not announce changes of its lists. Name a resource to watch');
@@ -60,5 +61,6 @@ export async function run(args: readonly string[]): Promise<number> {
       if (++count >= limit) break;
     }
     return signal.aborted ? 130 : 0;
-  });
+  };
+  return withServer(target, values, out, work, {}, { endless: true });
 }

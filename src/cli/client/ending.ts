@@ -1,0 +1,97 @@
+// How a client command ends: by itself, by a signal, or because its time is over. It ends soon in every case, whatever
+// the server does.
+
+import { ClientError, Deadline, type InputHandlers } from '../../client/index.ts';
+
+/** How long a server we started may take to end, and again after SIGTERM, once we are in a hurry. */
+const hurriedGraceMs = 250;
+/** What still keeps the process alive after its work is done has this long: a name lookup can not be cancelled. */
+const lingerMs = 500;
+
+/** One command and its end. */
+export class Ending {
+  readonly #stopping = new AbortController();
+  readonly #limit: Deadline | undefined;
+  #interrupted = false;
+
+  /** `seconds`: for all of it, the time in which a person is asked not counted. */
+  constructor(seconds: number | undefined) {
+    if (seconds !== undefined) this.#limit = new Deadline(seconds * 1_000, () => this.#expire(seconds));
+    process.on('SIGINT', this.#interrupt);
+    process.on('SIGTERM', this.#interrupt);
+  }
+
+  /** Fires when the command is to end. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  get interrupted(): boolean {
+    return this.#interrupted;
+  }
+
+  /** How long a server may take to end: undefined while there is time. */
+  get graceMs(): number | undefined {
+    return this.signal.aborted ? hurriedGraceMs : undefined;
+  }
+
+  /** Stops the clock while a person is asked. */
+  readonly hold = (): (() => void) => this.#limit?.hold() ?? (() => {});
+
+  /** Waits for the work of the command, but not beyond the end. */
+  during<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => reject(this.signal.reason);
+      if (this.signal.aborted) stop();
+      this.signal.addEventListener('abort', stop, { once: true });
+      work.then(resolve, reject);
+    });
+  }
+
+  /** The same handlers; the clock stands still while they ask a person. */
+  holdDuring({ elicit, elicitUrl, sample, ...others }: InputHandlers): InputHandlers {
+    return {
+      ...others,
+      ...(elicit && { elicit: this.#held(elicit) }),
+      ...(elicitUrl && { elicitUrl: this.#held(elicitUrl) }),
+      ...(sample && { sample: this.#held(sample) }),
+    };
+  }
+
+  /** The command is over, and nothing it started is left. */
+  done(): void {
+    this.#limit?.clear();
+    process.off('SIGINT', this.#interrupt);
+    process.off('SIGTERM', this.#interrupt);
+    // Does not keep the process alive by itself.
+    setTimeout(leave, lingerMs).unref();
+  }
+
+  #held<A extends unknown[], T>(handler: (...args: A) => T | Promise<T>): (...args: A) => Promise<T> {
+    return async (...args) => {
+      const release = this.hold();
+      try {
+        return await handler(...args);
+      } finally {
+        release();
+      }
+    };
+  }
+
+  readonly #interrupt = (): void => {
+    // The second one is for people in a hurry.
+    if (this.#interrupted) process.exit(130);
+    this.#interrupted = true;
+    this.#stopping.abort(new Error('interrupted'));
+  };
+
+  #expire(seconds: number): void {
+    const why = `No answer within ${seconds} s. Give the server more time with --timeout.`;
+    this.#stopping.abort(new ClientError('connect-timeout', why));
+  }
+}
+
+/** Ends the process once what was written has left it. */
+function leave(): void {
+  process.stdout.write('', () => process.exit());
+}
