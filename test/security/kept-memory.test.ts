@@ -22,7 +22,7 @@ async function serve(limits: ServerOptions['limits'], prepare: (server: Server) 
   return { server, ...wires };
 }
 
-const overloaded = { message: expect.stringContaining('too much is kept') };
+const overloaded = { message: expect.stringContaining('too much data is stored') };
 let counter = 0;
 const uri = (length = 1_000): string => `note://${counter++}/${'x'.repeat(length)}`;
 
