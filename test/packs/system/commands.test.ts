@@ -278,6 +278,6 @@ test('S4-46: without the sandbox there is no execute_command, and the log says w
 
 test('the documented programs are those of the docs, word for word', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/packs/system.md'), 'utf8');
-  const listed = /take the place of this list\):\n\n([\s\S]+?)\n\n/.exec(page)?.[1] ?? '';
+  const listed = /replaces the list:\n\n([\s\S]+?)\n\n/.exec(page)?.[1] ?? '';
   expect([...listed.matchAll(/`([a-z]+)`/g)].map((match) => match[1])).toEqual(defaultPrograms.map(({ name }) => name));
 });
