@@ -44,7 +44,7 @@ export class EngineChannel implements SessionChannel {
   /** No more input will come; what begins now ends at once. */
   draining = false;
   #requests: ClientRequests | undefined;
-  /** What the session is told of, while there is a way to tell it. */
+  /** Delivers changes to the session, while it has an outlet or subscriptions. */
   #changes: SessionChanges | undefined;
   /** Length of the text of the message at hand. */
   #length = 0;
@@ -271,14 +271,21 @@ export class EngineChannel implements SessionChannel {
   /** Opens the session `initialize` settled and begins to pass changes on where there is a way for them. */
   open(session: Session): void {
     this.session = session;
-    if (this.#outlet !== undefined) this.#changes ??= new SessionChanges(this, session);
+    this.#followChanges();
   }
 
   follow(outlet: Outlet | undefined): void {
     this.#outlet = outlet;
     this.#observed = undefined;
-    if (outlet === undefined) this.#unfollow();
-    else if (this.session !== undefined) this.#changes ??= new SessionChanges(this, this.session);
+    this.#followChanges();
+  }
+
+  /** Subscriptions of a session count as long as it is in memory, whether or not it can be notified now. */
+  #followChanges(): void {
+    const { session } = this;
+    if (session === undefined) return;
+    if (this.#outlet === undefined && session.subscriptions.size === 0) this.#unfollow();
+    else this.#changes ??= new SessionChanges(this, session);
   }
 
   #unfollow(): void {
@@ -286,14 +293,18 @@ export class EngineChannel implements SessionChannel {
     this.#changes = undefined;
   }
 
-  subscribe(uri: string): void {
-    this.session?.subscribe(uri);
-    this.#changes?.watch(uri);
+  subscribe(session: Session, uri: string): void {
+    // A session that ends with this request is never notified of a change.
+    if (this.#outlet === undefined && !session.saved) return;
+    session.subscribe(uri);
+    if (this.#changes === undefined) this.#followChanges();
+    else this.#changes.watch(uri);
   }
 
-  unsubscribe(uri: string): void {
-    this.session?.unsubscribe(uri);
+  unsubscribe(session: Session, uri: string): void {
     this.#changes?.unwatch(uri);
+    session.unsubscribe(uri);
+    this.#followChanges();
   }
 
   /** Sends what no request asked for. */

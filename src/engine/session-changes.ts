@@ -1,5 +1,4 @@
-// What one session is told of: changes of lists, and of the resources it has subscribed to. Exists while the session
-// has a way for what no request asked for.
+// What one session is told of: changes of lists, and of the resources it has subscribed to.
 
 import { callerKey } from '../protocol/caller-budget.ts';
 import { type Announcement, type ChangeListener, listKinds } from './changes.ts';

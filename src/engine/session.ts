@@ -58,6 +58,11 @@ export class Session implements SessionView, SessionInUse {
     return { key, revision: this.revision.date, ...(clientInfo === undefined ? {} : { clientInfo }), capabilities };
   }
 
+  /** Something else keeps its state, so that it outlives the request or the connection. */
+  get saved(): boolean {
+    return this.#save !== undefined;
+  }
+
   get polling(): boolean {
     return this.revision.polling;
   }

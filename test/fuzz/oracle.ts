@@ -22,7 +22,10 @@ export const keyOf = (id: unknown): string => JSON.stringify(id) ?? 'undefined';
 /** Requests that stay open, or wait for somebody, by their nature. */
 const patient = /subscriptions\/listen|test_slow|test_reconnection|test_streaming/;
 
-const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id);
+/** The limit `maxIdLength`: a longer id is refused and not repeated. */
+const maxIdLength = 1_024;
+
+const isId = (id: unknown): boolean => (typeof id === 'string' ? id.length <= maxIdLength : Number.isSafeInteger(id));
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -3,6 +3,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
+import { TestClient } from '../e2e/http-client.ts';
 import { Conversation } from '../support/conversation.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
@@ -77,6 +78,39 @@ test.each(['stdio', 'sse', 'websocket'] as const)('a %s connection that ends giv
   await expect
     .poll(async () => (await second.request('resources/subscribe', { uri: uri() })).error, { timeout: 10_000 })
     .toBeUndefined();
+});
+
+test('a session over HTTP that is ended gives its room back', async () => {
+  const { connect, http, headersOf } = await serve({ maxKeptBytesPerCaller: 100_000 });
+  const second = await connect('http', 'alice');
+  const client = new TestClient(http.port);
+  const headers = headersOf('alice');
+  const session = await client.initialize({ headers });
+  const subscribe = () => client.session(session, 'resources/subscribe', { uri: uri() }, { headers });
+  while ((await subscribe()).json.error === undefined);
+  expect((await second.request('resources/subscribe', { uri: uri() })).error).toMatchObject(overloaded);
+  await client.send({ method: 'DELETE', headers: { ...headers, 'Mcp-Session-Id': session } });
+  expect((await second.request('resources/subscribe', { uri: uri() })).result).toEqual({});
+  client.close();
+});
+
+test('sessions over HTTP whose calls hang count as well', async () => {
+  const { http, headersOf } = await serve({ maxKeptBytesPerCaller: 100_000 }, (server) => {
+    server.tool('hang', { run: (_args, ctx) => new Promise((_, end) => ctx.signal.addEventListener('abort', end)) });
+  });
+  const client = new TestClient(http.port);
+  const headers = headersOf('alice');
+  let accepted = 0;
+  for (let n = 0; n < 10; n++) {
+    const session = await client.initialize({ headers });
+    client.session(session, 'tools/call', { name: 'hang' }, { headers, id: 'hangs' }).catch(() => {});
+    for (let m = 0; m < 10; m++) {
+      const { json } = await client.session(session, 'resources/subscribe', { uri: uri() }, { headers });
+      if (json.error === undefined) accepted++;
+    }
+  }
+  expect(accepted).toBeLessThan(50);
+  client.close();
 });
 
 test('one session has so many characters of URIs to watch', async () => {

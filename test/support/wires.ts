@@ -44,11 +44,16 @@ export async function serveWires(
     }),
   });
   const open: Wire[] = [];
+  const headersOf = (caller: string): Headers => ({ Authorization: `Bearer ${tokens.get(caller)?.token}` });
   return {
     http,
+    /** What a caller sends with every HTTP request. */
+    headersOf,
     async connect(kind: WireKind, caller = Object.keys(callers)[0] as string): Promise<Wire> {
-      const headers = { Authorization: `Bearer ${tokens.get(caller)?.token}` };
-      const wire = await connectors[kind](server, http, headers, { id: caller, scopes: callers[caller] ?? [] });
+      const wire = await connectors[kind](server, http, headersOf(caller), {
+        id: caller,
+        scopes: callers[caller] ?? [],
+      });
       open.push(wire);
       return wire;
     },

@@ -16,7 +16,7 @@ export const subscribe: Feature<undefined> = {
     if (session.subscriptions.size >= maxWatched) throw wireErrors.tooManyWatched(maxWatched);
     if (session.watchedLength + uri.length > maxWatchedLength) throw wireErrors.watchedTooLong(maxWatchedLength);
     if (core.kept.isFull(callerKey(call.peer))) throw wireErrors.tooMuchKept();
-    channel.subscribe(uri);
+    channel.subscribe(session, uri);
     return undefined;
   },
   encode: (_result, { revision }) => revision.empty(),
@@ -24,7 +24,7 @@ export const subscribe: Feature<undefined> = {
 
 export const unsubscribe: Feature<undefined> = {
   run(call) {
-    if (call.session !== undefined) call.channel.unsubscribe(call.params['uri'] as string);
+    if (call.session !== undefined) call.channel.unsubscribe(call.session, call.params['uri'] as string);
     return undefined;
   },
   encode: (_result, { revision }) => revision.empty(),

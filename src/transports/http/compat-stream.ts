@@ -91,6 +91,8 @@ export class CompatStream {
     stream.write(eventText(JSON.stringify({ type: 'connected', session_id: live.known.id }), undefined, 'connection'));
     for (const text of live.takeMissed()) aside.push(text);
     live.aside = aside;
+    // What it is told of depends on who listens.
+    live.channel.peer = new HttpPeer(exchange);
     live.follow();
     live.rest();
   }
