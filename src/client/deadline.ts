@@ -46,7 +46,7 @@ export class Deadline {
   }
 }
 
-/** The time limits of one client. They stand still together: whoever waits for a person waits in all of them. */
+/** The time limits of one client. While a person is asked, all of them are paused. */
 export class Deadlines {
   readonly #running = new Map<Deadline, (() => void) | undefined>();
   #holds = 0;

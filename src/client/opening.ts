@@ -101,7 +101,7 @@ export class Opening {
 
   async #open(remembered: Verdict | undefined): Promise<Conversation> {
     const conversation = await this.#find(remembered);
-    // Whoever gave up has closed it, also in the last step.
+    // An abort during the last step has closed it already.
     if (this.#options.signal.aborted) throw this.#options.signal.reason;
     return conversation;
   }

@@ -112,7 +112,6 @@ export function readPattern(source: unknown, keyword: string, fail: Fail, budget
     return compilePattern(source, budget);
   } catch (error) {
     const reason = shorten(error instanceof Error ? error.message : String(error), limits.maxPathLength);
-    if (!(error instanceof UnsupportedPattern)) return fail(keyword, `is not a regular expression: ${reason}`);
-    return fail(keyword, `${reason}. Such a pattern can not be matched in a bounded time; simplify ${show(source)}`);
+    return fail(keyword, error instanceof UnsupportedPattern ? reason : `is not a regular expression: ${reason}`);
   }
 }

@@ -1,6 +1,6 @@
-// `pattern` and `patternProperties`. JSON Schema patterns are not anchored. The platform's RegExp backtracks: on
-// `^(a+)+$` it takes exponential time. It is used where that can be ruled out; every other pattern is run by a matcher
-// of ours whose time is proportional to the length of the text. Both spend from the budget of the validation.
+// `pattern` and `patternProperties`. JSON Schema patterns are not anchored. RegExp backtracks: on `^(a+)+$` it takes
+// exponential time. It is used only for patterns where that is impossible; all others run in our own matcher, in time
+// proportional to the length of the text. Both spend from the budget of the validation.
 import { limits } from './limits.ts';
 import { boundSteps, type StepBound } from './pattern/backtracking.ts';
 import { countMatcherStates, LinearMatcher, maxLooks } from './pattern/linear-matcher.ts';
@@ -25,12 +25,12 @@ export function newPatternBudget(): PatternBudget {
   return { characters: limits.maxPatternCharacters, states: limits.maxPatternStates };
 }
 
-/** Prepares a pattern. Throws a `SyntaxError`, or an `UnsupportedPattern` for what no matcher runs in bounded time. */
+/** Prepares a pattern. Throws a `SyntaxError`, or an `UnsupportedPattern` where no bound on its time can be given. */
 export function compilePattern(source: string, budget: PatternBudget = newPatternBudget()): Pattern {
   budget.characters -= source.length;
   if (budget.characters < 0) {
     const most = limits.maxPatternCharacters;
-    throw new UnsupportedPattern(`exceeds what is allowed: the patterns of a schema have at most ${most} characters`);
+    throw new UnsupportedPattern(`is too long: all patterns of a schema may have ${most} characters together`);
   }
   const regexp = toRegExp(source);
   const syntax = parsePattern(source, regexp.unicode);
@@ -49,21 +49,18 @@ export function compilePattern(source: string, budget: PatternBudget = newPatter
 }
 
 function requireStates(syntax: Syntax, budget: PatternBudget): void {
-  if (syntax.looks.length > maxLooks) throw new UnsupportedPattern(`has more than ${maxLooks} lookarounds`);
-  const states = countMatcherStates(syntax);
-  if (states > limits.maxPatternStates) {
-    throw new UnsupportedPattern(`needs more than ${limits.maxPatternStates} states, its repetitions written out`);
-  }
-  budget.states -= states;
+  if (syntax.looks.length > maxLooks) throw new UnsupportedPattern(`has more than ${maxLooks} lookarounds. Use fewer`);
+  budget.states -= countMatcherStates(syntax);
   if (budget.states < 0) {
     throw new UnsupportedPattern(
-      `exceeds what is allowed: the patterns of a schema have at most ${limits.maxPatternStates} states, their repetitions written out`,
+      `is too large: with repetitions written out, all patterns of a schema may have ${limits.maxPatternStates} ` +
+        'states together. Use smaller repeat counts',
     );
   }
 }
 
 function linearMatcher(syntax: Syntax): LinearMatcher {
-  // A text so long that only this matcher can take it, and a pattern that only the other one can.
+  // The text is too long for RegExp, and the pattern too large for the other matcher.
   if (syntax.looks.length > maxLooks || countMatcherStates(syntax) > limits.maxPatternStates) throw workExhausted;
   return new LinearMatcher(syntax);
 }

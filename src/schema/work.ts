@@ -9,7 +9,7 @@ export const work = {
   doubtful: false,
 };
 
-/** Thrown, not returned: under `not` a returned failure would become a success. Made once; nobody needs its stack. */
+/** Thrown, not returned: under `not` a returned failure would become a success. Made once, since its stack is of no use. */
 export const depthReached = new Error('The value is nested too deeply');
 
 /** Thrown when `stepsLeft` is used up. */

@@ -17,7 +17,7 @@ const slackMs = 8_000;
 /** Less for a program that runs already: a server may take a quarter of a second to end, and as long again. */
 const signalMs = 3_500;
 
-/** A server on a socket, and how to see that somebody came. */
+/** A server on a socket, and a promise of its first connection. */
 interface Listening {
   readonly url: string;
   readonly visited: Promise<unknown>;
@@ -82,7 +82,7 @@ const silent: Readonly<Record<string, () => Promise<Listening>>> = {
   'never finishes the TLS handshake': silence('https'),
   'never answers the upgrade to a WebSocket': silence('ws'),
   'sends a body that never ends': http((_request, response) => trickle(response, 'application/json')),
-  'sends a refusal that never ends': http((_request, response) => {
+  'sends an error response that never ends': http((_request, response) => {
     response.writeHead(400, { 'content-type': 'text/plain' });
     response.write('no');
   }),
@@ -101,7 +101,7 @@ const silent: Readonly<Record<string, () => Promise<Listening>>> = {
     if (request.url === '/mcp') challenge(request, response);
     else trickle(response, 'application/json');
   }),
-  'never takes the notice that all is set': http((request, response, body) => {
+  'never takes the initialized notification': http((request, response, body) => {
     if (request.method !== 'POST') return;
     if (body.includes('"initialize"')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(initialized(body)));

@@ -323,7 +323,7 @@ class OAuthAuthorizer implements Authorizer {
     return this.#credentials.lock(begin, { signal, timeoutMs }).finally(over);
   }
 
-  /** The same redirector; clocks stand still while a person travels. */
+  /** The same redirector; time limits are paused while a person signs in. */
   #asking(redirector: Redirector): Redirector {
     return {
       prepare: async (options) => {

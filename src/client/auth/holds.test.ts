@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { followRedirect } from './follow-redirect.ts';
 import { Holds } from './holds.ts';
+import { createHookRedirector } from './redirect.ts';
+import { caller, Worlds } from './testing/world.ts';
+
+const worlds = new Worlds();
+afterEach(() => worlds.stop());
 
 function clock() {
   const state = { stopped: 0 };
@@ -31,7 +37,7 @@ test('clocks stand still while a person is asked, and only then, also of those w
   const again = holds.asking();
   finish();
   await Promise.all([one, two, without]);
-  // Whoever does not wait any more is not held.
+  // Both requests have ended, so there is nothing left to hold.
   expect([first.state.stopped, second.state.stopped]).toEqual([0, 0]);
   again();
 });
@@ -43,4 +49,24 @@ test('clocks run on when asking fails', async () => {
   expect(state.stopped).toBe(1);
   await expect(failing).rejects.toThrow('no');
   expect(state.stopped).toBe(0);
+});
+
+test('an authorizer pauses time limits while a person signs in, and not while it talks to servers', async () => {
+  const { rs } = await worlds.start();
+  const log: string[] = [];
+  const hold = (): (() => void) => {
+    log.push('paused');
+    return () => log.push('running');
+  };
+  const visit = followRedirect();
+  const redirector = createHookRedirector('http://127.0.0.1:7777/callback', (url, context) => {
+    log.push('person');
+    return visit(url, context);
+  });
+  const { authorizer } = caller(rs, { redirector });
+  expect(authorizer.holdsTime).toBe(true);
+  const response = await fetch(rs.url, { method: 'POST', body: '{}' });
+  expect(await authorizer.challenge(rs.url, response, { hold })).toBe('retry');
+  // First for the lock, which another process may hold while a person signs in there.
+  expect(log.join(' ')).toBe('paused running paused person running');
 });

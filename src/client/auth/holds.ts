@@ -1,8 +1,8 @@
-// Whose time limits stand still while a person is asked, or another process that may be asking one: those of everybody
-// who waits for the outcome. Talking to servers meanwhile takes time as it always does: a server that never answers
-// must not stop the clocks.
+// Pauses the time limits of all requests that wait for a sign-in, while a person is asked or while another process that
+// may be asking one holds the lock. Time spent talking to servers still counts: a server that never answers must not
+// pause any limit.
 
-/** Stops the clocks of one request until the returned function is called. */
+/** Pauses the time limits of one request until the returned function is called. */
 export type Hold = () => () => void;
 
 /** Requests that wait for one authorizer. */
@@ -10,7 +10,7 @@ export class Holds {
   readonly #waiting = new Map<Hold, (() => void) | undefined>();
   #asking = 0;
 
-  /** Waits on behalf of a request, whose clocks stand still while a person is asked. */
+  /** Waits on behalf of a request, whose time limits are paused while a person is asked. */
   async waiting<T>(hold: Hold | undefined, work: () => Promise<T>): Promise<T> {
     if (hold === undefined) return work();
     // One function may belong to several requests.

@@ -102,11 +102,11 @@ export class ChildServer {
     this.stdout.resume();
     if (graceMs < this.#graceMs) {
       this.#graceMs = graceMs;
-      clearTimeout(this.#impatience);
-      this.#impatience = setTimeout(() => this.#terminate(), graceMs);
+      clearTimeout(this.#nextStep);
+      this.#nextStep = setTimeout(() => this.#terminate(), graceMs);
     }
     await this.#exited;
-    clearTimeout(this.#impatience);
+    clearTimeout(this.#nextStep);
     await this.#swept;
     // Somebody else may hold the other end of its pipes; we are done with ours.
     this.stdout.destroy();
@@ -115,11 +115,11 @@ export class ChildServer {
 
   /** How long the present end may take, and the timer of its next step. */
   #graceMs = Number.POSITIVE_INFINITY;
-  #impatience: ReturnType<typeof setTimeout> | undefined;
+  #nextStep: ReturnType<typeof setTimeout> | undefined;
 
   #terminate(): void {
     this.#signal('SIGTERM');
-    this.#impatience = setTimeout(() => this.#signal('SIGKILL'), this.#graceMs);
+    this.#nextStep = setTimeout(() => this.#signal('SIGKILL'), this.#graceMs);
   }
 
   #swept: Promise<void> | undefined;

@@ -61,3 +61,10 @@ test('a pause the server asks for is kept within reason', () => {
 test('an event that is not finished is thrown away', () => {
   expect(read('data: a\n\ndata: b\n').events).toEqual([['a', 'message']]);
 });
+
+test('empty lines of data count against the limit too', () => {
+  for (const line of ['data:\n', 'data\n', 'data: \n']) {
+    expect(read(line.repeat(1_002)).tooLarge).toBe(true);
+    expect(read(line.repeat(1_001)).tooLarge).toBe(false);
+  }
+});

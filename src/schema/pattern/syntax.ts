@@ -1,5 +1,5 @@
 // Regular expressions as trees. Reads what the platform's RegExp accepts (ECMA-262 §22.2.1, without flags or with `u`),
-// and refuses the few things that can not be matched in time proportional to the text, backreferences first.
+// and rejects what cannot be matched in time proportional to the text, above all backreferences.
 import { CharacterSet, digits, lineBreaks, spaces, wordCharacters } from './character-set.ts';
 
 /** A part of a pattern. Groups, captures and laziness make no difference to whether a text matches. */
@@ -31,11 +31,13 @@ export interface Syntax {
   readonly unicode: boolean;
 }
 
-/** The pattern is valid, but is not one we can match. The message completes "the pattern …". */
+/** A valid pattern that we cannot match in bounded time. The message completes the sentence "the pattern …". */
 export class UnsupportedPattern extends Error {}
 
 /** Groups inside groups: a pattern of ten thousand parentheses would overflow the stack of every walk over it. */
 const maxNesting = 100;
+
+const noBackreferences = 'which cannot be matched in linear time. Rewrite it without backreferences';
 
 /** Reads a pattern that `new RegExp(source, unicode ? 'u' : '')` accepts. */
 export function parsePattern(source: string, unicode: boolean): Syntax {
@@ -71,8 +73,7 @@ class PatternParser {
   }
 
   #choice(): Node {
-    if (++this.#nesting > maxNesting)
-      throw new UnsupportedPattern(`has more than ${maxNesting} groups inside each other`);
+    if (++this.#nesting > maxNesting) throw new UnsupportedPattern(`nests more than ${maxNesting} groups`);
     const items = [this.#sequence()];
     while (this.#take('|')) items.push(this.#sequence());
     this.#nesting--;
@@ -180,8 +181,8 @@ class PatternParser {
     }
     const digit = this.#match(/\d+/y)?.[0];
     if (digit === '0') return 0;
-    if (digit !== undefined) throw new UnsupportedPattern(`uses the backreference \\${digit}`);
-    if (letter === 'k') throw new UnsupportedPattern('uses a backreference (\\k)');
+    if (digit !== undefined) throw new UnsupportedPattern(`uses the backreference \\${digit}, ${noBackreferences}`);
+    if (letter === 'k') throw new UnsupportedPattern(`uses the backreference \\k, ${noBackreferences}`);
     if (letter === 'c') {
       const control = this.#match(/c([A-Za-z])/y)?.[1];
       return control === undefined ? this.#unsupported() : control.charCodeAt(0) % 32;
@@ -238,7 +239,7 @@ class PatternParser {
   }
 
   #unsupported(): never {
-    throw new UnsupportedPattern(`uses syntax that is not supported at character ${this.#at + 1}`);
+    throw new UnsupportedPattern(`uses unsupported syntax at character ${this.#at + 1}`);
   }
 }
 

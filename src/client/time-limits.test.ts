@@ -1,0 +1,80 @@
+// Time limits of calls that take more than one request, or a new connection.
+import { expect, test } from 'vitest';
+import { connect } from './connect.ts';
+import { ScriptedServer } from './testing/scripted-server.ts';
+import type { Transport } from './transports/transport.ts';
+
+/** Opens its transports until it is told not to; then they never open. */
+function unreachableAfter(server: ScriptedServer): { target: () => Transport; hang: () => void } {
+  let hangs = false;
+  return {
+    target: () => {
+      const transport = server.target();
+      return hangs ? { ...transport, open: () => new Promise<void>(() => {}) } : transport;
+    },
+    hang: () => {
+      hangs = true;
+    },
+  };
+}
+
+test('a call that waits for a new connection waits no longer than for an answer', async () => {
+  const server = new ScriptedServer('handshake');
+  const { target, hang } = unreachableAfter(server);
+  const client = await connect(target, { connectTimeoutMs: 60_000 });
+  hang();
+  server.break();
+  const calling = client.callTool('work', {}, { timeoutMs: 50 });
+  await expect(calling).rejects.toMatchObject({
+    code: 'timeout',
+    message: expect.stringContaining('connection was lost'),
+  });
+  await client.close();
+});
+
+test('a subscription that waits for a new connection ends when it is cancelled', async () => {
+  const server = new ScriptedServer('handshake');
+  const { target, hang } = unreachableAfter(server);
+  const client = await connect(target, { connectTimeoutMs: 60_000 });
+  hang();
+  server.break();
+  const stop = new AbortController();
+  const watching = client.subscribe('file:///a', { signal: stop.signal });
+  stop.abort();
+  await expect(watching).rejects.toMatchObject({ code: 'cancelled' });
+  await client.close();
+});
+
+test('rounds of input share one limit', async () => {
+  let rounds = 0;
+  const server: ScriptedServer = new ScriptedServer('stateless', {
+    'tools/call': ({ id }) => {
+      rounds++;
+      const inputRequests = { a: { method: 'roots/list', params: {} } };
+      const result = { resultType: 'input_required', inputRequests, requestState: 's' };
+      setTimeout(() => server.say({ id, result }), 60);
+      return undefined;
+    },
+  });
+  const client = await connect(server.target, { handlers: { roots: [] }, maxRounds: 1_000 });
+  const calling = client.callTool('work', {}, { timeoutMs: 200, maxTimeoutMs: 300 });
+  await expect(calling).rejects.toMatchObject({ code: 'timeout' });
+  expect(rounds).toBeGreaterThan(1);
+  expect(rounds).toBeLessThanOrEqual(6);
+  await client.close();
+});
+
+test('pages of a list share one limit', async () => {
+  let pages = 0;
+  const server: ScriptedServer = new ScriptedServer('handshake', {
+    'tools/list': ({ id }) => {
+      const result = { tools: [], nextCursor: String(++pages) };
+      setTimeout(() => server.say({ id, result }), 60);
+      return undefined;
+    },
+  });
+  const client = await connect(server.target);
+  await expect(client.listTools({ timeoutMs: 200, maxTimeoutMs: 300 })).rejects.toMatchObject({ code: 'timeout' });
+  expect(pages).toBeLessThanOrEqual(6);
+  await client.close();
+});
