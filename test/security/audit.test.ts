@@ -1,7 +1,7 @@
 // The audit log as its reader sees it: what a client does is in it, secrets are not, and no line can be changed unseen.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -238,6 +238,107 @@ test('old files go when enough are kept, and the rest still verifies from its fi
   expect(verdict?.ok).toBe(true);
   expect(verdict?.from).toBeGreaterThan(1);
   expect(verdict?.head).toEqual(log.head);
+});
+
+test('all files together keep to their size, the oldest are deleted, and the log says so', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory, { maxFileBytes: 600, maxTotalBytes: 3_000 });
+  const client = await Conversation.open(audited(log));
+  for (let n = 0; n < 60; n++) {
+    await client.call('echo', { n });
+    await log.flush();
+    const sizes = readdirSync(directory).map((each) => statSync(join(directory, each)).size);
+    // A file is finished by the write that fills it.
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(3_500);
+  }
+  const [deleted] = await entries(directory, { event: 'deleted' });
+  expect(deleted?.details?.['files']).toEqual([expect.stringMatching(/audit\.\d{6}\.jsonl$/)]);
+  const [found] = await verifyAudit(directory);
+  expect(found).toMatchObject({ ok: true, missing: [], head: log.head });
+  expect(found?.from).toBeGreaterThan(1);
+});
+
+test('limits that contradict each other are an error when the log is opened', async () => {
+  const directory = freshDirectory();
+  await expect(openAuditLog({ directory, maxFileBytes: 600, maxTotalBytes: 1_000 })).rejects.toThrow('maxTotalBytes');
+  await expect(openAuditLog({ directory, maxLineBytes: 100 })).rejects.toThrow('maxLineBytes');
+});
+
+/** A log of three files; the middle one was taken away while the log was written. */
+async function logWithGap(directory: string): Promise<AuditLog> {
+  const log = await openIn(directory, { sync: 'always', maxFileBytes: 1_000 });
+  const client = await Conversation.open(audited(log));
+  let n = 0;
+  const callUntil = async (isEnough: () => boolean): Promise<void> => {
+    while (!isEnough()) await client.call('echo', { n: n++ });
+  };
+  await callUntil(() => readdirSync(directory).includes('audit.000001.jsonl'));
+  await client.call('echo', { n: n++ });
+  rmSync(log.path);
+  await callUntil(() => readdirSync(directory).includes('audit.000002.jsonl'));
+  await log.close();
+  return log;
+}
+
+test('lines that went with a removed file are named, in the middle of a log too', async () => {
+  const directory = freshDirectory();
+  const log = await logWithGap(directory);
+  const [found] = await verifyAudit(directory);
+  const [reopened] = await entries(directory, { event: 'reopened' });
+  const to = Number(reopened?.details?.['firstSeq']) - 1;
+  expect(found).toMatchObject({ ok: true, from: 1, head: log.head, missing: [{ to, why: 'removed' }] });
+  expect(found?.missing[0]?.from).toBeLessThanOrEqual(to);
+  expect(found?.lines).toBe((await entries(directory)).length);
+});
+
+test('missing lines that nothing explains break the chain', async () => {
+  const directory = freshDirectory();
+  const log = await logWithGap(directory);
+  const second = join(directory, 'audit.000002.jsonl');
+  const text = readFileSync(second, 'utf8');
+  const lines = (await verifyAudit(directory))[0]?.missing[0]?.from;
+  const attacks: Record<string, string> = {
+    'another range': text.replace(/"firstSeq":\d+/, '"firstSeq":1'),
+    'no explanation': text.replace('"event":"reopened"', '"event":"call"'),
+    'one more line': text.slice(text.indexOf('\n') + 1),
+  };
+  for (const [what, attacked] of Object.entries(attacks)) {
+    writeFileSync(second, attacked);
+    const [found] = await verifyAudit(directory);
+    expect(found, what).toMatchObject({ ok: false, missing: [], lines: Number(lines) - 1 });
+    expect(found?.broken, what).toMatchObject({ file: second, line: 1, why: expect.stringContaining('was due') });
+  }
+  writeFileSync(second, text);
+  rmSync(second);
+  expect((await verifyAudit(directory))[0]?.broken).toMatchObject({ file: log.path, line: 1 });
+});
+
+test('a log whose folder was emptied goes on, and no other process takes its name', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory, { sync: 'always' });
+  const client = await Conversation.open(audited(log));
+  for (const each of readdirSync(directory)) rmSync(join(directory, each));
+  expect((await client.call('echo', { n: 1 })).error).toBeUndefined();
+  const other = await openIn(directory);
+  expect(other.path).not.toBe(log.path);
+  expect((await entries(directory, { event: 'call' })).map((entry) => entry.arguments)).toEqual([{ n: 1 }]);
+});
+
+test('a log whose folder is gone rejects calls, and goes on when the folder is back', async () => {
+  const directory = freshDirectory();
+  const log = await openIn(directory, { sync: 'always' });
+  let runs = 0;
+  const server = audited(log);
+  server.tool('count', { input: { type: 'object' }, run: () => String(++runs) });
+  const client = await Conversation.open(server);
+  rmSync(directory, { recursive: true });
+  expect((await client.call('count', {})).error?.message).toContain('the request was not run');
+  expect(log.status).toMatchObject({ failure: expect.stringContaining('ENOENT'), rejectedCalls: 1 });
+  expect(log.monitor().status).toBe('unavailable');
+  mkdirSync(directory, { mode: 0o700 });
+  await expect.poll(async () => (await client.call('count', {})).error, { timeout: 5_000 }).toBeUndefined();
+  expect(runs).toBe(1);
+  expect(log.status.failure).toBeUndefined();
 });
 
 /** A log of 23 lines: the first and the last by themselves, the others in groups of one and of many. */
