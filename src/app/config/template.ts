@@ -25,7 +25,7 @@ export function configTemplate(profile: string): string {
   // Folder for notes, counters and audit files. Default: the data folder of this platform.
   // "data": "~/.local/share/mooring",
 
-  // "audit": { "file": "audit.jsonl", "fsync": "interval" },
+  // "audit": { "file": "audit.jsonl", "fsync": "interval", "failureMode": "closed" },
 
   // Policy file that controls access; "mooring policy check" explains its decisions.
   // "policy": "policy.yaml",
