@@ -23,16 +23,15 @@ export interface Authentication {
   readonly tokens: readonly TokenEntry[];
   /** Metadata routes that tell clients where to get a token. */
   readonly routes: readonly MetadataRoute[];
-  /** Spells the challenge for a call that needs more scopes. */
+  /** Builds the challenge for a call that needs more scopes. */
   readonly challenge?: OAuthAuthenticator['challenge'] | undefined;
-  /** Tokens of an authorization server, and the settings they are checked by. */
+  /** OAuth authentication, and the settings it was created with. */
   readonly oauth?: { readonly authenticator: OAuthAuthenticator; readonly settings: string } | undefined;
 }
 
 /**
- * Makes an authenticator. Throws a `Mistake` for tokens and addresses that can not be used. What `previous` knows of an
- * authorization server is kept where its settings are the same. Undefined where there is nothing to be admitted by: a
- * token file without tokens.
+ * Creates the authenticator. Throws a `UsageError` for invalid tokens and URLs. Data of `previous` about an authorization
+ * server is reused if its settings are the same. Undefined if there are no credentials to accept: an empty token file.
  */
 export function createAuthentication(
   auth: AuthSettings,

@@ -32,7 +32,7 @@ export async function openAudit({ settings, values }: Settled, logger: Logger): 
   }
 }
 
-/** How the audit log is doing. */
+/** The health of the audit log. */
 export function auditHealth({ status: { failure, failureMode } }: AuditLog): Health {
   if (failure === undefined) return { status: 'ok' };
   return failureMode === 'open'

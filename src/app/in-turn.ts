@@ -1,6 +1,6 @@
 // Work that must not run twice at a time.
 
-/** One run after the other; what comes while one runs is joined into one more. */
+/** One run at a time; calls during a run are merged into one more run. */
 export function inTurn(work: () => Promise<void>): () => void {
   let running: Promise<void> | undefined;
   let again = false;

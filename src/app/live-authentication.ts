@@ -1,4 +1,4 @@
-// Authentication that can be replaced while requests come in, when settings are read again.
+// Authentication that can be replaced while the server runs, when the settings are reloaded.
 
 import {
   type Authenticate,
@@ -9,7 +9,7 @@ import {
 } from '../security/auth/index.ts';
 import type { Authentication } from './authentication.ts';
 
-/** Admits no caller: for a server whose last token was revoked while it runs. */
+/** Denies all requests: for a server whose last token was revoked while it runs. */
 export const noTokens: Authentication = {
   authenticate: () => ({ status: 401, challenge: 'Bearer', message: 'Unauthorized: no token is accepted' }),
   tokens: [],
@@ -18,7 +18,7 @@ export const noTokens: Authentication = {
 
 export class LiveAuthentication implements Authentication {
   #current: Authentication;
-  /** Pages have their paths from the start on; what they say is of the present. */
+  /** The paths of the metadata routes are fixed at the start; their contents are current. */
   readonly routes: readonly MetadataRoute[];
 
   constructor(first: Authentication) {
@@ -42,11 +42,11 @@ export class LiveAuthentication implements Authentication {
     const asked = this.#current;
     const verdict = asked.authenticate(request);
     if (!(verdict instanceof Promise)) return verdict;
-    // What was found out by rules that are gone is found out again.
+    // If the rules changed meanwhile, authenticate again.
     return verdict.then((found) => (asked === this.#current ? found : this.authenticate(request)));
   };
 
-  /** Puts another one in its place. The result says who was admitted before with what is not valid any more. */
+  /** Replaces the authentication. The returned function matches principals whose credentials are no longer valid. */
   replace(next: Authentication): (principal: Principal) => boolean {
     const before = this.#current;
     this.#current = next;
@@ -62,5 +62,5 @@ export class LiveAuthentication implements Authentication {
   }
 }
 
-/** A token that is for another caller now, or has other scopes or another end, is another one to what it has open. */
+/** A token whose caller, scopes or expiry changed counts as another token. */
 const textOf = ({ id, scopes = [], expires }: TokenEntry): string => JSON.stringify([id, scopes, expires]);

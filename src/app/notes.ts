@@ -1,4 +1,4 @@
-// Notes from the outside: who keeps how much in the data folder, and how an operator deletes some of it.
+// The notes in the data folder for an operator: list callers, delete notes.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { principalKey } from '../protocol/principal.ts';
 import { type DataFolder, openDataFolder } from '../stores/sqlite/index.ts';
 import { Mistake } from './mistake.ts';
 
-/** What one caller keeps. Callers without a name are one. */
+/** The notes of one caller. All unauthenticated callers share one entry. */
 export interface KeptNotes {
   readonly caller: string | undefined;
   readonly issuer: string | undefined;
@@ -14,7 +14,7 @@ export interface KeptNotes {
   readonly bytes: number;
 }
 
-/** Everybody who keeps something in a data folder. */
+/** All callers with notes in a data folder. */
 export function listCallers(dataDir: string): Promise<KeptNotes[]> {
   return withFolder(dataDir, async ({ notes }) =>
     (await notes.owners()).map(({ owner, ...kept }) => {
@@ -24,7 +24,7 @@ export function listCallers(dataDir: string): Promise<KeptNotes[]> {
   );
 }
 
-/** Deletes notes of one caller, all of them where no ids are given; says which there were. */
+/** Deletes notes of one caller and returns the ids that existed. */
 export function deleteNotes(
   dataDir: string,
   { caller, issuer }: Pick<KeptNotes, 'caller' | 'issuer'>,
@@ -40,7 +40,7 @@ export function deleteNotes(
 
 async function withFolder<T>(dataDir: string, work: (data: DataFolder) => Promise<T>): Promise<T> {
   if (!existsSync(join(dataDir, 'mooring.db'))) {
-    throw new Mistake(`There are no notes in ${dataDir}; choose another folder with --data DIR`);
+    throw new Mistake(`There are no notes in ${dataDir}. Choose another folder with --data DIR`);
   }
   const data = await openDataFolder(dataDir, { pollMs: 0, copyAfterMs: 0 });
   try {

@@ -1,4 +1,4 @@
-// Which files belong to this server: what no root, link or command of a profile ever shows.
+// The files that belong to the server itself, which no root, link or command may expose.
 
 import { OwnFiles } from '../security/files/own-files.ts';
 import { credentialFile, dataFolder, thisPlatform, userConfigFile } from './config/folders.ts';
@@ -7,8 +7,8 @@ import { join } from './node-modules.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * The own files of a run: those of its settings, and those at the usual places even where the settings name others,
- * because a second server of the same user keeps its notes, tokens and sign-ins there.
+ * The server's own files: those of its settings, and those at the default paths even if the settings name others, because
+ * a second server of the same user stores its notes, tokens and sign-ins there.
  */
 export function ownFilesOf({ dataDir, configFile, policy, audit, auth }: Settings): OwnFiles {
   const platform = thisPlatform();
@@ -18,7 +18,7 @@ export function ownFilesOf({ dataDir, configFile, policy, audit, auth }: Setting
     folders: [dataDir, dataFolder(platform)],
     files: [
       ...named.filter((file) => file !== undefined),
-      // Finished files, further writers and locks are called after the log.
+      // Rotated files, further writers and locks have names that start with the log's.
       ...(log === undefined ? [] : [join(log.directory, log.name)]),
       userConfigFile(platform),
       credentialFile(platform),

@@ -1,16 +1,16 @@
-// The settings of a run and its policy, read together: at the start, and again when the process is told to.
+// Reads the settings and the policy together, at start-up and on a reload.
 
 import { type Asked, type Settled, settle } from './config/settle.ts';
 import type { CompiledPolicy } from './policy.ts';
 import { defaultProfile } from './profiles/index.ts';
 
 export interface ReadSettings {
-  /** Within the bounds of the policy. */
+  /** Limited to what the policy allows. */
   readonly settled: Settled;
   readonly policy: CompiledPolicy | undefined;
 }
 
-/** Throws a `Mistake` for anything that can not be used. */
+/** Throws a `UsageError` for invalid settings or an invalid policy. */
 export async function readSettings(asked: Omit<Asked, 'defaultProfile'>): Promise<ReadSettings> {
   const settled = await settle({ ...asked, defaultProfile });
   const { settings, file } = settled;

@@ -1,5 +1,5 @@
-// Settings read again while the server runs (SIGHUP): tokens and policy take effect at once, and what was opened with a
-// token that is not valid any more ends. Everything else needs a restart, and is named. A mistake changes nothing.
+// Reloads the settings while the server runs (SIGHUP): tokens and policy take effect at once, and everything that was
+// opened with a revoked token ends. Other changes need a restart and are logged. On an error nothing changes.
 
 import type { Logger } from '../protocol/log.ts';
 import type { Principal } from '../security/auth/index.ts';
@@ -10,17 +10,17 @@ import type { PolicyGuard } from './policy.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { HttpSettings } from './settings.ts';
 
-/** What runs, and can be changed. */
+/** The parts of a running server that can change. */
 export interface Running {
   readonly asked: Omit<Asked, 'defaultProfile'>;
-  /** As they were at the start. */
+  /** The settings at the start. */
   readonly started: ReadSettings;
   readonly authentication: LiveAuthentication | undefined;
   readonly policyGuard: PolicyGuard | undefined;
   readonly logger: Logger;
 }
 
-/** Ends what principals have open; see `HttpServer.revoke`. */
+/** Closes what principals have open; see `HttpServer.revoke`. */
 type Revoke = (match: (principal: Principal) => boolean) => void;
 
 export async function reload(running: Running, revoke: Revoke): Promise<void> {
@@ -32,25 +32,26 @@ export async function reload(running: Running, revoke: Revoke): Promise<void> {
     admitting = authentication && authenticationOf(next, authentication);
   } catch (error) {
     const why = (error as Error).message.replaceAll('\n', '; ');
-    logger.error(`settings were not read again, everything stays as it was: ${why}`);
+    logger.error(`the settings were not reloaded, and nothing has changed: ${why}`);
     return;
   }
   if (policyGuard !== undefined && next.policy !== undefined) policyGuard.replace(next.policy);
   if (authentication !== undefined && admitting !== undefined) {
     const isRevoked = authentication.replace(admitting);
     revoke(isRevoked);
-    // Once more for a request that was admitted in this very moment.
+    // Again for a request that was authenticated at the same moment.
     setImmediate(() => revoke(isRevoked));
-    if (admitting === noTokens) logger.warn('no token is accepted any more: every request is denied');
+    if (admitting === noTokens)
+      logger.warn('no token is accepted: the settings have none left, so every request is denied');
   }
   const changed = needingRestart(running, next);
   if (changed.length > 0) logger.warn(`these settings have changed and need a restart: ${changed.join(', ')}`);
-  logger.notice('settings were read again', { file: next.settled.file, tokens: authentication?.tokens.length ?? 0 });
+  logger.notice('settings reloaded', { file: next.settled.file, tokens: authentication?.tokens.length ?? 0 });
 }
 
 /**
- * Who is admitted from now on. Where the settings say nothing about it any more, or the last token of the file is gone,
- * no caller is: to serve without authentication takes a restart.
+ * The new authentication. If the settings have none any more, or the token file is empty, all requests are denied:
+ * serving without authentication needs a restart.
  */
 function authenticationOf({ settled }: ReadSettings, previous: LiveAuthentication): Authentication {
   const { auth, http } = settled.settings;
@@ -58,10 +59,10 @@ function authenticationOf({ settled }: ReadSettings, previous: LiveAuthenticatio
   return createAuthentication(auth, http as HttpSettings, previous) ?? noTokens;
 }
 
-/** What client commands read is no matter of the server's. */
+/** Settings of the client commands, which the server does not use. */
 const irrelevant: readonly string[] = ['mcpServers'];
 
-/** Settings whose change does not take effect: all but those that were applied. */
+/** Changed settings that were not applied. */
 function needingRestart({ started, authentication, policyGuard }: Running, next: ReadSettings): string[] {
   const isApplied = (key: string): boolean => {
     if (key.startsWith('auth.')) return authentication !== undefined;
@@ -71,7 +72,7 @@ function needingRestart({ started, authentication, policyGuard }: Running, next:
   const [before, after] = [started.settled.values, next.settled.values];
   const keys = [...new Set([...before.keys(), ...after.keys()])].filter((key) => !isApplied(key));
   const changed = keys.filter((key) => !isSame(before.get(key)?.value, after.get(key)?.value));
-  // Roots, programs and addresses were handed out when the server was put together.
+  // Roots, programs and network rules are fixed when the server is assembled.
   const bounds = (['files', 'sandbox', 'network'] as const).filter(
     (part) => policyGuard !== undefined && !isSame(started.policy?.[part], next.policy?.[part]),
   );

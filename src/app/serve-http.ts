@@ -20,7 +20,7 @@ export interface HttpRun {
   readonly logger: StreamLogger;
   /** Prints how to connect clients even without a terminal. */
   readonly showSetup: boolean;
-  /** Reads the settings again; `revoke` ends what principals have open. */
+  /** Reloads the settings; `revoke` closes what principals have open. */
   readonly reload: (revoke: HttpServer['revoke']) => Promise<void>;
 }
 
@@ -74,7 +74,7 @@ function chosen({ settings, values }: Settled): HttpOptions {
   };
 }
 
-/** Rejected clients are in the audit log, where there is one, and probes see whether it can be written. */
+/** Authentication; failures are recorded in the audit log, and health probes report whether it can be written. */
 function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
   const monitors = audit === undefined ? {} : { monitors: [audit.monitor] };
   if (authentication === undefined) return monitors;

@@ -57,7 +57,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const authentication = await authenticationOf(settings);
     if (authentication !== undefined) await tellOfData(ready, authentication, logger);
     const policyGuard = await enforce(ready, started, authentication);
-    // Stdout may be the protocol's, and plugins print while they load. Over HTTP nothing else ever writes there.
+    // Plugins may print while they load, and stdout belongs to the protocol on stdio.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
     const guard = await addPlugins(ready, settled, health, logger);
     if (settings.http?.enabled !== true) {
@@ -109,10 +109,10 @@ async function authenticationOf({ auth, http }: Settings): Promise<LiveAuthentic
   const { LiveAuthentication } = await import('./live-authentication.ts');
   const first = createAuthentication(auth, http);
   if (first !== undefined) return new LiveAuthentication(first);
-  throw new Mistake(`${auth.tokenFile}: there are no tokens in it; "mooring token add NAME" makes one`);
+  throw new Mistake(`${auth.tokenFile}: the file has no tokens. "mooring token add NAME" creates one`);
 }
 
-/** Puts the policy in force, where there is one. */
+/** Enforces the policy, if there is one. */
 async function enforce(
   { server }: Ready,
   { policy }: ReadSettings,

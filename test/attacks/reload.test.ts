@@ -23,7 +23,7 @@ async function hangUp(child: ChildProcess, said: () => string, about: RegExp): P
   child.kill('SIGHUP');
   await expect.poll(() => said().slice(before), { timeout: 15_000 }).toMatch(about);
 }
-const readAgain = /settings were read again/;
+const readAgain = /settings reloaded/;
 
 async function newToken(name: string): Promise<string> {
   const { stdout } = await home.run(['token', 'add', name, '--file', 'tokens.json']);
@@ -231,7 +231,7 @@ describe('a policy', () => {
     rmSync(home.file('policy.json'));
     spoil();
     if (_what !== 'broken') chmodSync(home.file('policy.json'), 0o666);
-    await hangUp(child, said, /settings were not read again.*policy\.json/);
+    await hangUp(child, said, /settings were not reloaded.*policy\.json/);
     expect(await toolsOf(client)).toEqual(['calculate']);
     client.close();
   });
@@ -250,7 +250,7 @@ describe('the configuration file', () => {
     const client = new TestClient(Number(new URL(url).port));
     for (const broken of ['{', { auth: { tokens: [] } }, { auth: { tokens: ['short'] } }, { nonsense: 1 }]) {
       write(broken);
-      await hangUp(child, said, /settings were not read again/);
+      await hangUp(child, said, /settings were not reloaded/);
       expect((await client.modern('tools/list', {}, { headers: bearer(token) })).status).toBe(200);
     }
     client.close();

@@ -16,11 +16,11 @@ async function fill(): Promise<string> {
   return folder;
 }
 
-test('callers are listed with what they keep, and their names can not steer the terminal', async () => {
+test('callers are listed with their notes, and their names cannot send control sequences to the terminal', async () => {
   const folder = await fill();
   const { stdout, code } = await home.run(['notes', '--data', folder]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^\(without a name\) +12 +\d+ +–$/m);
+  expect(stdout).toMatch(/^\(unauthenticated\) +12 +\d+ +–$/m);
   expect(stdout).toMatch(/^ada +1 +\d+ +–$/m);
   expect(stdout).toMatch(/^ada.* +1 +\d+ +https:\/\/id\.example$/m);
   expect(stdout).not.toContain('\u001b[2J');
@@ -29,7 +29,7 @@ test('callers are listed with what they keep, and their names can not steer the 
   expect(callers[0]).toMatchObject({ notes: 12 });
 });
 
-test('notes are deleted by id, or all of one caller', async () => {
+test('notes are deleted by id, or all notes of one caller', async () => {
   const folder = await fill();
   const left = async (): Promise<number[]> =>
     JSON.parse((await home.run(['notes', '--json', '--data', folder])).stdout).map(
@@ -47,13 +47,13 @@ test('notes are deleted by id, or all of one caller', async () => {
   expect(await left()).toEqual([0, 0, 1]);
 });
 
-test('what is asked for wrongly is said in a sentence', async () => {
+test('usage errors have a short message', async () => {
   const folder = await fill();
   for (const [args, said] of [
-    [['delete'], 'Which notes?'],
-    [['delete', '1', '--all'], 'Which notes?'],
-    [['remove'], '"remove" is not known; list or delete'],
-    [['delete', '1', '--issuer', 'x'], '--issuer needs --caller'],
+    [['delete'], 'Name the notes:'],
+    [['delete', '1', '--all'], 'Name the notes:'],
+    [['remove'], 'Unknown action "remove". Use list or delete'],
+    [['delete', '1', '--issuer', 'x'], '--issuer works only together with --caller'],
   ] as const) {
     const { code, stderr } = await home.run(['notes', ...args, '--data', folder]);
     expect(code, said).toBe(2);

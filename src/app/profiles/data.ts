@@ -17,11 +17,11 @@ export interface Data {
 export interface DataOptions {
   readonly logger: Logger;
   readonly health?: HealthRegistry | undefined;
-  /** How much notes may take. */
+  /** Size limits of notes. */
   readonly limits?: NotesOptions;
 }
 
-/** Puts the data folder behind a server. Nothing of SQLite is loaded before `open` is called. */
+/** Adds the data folder to a server. SQLite is loaded when `open` is called. */
 export async function useData(server: Server, folder: string, { logger, health, limits }: DataOptions): Promise<Data> {
   let opening: Promise<DataFolder> | undefined;
   const open = (): Promise<DataFolder> => {

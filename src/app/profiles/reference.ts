@@ -30,9 +30,9 @@ export const referenceProfile: Profile = {
     });
     const limits = await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
     const data = await useData(server, settings.dataDir, { logger, health, limits });
-    // Opened at once: a server of notes that can not keep any should not start.
+    // Opened at start-up: without its store this server must not start.
     const { notes } = await data.open();
-    // The document lists its tools, so notes are deleted with "mooring notes delete" here.
+    // The tools of this profile are fixed, so notes are deleted with "mooring notes delete".
     await server.use(reference({ ...limits, store: notes, listsTimezone: false, deletesNotes: false }));
     return {
       server,

@@ -1,4 +1,4 @@
-// mooring notes: who keeps how many notes in the data folder, and a way to delete some.
+// mooring notes: lists how many notes each caller stores in the data folder, and deletes notes.
 
 import { settle } from '../../app/config/settle.ts';
 import { lineForTerminal } from '../../app/foreign-text.ts';
@@ -11,20 +11,20 @@ import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring notes [list | delete ID... | delete --all] [options]
 
-The notes in the data folder. A server that uses the folder may be running.
+Manages the notes in the data folder. It works while a server uses the folder.
 
-  mooring notes                who keeps how many notes, and how much room they take
-  mooring notes delete ID...   deletes notes by their ids
-  mooring notes delete --all   deletes all notes of a caller
+  mooring notes                list the callers with the number and size of their notes
+  mooring notes delete ID...   delete notes by id
+  mooring notes delete --all   delete all notes of a caller
 
 Options:
-  --caller NAME    whose notes; default: those of callers without a name
-  --issuer URL     the authorization server that knows the caller by that name
-  --all            all notes of that caller
-  --config FILE    settings from this file
-  --data DIR       the data folder
-  --json           for programs
-  -h, --help       show this
+  --caller NAME    name of the caller (default: unauthenticated callers)
+  --issuer URL     issuer of the caller's token
+  --all            delete: all notes of the caller
+  --config FILE    read settings from this file
+  --data DIR       data folder
+  --json           print JSON
+  -h, --help       show this help
 `;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -45,12 +45,13 @@ export async function run(args: readonly string[]): Promise<number> {
   const [verb = 'list', ...ids] = positionals;
   const dataDir = await folderOf(values);
   if (verb === 'list' && ids.length === 0) return list(await listCallers(dataDir), values.json === true, out);
-  if (verb !== 'delete') throw new Mistake(`${JSON.stringify(verb)} is not known; list or delete`);
+  if (verb !== 'delete') throw new Mistake(`Unknown action ${JSON.stringify(verb)}. Use list or delete`);
   if ((ids.length === 0) !== (values.all === true)) {
-    throw new Mistake('Which notes? mooring notes delete ID..., or --all');
+    throw new Mistake('Name the notes: mooring notes delete ID..., or mooring notes delete --all');
   }
   const { caller, issuer } = values;
-  if (issuer !== undefined && caller === undefined) throw new Mistake('--issuer needs --caller NAME');
+  if (issuer !== undefined && caller === undefined)
+    throw new Mistake('--issuer works only together with --caller NAME');
   const deleted = await deleteNotes(dataDir, { caller, issuer }, values.all === true ? 'all' : ids);
   if (values.json === true) out.json({ deleted });
   const missing = ids.filter((id) => !deleted.includes(id));
@@ -74,7 +75,7 @@ function list(callers: readonly KeptNotes[], json: boolean, out: Output): number
   const columns: Column<KeptNotes>[] = [
     {
       title: 'caller',
-      text: ({ caller }) => (caller === undefined ? '(without a name)' : lineForTerminal(caller)),
+      text: ({ caller }) => (caller === undefined ? '(unauthenticated)' : lineForTerminal(caller)),
       paint: (text) => style.name(text),
     },
     { title: 'notes', text: ({ notes }) => String(notes) },
