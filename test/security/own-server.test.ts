@@ -11,7 +11,7 @@ import { ensureProgram } from '../support/programs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/guide/securing.md'), 'utf8');
-const together = page.slice(page.indexOf('## All together'));
+const together = page.slice(page.indexOf('## Complete example'));
 const block = (language: string): string =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(together)?.[1] as string;
 

@@ -297,7 +297,7 @@ describe('rounds of input', () => {
 
 describe('ends', () => {
   test('a crash in a call says what was on stderr, and the next call starts the server anew', async () => {
-    await open('crashes-in-call', handshake);
+    await open('crashes-in-call', { ...handshake, timeoutMs: 10_000 });
     const error = await refusal((client as Client).callTool('work'));
     expect(error.code).toBe('server-exited');
     expect(error.message).toMatch(/exited with code 7.*the disk is on fire/s);
