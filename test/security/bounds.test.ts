@@ -18,7 +18,9 @@ test('workers may change what the policy lets tools write, and only see the rest
 test('folders of workers outside of the policy are a mistake', () => {
   const files = { read: ['/docs'], write: ['/drafts'] };
   for (const workers of [{ writable: ['/docs'] }, { writable: ['/drafts-of-others'] }, { readOnly: ['/etc'] }]) {
-    expect(() => bound({ packs: { workers } }, { files }), JSON.stringify(workers)).toThrow('is not allowed by the policy');
+    expect(() => bound({ packs: { workers } }, { files }), JSON.stringify(workers)).toThrow(
+      'is not allowed by the policy',
+    );
   }
   const workers = { writable: ['/drafts/a'], readOnly: ['/docs/b'], maxAlive: 3 };
   expect(bound({ packs: { workers } }, { files }).packs['workers']).toEqual(workers);
