@@ -233,6 +233,7 @@ test('old files go when enough are kept, and the rest still verifies from its fi
     await client.call('echo', { n });
     await log.flush();
   }
+  await log.close();
   expect(readdirSync(directory).filter((each) => each.endsWith('.jsonl')).length).toBeLessThanOrEqual(3);
   const [verdict] = await verifyAudit(directory);
   expect(verdict?.ok).toBe(true);
@@ -247,10 +248,13 @@ test('all files together keep to their size, the oldest are deleted, and the log
   for (let n = 0; n < 60; n++) {
     await client.call('echo', { n });
     await log.flush();
-    const sizes = readdirSync(directory).map((each) => statSync(join(directory, each)).size);
+    const sizes = readdirSync(directory).map(
+      (each) => statSync(join(directory, each), { throwIfNoEntry: false })?.size ?? 0,
+    );
     // A file is finished by the write that fills it.
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(3_500);
   }
+  await log.close();
   const [deleted] = await entries(directory, { event: 'deleted' });
   expect(deleted?.details?.['files']).toEqual([expect.stringMatching(/audit\.\d{6}\.jsonl$/)]);
   const [found] = await verifyAudit(directory);

@@ -202,9 +202,16 @@ export class AuditWriter {
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, maxCloseMs);
     });
-    await Promise.race([this.flush(), patience]);
+    await Promise.race([this.#flushAll(), patience]);
     clearTimeout(timer);
     await this.abandon();
+  }
+
+  /** Like `flush`, with the line that records which files the last run deleted. */
+  async #flushAll(): Promise<void> {
+    await this.flush();
+    await this.#run;
+    await this.flush();
   }
 
   /** Closes the file without writing what is left. */
