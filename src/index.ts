@@ -7,10 +7,10 @@ export type {
   PluginPack,
   PluginServer,
 } from './app/plugins/contract.ts';
-export { type Ask, elicit, elicitUrl, roots, sample } from './engine/asks/ask.ts';
-export { AskError, type AskErrorCode } from './engine/asks/index.ts';
+export { type InputRequest, elicit, elicitUrl, roots, sample } from './engine/asks/ask.ts';
+export { InputRequestError, type InputRequestErrorCode } from './engine/asks/index.ts';
 export { type InputRequired, inputRequired } from './engine/asks/input-required.ts';
-export type { AskOptions, Context, ElicitAnswer, SessionView } from './engine/context.ts';
+export type { InputRequestOptions, Context, TypedElicitResult, SessionView } from './engine/context.ts';
 export type {
   Completer,
   PromptDefinition,
@@ -24,7 +24,7 @@ export type {
   ToolReturn,
 } from './engine/definitions.ts';
 export { defaultLimits, type Limits } from './engine/limits.ts';
-export type { Ended, ExpiringStore, Middleware, Observer, Pack, RequestInfo, Sealer } from './engine/ports.ts';
+export type { RequestEnd, ExpiringStore, Middleware, Observer, Pack, RequestInfo, Sealer } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
 export type { Ability } from './protocol/abilities.ts';
 export { WireError, wireErrors } from './protocol/errors.ts';
@@ -46,7 +46,7 @@ export {
   type HttpOptions,
   type HttpRequest,
   type HttpServer,
-  type RouteAnswer,
+  type RouteResponse,
   serveHttp,
   toFetch,
 } from './transports/http.ts';

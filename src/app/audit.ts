@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Asked, settle } from './config/settle.ts';
-import { auditPlace } from './guard.ts';
-import { Mistake } from './mistake.ts';
+import { type SettingsInput, resolveSettings } from './config/settle.ts';
+import { auditLocation } from './guard.ts';
+import { UsageError } from './mistake.ts';
 
 export {
   type AuditEntry,
@@ -16,19 +16,19 @@ export {
   verifyAudit,
 } from '../security/audit/index.ts';
 
-export interface AuditPlace {
+export interface AuditLocation {
   readonly directory: string;
   readonly name: string;
   readonly file: string;
 }
 
 /** The log in `file`, or the one in the settings. */
-export async function findAudit(file: string | undefined, asked: Asked): Promise<AuditPlace> {
-  const path = file === undefined ? (await settle(asked)).settings.audit?.file : resolve(file);
+export async function findAudit(file: string | undefined, asked: SettingsInput): Promise<AuditLocation> {
+  const path = file === undefined ? (await resolveSettings(asked)).settings.audit?.file : resolve(file);
   if (path === undefined)
-    throw new Mistake('The audit log is disabled in the settings. Name a file: mooring audit verify|tail|query FILE');
-  const place = auditPlace(path);
+    throw new UsageError('The audit log is disabled in the settings. Name a file: mooring audit verify|tail|query FILE');
+  const place = auditLocation(path);
   if (!existsSync(place.directory))
-    throw new Mistake(`There is no audit log ${path}. "mooring config" shows the configured path`);
+    throw new UsageError(`There is no audit log ${path}. "mooring config" shows the configured path`);
   return { ...place, file: path };
 }

@@ -14,7 +14,7 @@ import {
   type TokenEntry,
 } from '../security/auth/index.ts';
 import { readLiteralTokens } from './literal-tokens.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 import type { AuthSettings, HttpSettings, OAuthSettings } from './settings.ts';
 
 export interface Authentication {
@@ -40,7 +40,7 @@ export function createAuthentication(
 ): Authentication | undefined {
   const ways: Authenticate[] = [];
   const tokens = [...readLiteralTokens(auth.tokens), ...(auth.tokenFile === undefined ? [] : tokensOf(auth.tokenFile))];
-  if (tokens.length > 0) ways.push(mistaken('auth', () => createTokenAuthenticator({ tokens })));
+  if (tokens.length > 0) ways.push(asUsageError('auth', () => createTokenAuthenticator({ tokens })));
   const oauth = auth.oauth && oauthOf(auth.oauth, http, previous?.oauth);
   if (oauth !== undefined) ways.push(oauth.authenticator.authenticate);
   if (ways.length === 0) return undefined;
@@ -63,14 +63,14 @@ export async function principalOfPipe(
 ): Promise<Principal | undefined> {
   if (env['MOORING_TOKEN'] === undefined) return undefined;
   const tokens = tokensOf(tokenFile);
-  const authenticate = mistaken(tokenFile, () => createTokenAuthenticator({ tokens }));
+  const authenticate = asUsageError(tokenFile, () => createTokenAuthenticator({ tokens }));
   return authenticateEnvironment(authenticate, env).catch((error: unknown) => {
-    throw new Mistake(`${(error as Error).message} (token file: ${tokenFile})`);
+    throw new UsageError(`${(error as Error).message} (token file: ${tokenFile})`);
   });
 }
 
 function tokensOf(file: string): TokenEntry[] {
-  return mistaken(file, () => readTokenFile(file));
+  return asUsageError(file, () => readTokenFile(file));
 }
 
 function oauthOf(
@@ -78,7 +78,7 @@ function oauthOf(
   http: HttpSettings,
   previous: Authentication['oauth'],
 ): NonNullable<Authentication['oauth']> {
-  const options = mistaken('auth.oauth', () => ({
+  const options = asUsageError('auth.oauth', () => ({
     resource: resourceOf(http),
     issuers: [{ issuer, ...(jwksUrl === undefined ? {} : { jwks: jwksUrl }) }],
     ...(audience === undefined ? {} : { audience }),
@@ -86,7 +86,7 @@ function oauthOf(
   }));
   const settings = JSON.stringify(options);
   if (previous?.settings === settings) return previous;
-  return { settings, authenticator: mistaken('auth.oauth', () => createOAuthAuthenticator(options)) };
+  return { settings, authenticator: asUsageError('auth.oauth', () => createOAuthAuthenticator(options)) };
 }
 
 /** The public address of this server: the audience of tokens. */
@@ -96,22 +96,22 @@ function resourceOf({ publicUrl, host, port, path }: HttpSettings): string {
     return url.pathname === '/' ? new URL(path, url).href : url.href;
   }
   if (host === '0.0.0.0' || host === '::') {
-    throw new Mistake(
+    throw new UsageError(
       `OAuth tokens are issued for the address of the server, and clients cannot use ${host}. Set the address with --public-url`,
     );
   }
   if (port === 0)
-    throw new Mistake(
+    throw new UsageError(
       'OAuth tokens are issued for the address of the server. Set it with --public-url, or choose a --port other than 0',
     );
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
 }
 
-function mistaken<T>(where: string, work: () => T): T {
+function asUsageError<T>(where: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Mistake) throw error;
-    throw new Mistake(`${where}: ${(error as Error).message}`);
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${where}: ${(error as Error).message}`);
   }
 }

@@ -1,32 +1,32 @@
 // Opens the audit log, if the profile or the settings enable it. The format is in security/audit.
 
 import type { Logger } from '../protocol/log.ts';
-import { systemReason } from '../protocol/system-reasons.ts';
+import { errnoText } from '../protocol/system-reasons.ts';
 import type { AuditLog } from '../security/audit/index.ts';
-import type { Settled } from './config/settle.ts';
+import type { ResolvedSettings } from './config/settle.ts';
 import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 import { basename, dirname, statSync } from './node-modules.ts';
 
 /** Folder and base name of an audit log such as `audit.jsonl`. */
-export function auditPlace(file: string): { readonly directory: string; readonly name: string } {
+export function auditLocation(file: string): { readonly directory: string; readonly name: string } {
   return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
 }
 
 /** Opens the audit log; undefined if it is disabled. */
-export async function openAudit({ settings, values }: Settled, logger: Logger): Promise<AuditLog | undefined> {
+export async function openAudit({ settings, values }: ResolvedSettings, logger: Logger): Promise<AuditLog | undefined> {
   if (settings.audit === undefined || values.get('audit.enabled')?.value !== true) return undefined;
   const { file, fsync, failureMode, maxTotalBytes } = settings.audit;
-  const place = auditPlace(file);
-  refuseSharedFolder(place.directory);
+  const place = auditLocation(file);
+  assertPrivateFolder(place.directory);
   const { openAuditLog } = await import('../security/audit/index.ts');
   try {
     makeFolder(place.directory);
     return await openAuditLog({ ...place, sync: fsync, failureMode, maxTotalBytes, logger });
   } catch (error) {
-    const why = systemReason(error, 'folder') ?? (error as Error).message;
-    throw new Mistake(
+    const why = errnoText(error, 'folder') ?? (error as Error).message;
+    throw new UsageError(
       `The audit log ${file} cannot be opened: ${why}\nChoose another file with --audit FILE, or disable it with "audit": { "enabled": false }`,
     );
   }
@@ -41,10 +41,10 @@ export function auditHealth({ status: { failure, failureMode } }: AuditLog): Hea
 }
 
 /** Users who can write to a folder can replace its files, and a log that can be replaced proves nothing. */
-function refuseSharedFolder(directory: string): void {
+function assertPrivateFolder(directory: string): void {
   const found = lookAt(directory);
   if (found === undefined || process.platform === 'win32' || (found.mode & 0o002) === 0) return;
-  throw new Mistake(
+  throw new UsageError(
     `The audit log cannot be stored in ${directory}: all users can write to this folder. Choose a private folder`,
   );
 }

@@ -8,13 +8,13 @@ import type { Logger } from '../protocol/log.ts';
 import { isWeak } from '../protocol/seal-key.ts';
 import { openDataFolder } from '../stores/sqlite/index.ts';
 import { makeFolder } from './make-folder.ts';
-import { Mistake } from './mistake.ts';
-import type { Lasting } from './profiles/index.ts';
+import { UsageError } from './mistake.ts';
+import type { PersistentState } from './profiles/index.ts';
 
 /** A pack, so that the data folder is closed with the server. */
-export interface LastingPack extends Pack<Server> {
+export interface PersistentStatePack extends Pack<Server> {
   /** For createServer. */
-  readonly lasting: Lasting;
+  readonly lasting: PersistentState;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface LastingOptions {
 }
 
 /** Opens the store with the keys of the configuration. */
-export async function openLasting(options: LastingOptions, logger: Logger): Promise<LastingPack> {
+export async function openPersistentState(options: LastingOptions, logger: Logger): Promise<PersistentStatePack> {
   const { key, previousKeys, profile, folder } = options;
   const bytes = boundKey(readKey(key, 'http.key (MOORING_KEY)'), profile);
   const earlier = previousKeys.map((each) =>
@@ -35,7 +35,7 @@ export async function openLasting(options: LastingOptions, logger: Logger): Prom
   );
   // No polling and no backup copy here: the store of notes in the same folder does both.
   makeFolder(folder);
-  const data = await openDataFolder(folder, { logger, pollMs: 0, copyAfterMs: 0 });
+  const data = await openDataFolder(folder, { logger, pollMs: 0, backupAfterMs: 0 });
   return {
     name: 'lasting',
     lasting: { key: bytes, previousKeys: earlier, store: data.expiring },
@@ -50,9 +50,9 @@ const remedy = 'create one with: openssl rand -base64 32';
 function readKey(text: string, where: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text) || bytes.length !== 32) {
-    throw new Mistake(`${where} must be 32 bytes in base64. You can ${remedy}`);
+    throw new UsageError(`${where} must be 32 bytes in base64. You can ${remedy}`);
   }
-  if (isWeak(bytes)) throw new Mistake(`${where} is not random, so it can be guessed. You can ${remedy}`);
+  if (isWeak(bytes)) throw new UsageError(`${where} is not random, so it can be guessed. You can ${remedy}`);
   return bytes;
 }
 

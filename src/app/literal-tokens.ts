@@ -4,7 +4,7 @@
 import { principalKey } from '../engine/ports.ts';
 import type { Logger } from '../protocol/log.ts';
 import { hashToken, idOfToken, type TokenEntry, tokenIssuer } from '../security/auth/index.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 import type { Data } from './profiles/index.ts';
 
 const where = 'MOORING_TOKEN, --token';
@@ -18,7 +18,7 @@ export function readLiteralTokens(tokens: readonly string[]): TokenEntry[] {
   const names = new Map<string, string>();
   for (const { id, hash } of entries) {
     const known = names.get(hash);
-    if (known !== undefined && known !== id) throw new Mistake(`${where}: the same token is given under two names`);
+    if (known !== undefined && known !== id) throw new UsageError(`${where}: the same token is given under two names`);
     names.set(hash, id);
   }
   return entries;
@@ -27,14 +27,14 @@ export function readLiteralTokens(tokens: readonly string[]): TokenEntry[] {
 function readLiteralToken(text: string): TokenEntry {
   const [, name, token] = pattern.exec(text) ?? [];
   if (token === undefined) {
-    throw new Mistake(
+    throw new UsageError(
       `${where}: write TOKEN or NAME:TOKEN. A name has letters, digits and . _ @ + -; a token letters, digits and - . _ ~ + /`,
     );
   }
   try {
     return { id: name ?? idOfToken(token), hash: hashToken(token) };
   } catch (error) {
-    throw new Mistake(`${where}: ${(error as Error).message}`);
+    throw new UsageError(`${where}: ${(error as Error).message}`);
   }
 }
 

@@ -1,8 +1,8 @@
 // Creates a folder and its missing parents. Node's own `recursive` option never returns below /proc before Node 22: it
 // creates the parents, finds them still missing, and starts over.
 
-import { systemReason } from '../protocol/system-reasons.ts';
-import { Mistake } from './mistake.ts';
+import { errnoText } from '../protocol/system-reasons.ts';
+import { UsageError } from './mistake.ts';
 import { dirname, existsSync, mkdirSync, statSync } from './node-modules.ts';
 
 /** Throws the error of the operating system if that fails. An existing folder stays unchanged. */
@@ -30,8 +30,8 @@ export function requireFolder(path: string, where: string): void {
   try {
     makeFolder(path);
   } catch (error) {
-    const reason = isMissing(error) ? 'a folder cannot be created there' : systemReason(error, 'folder');
-    throw new Mistake(`${where}: ${path} cannot be created: ${reason ?? (error as Error).message}`);
+    const reason = isMissing(error) ? 'a folder cannot be created there' : errnoText(error, 'folder');
+    throw new UsageError(`${where}: ${path} cannot be created: ${reason ?? (error as Error).message}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { principalKey } from '../protocol/principal.ts';
 import { type DataFolder, openDataFolder } from '../stores/sqlite/index.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 
 /** The notes of one caller. All unauthenticated callers share one entry. */
 export interface KeptNotes {
@@ -40,9 +40,9 @@ export function deleteNotes(
 
 async function withFolder<T>(dataDir: string, work: (data: DataFolder) => Promise<T>): Promise<T> {
   if (!existsSync(join(dataDir, 'mooring.db'))) {
-    throw new Mistake(`There are no notes in ${dataDir}. Choose another folder with --data DIR`);
+    throw new UsageError(`There are no notes in ${dataDir}. Choose another folder with --data DIR`);
   }
-  const data = await openDataFolder(dataDir, { pollMs: 0, copyAfterMs: 0 });
+  const data = await openDataFolder(dataDir, { pollMs: 0, backupAfterMs: 0 });
   try {
     return await work(data);
   } finally {

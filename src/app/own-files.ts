@@ -2,7 +2,7 @@
 
 import { OwnFiles } from '../security/files/own-files.ts';
 import { credentialFile, dataFolder, thisPlatform, userConfigFile } from './config/folders.ts';
-import { auditPlace } from './guard.ts';
+import { auditLocation } from './guard.ts';
 import { join } from './node-modules.ts';
 import type { Settings } from './settings.ts';
 
@@ -12,7 +12,7 @@ import type { Settings } from './settings.ts';
  */
 export function ownFilesOf({ dataDir, configFile, policy, audit, auth }: Settings): OwnFiles {
   const platform = thisPlatform();
-  const log = audit === undefined ? undefined : auditPlace(audit.file);
+  const log = audit === undefined ? undefined : auditLocation(audit.file);
   const named = [configFile, policy, audit?.file, auth?.tokenFile];
   return new OwnFiles({
     folders: [dataDir, dataFolder(platform)],

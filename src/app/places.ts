@@ -1,14 +1,14 @@
 // Checks the folders in the settings before anything is served, so that a wrong one fails at start-up and not in the
 // first call that needs it.
 
-import { systemReason } from '../protocol/system-reasons.ts';
-import type { Settled } from './config/settle.ts';
+import { errnoText } from '../protocol/system-reasons.ts';
+import type { ResolvedSettings } from './config/settle.ts';
 import { requireFolder } from './make-folder.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 import { statSync } from './node-modules.ts';
 
 /** Throws a `UsageError` for a data folder that cannot be created and for roots that do not exist. */
-export function checkPlaces({ settings, values }: Settled): void {
+export function checkPlaces({ settings, values }: ResolvedSettings): void {
   const data = values.get('data')?.origin;
   // The default folder is created when it is first used.
   if (data !== undefined && data.from !== 'default') requireFolder(settings.dataDir, data.where ?? 'data');
@@ -16,7 +16,7 @@ export function checkPlaces({ settings, values }: Settled): void {
 }
 
 /** Roots that are not in the settings come from the policy. */
-function rootOrigin(values: Settled['values'], root: string): string {
+function rootOrigin(values: ResolvedSettings['values'], root: string): string {
   const { value, origin } = values.get('roots') ?? {};
   return (value as readonly string[] | undefined)?.includes(root) ? (origin?.where ?? 'roots') : 'The policy';
 }
@@ -26,8 +26,8 @@ function checkRoot(root: string, where: string): void {
   try {
     if (statSync(root, { throwIfNoEntry: false }) !== undefined) return;
   } catch (error) {
-    reason = systemReason(error, 'folder') ?? (error as Error).message;
+    reason = errnoText(error, 'folder') ?? (error as Error).message;
   }
-  if (reason === undefined) throw new Mistake(`${where}: ${root} does not exist`);
-  throw new Mistake(`${where}: ${root} cannot be read: ${reason}`);
+  if (reason === undefined) throw new UsageError(`${where}: ${root} does not exist`);
+  throw new UsageError(`${where}: ${root} cannot be read: ${reason}`);
 }

@@ -3,7 +3,7 @@
 
 import { basename, isAbsolute, relative } from 'node:path';
 import { type CompiledPolicy, loadPolicy, PolicyError } from '../security/policy/index.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 import type { Settings } from './settings.ts';
 
 export {
@@ -14,7 +14,7 @@ export {
   formatExplanation,
   type PolicyGuard,
   policySchema,
-  type Question,
+  type PolicyQuery,
 } from '../security/policy/index.ts';
 
 /** Reads a policy file. `guarded` are files that tools must not be able to write. */
@@ -27,7 +27,7 @@ export async function openPolicy(
     return await loadPolicy(file, { profile, guarded });
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;
-    throw new Mistake(error.message.includes(file) ? error.message : `${file}: ${error.message}`);
+    throw new UsageError(error.message.includes(file) ? error.message : `${file}: ${error.message}`);
   }
 }
 
@@ -58,7 +58,7 @@ function boundRoots(roots: readonly string[], allowed: readonly string[]): reado
   if (roots.length === 0) return allowed;
   const outside = roots.find((root) => !allowed.some((each) => isInside(root, each)));
   if (outside === undefined) return roots;
-  throw new Mistake(
+  throw new UsageError(
     `--root ${outside} is not allowed by the policy, which allows: ${allowed.join(', ') || 'no folder'}`,
   );
 }
@@ -67,7 +67,7 @@ function boundCommands(names: readonly string[] | undefined, allowed: readonly s
   if (names === undefined) return allowed;
   const other = names.find((name) => !allowed.includes(name) && !allowed.includes(basename(name)));
   if (other === undefined) return names;
-  throw new Mistake(`--allow-command ${other} is not allowed by the policy, which allows: ${allowed.join(', ')}`);
+  throw new UsageError(`--allow-command ${other} is not allowed by the policy, which allows: ${allowed.join(', ')}`);
 }
 
 function programsOf({ sandbox }: CompiledPolicy): string[] {
@@ -99,7 +99,7 @@ interface WorkersBounds {
 function boundWorkers(options: unknown, roots: readonly string[], { files, sandbox }: CompiledPolicy): WorkersBounds {
   const given = (options ?? {}) as WorkersBounds;
   if (given.network === 'host' && sandbox !== undefined && sandbox.network !== 'host') {
-    throw new Mistake(
+    throw new UsageError(
       'packs.workers.network is "host", which the policy does not allow. To allow it, set "network" under "commands" of the policy to "host"',
     );
   }
@@ -115,7 +115,7 @@ function boundWorkers(options: unknown, roots: readonly string[], { files, sandb
   ] as const) {
     const outside = given[name]?.find((folder) => !within(folder, bounds));
     if (outside === undefined) continue;
-    throw new Mistake(
+    throw new UsageError(
       `packs.workers.${name}: ${outside} is not allowed by the policy, which allows: ${bounds.join(', ') || 'no folder'}`,
     );
   }

@@ -1,18 +1,18 @@
 // Reads the settings and the policy together, at start-up and on a reload.
 
-import { type Asked, type Settled, settle } from './config/settle.ts';
+import { type SettingsInput, type ResolvedSettings, resolveSettings } from './config/settle.ts';
 import type { CompiledPolicy } from './policy.ts';
 import { defaultProfile } from './profiles/index.ts';
 
 export interface ReadSettings {
   /** Limited to what the policy allows. */
-  readonly settled: Settled;
+  readonly settled: ResolvedSettings;
   readonly policy: CompiledPolicy | undefined;
 }
 
 /** Throws a `UsageError` for invalid settings or an invalid policy. */
-export async function readSettings(asked: Omit<Asked, 'defaultProfile'>): Promise<ReadSettings> {
-  const settled = await settle({ ...asked, defaultProfile });
+export async function readSettings(asked: Omit<SettingsInput, 'defaultProfile'>): Promise<ReadSettings> {
+  const settled = await resolveSettings({ ...asked, defaultProfile });
   const { settings, file } = settled;
   if (settings.policy === undefined) return { settled, policy: undefined };
   const { boundSettings, openPolicy } = await import('./policy.ts');

@@ -4,7 +4,7 @@
 import type { Logger } from '../protocol/log.ts';
 import type { Principal } from '../security/auth/index.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
-import type { Asked } from './config/settle.ts';
+import type { SettingsInput } from './config/settle.ts';
 import { type LiveAuthentication, noTokens } from './live-authentication.ts';
 import type { PolicyGuard } from './policy.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
@@ -12,7 +12,7 @@ import type { HttpSettings } from './settings.ts';
 
 /** The parts of a running server that can change. */
 export interface Running {
-  readonly asked: Omit<Asked, 'defaultProfile'>;
+  readonly asked: Omit<SettingsInput, 'defaultProfile'>;
   /** The settings at the start. */
   readonly started: ReadSettings;
   readonly authentication: LiveAuthentication | undefined;

@@ -4,17 +4,17 @@ import type { AuditLog } from '../security/audit/index.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
 import type { StreamLogger } from '../transports/logger.ts';
 import type { Authentication } from './authentication.ts';
-import type { Settled } from './config/settle.ts';
+import type { ResolvedSettings } from './config/settle.ts';
 import { inTurn } from './in-turn.ts';
-import { Mistake } from './mistake.ts';
-import type { Ready } from './profiles/index.ts';
+import { UsageError } from './mistake.ts';
+import type { AssembledServer } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
 import { version } from './version.ts';
 
 export interface HttpRun {
   readonly profile: string;
-  readonly ready: Ready;
-  readonly settled: Settled;
+  readonly ready: AssembledServer;
+  readonly settled: ResolvedSettings;
   readonly authentication: Authentication | undefined;
   readonly audit: AuditLog | undefined;
   readonly logger: StreamLogger;
@@ -32,12 +32,12 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...defaults(http),
     ...ready.http,
     ...chosen(settled),
-    ...guarding(run),
+    ...accessOptions(run),
     logger,
     ownProcess: true,
     reload: inTurn(async () => run.reload((match) => served.revoke(match))),
   };
-  refuseStrangers(options);
+  requireAuthentication(options);
   const served: HttpServer = await serveHttp(ready.server, options).catch((cause: unknown) => {
     throw explain(cause, options);
   });
@@ -56,7 +56,7 @@ function defaults({ host, port, path }: HttpSettings): HttpOptions {
 }
 
 /** Explicit settings override those of the profile, which override the defaults. */
-function chosen({ settings, values }: Settled): HttpOptions {
+function chosen({ settings, values }: ResolvedSettings): HttpOptions {
   const http = settings.http as HttpSettings;
   const said = <K extends keyof HttpSettings>(key: K): Partial<Pick<HttpSettings, K>> =>
     (values.get(`http.${key}`)?.origin.from ?? 'default') === 'default'
@@ -75,7 +75,7 @@ function chosen({ settings, values }: Settled): HttpOptions {
 }
 
 /** Authentication; failures are recorded in the audit log, and health probes report whether it can be written. */
-function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
+function accessOptions({ authentication, audit, ready }: HttpRun): HttpOptions {
   const monitors = audit === undefined ? {} : { monitors: [audit.monitor] };
   if (authentication === undefined) return monitors;
   const { authenticate, routes } = authentication;
@@ -87,10 +87,10 @@ function guarding({ authentication, audit, ready }: HttpRun): HttpOptions {
 }
 
 /** The transport checks this too; this error names the flags to use. */
-function refuseStrangers({ host = '127.0.0.1', authenticate, allowUnauthenticated }: HttpOptions): void {
+function requireAuthentication({ host = '127.0.0.1', authenticate, allowUnauthenticated }: HttpOptions): void {
   const local = host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
   if (local || authenticate !== undefined || allowUnauthenticated === true) return;
-  throw new Mistake(
+  throw new UsageError(
     `Cannot listen on ${host} without authentication: anyone who can reach this address could use the server.\n` +
       'Set MOORING_TOKEN, --token-file FILE or --auth-issuer URL, or listen on 127.0.0.1 (the default) to serve only ' +
       'this machine.\nBehind a proxy that authenticates clients, use --unsafe-no-auth.',

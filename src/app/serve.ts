@@ -5,20 +5,20 @@ import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
 import type { Authentication } from './authentication.ts';
-import type { Asked, Settled } from './config/settle.ts';
+import type { SettingsInput, ResolvedSettings } from './config/settle.ts';
 import { auditHealth, openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 import { dirname, isAbsolute } from './node-modules.ts';
 import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
-import { profiles, type Ready } from './profiles/index.ts';
+import { profiles, type AssembledServer } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { version } from './version.ts';
 
-export interface ServeOptions extends Omit<Asked, 'defaultProfile'> {
+export interface ServeOptions extends Omit<SettingsInput, 'defaultProfile'> {
   /** Prints how to connect clients once the server listens on HTTP. */
   readonly showSetup?: boolean;
 }
@@ -34,25 +34,25 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const names = Object.keys(profiles);
     const meant = nearest(settings.profile, names);
     const hint = meant === undefined ? `choose one of ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
-    throw new Mistake(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
+    throw new UsageError(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
   }
   checkPlaces(settled);
   const logger = createLogger({ name: 'mooring', ...logOptions(settled) });
-  for (const note of [...settled.notes, ...idleFlags(settled)]) logger.notice(note);
+  for (const note of [...settled.notes, ...unusedFlags(settled)]) logger.notice(note);
   const profile = await row.load();
   const health = new HealthRegistry(knownFolders(settled));
   const audit = await openAudit(settled, logger);
   if (audit !== undefined) health.add('audit', () => auditHealth(audit));
-  const ready = await letGo(audit, async () => {
-    const pack = await lastingOf(settings, logger);
-    return letGo(pack, async () => {
-      const assembled = await profile.assemble({ logger, version, settings, health, audit, lasting: pack?.lasting });
+  const ready = await closeOnFailure(audit, async () => {
+    const pack = await persistentStateOf(settings, logger);
+    return closeOnFailure(pack, async () => {
+      const assembled = await profile.assemble({ logger, version, settings, health, audit, persistentState: pack?.lasting });
       if (pack !== undefined) await assembled.server.use(pack);
       return assembled;
     });
   });
   // On a failure from here on, packs must be closed, or the process would not end.
-  await letGo(ready.server, async () => {
+  await closeOnFailure(ready.server, async () => {
     if (audit !== undefined) await ready.server.use(audit);
     const authentication = await authenticationOf(settings);
     if (authentication !== undefined) await tellOfData(ready, authentication, logger);
@@ -76,14 +76,14 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
 }
 
 /** Folders that error messages may contain; they are hidden from callers of health_check. */
-function knownFolders({ settings, file }: Settled): string[] {
+function knownFolders({ settings, file }: ResolvedSettings): string[] {
   const { dataDir, roots, plugins } = settings;
   const sources = plugins.map(({ source }) => source).filter(isAbsolute);
   return [dataDir, ...roots, ...[...sources, ...(file === undefined ? [] : [file])].map((path) => dirname(path))];
 }
 
 /** HTTP flags that have no effect because HTTP is off. The token file is also used on stdio. */
-function idleFlags({ settings, values }: Settled): string[] {
+function unusedFlags({ settings, values }: ResolvedSettings): string[] {
   if (settings.http?.enabled === true) return [];
   const idle = [...values].flatMap(([key, { origin }]) =>
     origin.from === 'flag' && /^(http|auth)\./.test(key) && key !== 'auth.tokenFile' ? (origin.where ?? []) : [],
@@ -91,16 +91,16 @@ function idleFlags({ settings, values }: Settled): string[] {
   return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
 }
 
-async function lastingOf({ http, dataDir, profile }: Settings, logger: StreamLogger) {
+async function persistentStateOf({ http, dataDir, profile }: Settings, logger: StreamLogger) {
   const { key, previousKeys = [] } = http ?? {};
   if (key === undefined) {
     if (previousKeys.length === 0) return undefined;
-    throw new Mistake(
+    throw new UsageError(
       'http.previousKeys (MOORING_KEY_PREVIOUS) works only together with a current key. Set MOORING_KEY',
     );
   }
-  const { openLasting } = await import('./lasting.ts');
-  return openLasting({ key, previousKeys, profile, folder: dataDir }, logger);
+  const { openPersistentState } = await import('./lasting.ts');
+  return openPersistentState({ key, previousKeys, profile, folder: dataDir }, logger);
 }
 
 async function authenticationOf({ auth, http }: Settings): Promise<LiveAuthentication | undefined> {
@@ -109,12 +109,12 @@ async function authenticationOf({ auth, http }: Settings): Promise<LiveAuthentic
   const { LiveAuthentication } = await import('./live-authentication.ts');
   const first = createAuthentication(auth, http);
   if (first !== undefined) return new LiveAuthentication(first);
-  throw new Mistake(`${auth.tokenFile}: the file has no tokens. "mooring token add NAME" creates one`);
+  throw new UsageError(`${auth.tokenFile}: the file has no tokens. "mooring token add NAME" creates one`);
 }
 
 /** Enforces the policy, if there is one. */
 async function enforce(
-  { server }: Ready,
+  { server }: AssembledServer,
   { policy }: ReadSettings,
   authentication: Authentication | undefined,
 ): Promise<PolicyGuard | undefined> {
@@ -127,7 +127,7 @@ async function enforce(
 }
 
 /** Warns once at start-up about data that no token can access any more. */
-async function tellOfData({ data }: Ready, { tokens }: Authentication, logger: StreamLogger): Promise<void> {
+async function tellOfData({ data }: AssembledServer, { tokens }: Authentication, logger: StreamLogger): Promise<void> {
   if (data === undefined || tokens.length === 0) return;
   const { tellOfPositions } = await import('./literal-tokens.ts');
   // A data folder that cannot be opened is reported by the feature that needs it.
@@ -141,7 +141,7 @@ async function principalOf({ auth }: Settings): Promise<Principal | undefined> {
 }
 
 /** Runs `work`; if it fails, closes `held` before the error is passed on. */
-async function letGo<T>(held: { close(): Promise<void> } | undefined, work: () => Promise<T>): Promise<T> {
+async function closeOnFailure<T>(held: { close(): Promise<void> } | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -153,8 +153,8 @@ async function letGo<T>(held: { close(): Promise<void> } | undefined, work: () =
 
 /** Installs the plugins of the settings. The returned function keeps their uncaught errors from ending the process. */
 async function addPlugins(
-  { server }: Ready,
-  { settings, file }: Settled,
+  { server }: AssembledServer,
+  { settings, file }: ResolvedSettings,
   health: HealthRegistry,
   logger: StreamLogger,
 ): Promise<() => void> {
@@ -172,7 +172,7 @@ const printed =
   (line: string): void =>
     logger.info(line, { printedTo: 'stdout' });
 
-function logOptions({ logLevel, logJson }: Settled): object {
+function logOptions({ logLevel, logJson }: ResolvedSettings): object {
   // An unknown level in the environment is left to the logger, which warns about it.
   return {
     ...(logLevel === undefined ? {} : { env: { ...process.env, MCP_LOG_LEVEL: logLevel } }),
@@ -182,7 +182,7 @@ function logOptions({ logLevel, logJson }: Settled): object {
 
 async function serveOverStdio(
   profile: string,
-  { server, stdio }: Ready,
+  { server, stdio }: AssembledServer,
   principal: Principal | undefined,
   logger: StreamLogger,
   guard: () => void,

@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
 import { expandVariables } from './config/expand.ts';
-import { settle } from './config/settle.ts';
-import { Mistake } from './mistake.ts';
+import { resolveSettings } from './config/settle.ts';
+import { UsageError } from './mistake.ts';
 import { defaultProfile, profiles } from './profiles/index.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from './text/jsonc.ts';
 import { nearest } from './text/nearest.ts';
@@ -24,7 +24,7 @@ type Servers = Readonly<Record<string, ServerEntry & { readonly httpUrl?: string
 export async function findTarget(word: string, configFile: string | undefined): Promise<NamedTarget> {
   if (/^(https?|wss?):\/\//i.test(word)) return { label: word, target: word };
   const servers = await serversOf(configFile);
-  if (Object.hasOwn(servers, word)) return { label: word, target: spelled(word, servers[word] as Servers[string]) };
+  if (Object.hasOwn(servers, word)) return { label: word, target: expandEntry(word, servers[word] as Servers[string]) };
   if (/\s/.test(word.trim())) return { label: word, target: word };
   if (Object.hasOwn(profiles, word)) {
     return { label: word, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', word], own: true };
@@ -32,7 +32,7 @@ export async function findTarget(word: string, configFile: string | undefined): 
   if (isProgram(word)) return { label: word, target: [word] };
   const known = [...Object.keys(servers), ...Object.keys(profiles)];
   const meant = nearest(word, known);
-  throw new Mistake(
+  throw new UsageError(
     `Unknown server ${JSON.stringify(word)}${meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`}\n` +
       `A server is a URL, a command line in quotes, a profile (${Object.keys(profiles).join(', ')})\n` +
       `or a name in the configuration${Object.keys(servers).length === 0 ? '' : ` (${Object.keys(servers).join(', ')})`}`,
@@ -43,13 +43,13 @@ export async function findTarget(word: string, configFile: string | undefined): 
 export async function serversOf(configFile: string | undefined): Promise<Servers> {
   const foreign = configFile === undefined ? undefined : foreignServers(resolve(configFile));
   if (foreign !== undefined) return foreign;
-  const { values } = await settle({ configFile, defaultProfile });
+  const { values } = await resolveSettings({ configFile, defaultProfile });
   return values.get('mcpServers')?.value as Servers;
 }
 
 /** The servers in another client's file; undefined for mooring.json, which is read with all its checks. */
 function foreignServers(file: string): Servers | undefined {
-  if (!existsSync(file)) throw new Mistake(`--config: the file ${file} does not exist`);
+  if (!existsSync(file)) throw new UsageError(`--config: the file ${file} does not exist`);
   const text = readFileSync(file, 'utf8');
   let value: unknown;
   try {
@@ -57,24 +57,24 @@ function foreignServers(file: string): Servers | undefined {
   } catch (error) {
     if (!(error instanceof JsoncError)) throw error;
     const { line, column } = positionOf(text, error.offset);
-    throw new Mistake(`${file}:${line}:${column}: ${error.message}`);
+    throw new UsageError(`${file}:${line}:${column}: ${error.message}`);
   }
   const { mcpServers, servers, ...rest } = value as Record<string, unknown>;
   const ours = 'profile' in rest || 'http' in rest || 'plugins' in rest || String(rest['$schema']).includes('mooring');
   if (ours) return undefined;
   const found = mcpServers ?? servers;
   if (typeof found !== 'object' || found === null) {
-    throw new Mistake(`${file} has neither "mcpServers" nor "servers"`);
+    throw new UsageError(`${file} has neither "mcpServers" nor "servers"`);
   }
   return found as Servers;
 }
 
 /** Expands variables, and accepts `httpUrl`, which Gemini CLI uses for `url`. */
-function spelled(name: string, written: Servers[string]): ServerEntry {
+function expandEntry(name: string, written: Servers[string]): ServerEntry {
   const { value, unset } = expandVariables(written, process.env);
   const [first] = unset;
   if (first !== undefined) {
-    throw new Mistake(
+    throw new UsageError(
       `The server ${name} needs the environment variable ${first.name}, which is not set (${first.path.join('.')})`,
     );
   }

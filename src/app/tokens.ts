@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createToken, readTokenFile, type TokenEntry } from '../security/auth/index.ts';
 import { requireFolder } from './make-folder.ts';
-import { Mistake } from './mistake.ts';
+import { UsageError } from './mistake.ts';
 
 export { createToken, type TokenEntry } from '../security/auth/index.ts';
 
@@ -14,7 +14,7 @@ export function readTokens(file: string): TokenEntry[] {
   try {
     return readTokenFile(file);
   } catch (error) {
-    throw new Mistake(
+    throw new UsageError(
       (error as Error).message.includes(file) ? (error as Error).message : `${file}: ${(error as Error).message}`,
     );
   }
@@ -24,7 +24,7 @@ export function readTokens(file: string): TokenEntry[] {
 export function addToken(file: string, entry: Omit<TokenEntry, 'hash'>): string {
   const known = readTokens(file);
   if (known.some(({ id }) => id === entry.id)) {
-    throw new Mistake(
+    throw new UsageError(
       `There is already a token for ${entry.id}. Remove it first with "mooring token revoke ${entry.id}"`,
     );
   }
@@ -38,7 +38,7 @@ export function revokeToken(file: string, id: string): void {
   const known = readTokens(file);
   const left = known.filter((entry) => entry.id !== id);
   if (left.length === known.length) {
-    throw new Mistake(
+    throw new UsageError(
       `There is no token for ${id}. Existing tokens: ${known.map((entry) => entry.id).join(', ') || 'none'}`,
     );
   }

@@ -1,6 +1,6 @@
 // The command line: finds the command, loads it, and turns errors into a message and an exit code.
 
-import { Mistake } from '../app/mistake.ts';
+import { UsageError } from '../app/mistake.ts';
 import { version } from '../app/version.ts';
 import { run as serve } from './commands/serve.ts';
 
@@ -92,10 +92,10 @@ function finish(work: Promise<number>): void {
     },
     (error: unknown) => {
       process.stderr.write(`mooring: ${error instanceof Error ? error.message : String(error)}\n`);
-      if (!(error instanceof Mistake) && process.env['MCP_LOG_LEVEL']?.toLowerCase() === 'debug') {
+      if (!(error instanceof UsageError) && process.env['MCP_LOG_LEVEL']?.toLowerCase() === 'debug') {
         process.stderr.write(`${(error as Error).stack}\n`);
       }
-      process.exitCode = error instanceof Mistake ? 2 : 1;
+      process.exitCode = error instanceof UsageError ? 2 : 1;
     },
   );
 }
@@ -120,7 +120,7 @@ async function load(name: string, args: readonly string[]): Promise<number> {
     const { nearest } = await import('../app/text/nearest.ts');
     const meant = nearest(name, Object.keys(commands));
     const hint = meant === undefined ? '"mooring --help" lists all commands' : `did you mean ${JSON.stringify(meant)}?`;
-    throw new Mistake(`Unknown command ${JSON.stringify(name)}; ${hint}`);
+    throw new UsageError(`Unknown command ${JSON.stringify(name)}; ${hint}`);
   }
   return (await command.load()).run(args);
 }

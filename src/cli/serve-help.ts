@@ -2,15 +2,15 @@
 
 import { type Option, options } from '../app/config/options.ts';
 import { defaultProfile, profiles } from '../app/profiles/index.ts';
-import type { Fixed } from './commands/serve.ts';
+import type { FixedArguments } from './commands/serve.ts';
 import type { Output } from './ui/output.ts';
 import { table } from './ui/table.ts';
 
-type Row = readonly [name: string, about: string];
+type HelpRow = readonly [name: string, about: string];
 
 /** The whole text. */
-export function serveHelp({ style, width }: Output, fixed?: Fixed): string {
-  const list = (rows: readonly Row[]): string =>
+export function serveHelp({ style, width }: Output, fixed?: FixedArguments): string {
+  const list = (rows: readonly HelpRow[]): string =>
     table(
       rows,
       [
@@ -49,7 +49,7 @@ export function serveHelp({ style, width }: Output, fixed?: Fixed): string {
     ]),
     title('Environment variables'),
     list(
-      options.flatMap(({ env, flag, key }): Row[] =>
+      options.flatMap(({ env, flag, key }): HelpRow[] =>
         env === undefined || (key === 'profile' && fixed !== undefined)
           ? []
           : [[env, flag === undefined ? `same as "${key}" in the configuration file` : `same as --${flag}`]],
@@ -59,7 +59,7 @@ export function serveHelp({ style, width }: Output, fixed?: Fixed): string {
   ].join('');
 }
 
-function profileRows(): Row[] {
+function profileRows(): HelpRow[] {
   return Object.keys(profiles)
     .sort(defaultFirst)
     .map((name) => {
@@ -73,7 +73,7 @@ function defaultFirst(a: string, b: string): number {
   return Number(b === defaultProfile) - Number(a === defaultProfile) || (a < b ? -1 : 1);
 }
 
-function flags(section: Option['section']): Row[] {
+function flags(section: Option['section']): HelpRow[] {
   return options
     .filter((option) => option.section === section && option.flag !== undefined)
     .map(({ flag, metavar, about }) => [`--${flag}${metavar === undefined ? '' : ` ${metavar}`}`, about]);

@@ -14,7 +14,7 @@ export function settingsFlags(): Record<string, FlagConfig> {
 }
 
 /** The values given for each flag, as texts. */
-export function flagWords(values: Readonly<Record<string, unknown>>): Record<string, readonly string[]> {
+export function toFlagValues(values: Readonly<Record<string, unknown>>): Record<string, readonly string[]> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : [String(value)]]),
   );

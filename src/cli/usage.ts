@@ -1,22 +1,22 @@
 // Parses the options of a command and reports unknown or malformed ones.
 
 import type { ParseArgsConfig, parseArgs } from 'node:util';
-import { Mistake } from '../app/mistake.ts';
+import { UsageError } from '../app/mistake.ts';
 
 type OptionsConfig = NonNullable<ParseArgsConfig['options']>;
-type Parsed<T extends OptionsConfig> = ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>;
+type ParsedArgs<T extends OptionsConfig> = ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>;
 
 /** Parses arguments. A usage error names the command whose help explains them. */
 export function readArgs<const T extends OptionsConfig>(
   command: string,
   args: readonly string[],
   options: T,
-): Parsed<T> {
+): ParsedArgs<T> {
   try {
     // Loaded by name: an import of `node:util` would load all of it and slow down the start of a server.
     return process.getBuiltinModule('node:util').parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new Mistake(`${sentence(error as Error)}\nSee "mooring ${command} --help"`);
+    throw new UsageError(`${sentence(error as Error)}\nSee "mooring ${command} --help"`);
   }
 }
 

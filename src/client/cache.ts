@@ -1,7 +1,7 @@
 // Answers that servers declared fresh for a while (`ttlMs`, `cacheScope`), and when they are thrown away. Knows keys and
 // clocks, nothing of what is kept.
 
-interface Entry {
+interface CacheEntry {
   readonly value: unknown;
   readonly expiresAt: number;
 }
@@ -14,7 +14,7 @@ const maxTtlMs = 24 * 60 * 60_000;
  * server that was given this cache.
  */
 export class ResponseCache {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, CacheEntry>();
   readonly #maxEntries: number;
 
   /** `maxEntries` stops URIs made up in a loop from filling the memory; the oldest give way. */

@@ -3,42 +3,42 @@
 
 import type { MethodRow } from '../protocol/methods.ts';
 import type { LogLevel } from '../protocol/model.ts';
-import type { Reading, RequestMeta } from '../protocol/revisions/client-vocabulary.ts';
+import type { DecodedResult, RequestMeta } from '../protocol/revisions/client-vocabulary.ts';
 import type { HeaderParam } from '../protocol/revisions/index.ts';
-import type { Conversation } from './conversation.ts';
+import type { ClientConnection } from './conversation.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { CallOptions, Progress } from './options.ts';
 
 /** Members of a JSON object. */
-export type Fields = { readonly [key: string]: unknown };
+export type JsonObject = { readonly [key: string]: unknown };
 
 /** Decides what becomes of a call that did not simply end. */
 export interface CallOwner {
-  inputRequired(call: Call, reading: Extract<Reading, { kind: 'input-required' }>): void;
-  failed(call: Call, error: ClientError): void;
+  inputRequired(call: OutgoingCall, reading: Extract<DecodedResult, { kind: 'input-required' }>): void;
+  failed(call: OutgoingCall, error: ClientError): void;
 }
 
 /** What a call addresses, for revisions that say so in headers too. */
-export interface Addressed {
+export interface CallTarget {
   readonly name: string;
   readonly headerParams?: readonly HeaderParam[];
-  readonly args?: Fields;
+  readonly args?: JsonObject;
 }
 
 const nothing: CallOptions = {};
 
 /** A call under way. Plain fields: one of these is made for every request. */
-export class Call {
+export class OutgoingCall {
   readonly method: string;
   readonly fields: string;
   readonly options: CallOptions;
-  addressed: Addressed | undefined;
+  addressed: CallTarget | undefined;
   /** May be sent again when it is not known whether it arrived. */
   idempotent = false;
   /** The answer is a stream that stays open: there is no time limit once it has begun. */
-  standing = false;
+  longLived = false;
   /** Params that only this round has: answers to what the round before asked. */
-  roundFields = '';
+  retryFields = '';
 
   /** Id of the request under way; 0 between two of them. */
   id = 0;
@@ -52,14 +52,14 @@ export class Call {
   attempts = 0;
   rounds = 0;
   /** How often a session had to be opened anew for it. */
-  renewals = 0;
+  reinitializations = 0;
   /** Over which it was sent last. */
-  conversation: Conversation | undefined;
+  conversation: ClientConnection | undefined;
   /** Mends what made the server see a contradiction between headers and body; tried once. */
-  mend: ((call: Call) => Promise<void>) | undefined;
+  onHeaderMismatch: ((call: OutgoingCall) => Promise<void>) | undefined;
   ended = false;
 
-  readonly #decode: (result: Fields) => unknown;
+  readonly #decode: (result: JsonObject) => unknown;
   #owner: CallOwner | undefined;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
@@ -68,7 +68,7 @@ export class Call {
   constructor(
     method: MethodRow | { readonly name: string },
     fields: string,
-    decode: (result: Fields) => unknown,
+    decode: (result: JsonObject) => unknown,
     options: CallOptions = nothing,
   ) {
     this.method = method.name;
@@ -78,7 +78,7 @@ export class Call {
   }
 
   /** The promise of the result. `onAbort` runs at once when the caller cancels. */
-  begin<T>(owner: CallOwner | undefined, onAbort: (call: Call) => void): Promise<T> {
+  begin<T>(owner: CallOwner | undefined, onAbort: (call: OutgoingCall) => void): Promise<T> {
     this.#owner = owner;
     const { signal } = this.options;
     return new Promise<T>((resolve, reject) => {
@@ -111,7 +111,7 @@ export class Call {
   }
 
   /** Takes the final result: decoded, checked, handed to the caller. */
-  succeed(result: Fields): void {
+  succeed(result: JsonObject): void {
     if (this.ended) return;
     try {
       const value = this.#decode(result);
@@ -123,7 +123,7 @@ export class Call {
     }
   }
 
-  askForInput(reading: Extract<Reading, { kind: 'input-required' }>): void {
+  requireInput(reading: Extract<DecodedResult, { kind: 'input-required' }>): void {
     this.#owner?.inputRequired(this, reading);
   }
 

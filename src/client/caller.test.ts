@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
-import { refuse, ScriptedServer } from './testing/scripted-server.ts';
+import { scriptError, ScriptedServer } from './testing/scripted-server.ts';
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const retry = { baseDelayMs: 1, maxDelayMs: 5 };
@@ -111,11 +111,11 @@ test('a time limit tells the server too, and says how long it was', async () => 
 
 test('what the server refuses is told with its words, code and data', async () => {
   const server = new ScriptedServer('handshake', {
-    'tools/call': () => refuse(-32050, 'No more\u001b[31m tea', { cups: 0 }),
+    'tools/call': () => scriptError(-32050, 'No more\u001b[31m tea', { cups: 0 }),
   });
   const error = (await (await connect(server.target)).callTool('x').catch((reason: unknown) => reason)) as ClientError;
   expect(error).toBeInstanceOf(ClientError);
-  expect(error.said).toEqual({ code: -32050, message: 'No more\u001b[31m tea', data: { cups: 0 } });
+  expect(error.serverError).toEqual({ code: -32050, message: 'No more\u001b[31m tea', data: { cups: 0 } });
   expect(error.message).toBe('The server refused tools/call: No more [31m tea (-32050)');
 });
 

@@ -3,49 +3,49 @@
 
 import { errorRows } from '../protocol/errors.ts';
 import type { Params } from '../protocol/json-rpc.ts';
-import type { Dialect, Reading } from '../protocol/revisions/client-vocabulary.ts';
-import type { Call, CallOwner } from './call.ts';
-import type { Conversation } from './conversation.ts';
+import type { ClientCodec, DecodedResult } from '../protocol/revisions/client-vocabulary.ts';
+import type { OutgoingCall, CallOwner } from './call.ts';
+import type { ClientConnection } from './conversation.ts';
 import type { Deadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
-import type { Inputs } from './inputs.ts';
-import { pause, pauseMs, type SettledRetry, transience, whileNeither } from './retry.ts';
-import { answerRound, linksToVisit, visitLinks } from './rounds.ts';
+import type { InputResponder } from './inputs.ts';
+import { pause, pauseMs, type ResolvedRetry, transience, withEitherSignal } from './retry.ts';
+import { respondToInputRequests, linksToVisit, visitLinks } from './rounds.ts';
 
 /** What a caller is put together from. */
 export interface CallerOptions {
   readonly address: string;
   /** Opens a new conversation; undefined where a lost one stays lost. */
-  readonly reopen: ((signal: AbortSignal) => Promise<Conversation>) | undefined;
-  readonly inputs: Inputs;
-  readonly retry: SettledRetry;
+  readonly reopen: ((signal: AbortSignal) => Promise<ClientConnection>) | undefined;
+  readonly inputs: InputResponder;
+  readonly retry: ResolvedRetry;
   readonly maxRounds: number;
   /** How long a call waits for an answer, where it does not say. */
   readonly timeoutMs: number;
   readonly deadlines: Deadlines;
   /** A conversation took the place of a lost one. */
-  readonly onRestored: (conversation: Conversation) => void;
+  readonly onRestored: (conversation: ClientConnection) => void;
 }
 
 /** How often a new conversation is tried before those who wait for it are told. */
 const maxDials = 3;
 
 /** Takes calls and brings each to its end. */
-export class Caller implements CallOwner {
+export class CallRunner implements CallOwner {
   readonly #options: CallerOptions;
   readonly #closing = new AbortController();
-  #conversation: Conversation | undefined;
+  #conversation: ClientConnection | undefined;
   /** Those that only finish what they have begun. */
-  readonly #retired = new Set<Conversation>();
-  #reopening: Promise<Conversation> | undefined;
+  readonly #retired = new Set<ClientConnection>();
+  #reopening: Promise<ClientConnection> | undefined;
 
-  constructor(conversation: Conversation, options: CallerOptions) {
+  constructor(conversation: ClientConnection, options: CallerOptions) {
     this.#conversation = conversation;
     this.#options = options;
   }
 
   /** The conversation of the moment; undefined while there is none. */
-  get conversation(): Conversation | undefined {
+  get conversation(): ClientConnection | undefined {
     return this.#conversation;
   }
 
@@ -53,14 +53,14 @@ export class Caller implements CallOwner {
     return this.#closing.signal.aborted;
   }
 
-  start<T>(call: Call): Promise<T> {
-    const result = call.begin<T>(this, this.#withdraw);
+  start<T>(call: OutgoingCall): Promise<T> {
+    const result = call.begin<T>(this, this.#cancel);
     if (!call.ended) this.#send(call);
     return result;
   }
 
   /** A conversation to speak over, opened anew if need be. */
-  ready(): Promise<Conversation> {
+  ready(): Promise<ClientConnection> {
     const conversation = this.#conversation;
     if (this.closed) return Promise.reject(clientErrors.closed(this.#options.address));
     if (conversation !== undefined && conversation.over === undefined) return Promise.resolve(conversation);
@@ -78,17 +78,17 @@ export class Caller implements CallOwner {
 
   // What calls report.
 
-  inputRequired(call: Call, reading: Extract<Reading, { kind: 'input-required' }>): void {
-    void this.#round(call, reading);
+  inputRequired(call: OutgoingCall, reading: Extract<DecodedResult, { kind: 'input-required' }>): void {
+    void this.#respondToInput(call, reading);
   }
 
-  failed(call: Call, error: ClientError): void {
+  failed(call: OutgoingCall, error: ClientError): void {
     if (this.closed) call.reject(clientErrors.closed(this.#options.address));
-    else if (error.code === 'session-lost' && call.renewals++ === 0) {
+    else if (error.code === 'session-lost' && call.reinitializations++ === 0) {
       // The server refused without looking at it, so that this repeats nothing.
       this.#retire();
       this.#send(call);
-    } else if (error.said?.code === errorRows.headerMismatch.code && call.mend !== undefined) void this.#mend(call);
+    } else if (error.serverError?.code === errorRows.headerMismatch.code && call.onHeaderMismatch !== undefined) void this.#retryAfterMismatch(call);
     else {
       const links = linksToVisit(error);
       if (links !== undefined) void this.#visit(call, links, error);
@@ -99,7 +99,7 @@ export class Caller implements CallOwner {
 
   // How they go on.
 
-  #send(call: Call): void {
+  #send(call: OutgoingCall): void {
     const conversation = this.#conversation;
     if (conversation !== undefined && conversation.over === undefined) {
       call.attempts++;
@@ -111,7 +111,7 @@ export class Caller implements CallOwner {
   }
 
   /** A call that waits for a new conversation waits no longer than for an answer. */
-  #sendLater(call: Call): void {
+  #sendLater(call: OutgoingCall): void {
     const { timeoutMs = this.#options.timeoutMs } = call.options;
     const stop = this.#options.deadlines.start(timeoutMs, () => {
       call.reject(clientErrors.timeout(call.method, timeoutMs, '; the connection was lost and is not back'));
@@ -128,61 +128,61 @@ export class Caller implements CallOwner {
     );
   }
 
-  #withdraw = (call: Call): void => {
-    call.conversation?.withdraw(call, 'cancelled by the caller');
+  #cancel = (call: OutgoingCall): void => {
+    call.conversation?.cancel(call, 'cancelled by the caller');
   };
 
-  #mayRepeat(call: Call, error: ClientError): boolean {
+  #mayRepeat(call: OutgoingCall, error: ClientError): boolean {
     const kind = transience(error);
-    if (kind === undefined || call.standing || call.attempts >= this.#options.retry.maxAttempts) return false;
+    if (kind === undefined || call.longLived || call.attempts >= this.#options.retry.maxAttempts) return false;
     return kind === 'unsent' || call.idempotent;
   }
 
-  async #repeat(call: Call, error: ClientError): Promise<void> {
+  async #repeat(call: OutgoingCall, error: ClientError): Promise<void> {
     call.stopClock();
     try {
       const ms = pauseMs(call.attempts + 1, this.#options.retry, error);
-      await whileNeither(call.options.signal, this.#closing.signal, (signal) => pause(ms, signal));
+      await withEitherSignal(call.options.signal, this.#closing.signal, (signal) => pause(ms, signal));
       if (!call.ended) this.#send(call);
     } catch {
       call.reject(this.closed ? clientErrors.closed(this.#options.address) : error);
     }
   }
 
-  async #mend(call: Call): Promise<void> {
-    const { mend } = call;
-    call.mend = undefined;
+  async #retryAfterMismatch(call: OutgoingCall): Promise<void> {
+    const { onHeaderMismatch } = call;
+    call.onHeaderMismatch = undefined;
     try {
-      await mend?.(call);
+      await onHeaderMismatch?.(call);
       if (!call.ended) this.#send(call);
     } catch (error) {
       call.reject(error);
     }
   }
 
-  async #round(call: Call, round: Extract<Reading, { kind: 'input-required' }>): Promise<void> {
-    await this.#between(call, async (dialect, signal) => {
-      call.roundFields = await answerRound(call.method, round, this.#options.inputs, dialect, signal);
+  async #respondToInput(call: OutgoingCall, round: Extract<DecodedResult, { kind: 'input-required' }>): Promise<void> {
+    await this.#retryWith(call, async (dialect, signal) => {
+      call.retryFields = await respondToInputRequests(call.method, round, this.#options.inputs, dialect, signal);
     });
   }
 
   /** Links are an error's, not a result's: the request is simply sent again once they were visited. */
-  async #visit(call: Call, links: readonly Params[], error: ClientError): Promise<void> {
-    await this.#between(call, async (dialect, signal) => {
+  async #visit(call: OutgoingCall, links: readonly Params[], error: ClientError): Promise<void> {
+    await this.#retryWith(call, async (dialect, signal) => {
       if (!(await visitLinks(call.method, links, this.#options.inputs, dialect, signal))) throw error;
-      call.roundFields = '';
+      call.retryFields = '';
     });
   }
 
   /** One more round: does what is to be done before the request is sent again. */
-  async #between(call: Call, prepare: (dialect: Dialect, signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #retryWith(call: OutgoingCall, prepare: (dialect: ClientCodec, signal: AbortSignal) => Promise<void>): Promise<void> {
     const { maxRounds, address } = this.#options;
     const dialect = call.conversation?.dialect;
     call.stopClock();
     try {
       if (dialect === undefined) throw clientErrors.closed(address);
-      if (++call.rounds > maxRounds) throw clientErrors.tooManyRounds(call.method, maxRounds);
-      await whileNeither(call.options.signal, this.#closing.signal, (signal) => prepare(dialect, signal));
+      if (++call.rounds > maxRounds) throw clientErrors.tooManyInputRetries(call.method, maxRounds);
+      await withEitherSignal(call.options.signal, this.#closing.signal, (signal) => prepare(dialect, signal));
       if (call.ended) return;
       call.attempts = 0;
       this.#send(call);
@@ -203,7 +203,7 @@ export class Caller implements CallOwner {
     conversation.retire();
   }
 
-  #reopen(lost: ClientError | undefined): Promise<Conversation> {
+  #reopen(lost: ClientError | undefined): Promise<ClientConnection> {
     const { reopen, address } = this.#options;
     if (reopen === undefined) return Promise.reject(lost ?? clientErrors.closed(address));
     this.#reopening ??= this.#dial(reopen).finally(() => {
@@ -212,7 +212,7 @@ export class Caller implements CallOwner {
     return this.#reopening;
   }
 
-  async #dial(reopen: (signal: AbortSignal) => Promise<Conversation>): Promise<Conversation> {
+  async #dial(reopen: (signal: AbortSignal) => Promise<ClientConnection>): Promise<ClientConnection> {
     const { signal } = this.#closing;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -225,13 +225,13 @@ export class Caller implements CallOwner {
         this.#options.onRestored(conversation);
         return conversation;
       } catch (error) {
-        if (signal.aborted || attempt >= maxDials || !isWorthAnotherDial(error)) throw error;
+        if (signal.aborted || attempt >= maxDials || !isRetryable(error)) throw error;
         await pause(pauseMs(attempt + 1, { baseDelayMs: 200, maxDelayMs: 5_000, maxAttempts: maxDials }), signal);
       }
     }
   }
 }
 
-function isWorthAnotherDial(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   return error instanceof ClientError && (error.code === 'connect-timeout' || transience(error) !== undefined);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ResponseCache } from './cache.ts';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
-import { refuse, ScriptedServer, type Sent } from './testing/scripted-server.ts';
+import { scriptError, ScriptedServer, type Sent } from './testing/scripted-server.ts';
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
@@ -56,7 +56,7 @@ test('an unknown resource is told by either of its codes', async () => {
     [-32602, { uri: 'demo://x' }],
   ] as const) {
     const server = new ScriptedServer('handshake', {
-      'resources/read': () => refuse(code, 'Resource not found', data),
+      'resources/read': () => scriptError(code, 'Resource not found', data),
     });
     expect((await refusal((await connect(server.target)).readResource('demo://x'))).code).toBe('resource-not-found');
   }
@@ -116,7 +116,7 @@ test('a cursor that went stale starts the list anew, once', async () => {
       if (params?.['cursor'] === undefined) return { tools: [tool('a')], nextCursor: 'next' };
       if (!stale) return { tools: [tool('b')] };
       stale = false;
-      return refuse(-32602, 'Invalid cursor');
+      return scriptError(-32602, 'Invalid cursor');
     },
   });
   expect((await (await connect(server.target)).listTools()).map(({ name }) => name)).toEqual(['a', 'b']);
@@ -172,7 +172,7 @@ test('a contradiction between headers and body is mended by looking at the list 
     'stateless',
     {
       'tools/list': () => ({ resultType: 'complete', tools: [{ name: 'run', inputSchema: annotated }] }),
-      'tools/call': () => (++calls === 1 ? refuse(-32020, 'Mcp-Param-Region is missing') : text('ok')),
+      'tools/call': () => (++calls === 1 ? scriptError(-32020, 'Mcp-Param-Region is missing') : text('ok')),
     },
     true,
   );
@@ -186,10 +186,10 @@ test('a contradiction between headers and body is mended by looking at the list 
   server.headers.length = 0;
   const stubborn = new ScriptedServer(
     'stateless',
-    { 'tools/list': () => ({ tools: [] }), 'tools/call': () => refuse(-32020, 'no') },
+    { 'tools/list': () => ({ tools: [] }), 'tools/call': () => scriptError(-32020, 'no') },
     true,
   );
-  expect((await refusal((await connect(stubborn.target)).callTool('run'))).said?.code).toBe(-32020);
+  expect((await refusal((await connect(stubborn.target)).callTool('run'))).serverError?.code).toBe(-32020);
   expect(stubborn.of('tools/call')).toHaveLength(2);
 });
 
@@ -234,7 +234,7 @@ test('capabilities are spelled as each revision knows them', async () => {
   const spelled = async (revision: string) => {
     const server = new ScriptedServer('handshake');
     const answer = () => ({ action: 'decline' as const });
-    const sample = () => refuse(1, 'never');
+    const sample = () => scriptError(1, 'never');
     await connect(server.target, {
       revision,
       handlers: { roots: [], elicit: answer, elicitUrl: answer, sample },

@@ -19,13 +19,13 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { CacheView } from './cache.ts';
-import { Call, type Fields } from './call.ts';
-import { Caller } from './caller.ts';
-import type { Conversation, ConversationEvents } from './conversation.ts';
+import { OutgoingCall, type JsonObject } from './call.ts';
+import { CallRunner } from './caller.ts';
+import type { ClientConnection, ClientConnectionEvents } from './conversation.ts';
 import type { Deadlines } from './deadline.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
-import type { Kit } from './features/kit.ts';
+import type { FeatureContext } from './features/kit.ts';
 import { announceRoots, ping } from './features/lifecycle.ts';
 import type { Page } from './features/lists.ts';
 import { Logging, toLogMessage } from './features/logging.ts';
@@ -33,19 +33,19 @@ import { Prompts } from './features/prompts.ts';
 import { Resources } from './features/resources.ts';
 import { changeMethods, type Subscription, Subscriptions, type WatchFilter } from './features/subscriptions.ts';
 import { Tools } from './features/tools.ts';
-import type { Inputs } from './inputs.ts';
-import type { CallOptions, ConnectOptions, Limits, ReadOptions, ToolCallOptions } from './options.ts';
-import { settleRetry } from './retry.ts';
+import type { InputResponder } from './inputs.ts';
+import type { CallOptions, ConnectOptions, ClientLimits, ReadOptions, ToolCallOptions } from './options.ts';
+import { resolveRetry } from './retry.ts';
 
 /** What connect() puts together. */
 export interface ClientParts {
   readonly address: string;
   readonly options: ConnectOptions;
-  readonly limits: Limits;
+  readonly limits: ClientLimits;
   readonly logger: Logger;
-  readonly inputs: Inputs;
+  readonly inputs: InputResponder;
   readonly cache: CacheView | undefined;
-  readonly reopen: ((signal: AbortSignal) => Promise<Conversation>) | undefined;
+  readonly reopen: ((signal: AbortSignal) => Promise<ClientConnection>) | undefined;
   readonly deadlines: Deadlines;
 }
 
@@ -59,22 +59,22 @@ const staleBy = {
 /** A connection to a server. Made by `connect`. */
 export class Client {
   readonly #parts: ClientParts;
-  readonly #kit: Kit & { latest: Conversation };
+  readonly #kit: FeatureContext & { latest: ClientConnection };
   readonly #tools: Tools;
   readonly #resources: Resources;
   readonly #prompts: Prompts;
   readonly #logging: Logging;
   readonly #subscriptions: Subscriptions;
 
-  constructor(conversation: Conversation, parts: ClientParts) {
+  constructor(conversation: ClientConnection, parts: ClientParts) {
     const { options, inputs, reopen, address, limits, logger, cache, deadlines } = parts;
     this.#parts = parts;
-    const caller = new Caller(conversation, {
+    const caller = new CallRunner(conversation, {
       address,
       reopen: options.reconnect === false ? undefined : reopen,
       inputs,
-      retry: settleRetry(options.retry),
-      maxRounds: limits.maxRounds,
+      retry: resolveRetry(options.retry),
+      maxRounds: limits.maxInputRetries,
       timeoutMs: limits.timeoutMs,
       deadlines,
       onRestored: (restored) => this.#restored(restored),
@@ -143,7 +143,7 @@ export class Client {
   }
 
   /** Calls a tool. A tool that fails is a result with `isError`; a call that fails rejects with a `ClientError`. */
-  callTool(name: string, args?: Fields, options?: ToolCallOptions): Promise<ToolResult> {
+  callTool(name: string, args?: JsonObject, options?: ToolCallOptions): Promise<ToolResult> {
     return this.#tools.call(name, args, options);
   }
 
@@ -226,9 +226,9 @@ export class Client {
   }
 
   /** Sends a request of an extension. */
-  request(method: string, params?: Fields, options?: CallOptions): Promise<Fields> {
+  request(method: string, params?: JsonObject, options?: CallOptions): Promise<JsonObject> {
     const fields = params === undefined ? '' : JSON.stringify(params).slice(1, -1);
-    return this.#kit.caller.start<Fields>(new Call({ name: method }, fields, (result) => result, options));
+    return this.#kit.caller.start<JsonObject>(new OutgoingCall({ name: method }, fields, (result) => result, options));
   }
 
   /**
@@ -242,7 +242,7 @@ export class Client {
     this.#subscriptions.close();
     cache?.close();
     await closing;
-    this.#tell('closed');
+    this.#notifyState('closed');
   }
 
   // What the server says unasked.
@@ -252,7 +252,7 @@ export class Client {
     { onMessage, logger = silentLogger }: ConnectOptions,
     held: () => () => void,
     client: () => Client | undefined,
-  ): ConversationEvents {
+  ): ClientConnectionEvents {
     return {
       held,
       seen: onMessage === undefined ? undefined : guarded(onMessage, 'onMessage', logger),
@@ -267,7 +267,7 @@ export class Client {
     };
   }
 
-  #notified(method: string, params: Fields, standing: Call | undefined): void {
+  #notified(method: string, params: JsonObject, standing: OutgoingCall | undefined): void {
     const { options, logger } = this.#parts;
     try {
       const kind = changeMethods[method];
@@ -283,7 +283,7 @@ export class Client {
     }
   }
 
-  #changed(kind: keyof typeof staleBy | 'resource', params: Fields, standing: Call | undefined): void {
+  #changed(kind: keyof typeof staleBy | 'resource', params: JsonObject, standing: OutgoingCall | undefined): void {
     const { cache } = this.#kit;
     if (kind === 'resource') {
       const { uri } = params;
@@ -298,20 +298,20 @@ export class Client {
     this.#parts.options.onListChanged?.(kind);
   }
 
-  #lost(conversation: Conversation, error: ClientError): void {
+  #lost(conversation: ClientConnection, error: ClientError): void {
     const { caller } = this.#kit;
     if (caller.closed || conversation !== caller.conversation) return;
     this.#parts.logger.warn('the connection was lost', { server: this.#parts.address, error: error.message });
-    this.#tell('lost', error);
+    this.#notifyState('lost', error);
   }
 
-  #restored(conversation: Conversation): void {
+  #restored(conversation: ClientConnection): void {
     this.#kit.latest = conversation;
     this.#logging.restored(conversation);
-    this.#tell('restored');
+    this.#notifyState('restored');
   }
 
-  #tell(state: 'lost' | 'restored' | 'closed', error?: Error): void {
+  #notifyState(state: 'lost' | 'restored' | 'closed', error?: Error): void {
     const { options, logger } = this.#parts;
     if (options.onState !== undefined) guarded(options.onState, 'onState', logger)(state, error);
   }

@@ -9,30 +9,30 @@ const shellOnly = /[|&;<>()`$\n]/;
 /** The words of a command line. Quotes and backslashes work as in a POSIX shell. */
 export function splitCommandLine(text: string): string[] {
   const words: string[] = [];
-  let word: string | undefined;
+  let argument: string | undefined;
   for (let at = 0; at < text.length; at++) {
     const character = text[at] as string;
     if (character === ' ' || character === '\t') {
-      if (word !== undefined) words.push(word);
-      word = undefined;
+      if (argument !== undefined) words.push(argument);
+      argument = undefined;
     } else if (character === "'") {
       const end = text.indexOf("'", at + 1);
       if (end === -1) throw unfinished(text);
-      word = (word ?? '') + text.slice(at + 1, end);
+      argument = (argument ?? '') + text.slice(at + 1, end);
       at = end;
     } else if (character === '"') {
       const quoted = readQuoted(text, at + 1);
-      word = (word ?? '') + quoted.text;
+      argument = (argument ?? '') + quoted.text;
       at = quoted.end;
     } else if (character === '\\') {
       if (at + 1 === text.length) throw unfinished(text);
-      word = (word ?? '') + text[++at];
+      argument = (argument ?? '') + text[++at];
     } else {
       if (shellOnly.test(character)) throw needsShell(character);
-      word = (word ?? '') + character;
+      argument = (argument ?? '') + character;
     }
   }
-  if (word !== undefined) words.push(word);
+  if (argument !== undefined) words.push(argument);
   if (words.length === 0) throw clientErrors.configuration('The command line is empty');
   return words;
 }

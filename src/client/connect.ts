@@ -1,19 +1,19 @@
 // connect(): finds out how to reach a server and what it speaks, and hands out a client.
 
 import { silentLogger } from '../protocol/log.ts';
-import { ClientVocabulary } from '../protocol/revisions/client-vocabulary.ts';
+import { ClientRevisions } from '../protocol/revisions/client-vocabulary.ts';
 import { handshakeRevisions } from '../protocol/revisions/index.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { Client, type ClientParts } from './client.ts';
-import { Conversation } from './conversation.ts';
+import { ClientConnection } from './conversation.ts';
 import { Deadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
-import { Inputs } from './inputs.ts';
-import { hurriedGraceMs, Opening } from './opening.ts';
-import { type ConnectOptions, type Limits, settleLimits } from './options.ts';
+import { InputResponder } from './inputs.ts';
+import { hurriedGraceMs, Negotiation } from './opening.ts';
+import { type ConnectOptions, type ClientLimits, resolveClientLimits } from './options.ts';
 import { unlessAborted } from './retry.ts';
 import { type Destination, type Target, toDestination } from './target.ts';
-import { sharedVerdicts, type VerdictCache } from './verdicts.ts';
+import { sharedEraCache, type EraCache } from './verdicts.ts';
 import { version } from './version.ts';
 
 /**
@@ -25,12 +25,12 @@ import { version } from './version.ts';
  * await client.close();
  */
 export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
-  const limits = settleLimits(options);
+  const limits = resolveClientLimits(options);
   const destination = toDestination(target, options, limits);
-  const inputs = new Inputs(options.handlers ?? {}, options.capabilities);
+  const inputs = new InputResponder(options.handlers ?? {}, options.capabilities);
   const logger = options.logger ?? silentLogger;
   const vocabulary = chooseVocabulary(options, inputs);
-  const verdicts = options.verdicts === false ? undefined : (options.verdicts ?? sharedVerdicts);
+  const eraCache = options.eraCache === false ? undefined : (options.eraCache ?? sharedEraCache);
   let client: Client | undefined;
   const deadlines = new Deadlines();
   const events = Client.eventsFor(
@@ -39,10 +39,10 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     () => client,
   );
 
-  const openAt = (place: Destination, tried: readonly string[], signal: AbortSignal): Opening => {
-    const dial = async (kind: 'usual' | 'sse'): Promise<Conversation> => {
+  const openAt = (place: Destination, tried: readonly string[], signal: AbortSignal): Negotiation => {
+    const dial = async (kind: 'usual' | 'sse'): Promise<ClientConnection> => {
       const transport = await place.dial(kind);
-      const conversation = new Conversation(transport, inputs, limits, events, logger);
+      const conversation = new ClientConnection(transport, inputs, limits, events, logger);
       try {
         await unlessAborted(transport.open(conversation), signal);
       } catch (error) {
@@ -51,13 +51,13 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
       }
       return conversation;
     };
-    const { hasSse, verdictKey } = place;
+    const { hasSse, eraKey } = place;
     const { address } = destination;
     const path = place === destination ? '' : new URL(place.address).pathname;
-    return new Opening({ address, hasSse, verdictKey, vocabulary, limits, verdicts, dial, tried, path, signal });
+    return new Negotiation({ address, hasSse, eraKey, vocabulary, limits, eraCache, dial, tried, path, signal });
   };
-  const open = (signal: AbortSignal): Promise<Conversation> =>
-    openHereOrElsewhere(destination, verdicts, (place, tried = []) => openAt(place, tried, signal));
+  const open = (signal: AbortSignal): Promise<ClientConnection> =>
+    openHereOrElsewhere(destination, eraCache, (place, tried = []) => openAt(place, tried, signal));
 
   const began = performance.now();
   const conversation = await inTime(options.signal, limits, destination, deadlines, open);
@@ -81,18 +81,18 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
  */
 async function openHereOrElsewhere(
   destination: Destination,
-  verdicts: VerdictCache | undefined,
-  openAt: (place: Destination, tried?: readonly string[]) => Opening,
-): Promise<Conversation> {
+  eraCache: EraCache | undefined,
+  openAt: (place: Destination, tried?: readonly string[]) => Negotiation,
+): Promise<ClientConnection> {
   const { elsewhere, address } = destination;
   if (elsewhere === undefined) return openAt(destination).run();
-  if (verdicts?.get(address) === 'elsewhere') {
+  if (eraCache?.get(address) === 'elsewhere') {
     const there = openAt(elsewhere);
     try {
       return await there.run();
     } catch (error) {
       if (!there.absent) throw error;
-      verdicts.forget(address);
+      eraCache.forget(address);
     }
   }
   const here = openAt(destination);
@@ -102,7 +102,7 @@ async function openHereOrElsewhere(
     if (!here.absent) throw error;
   }
   const conversation = await openAt(elsewhere, here.tried).run();
-  verdicts?.remember(address, 'elsewhere');
+  eraCache?.remember(address, 'elsewhere');
   return conversation;
 }
 
@@ -117,11 +117,11 @@ function holdAll(deadlines: Deadlines, { onHold }: ConnectOptions): () => void {
 /** The time limit of connecting, and the caller's own wish to stop. */
 async function inTime(
   given: AbortSignal | undefined,
-  { connectTimeoutMs }: Limits,
+  { connectTimeoutMs }: ClientLimits,
   { address }: Destination,
   deadlines: Deadlines,
-  open: (signal: AbortSignal) => Promise<Conversation>,
-): Promise<Conversation> {
+  open: (signal: AbortSignal) => Promise<ClientConnection>,
+): Promise<ClientConnection> {
   const controller = new AbortController();
   const expire = (): void => controller.abort(clientErrors.connectTimeout(address, []));
   const end = deadlines.start(connectTimeoutMs, expire);
@@ -139,13 +139,13 @@ async function inTime(
   }
 }
 
-function chooseVocabulary({ client, revision = 'auto', revisions }: ConnectOptions, inputs: Inputs): ClientVocabulary {
+function chooseVocabulary({ client, revision = 'auto', revisions }: ConnectOptions, inputs: InputResponder): ClientRevisions {
   const chosen = revision === 'auto' ? undefined : revision === 'handshake' ? handshakeRevisions : [revision];
   const enabled = revisions === undefined ? chosen : (chosen ?? revisions).filter((each) => revisions.includes(each));
   if (enabled?.length === 0)
     throw clientErrors.configuration('No revision is left: "revision" and "revisions" disagree');
   try {
-    return new ClientVocabulary(client ?? { name: 'mooring', version }, inputs.capabilities, enabled);
+    return new ClientRevisions(client ?? { name: 'mooring', version }, inputs.capabilities, enabled);
   } catch (cause) {
     throw clientErrors.configuration((cause as Error).message, cause);
   }

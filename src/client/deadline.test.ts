@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Deadline, Deadlines } from './deadline.ts';
+import { PausableTimeout, Deadlines } from './deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test('time that was held does not count, however many hold it', () => {
   const expired = vi.fn();
-  const deadline = new Deadline(100, expired);
+  const deadline = new PausableTimeout(100, expired);
   vi.advanceTimersByTime(60);
   const [first, second] = [deadline.hold(), deadline.hold()];
   vi.advanceTimersByTime(10_000);
@@ -23,7 +23,7 @@ test('time that was held does not count, however many hold it', () => {
 
 test('once cleared, nothing starts it again', () => {
   const expired = vi.fn();
-  const deadline = new Deadline(100, expired);
+  const deadline = new PausableTimeout(100, expired);
   const release = deadline.hold();
   deadline.clear();
   release();
@@ -34,7 +34,7 @@ test('once cleared, nothing starts it again', () => {
 
 test('a limit longer than any timer is no limit of no time', () => {
   const expired = vi.fn();
-  const deadline = new Deadline(Number.POSITIVE_INFINITY, expired);
+  const deadline = new PausableTimeout(Number.POSITIVE_INFINITY, expired);
   vi.advanceTimersByTime(60_000);
   expect(expired).not.toHaveBeenCalled();
   deadline.clear();

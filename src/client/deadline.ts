@@ -4,7 +4,7 @@
 const maxTimerMs = 2 ** 31 - 1;
 
 /** Calls `expired` once so many milliseconds have passed, those of any hold not counted. */
-export class Deadline {
+export class PausableTimeout {
   readonly #expired: () => void;
   #leftMs: number;
   #since = 0;
@@ -48,12 +48,12 @@ export class Deadline {
 
 /** The time limits of one client. While a person is asked, all of them are paused. */
 export class Deadlines {
-  readonly #running = new Map<Deadline, (() => void) | undefined>();
+  readonly #running = new Map<PausableTimeout, (() => void) | undefined>();
   #holds = 0;
 
   /** Starts a time limit; the returned function ends it. */
   start(ms: number, expired: () => void): () => void {
-    const deadline = new Deadline(ms, expired);
+    const deadline = new PausableTimeout(ms, expired);
     this.#running.set(deadline, this.#holds > 0 ? deadline.hold() : undefined);
     return () => {
       deadline.clear();

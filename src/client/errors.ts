@@ -5,7 +5,7 @@ import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';
 import { clean, quote, tail } from './foreign-text.ts';
 
 /** What the server said when it refused: an HTTP status, a JSON-RPC error, or both. */
-export interface ServerSaid {
+export interface ServerErrorInfo {
   readonly status?: number;
   readonly code?: number;
   readonly message?: string;
@@ -27,7 +27,7 @@ export type ClientErrorCode =
   | 'unsupported-revision'
   | 'unauthorized'
   | 'http-error'
-  | 'redirect-refused'
+  | 'redirect-rejected'
   | 'session-lost'
   | 'server-error'
   | 'resource-not-found'
@@ -39,13 +39,13 @@ export type ClientErrorCode =
   | 'message-too-large'
   | 'timeout'
   | 'cancelled'
-  | 'too-many-rounds'
+  | 'too-many-input-retries'
   | 'input-unavailable'
-  | 'input-refused';
+  | 'input-declined';
 
 interface Details {
   readonly tried?: readonly string[];
-  readonly said?: ServerSaid | undefined;
+  readonly serverError?: ServerErrorInfo | undefined;
   readonly stderr?: string | undefined;
   readonly cause?: unknown;
 }
@@ -55,7 +55,7 @@ export class ClientError extends Error {
   readonly code: ClientErrorCode;
   /** What was attempted before giving up, in order. */
   readonly tried: readonly string[];
-  readonly said: ServerSaid | undefined;
+  readonly serverError: ServerErrorInfo | undefined;
   /** The last lines the server's process wrote to stderr. */
   readonly stderr: string | undefined;
 
@@ -64,7 +64,7 @@ export class ClientError extends Error {
     this.name = 'ClientError';
     this.code = code;
     this.tried = details.tried ?? [];
-    this.said = details.said;
+    this.serverError = details.serverError;
     this.stderr = details.stderr === undefined || details.stderr === '' ? undefined : details.stderr;
   }
 }
@@ -84,41 +84,41 @@ export const clientErrors = {
       `${quote(server)} did not open a conversation in time; tried ${attempts(tried)}${wrote(stderr)}`,
       { tried, stderr },
     ),
-  notMcp: (server: string, tried: readonly string[], said?: ServerSaid, stderr?: string, cause?: unknown) =>
+  notMcp: (server: string, tried: readonly string[], serverError?: ServerErrorInfo, stderr?: string, cause?: unknown) =>
     new ClientError(
       'not-mcp',
       `${quote(server)} does not answer as an MCP server; tried ${attempts(tried)}${wrote(stderr)}`,
-      { tried, said, stderr, cause },
+      { tried, serverError, stderr, cause },
     ),
-  unsupportedRevision: (server: string, why: string, tried: readonly string[], said?: ServerSaid) =>
-    new ClientError('unsupported-revision', `No revision in common with ${quote(server)}: ${why}`, { tried, said }),
+  unsupportedRevision: (server: string, why: string, tried: readonly string[], serverError?: ServerErrorInfo) =>
+    new ClientError('unsupported-revision', `No revision in common with ${quote(server)}: ${why}`, { tried, serverError }),
   lost: (server: string, why: string, stderr?: string, cause?: unknown) =>
     new ClientError('connection-lost', `The connection to ${quote(server)} was lost: ${clean(why)}${wrote(stderr)}`, {
       stderr,
       cause,
     }),
   closed: (server: string) => new ClientError('closed', `The connection to ${quote(server)} was closed by this client`),
-  unauthorized: (server: string, said: ServerSaid) =>
+  unauthorized: (server: string, serverError: ServerErrorInfo) =>
     new ClientError(
       'unauthorized',
-      `${quote(server)} wants authorization (${phrase(said)}); give connect() an authorizer or an Authorization header`,
-      { said },
+      `${quote(server)} wants authorization (${phrase(serverError)}); give connect() an authorizer or an Authorization header`,
+      { serverError },
     ),
-  http: (server: string, what: string, said: ServerSaid) =>
-    new ClientError('http-error', `${quote(server)} refused ${what}: ${phrase(said)}`, { said }),
-  notAnAnswer: (server: string, what: string, why: string, said: ServerSaid) =>
-    new ClientError('http-error', `${quote(server)} answered ${what} with ${clean(why)}`, { said }),
+  http: (server: string, what: string, serverError: ServerErrorInfo) =>
+    new ClientError('http-error', `${quote(server)} refused ${what}: ${phrase(serverError)}`, { serverError }),
+  unexpectedResponse: (server: string, what: string, why: string, serverError: ServerErrorInfo) =>
+    new ClientError('http-error', `${quote(server)} answered ${what} with ${clean(why)}`, { serverError }),
   redirect: (server: string, to: string, why: string) =>
-    new ClientError('redirect-refused', `${quote(server)} redirects to ${quote(to)}: ${why}`),
-  sessionLost: (server: string, said: ServerSaid) =>
-    new ClientError('session-lost', `${quote(server)} no longer knows this session (${phrase(said)})`, { said }),
-  refused: (method: string, error: JsonRpcErrorObject, status?: number) =>
+    new ClientError('redirect-rejected', `${quote(server)} redirects to ${quote(to)}: ${why}`),
+  sessionLost: (server: string, serverError: ServerErrorInfo) =>
+    new ClientError('session-lost', `${quote(server)} no longer knows this session (${phrase(serverError)})`, { serverError }),
+  serverRejected: (method: string, error: JsonRpcErrorObject, status?: number) =>
     new ClientError('server-error', `The server refused ${method}: ${clean(error.message)} (${error.code})`, {
-      said: toSaid(error, status),
+      serverError: toSaid(error, status),
     }),
   resourceNotFound: (uri: string, error: JsonRpcErrorObject) =>
     new ClientError('resource-not-found', `There is no resource ${quote(uri)}${beyondNotFound(uri, error.message)}`, {
-      said: toSaid(error),
+      serverError: toSaid(error),
     }),
   notOffered: (what: string) =>
     new ClientError('not-offered', `This server does not offer ${what}; look at client.capabilities first`),
@@ -146,12 +146,12 @@ export const clientErrors = {
     }),
   cancelled: (method: string, reason: unknown) =>
     new ClientError('cancelled', `${method} was cancelled by the caller`, { cause: reason }),
-  tooManyRounds: (method: string, limit: number) =>
-    new ClientError('too-many-rounds', `${method} asked for input ${limit} times without coming to a result`),
+  tooManyInputRetries: (method: string, limit: number) =>
+    new ClientError('too-many-input-retries', `${method} asked for input ${limit} times without coming to a result`),
   inputUnavailable: (method: string, what: string) =>
     new ClientError('input-unavailable', `${method} asks for ${what}, for which connect() was given no handler`),
-  inputRefused: (method: string, why: string, cause?: unknown) =>
-    new ClientError('input-refused', `${method} was given up because its question was refused: ${clean(why)}`, {
+  inputDeclined: (method: string, why: string, cause?: unknown) =>
+    new ClientError('input-declined', `${method} was given up because its question was refused: ${clean(why)}`, {
       cause,
     }),
 } as const;
@@ -162,12 +162,12 @@ function beyondNotFound(uri: string, message: string): string {
   return uri.startsWith(rest) ? '' : `: ${clean(message)}`;
 }
 
-function toSaid(error: JsonRpcErrorObject, status?: number): ServerSaid {
+function toSaid(error: JsonRpcErrorObject, status?: number): ServerErrorInfo {
   return { ...(status === undefined ? {} : { status }), code: error.code, message: error.message, data: error.data };
 }
 
 /** What a server said, as a phrase. */
-export function phrase({ status, code, message }: ServerSaid): string {
+export function phrase({ status, code, message }: ServerErrorInfo): string {
   const parts = [
     status === undefined ? undefined : `HTTP ${status}`,
     message === undefined || message === '' ? undefined : clean(message),

@@ -4,8 +4,8 @@ export * from './auth/index.ts';
 export { ResponseCache } from './cache.ts';
 export { Client } from './client.ts';
 export { connect } from './connect.ts';
-export { Deadline } from './deadline.ts';
-export { ClientError, type ClientErrorCode, type ServerSaid } from './errors.ts';
+export { PausableTimeout } from './deadline.ts';
+export { ClientError, type ClientErrorCode, type ServerErrorInfo } from './errors.ts';
 export type { Change } from './features/changes.ts';
 export type { CompletionRequest } from './features/completion.ts';
 export type { Page } from './features/lists.ts';
@@ -14,7 +14,7 @@ export {
   type FormRequest,
   type InputContext,
   type InputHandlers,
-  InputRefusal,
+  InputDeclined,
   type UrlRequest,
 } from './inputs.ts';
 export type {
@@ -30,4 +30,4 @@ export type {
 export type { ServerEntry, Target } from './target.ts';
 export { inMemory } from './transports/in-memory.ts';
 export type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
-export { type Verdict, VerdictCache } from './verdicts.ts';
+export { type ServerEra, EraCache } from './verdicts.ts';

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
-import { type InputHandlers, InputRefusal } from './inputs.ts';
-import { refuse, ScriptedServer, type Sent } from './testing/scripted-server.ts';
+import { type InputHandlers, InputDeclined } from './inputs.ts';
+import { scriptError, ScriptedServer, type Sent } from './testing/scripted-server.ts';
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const form = {
@@ -56,7 +56,7 @@ test('what has no handler is not there', async () => {
 
 test('a refusal is told as such, a failure without its details', async () => {
   const params = { messages: [], maxTokens: 1 };
-  const refuseIt = () => Promise.reject(new InputRefusal('not today'));
+  const refuseIt = () => Promise.reject(new InputDeclined('not today'));
   expect((await ask('sampling/createMessage', params, { sample: refuseIt })).error).toEqual({
     code: -1,
     message: 'not today',
@@ -205,11 +205,11 @@ test('a refused question gives up the call, with the reason', async () => {
       inputRequests: { s: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } },
     }),
   });
-  const sample = () => Promise.reject(new InputRefusal('not today'));
+  const sample = () => Promise.reject(new InputDeclined('not today'));
   const client = await connect(server.target, { handlers: { sample } });
   const error = (await client.callTool('x').catch((reason: unknown) => reason)) as ClientError;
   expect(error).toBeInstanceOf(ClientError);
-  expect(error.code).toBe('input-refused');
+  expect(error.code).toBe('input-declined');
   expect(error.message).toContain('not today');
   expect(server.of('tools/call')).toHaveLength(1);
 });
@@ -219,7 +219,7 @@ test('links a server wants visited first are shown, and the request is sent agai
   const links = [{ mode: 'url', message: 'Sign in', url: 'https://example.com/login', elicitationId: 'e1' }];
   const server = new ScriptedServer('handshake', {
     'tools/call': () =>
-      visited === 0 ? refuse(-32042, 'URL elicitation required', { elicitations: links }) : text('ok'),
+      visited === 0 ? scriptError(-32042, 'URL elicitation required', { elicitations: links }) : text('ok'),
   });
   const client = await connect(server.target, {
     handlers: {
@@ -237,7 +237,7 @@ test('links a server wants visited first are shown, and the request is sent agai
 test('a link that is not visited ends the call with what the server said', async () => {
   const links = [{ mode: 'url', message: 'Sign in', url: 'https://example.com/login', elicitationId: 'e1' }];
   const server = new ScriptedServer('handshake', {
-    'tools/call': () => refuse(-32042, 'URL elicitation required', { elicitations: links }),
+    'tools/call': () => scriptError(-32042, 'URL elicitation required', { elicitations: links }),
   });
   const client = await connect(server.target, { handlers: { elicitUrl: () => ({ action: 'decline' }) } });
   await expect(client.callTool('x')).rejects.toMatchObject({ code: 'server-error', said: { code: -32042 } });

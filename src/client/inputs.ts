@@ -5,7 +5,7 @@ import { type Ability, declares } from '../protocol/abilities.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import { methods } from '../protocol/methods.ts';
 import type { Capabilities, ElicitResult, Root, SamplingParams, SamplingResult } from '../protocol/model.ts';
-import type { Dialect } from '../protocol/revisions/client-vocabulary.ts';
+import type { ClientCodec } from '../protocol/revisions/client-vocabulary.ts';
 import { applyDefaults, type JsonSchema } from '../schema/index.ts';
 import { clientErrors } from './errors.ts';
 
@@ -43,7 +43,7 @@ export interface InputHandlers {
 }
 
 /** Thrown by a handler to refuse: the server, or the caller, is told the reason. */
-export class InputRefusal extends Error {
+export class InputDeclined extends Error {
   constructor(reason = 'the user refused') {
     super(reason);
     this.name = 'InputRefusal';
@@ -52,7 +52,7 @@ export class InputRefusal extends Error {
 
 /** Why a question could not be answered, with the code a pushed one is answered with. */
 export class InputFailure extends Error {
-  readonly kind: 'unknown' | 'unavailable' | 'invalid' | 'refused' | 'failed';
+  readonly kind: 'unknown' | 'unavailable' | 'invalid' | 'declined' | 'failed';
 
   constructor(kind: InputFailure['kind'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -65,12 +65,12 @@ export const failureCodes: Readonly<Record<InputFailure['kind'], number>> = {
   unknown: -32601,
   unavailable: -32601,
   invalid: -32602,
-  refused: -1,
+  declined: -1,
   failed: -32603,
 };
 
 /** The handlers of one client, and what they stand for as capabilities. */
-export class Inputs {
+export class InputResponder {
   readonly #handlers: InputHandlers;
   readonly capabilities: Capabilities;
   #roots: InputHandlers['roots'];
@@ -94,7 +94,7 @@ export class Inputs {
   }
 
   /** Answers one question; rejects with an `InputFailure`. */
-  async answer(method: string, params: Fields, dialect: Dialect, signal: AbortSignal): Promise<Fields> {
+  async answer(method: string, params: Fields, dialect: ClientCodec, signal: AbortSignal): Promise<Fields> {
     try {
       const context = { signal };
       if (method === methods.elicit.name) return await this.#elicit(params, context);
@@ -102,7 +102,7 @@ export class Inputs {
       if (method === methods.listRoots.name) return await this.#listRoots(context);
     } catch (error) {
       if (error instanceof InputFailure) throw error;
-      if (error instanceof InputRefusal) throw new InputFailure('refused', error.message, error);
+      if (error instanceof InputDeclined) throw new InputFailure('declined', error.message, error);
       throw new InputFailure('failed', `The handler of ${method} failed`, error);
     }
     throw new InputFailure('unknown', `Method not found: ${method.slice(0, 100)}`);
@@ -134,7 +134,7 @@ export class Inputs {
     return { action };
   }
 
-  async #sample(params: Fields, dialect: Dialect, context: InputContext): Promise<Fields> {
+  async #sample(params: Fields, dialect: ClientCodec, context: InputContext): Promise<Fields> {
     const { sample } = this.#handlers;
     this.#need('sampling', sample);
     if (!Array.isArray(params['messages']) || typeof params['maxTokens'] !== 'number') {

@@ -3,23 +3,23 @@
 
 import { errorRows } from '../protocol/errors.ts';
 import { methods } from '../protocol/methods.ts';
-import type { ClientVocabulary, Dialect, Opened } from '../protocol/revisions/client-vocabulary.ts';
-import { Call, type Fields } from './call.ts';
-import type { Conversation } from './conversation.ts';
+import type { ClientRevisions, ClientCodec, Opened } from '../protocol/revisions/client-vocabulary.ts';
+import { OutgoingCall, type JsonObject } from './call.ts';
+import type { ClientConnection } from './conversation.ts';
 import { ClientError, type ClientErrorCode, clientErrors } from './errors.ts';
-import type { Limits } from './options.ts';
-import type { Verdict, VerdictCache } from './verdicts.ts';
+import type { ClientLimits } from './options.ts';
+import type { ServerEra, EraCache } from './verdicts.ts';
 
 /** What is needed to open, and to open again. */
-export interface OpeningOptions {
+export interface NegotiationOptions {
   readonly address: string;
-  readonly vocabulary: ClientVocabulary;
-  readonly limits: Limits;
-  readonly verdicts: VerdictCache | undefined;
+  readonly vocabulary: ClientRevisions;
+  readonly limits: ClientLimits;
+  readonly eraCache: EraCache | undefined;
   /** The server's place in that cache. */
-  readonly verdictKey: string | undefined;
+  readonly eraKey: string | undefined;
   /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
-  readonly dial: (kind: 'usual' | 'sse') => Promise<Conversation>;
+  readonly dial: (kind: 'usual' | 'sse') => Promise<ClientConnection>;
   readonly hasSse: boolean;
   /** What was attempted before at the address that was given, when this is about another place of the same origin. */
   readonly tried: readonly string[];
@@ -31,33 +31,33 @@ export interface OpeningOptions {
 /** How long a server may take to end, and again after SIGTERM, when there is no time left. */
 export const hurriedGraceMs = 250;
 
-type Probe = 'open' | 'handshake' | 'silent' | 'gone';
+type ProbeResult = 'open' | 'handshake' | 'silent' | 'gone';
 
 /** Statuses after which a URL may still belong to the old transport of two endpoints. */
 const sseStatuses = [400, 404, 405];
 /** Statuses by which a web server says that nobody takes messages at a path. */
 const absentStatuses = [404, 405];
 /** Failures that say nothing about what a server speaks: finding that out again would only repeat them. */
-const unrelatedToAge: readonly ClientErrorCode[] = [
+const unrelatedToEra: readonly ClientErrorCode[] = [
   'configuration',
   'spawn-failed',
   'connect-failed',
-  'redirect-refused',
+  'redirect-rejected',
   'unauthorized',
 ];
 
 /** One attempt to open a conversation, with everything that may be tried on the way. */
-export class Opening {
-  readonly #options: OpeningOptions;
+export class Negotiation {
+  readonly #options: NegotiationOptions;
   readonly #tried: string[];
   #absent = false;
-  #current: Conversation | undefined;
+  #current: ClientConnection | undefined;
   /** The one before, which may take its time to end. */
-  #ending: Conversation | undefined;
+  #ending: ClientConnection | undefined;
   /** Why the probe failed. */
-  #refusal: ClientError | undefined;
+  #probeError: ClientError | undefined;
 
-  constructor(options: OpeningOptions) {
+  constructor(options: NegotiationOptions) {
     this.#options = options;
     this.#tried = [...options.tried];
   }
@@ -73,51 +73,51 @@ export class Opening {
   }
 
   /** The open conversation, or a `ClientError` that says what was tried. */
-  async run(): Promise<Conversation> {
+  async run(): Promise<ClientConnection> {
     const { signal } = this.#options;
     const stop = (): void => {
       for (const each of [this.#current, this.#ending]) void each?.close(signal.reason as ClientError, hurriedGraceMs);
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
-      const known = this.#verdict();
+      const known = this.#rememberedEra();
       try {
         return await this.#open(known);
       } catch (error) {
-        if (known === undefined || signal.aborted || !mayBeAge(error)) throw error;
+        if (known === undefined || signal.aborted || !mayDependOnEra(error)) throw error;
         // What was true once need not be any more: find out from the beginning.
-        this.#verdict(null);
-        await this.#hangUp();
+        this.#rememberedEra(null);
+        await this.#close();
         return await this.#open(undefined);
       }
     } catch (error) {
       const stderr = this.#current?.transport.stderr;
-      await this.#hangUp();
+      await this.#close();
       throw signal.aborted ? this.#interrupted(signal.reason, stderr) : this.#explain(error, stderr);
     } finally {
       signal.removeEventListener('abort', stop);
     }
   }
 
-  async #open(remembered: Verdict | undefined): Promise<Conversation> {
+  async #open(remembered: ServerEra | undefined): Promise<ClientConnection> {
     const conversation = await this.#find(remembered);
     // An abort during the last step has closed it already.
     if (this.#options.signal.aborted) throw this.#options.signal.reason;
     return conversation;
   }
 
-  async #find(remembered: Verdict | undefined): Promise<Conversation> {
+  async #find(remembered: ServerEra | undefined): Promise<ClientConnection> {
     const { vocabulary, hasSse } = this.#options;
     // That it took a handshake from others does not help a client which has none to offer.
     const known = vocabulary.handshake.length === 0 ? undefined : remembered;
     if (known === 'sse' && hasSse) return this.#openSse();
     let conversation = await this.#dial('usual');
     const [newest] = vocabulary.stateless;
-    let probe: Probe | undefined;
+    let probe: ProbeResult | undefined;
     if (newest !== undefined && known !== 'handshake') {
       probe = await this.#probe(conversation, newest);
       if (probe === 'open') {
-        this.#verdict('stateless');
+        this.#rememberedEra('stateless');
         return conversation;
       }
       if (vocabulary.handshake.length === 0) throw this.#noHandshake(newest, probe);
@@ -126,8 +126,8 @@ export class Opening {
     try {
       await this.#initialize(conversation, probe === 'silent' ? this.#options.limits.probeTimeoutMs * 2 : undefined);
     } catch (error) {
-      if (hasSse && error instanceof ClientError && sseStatuses.includes(error.said?.status ?? 0)) {
-        await this.#hangUp();
+      if (hasSse && error instanceof ClientError && sseStatuses.includes(error.serverError?.status ?? 0)) {
+        await this.#close();
         return this.#openSse();
       }
       // Some servers neither answer nor survive a first request they do not know: once more, without it.
@@ -136,34 +136,34 @@ export class Opening {
       await this.#initialize(conversation);
     }
     // A client that could not have asked for anything newer has found out nothing about it.
-    if (newest !== undefined) this.#verdict('handshake');
+    if (newest !== undefined) this.#rememberedEra('handshake');
     return conversation;
   }
 
   /** What is remembered of the server; `null` forgets it. */
-  #verdict(found?: Verdict | null): Verdict | undefined {
-    const { verdicts, verdictKey: key } = this.#options;
-    if (verdicts === undefined || key === undefined) return undefined;
-    if (found === null) verdicts.forget(key);
-    else if (found !== undefined) verdicts.remember(key, found);
-    return verdicts.get(key);
+  #rememberedEra(found?: ServerEra | null): ServerEra | undefined {
+    const { eraCache, eraKey: key } = this.#options;
+    if (eraCache === undefined || key === undefined) return undefined;
+    if (found === null) eraCache.forget(key);
+    else if (found !== undefined) eraCache.remember(key, found);
+    return eraCache.get(key);
   }
 
-  async #openSse(): Promise<Conversation> {
+  async #openSse(): Promise<ClientConnection> {
     const conversation = await this.#dial('sse').catch((error: unknown) => {
       if (error instanceof ClientError) this.#tried.push(`GET${this.#at} (HTTP+SSE): ${error.message}`);
       throw error;
     });
     await this.#initialize(conversation);
-    this.#verdict('sse');
+    this.#rememberedEra('sse');
     return conversation;
   }
 
   /** Asks the newest way and sorts the answer. */
-  async #probe(conversation: Conversation, dialect: Dialect, again = true): Promise<Probe> {
+  async #probe(conversation: ClientConnection, dialect: ClientCodec, again = true): Promise<ProbeResult> {
     const { vocabulary, limits } = this.#options;
-    const isHttp = conversation.transport.settle !== undefined;
-    conversation.transport.settle?.(dialect.http);
+    const isHttp = conversation.transport.setBinding !== undefined;
+    conversation.transport.setBinding?.(dialect.http);
     try {
       const timeoutMs = isHttp ? limits.timeoutMs : limits.probeTimeoutMs;
       const opened = vocabulary.readDiscover(await this.#ask(conversation, dialect, methods.discover.name, timeoutMs));
@@ -175,27 +175,27 @@ export class Opening {
       return 'open';
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      return this.#sortRefusal(conversation, dialect, error, again, isHttp);
+      return this.#classifyError(conversation, dialect, error, again, isHttp);
     }
   }
 
-  async #sortRefusal(
-    conversation: Conversation,
-    dialect: Dialect,
+  async #classifyError(
+    conversation: ClientConnection,
+    dialect: ClientCodec,
     error: ClientError,
     again: boolean,
     isHttp: boolean,
-  ): Promise<Probe> {
+  ): Promise<ProbeResult> {
     const { vocabulary, address } = this.#options;
-    const { code: kind, said } = error;
+    const { code: kind, serverError } = error;
     this.#note(methods.discover.name, dialect, this.#outcome(conversation, error), error);
-    this.#refusal = error;
-    if (kind === 'server-error' && said?.code !== undefined) {
-      const hint = vocabulary.hint({ code: said.code, message: said.message ?? '', data: said.data });
+    this.#probeError = error;
+    if (kind === 'server-error' && serverError?.code !== undefined) {
+      const hint = vocabulary.hint({ code: serverError.code, message: serverError.message ?? '', data: serverError.data });
       if (hint.kind === 'retry' && again) return this.#probe(conversation, hint.dialect, false);
       if (hint.kind === 'no-overlap') {
         const why = `the server speaks ${hint.supported.join(', ')}`;
-        throw clientErrors.unsupportedRevision(address, why, this.#tried, said);
+        throw clientErrors.unsupportedRevision(address, why, this.#tried, serverError);
       }
       if (hint.kind === 'handshake') return 'handshake';
       throw error;
@@ -206,17 +206,17 @@ export class Opening {
     }
     // A refusal without a word of the newest revision is how older servers say that they do not know it. Anything
     // that is no refusal (a network that fails, a server that is down) says nothing about age.
-    const refused = kind === 'http-error' && (said?.status ?? 500) < 500 && said?.status !== 429;
+    const refused = kind === 'http-error' && (serverError?.status ?? 500) < 500 && serverError?.status !== 429;
     if (refused || kind.startsWith('invalid-')) return 'handshake';
     throw error;
   }
 
-  async #initialize(conversation: Conversation, timeoutMs?: number): Promise<void> {
+  async #initialize(conversation: ClientConnection, timeoutMs?: number): Promise<void> {
     const { vocabulary, address, limits } = this.#options;
-    const [newest] = vocabulary.handshake as readonly [Dialect];
+    const [newest] = vocabulary.handshake as readonly [ClientCodec];
     const { transport } = conversation;
     // The version header belongs to what initialize settles, so it is not sent with it.
-    transport.settle?.({ ...newest.http, headers: [] });
+    transport.setBinding?.({ ...newest.http, headers: [] });
     const wait = timeoutMs ?? limits.connectTimeoutMs;
     const result = await this.#ask(conversation, newest, methods.initialize.name, wait).catch((error: unknown) => {
       if (error instanceof ClientError) {
@@ -234,35 +234,35 @@ export class Opening {
     await transport.ready?.();
   }
 
-  #settle(conversation: Conversation, { dialect, facts }: Extract<Opened, { ok: true }>): void {
+  #settle(conversation: ClientConnection, { dialect, facts }: Extract<Opened, { ok: true }>): void {
     conversation.dialect = dialect;
     conversation.facts = facts;
-    conversation.transport.settle?.(dialect.http);
+    conversation.transport.setBinding?.(dialect.http);
   }
 
-  #ask(conversation: Conversation, dialect: Dialect, method: string, timeoutMs: number): Promise<Fields> {
-    const call = new Call({ name: method }, dialect.openingFields(), (result) => result, { timeoutMs });
-    const answer = call.begin<Fields>(undefined, () => {});
+  #ask(conversation: ClientConnection, dialect: ClientCodec, method: string, timeoutMs: number): Promise<JsonObject> {
+    const call = new OutgoingCall({ name: method }, dialect.openingFields(), (result) => result, { timeoutMs });
+    const answer = call.begin<JsonObject>(undefined, () => {});
     conversation.send(call, dialect);
     return answer;
   }
 
-  async #dial(kind: 'usual' | 'sse'): Promise<Conversation> {
+  async #dial(kind: 'usual' | 'sse'): Promise<ClientConnection> {
     const { dial, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
     const conversation = await dial(kind);
     this.#current = conversation;
     if (!signal.aborted) return conversation;
-    await this.#hangUp();
+    await this.#close();
     throw signal.reason;
   }
 
-  async #redial(): Promise<Conversation> {
-    await this.#hangUp();
+  async #redial(): Promise<ClientConnection> {
+    await this.#close();
     return this.#dial('usual');
   }
 
-  async #hangUp(): Promise<void> {
+  async #close(): Promise<void> {
     const conversation = this.#current;
     this.#current = undefined;
     this.#ending = conversation;
@@ -272,13 +272,13 @@ export class Opening {
   // What is told in the end.
 
   /** What came of an attempt: the error, or the silence until we had to stop. */
-  #outcome(conversation: Conversation, error: ClientError): string {
+  #outcome(conversation: ClientConnection, error: ClientError): string {
     return this.#options.signal.aborted ? `no answer${conversation.hint}` : error.message;
   }
 
-  #note(method: string, dialect: Dialect, outcome: string, error?: ClientError): void {
+  #note(method: string, dialect: ClientCodec, outcome: string, error?: ClientError): void {
     this.#tried.push(`${method}${this.#at} (${dialect.date}): ${outcome}`);
-    const { status = 0, code } = error?.said ?? {};
+    const { status = 0, code } = error?.serverError ?? {};
     // Whoever says which methods there are is there.
     this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code;
   }
@@ -288,8 +288,8 @@ export class Opening {
     return path === '' ? '' : ` at ${path}`;
   }
 
-  #noHandshake({ date }: Dialect, probe: Probe): ClientError {
-    if (probe !== 'handshake' && this.#refusal !== undefined) return this.#refusal;
+  #noHandshake({ date }: ClientCodec, probe: ProbeResult): ClientError {
+    if (probe !== 'handshake' && this.#probeError !== undefined) return this.#probeError;
     const why = `it does not speak ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
     return clientErrors.unsupportedRevision(this.#options.address, why, this.#tried);
   }
@@ -310,7 +310,7 @@ export class Opening {
       case 'http-error':
       case 'invalid-message':
       case 'invalid-result':
-        return clientErrors.notMcp(address, tried, error.said, stderr, error);
+        return clientErrors.notMcp(address, tried, error.serverError, stderr, error);
       case 'server-exited':
       case 'connection-lost':
         return new ClientError(error.code, error.message, { tried, stderr: error.stderr, cause: error });
@@ -321,6 +321,6 @@ export class Opening {
 }
 
 /** Whether what failed may have failed because the server is not (any more) what it was taken for. */
-function mayBeAge(error: unknown): boolean {
-  return error instanceof ClientError && !unrelatedToAge.includes(error.code);
+function mayDependOnEra(error: unknown): boolean {
+  return error instanceof ClientError && !unrelatedToEra.includes(error.code);
 }

@@ -5,7 +5,7 @@ import type { Capabilities, Implementation, LogLevel, Meta } from '../protocol/m
 import type { Authorizer } from './auth/authorizer.ts';
 import type { ResponseCache } from './cache.ts';
 import type { InputHandlers } from './inputs.ts';
-import type { VerdictCache } from './verdicts.ts';
+import type { EraCache } from './verdicts.ts';
 
 /** How far a call has come, as the server reports it. */
 export interface Progress {
@@ -104,7 +104,7 @@ export interface ConnectOptions {
   /** `false`: nothing is kept. Give the same cache to several clients to share what servers declare public. */
   readonly cache?: ResponseCache | false;
   /** Where it is remembered how servers are to be addressed. Default: one for the process. */
-  readonly verdicts?: VerdictCache | false;
+  readonly eraCache?: EraCache | false;
   /** Structured results are checked against the tool's output schema, once its list was fetched. Default true. */
   readonly validateOutput?: boolean;
   /** Arguments are checked before they are sent; fetches the list of tools where it is not known. Default false. */
@@ -115,7 +115,7 @@ export interface ConnectOptions {
   /** Stops nesting bombs. Default 256. */
   readonly maxDepth?: number;
   /** Stops a server that never has enough answers. Default 10. */
-  readonly maxRounds?: number;
+  readonly maxInputRetries?: number;
   /** Stops a list that never ends. Default 1,000. */
   readonly maxPages?: number;
 
@@ -146,34 +146,34 @@ export interface LogMessage {
 }
 
 /** Options with every default filled in. */
-export interface Limits {
+export interface ClientLimits {
   readonly connectTimeoutMs: number;
   readonly probeTimeoutMs: number;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
   readonly maxMessageBytes: number;
   readonly maxDepth: number;
-  readonly maxRounds: number;
+  readonly maxInputRetries: number;
   readonly maxPages: number;
 }
 
 /** What holds where nothing is said. */
-export const defaultLimits: Limits = {
+export const defaultLimits: ClientLimits = {
   connectTimeoutMs: 60_000,
   probeTimeoutMs: 5_000,
   timeoutMs: 60_000,
   maxTimeoutMs: 600_000,
   maxMessageBytes: 64 * 1024 * 1024,
   maxDepth: 256,
-  maxRounds: 10,
+  maxInputRetries: 10,
   maxPages: 1_000,
 };
 
 /** Fills in the defaults. */
-export function settleLimits(options: ConnectOptions): Limits {
+export function resolveClientLimits(options: ConnectOptions): ClientLimits {
   const settled: Record<string, number> = {};
   for (const [name, value] of Object.entries(defaultLimits)) {
-    settled[name] = (options[name as keyof Limits] as number | undefined) ?? value;
+    settled[name] = (options[name as keyof ClientLimits] as number | undefined) ?? value;
   }
-  return settled as unknown as Limits;
+  return settled as unknown as ClientLimits;
 }

@@ -1,6 +1,6 @@
 // Requests sent and not answered yet, with their time limits on one timer that exists only while something waits.
 
-import type { Call } from './call.ts';
+import type { OutgoingCall } from './call.ts';
 
 /** Node's longest timer. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -11,8 +11,8 @@ const maxTimerMs = 2 ** 31 - 1;
  * which cost a quarter of the time of a call.
  */
 export class PendingCalls {
-  readonly #expired: (call: Call, afterMs: number) => void;
-  #slots: (Call | undefined)[] = new Array(64).fill(undefined);
+  readonly #expired: (call: OutgoingCall, afterMs: number) => void;
+  #slots: (OutgoingCall | undefined)[] = new Array(64).fill(undefined);
   #mask = 63;
   #size = 0;
   #nextId = 1;
@@ -22,7 +22,7 @@ export class PendingCalls {
   #held = 0;
   #heldSince = 0;
 
-  constructor(expired: (call: Call, afterMs: number) => void) {
+  constructor(expired: (call: OutgoingCall, afterMs: number) => void) {
     this.#expired = expired;
   }
 
@@ -36,7 +36,7 @@ export class PendingCalls {
   }
 
   /** Gives the call an id and begins to wait for its answer. */
-  add(call: Call): void {
+  add(call: OutgoingCall): void {
     if (this.#size * 2 > this.#mask) this.#grow();
     let id = this.#nextId;
     // Skips what a call that lasts has been holding since the last time round.
@@ -56,12 +56,12 @@ export class PendingCalls {
     if (call.deadline < this.#timerAt) this.#arm(call.deadline, now);
   }
 
-  get(id: number): Call | undefined {
+  get(id: number): OutgoingCall | undefined {
     const call = this.#slots[id & this.#mask];
     return call !== undefined && call.id === id ? call : undefined;
   }
 
-  take(id: number): Call | undefined {
+  take(id: number): OutgoingCall | undefined {
     const call = this.get(id);
     if (call === undefined) return undefined;
     this.#slots[id & this.#mask] = undefined;
@@ -70,12 +70,12 @@ export class PendingCalls {
   }
 
   /** A sign of life: the time limit begins anew, up to the hard one. */
-  extend(call: Call): void {
+  extend(call: OutgoingCall): void {
     call.deadline = Math.min(Math.ceil(performance.now()) + call.timeoutMs, call.hardDeadline);
   }
 
   /** No time limit from here on. */
-  exempt(call: Call): void {
+  exempt(call: OutgoingCall): void {
     call.deadline = call.hardDeadline = Number.POSITIVE_INFINITY;
   }
 
@@ -95,7 +95,7 @@ export class PendingCalls {
   }
 
   /** Takes everything out. */
-  drain(): Call[] {
+  drain(): OutgoingCall[] {
     const calls = this.#all();
     this.#slots.fill(undefined);
     this.#size = 0;
@@ -131,7 +131,7 @@ export class PendingCalls {
     if (next !== Number.POSITIVE_INFINITY) this.#arm(next, now);
   }
 
-  #all(): Call[] {
+  #all(): OutgoingCall[] {
     return this.#slots.filter((call) => call !== undefined);
   }
 

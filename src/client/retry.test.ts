@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { clientErrors } from './errors.ts';
-import { pause, pauseMs, settleRetry, transience, whileNeither } from './retry.ts';
+import { pause, pauseMs, resolveRetry, transience, withEitherSignal } from './retry.ts';
 
 const never = (signal: AbortSignal): Promise<void> => pause(60_000, signal);
 
@@ -9,7 +9,7 @@ test('work ends with either of two signals, with its reason, and nobody goes on 
   for (const which of [0, 1] as const) {
     const controllers = [new AbortController(), new AbortController()] as const;
     const [given, closing] = controllers.map(({ signal }) => signal) as [AbortSignal, AbortSignal];
-    const working = whileNeither(given, closing, never);
+    const working = withEitherSignal(given, closing, never);
     controllers[which].abort(new Error(`signal ${which}`));
     await expect(working).rejects.toThrow(`signal ${which}`);
     expect(getEventListeners(given, 'abort')).toEqual([]);
@@ -19,7 +19,7 @@ test('work ends with either of two signals, with its reason, and nobody goes on 
 
 test('a signal that has fired already does not let work begin to wait', async () => {
   const closing = new AbortController().signal;
-  await expect(whileNeither(AbortSignal.abort(new Error('before')), closing, never)).rejects.toThrow('before');
+  await expect(withEitherSignal(AbortSignal.abort(new Error('before')), closing, never)).rejects.toThrow('before');
 });
 
 test('a pause doubles up to its limit, has a random part, and heeds what the server asks for within the limit', () => {
@@ -48,5 +48,5 @@ test('what certainly did not arrive is told from what may have, and from what wi
 });
 
 test('`false` means one attempt', () => {
-  expect(settleRetry(false).maxAttempts).toBe(1);
+  expect(resolveRetry(false).maxAttempts).toBe(1);
 });

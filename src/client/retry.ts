@@ -4,14 +4,14 @@ import { ClientError } from './errors.ts';
 import type { RetryOptions } from './options.ts';
 
 /** Retry options with every default filled in. */
-export interface SettledRetry {
+export interface ResolvedRetry {
   readonly maxAttempts: number;
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
 }
 
 /** Fills in the defaults; `false` means one attempt. */
-export function settleRetry(options: RetryOptions | false | undefined): SettledRetry {
+export function resolveRetry(options: RetryOptions | false | undefined): ResolvedRetry {
   if (options === false) return { maxAttempts: 1, baseDelayMs: 0, maxDelayMs: 0 };
   return {
     maxAttempts: options?.maxAttempts ?? 3,
@@ -21,7 +21,7 @@ export function settleRetry(options: RetryOptions | false | undefined): SettledR
 }
 
 /** Statuses by which a server, or a proxy before it, says that it will be better soon. */
-const passing = [429, 502, 503, 504];
+const transientCodes = [429, 502, 503, 504];
 
 /**
  * Whether a failure may pass by itself. `unsent`: the request certainly did not reach the server, so that sending it
@@ -32,14 +32,14 @@ export function transience(error: unknown): 'unsent' | 'unknown' | undefined {
   if (error.code === 'connect-failed') return 'unsent';
   if (error.code === 'connection-lost' || error.code === 'server-exited') return 'unknown';
   const answered = error.code === 'http-error' || error.code === 'server-error';
-  if (!answered || !passing.includes(error.said?.status ?? 0)) return undefined;
-  return error.said?.status === 429 ? 'unsent' : 'unknown';
+  if (!answered || !transientCodes.includes(error.serverError?.status ?? 0)) return undefined;
+  return error.serverError?.status === 429 ? 'unsent' : 'unknown';
 }
 
 /** The pause before attempt `next` (2 for the first repetition): random within a window that doubles. */
-export function pauseMs(next: number, { baseDelayMs, maxDelayMs }: SettledRetry, error?: unknown): number {
+export function pauseMs(next: number, { baseDelayMs, maxDelayMs }: ResolvedRetry, error?: unknown): number {
   const window = Math.min(baseDelayMs * 2 ** (next - 2), maxDelayMs);
-  const asked = error instanceof ClientError ? (error.said?.retryAfterMs ?? 0) : 0;
+  const asked = error instanceof ClientError ? (error.serverError?.retryAfterMs ?? 0) : 0;
   return Math.max(window / 2 + (Math.random() * window) / 2, Math.min(asked, maxDelayMs));
 }
 
@@ -73,7 +73,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
  * Does something under a signal that fires with the first of two. Not `AbortSignal.any`: on Node 20 the one that lives
  * as long as a client would remember every call that ever listened to it.
  */
-export async function whileNeither<T>(
+export async function withEitherSignal<T>(
   given: AbortSignal | undefined,
   closing: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

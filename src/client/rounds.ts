@@ -4,36 +4,36 @@
 import { errorRows } from '../protocol/errors.ts';
 import { isObject, type Params } from '../protocol/json-rpc.ts';
 import { methods } from '../protocol/methods.ts';
-import type { Dialect, InputRequest } from '../protocol/revisions/client-vocabulary.ts';
+import type { ClientCodec, WireInputRequest } from '../protocol/revisions/client-vocabulary.ts';
 import type { ClientError } from './errors.ts';
 import { clientErrors } from './errors.ts';
-import { InputFailure, type Inputs } from './inputs.ts';
+import { InputFailure, type InputResponder } from './inputs.ts';
 import { pause } from './retry.ts';
 
 /** The pause before coming back to a server that asked nothing and only wants to be asked again. */
-const emptyRoundMs = 250;
+const emptyRetryMs = 250;
 /** Stops a result from unfolding into more dialogs than anybody would answer. */
-const maxQuestions = 64;
+const maxInputRequests = 64;
 
-interface Round {
-  readonly requests: Readonly<Record<string, InputRequest>>;
+interface InputRequiredResult {
+  readonly requests: Readonly<Record<string, WireInputRequest>>;
   readonly state: string | undefined;
 }
 
 /** The params that answer a round, as JSON without braces. Rejects with a `ClientError`. */
-export async function answerRound(
+export async function respondToInputRequests(
   method: string,
-  { requests, state }: Round,
-  inputs: Inputs,
-  dialect: Dialect,
+  { requests, state }: InputRequiredResult,
+  inputs: InputResponder,
+  dialect: ClientCodec,
   signal: AbortSignal,
 ): Promise<string> {
   const questions = Object.entries(requests);
-  if (questions.length > maxQuestions) {
+  if (questions.length > maxInputRequests) {
     throw clientErrors.invalidResult(method, `it asks ${questions.length} questions at once`);
   }
   const fields: string[] = [];
-  if (questions.length === 0) await pause(emptyRoundMs, signal);
+  if (questions.length === 0) await pause(emptyRetryMs, signal);
   else {
     const answers = await Promise.all(
       questions.map(async ([key, asked]) => {
@@ -51,10 +51,10 @@ export async function answerRound(
 }
 
 /** The links a server wants visited before it serves a request (error -32042). */
-export function linksToVisit({ said }: ClientError): readonly Params[] | undefined {
-  if (said?.code !== errorRows.urlElicitationRequired.code || !isObject(said.data)) return undefined;
-  const { elicitations } = said.data;
-  const usable = Array.isArray(elicitations) && elicitations.length > 0 && elicitations.length <= maxQuestions;
+export function linksToVisit({ serverError }: ClientError): readonly Params[] | undefined {
+  if (serverError?.code !== errorRows.urlElicitationRequired.code || !isObject(serverError.data)) return undefined;
+  const { elicitations } = serverError.data;
+  const usable = Array.isArray(elicitations) && elicitations.length > 0 && elicitations.length <= maxInputRequests;
   return usable && elicitations.every(isObject) ? elicitations : undefined;
 }
 
@@ -62,8 +62,8 @@ export function linksToVisit({ said }: ClientError): readonly Params[] | undefin
 export async function visitLinks(
   method: string,
   links: readonly Params[],
-  inputs: Inputs,
-  dialect: Dialect,
+  inputs: InputResponder,
+  dialect: ClientCodec,
   signal: AbortSignal,
 ): Promise<boolean> {
   const visits = await Promise.all(
@@ -77,5 +77,5 @@ export async function visitLinks(
 function explain(method: string, asked: string, error: unknown): unknown {
   if (!(error instanceof InputFailure)) return error;
   if (error.kind === 'unavailable' || error.kind === 'unknown') return clientErrors.inputUnavailable(method, asked);
-  return clientErrors.inputRefused(method, error.message, error.cause ?? error);
+  return clientErrors.inputDeclined(method, error.message, error.cause ?? error);
 }

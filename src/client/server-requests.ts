@@ -4,9 +4,9 @@ import { isRequestId, resultText } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/log.ts';
 import { methods } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
-import type { Dialect } from '../protocol/revisions/client-vocabulary.ts';
-import type { Fields } from './call.ts';
-import { failureCodes, InputFailure, type Inputs } from './inputs.ts';
+import type { ClientCodec } from '../protocol/revisions/client-vocabulary.ts';
+import type { JsonObject } from './call.ts';
+import { failureCodes, InputFailure, type InputResponder } from './inputs.ts';
 import type { PendingCalls } from './pending.ts';
 
 /** Stops a server from piling up questions faster than anybody could answer them. */
@@ -14,25 +14,25 @@ const maxOpen = 64;
 
 /** The questions of one conversation that are not answered yet. */
 export class ServerRequests {
-  readonly #inputs: Inputs;
+  readonly #inputs: InputResponder;
   readonly #pending: PendingCalls;
   readonly #logger: Logger;
   readonly #send: (text: string) => void;
   readonly #open = new Map<RequestId, AbortController>();
 
-  constructor(inputs: Inputs, pending: PendingCalls, logger: Logger, send: (text: string) => void) {
+  constructor(inputs: InputResponder, pending: PendingCalls, logger: Logger, send: (text: string) => void) {
     this.#inputs = inputs;
     this.#pending = pending;
     this.#logger = logger;
     this.#send = send;
   }
 
-  serve(id: RequestId, method: string, params: Fields, dialect: Dialect | undefined): void {
+  serve(id: RequestId, method: string, params: JsonObject, dialect: ClientCodec | undefined): void {
     if (method === methods.ping.name) this.#send(resultText(id, '{}'));
-    else if (dialect === undefined) this.#refuse(id, -32600, 'This client has not been initialized yet');
+    else if (dialect === undefined) this.#sendError(id, -32600, 'This client has not been initialized yet');
     // A stream that was taken up again may repeat a question; one answer is enough.
     else if (this.#open.has(id)) return;
-    else if (this.#open.size >= maxOpen) this.#refuse(id, -32603, `At most ${maxOpen} questions at a time`);
+    else if (this.#open.size >= maxOpen) this.#sendError(id, -32603, `At most ${maxOpen} questions at a time`);
     else void this.#answer(id, method, params, dialect);
   }
 
@@ -48,7 +48,7 @@ export class ServerRequests {
     this.#open.clear();
   }
 
-  async #answer(id: RequestId, method: string, params: Fields, dialect: Dialect): Promise<void> {
+  async #answer(id: RequestId, method: string, params: JsonObject, dialect: ClientCodec): Promise<void> {
     const controller = new AbortController();
     this.#open.set(id, controller);
     this.#pending.hold();
@@ -67,10 +67,10 @@ export class ServerRequests {
     const { kind, message, cause } =
       error instanceof InputFailure ? error : new InputFailure('failed', 'Internal error', error);
     if (kind === 'failed') this.#logger.error(message, { error: cause });
-    this.#refuse(id, failureCodes[kind], message);
+    this.#sendError(id, failureCodes[kind], message);
   }
 
-  #refuse(id: RequestId, code: number, message: string): void {
+  #sendError(id: RequestId, code: number, message: string): void {
     this.#send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
   }
 }

@@ -2,7 +2,7 @@
 
 import { splitCommandLine } from './command-line.ts';
 import { clientErrors } from './errors.ts';
-import type { ConnectOptions, Limits } from './options.ts';
+import type { ConnectOptions, ClientLimits } from './options.ts';
 import type { Transport } from './transports/transport.ts';
 
 /** An entry of `mcpServers`, as most clients write it in their configuration. */
@@ -26,7 +26,7 @@ export type Target = string | URL | readonly string[] | ServerEntry | Transport 
 export interface Destination {
   readonly address: string;
   /** Under which it is remembered how to speak to it; undefined where the address does not tell who is there. */
-  readonly verdictKey: string | undefined;
+  readonly eraKey: string | undefined;
   /** Can be dialled more than once. */
   readonly redial: boolean;
   /** May turn out to be the old transport of two endpoints. */
@@ -40,7 +40,7 @@ export interface Destination {
 const usualPath = '/mcp';
 
 /** Understands a target; throws a `ClientError` that says what is wrong with it. */
-export function toDestination(target: Target, options: ConnectOptions, limits: Limits): Destination {
+export function toDestination(target: Target, options: ConnectOptions, limits: ClientLimits): Destination {
   if (typeof target === 'function') return ofTransport(target(), target);
   if (target instanceof URL) return ofUrl(target, undefined, options, limits);
   if (typeof target === 'string') return ofText(target, options, limits);
@@ -49,7 +49,7 @@ export function toDestination(target: Target, options: ConnectOptions, limits: L
   return ofEntry(target as ServerEntry, options, limits);
 }
 
-function ofText(text: string, options: ConnectOptions, limits: Limits): Destination {
+function ofText(text: string, options: ConnectOptions, limits: ClientLimits): Destination {
   const trimmed = text.trim();
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(trimmed)?.[1];
   if (scheme === undefined) return ofCommand(splitCommandLine(trimmed), options, limits);
@@ -57,7 +57,7 @@ function ofText(text: string, options: ConnectOptions, limits: Limits): Destinat
   return ofUrl(new URL(trimmed), undefined, options, limits);
 }
 
-function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: Limits): Destination {
+function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: ClientLimits): Destination {
   const { type, command, url } = entry;
   if (typeof command === 'string' && command !== '') {
     if (url !== undefined) throw clientErrors.configuration('A server entry has either a command or a url, not both');
@@ -76,15 +76,15 @@ function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: Limits): D
   return ofUrl(new URL(url), type === 'sse' ? 'sse' : undefined, { ...options, headers }, limits);
 }
 
-function ofCommand(argv: readonly string[], options: ConnectOptions, limits: Limits): Destination {
+function ofCommand(argv: readonly string[], options: ConnectOptions, limits: ClientLimits): Destination {
   const [program] = argv;
-  if (program === undefined || program === '' || argv.some((word) => typeof word !== 'string' || word.includes('\0'))) {
+  if (program === undefined || program === '' || argv.some((quoteArgument) => typeof quoteArgument !== 'string' || quoteArgument.includes('\0'))) {
     throw clientErrors.configuration('A command is a list of words, the first of which is a program');
   }
-  const address = argv.map(word).join(' ');
+  const address = argv.map(quoteArgument).join(' ');
   return {
     address,
-    verdictKey: `${options.cwd ?? process.cwd()} ${address}`,
+    eraKey: `${options.cwd ?? process.cwd()} ${address}`,
     redial: true,
     hasSse: false,
     async dial() {
@@ -94,7 +94,7 @@ function ofCommand(argv: readonly string[], options: ConnectOptions, limits: Lim
   };
 }
 
-function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limits: Limits): Destination {
+function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limits: ClientLimits): Destination {
   const { protocol } = url;
   if (url.username !== '' || url.password !== '') {
     throw clientErrors.configuration('Put credentials into headers or an authorizer, not into the URL');
@@ -102,7 +102,7 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
   if (protocol === 'ws:' || protocol === 'wss:') {
     return {
       address: url.href,
-      verdictKey: url.href,
+      eraKey: url.href,
       redial: true,
       hasSse: false,
       async dial() {
@@ -116,7 +116,7 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
   }
   return {
     address: url.href,
-    verdictKey: url.href,
+    eraKey: url.href,
     redial: true,
     hasSse: kind === undefined,
     elsewhere:
@@ -141,7 +141,7 @@ function ofTransport(first: Transport, make: (() => Transport) | undefined): Des
   let unused: Transport | undefined = first;
   return {
     address: first.address,
-    verdictKey: undefined,
+    eraKey: undefined,
     redial: make !== undefined,
     hasSse: false,
     async dial() {
@@ -160,6 +160,6 @@ function isTransport(target: object): target is Transport {
 }
 
 /** A word of a command line as a person would type it. */
-function word(text: string): string {
+function quoteArgument(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -56,7 +56,7 @@ test('rounds of input share one limit', async () => {
       return undefined;
     },
   });
-  const client = await connect(server.target, { handlers: { roots: [] }, maxRounds: 1_000 });
+  const client = await connect(server.target, { handlers: { roots: [] }, maxInputRetries: 1_000 });
   const calling = client.callTool('work', {}, { timeoutMs: 200, maxTimeoutMs: 300 });
   await expect(calling).rejects.toMatchObject({ code: 'timeout' });
   expect(rounds).toBeGreaterThan(1);

@@ -4,11 +4,11 @@
  * What a server was found to speak; `sse` is the old transport of two endpoints. `elsewhere`: nobody answers at the root
  * of the origin, but somebody does at its usual path.
  */
-export type Verdict = 'stateless' | 'handshake' | 'sse' | 'elsewhere';
+export type ServerEra = 'stateless' | 'handshake' | 'sse' | 'elsewhere';
 
 /** Remembers verdicts by address, for as long as the process lives. */
-export class VerdictCache {
-  readonly #verdicts = new Map<string, Verdict>();
+export class EraCache {
+  readonly #eras = new Map<string, ServerEra>();
   readonly #maxEntries: number;
 
   /** `maxEntries` stops addresses made up in a loop from filling the memory. */
@@ -16,20 +16,20 @@ export class VerdictCache {
     this.#maxEntries = maxEntries;
   }
 
-  get(address: string): Verdict | undefined {
-    return this.#verdicts.get(address);
+  get(address: string): ServerEra | undefined {
+    return this.#eras.get(address);
   }
 
-  remember(address: string, verdict: Verdict): void {
-    this.#verdicts.delete(address);
-    this.#verdicts.set(address, verdict);
-    if (this.#verdicts.size > this.#maxEntries) this.#verdicts.delete(this.#verdicts.keys().next().value as string);
+  remember(address: string, verdict: ServerEra): void {
+    this.#eras.delete(address);
+    this.#eras.set(address, verdict);
+    if (this.#eras.size > this.#maxEntries) this.#eras.delete(this.#eras.keys().next().value as string);
   }
 
   forget(address: string): void {
-    this.#verdicts.delete(address);
+    this.#eras.delete(address);
   }
 }
 
 /** The one used where none is given. */
-export const sharedVerdicts = new VerdictCache();
+export const sharedEraCache = new EraCache();

@@ -5,8 +5,8 @@ import type { JsonRpcRequest, Params } from '../protocol/json-rpc.ts';
 import { checkParams, type MethodRow, tooLong } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ParamLimits } from '../protocol/param-limits.ts';
-import type { Revision } from '../protocol/revisions/index.ts';
-import type { Core } from './core.ts';
+import type { Codec } from '../protocol/revisions/index.ts';
+import type { ServerState } from './core.ts';
 import type { Feature } from './feature.ts';
 import type { Session } from './session.ts';
 
@@ -14,10 +14,10 @@ import type { Session } from './session.ts';
 export function checkPhase(
   { method }: JsonRpcRequest,
   session: Session | undefined,
-  { rules }: Revision,
+  { rules }: Codec,
 ): WireError | undefined {
   if (method === 'initialize') return session === undefined ? undefined : wireErrors.alreadyInitialized();
-  const open = session !== undefined && (rules.gate === 'initialize' || session.initialized);
+  const open = session !== undefined && (rules.requestsFrom === 'initialize' || session.initialized);
   if (open || (method === 'ping' && rules.pingBeforeInit)) return undefined;
   return wireErrors.notInitialized();
 }
@@ -37,11 +37,11 @@ export function checkLengths({ id, params }: JsonRpcRequest, limits: ParamLimits
 
 /** What serves a method with these params on this revision. */
 export function findFeature(
-  core: Core,
+  core: ServerState,
   method: string,
   row: MethodRow | undefined,
   params: JsonRpcRequest['params'],
-  revision: Revision,
+  revision: Codec,
 ): Feature | WireError {
   const feature = core.features.get(method);
   if (feature === undefined) return wireErrors.methodNotFound(method);

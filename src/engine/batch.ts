@@ -22,7 +22,7 @@ export class BatchOutlet {
         this.#texts[index] = text;
         if (--this.#open === 0) this.#finish();
       },
-      hangUp: (retryMs) => outlet.hangUp?.(retryMs) ?? false,
+      closeEarly: (retryMs) => outlet.closeEarly?.(retryMs) ?? false,
       get duplex() {
         return outlet.duplex;
       },

@@ -16,10 +16,10 @@ import {
   type TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
-import { type Ask, type AskResults, type Asks, elicit, elicitUrl, roots, sample } from './asks/ask.ts';
-import { askerOf } from './asks/index.ts';
+import { type InputRequest, type InputResponses, type InputRequests, elicit, elicitUrl, roots, sample } from './asks/ask.ts';
+import { inputRequesterOf } from './asks/index.ts';
 import type { Call } from './call.ts';
-import type { AskOptions, Context, ElicitAnswer, SessionView } from './context.ts';
+import type { InputRequestOptions, Context, TypedElicitResult, SessionView } from './context.ts';
 
 const done: Promise<void> = Promise.resolve();
 
@@ -44,7 +44,7 @@ export class CallContext implements Context {
     return this.#call.capabilities;
   }
   get revision(): string {
-    return this.#call.revision.date;
+    return this.#call.codec.date;
   }
   get session(): SessionView | undefined {
     return this.#call.session;
@@ -72,7 +72,7 @@ export class CallContext implements Context {
     if (isToken && Number.isFinite(progress) && progress > this.#lastProgress) {
       this.#lastProgress = progress;
       const end = Number.isFinite(total) ? total : undefined;
-      call.push(call.revision.progress(token as ProgressToken, progress, end, message));
+      call.push(call.codec.progress(token as ProgressToken, progress, end, message));
     }
     return done;
   }
@@ -82,64 +82,64 @@ export class CallContext implements Context {
     const threshold = call.logLevel;
     const wanted =
       threshold !== undefined &&
-      call.core.offers('logging') &&
+      call.server.offers('logging') &&
       logLevels.indexOf(level) >= logLevels.indexOf(threshold);
-    if (wanted) call.push(call.revision.log(level, logger, data ?? null));
+    if (wanted) call.push(call.codec.log(level, logger, data ?? null));
   }
 
   can(ability: Ability): boolean {
     const call = this.#call;
-    if (!call.revision.knows(ability) || !declares(call.capabilities, ability)) return false;
-    return call.revision.asks === 'retry' || call.outlet.duplex;
+    if (!call.codec.supports(ability) || !declares(call.capabilities, ability)) return false;
+    return call.codec.inputRequests === 'retry' || call.outlet.duplex;
   }
 
   elicit<const S extends SchemaInput>(
     message: string,
     schema: S,
-    options?: AskOptions,
-  ): Promise<ElicitAnswer<InferOutput<S>>> {
-    return this.#ask(options, elicit(message, schema)) as Promise<ElicitAnswer<InferOutput<S>>>;
+    options?: InputRequestOptions,
+  ): Promise<TypedElicitResult<InferOutput<S>>> {
+    return this.#ask(options, elicit(message, schema)) as Promise<TypedElicitResult<InferOutput<S>>>;
   }
 
-  elicitUrl(message: string, url: string, options?: AskOptions): Promise<ElicitResult> {
+  elicitUrl(message: string, url: string, options?: InputRequestOptions): Promise<ElicitResult> {
     return this.#ask(options, elicitUrl(message, url)) as Promise<ElicitResult>;
   }
 
-  sample(params: SamplingParams, options?: AskOptions): Promise<SamplingResult> {
+  sample(params: SamplingParams, options?: InputRequestOptions): Promise<SamplingResult> {
     return this.#ask(options, sample(params)) as Promise<SamplingResult>;
   }
 
-  roots(options?: AskOptions): Promise<readonly Root[]> {
+  roots(options?: InputRequestOptions): Promise<readonly Root[]> {
     return this.#ask(options, roots()) as Promise<readonly Root[]>;
   }
 
-  ask<A extends Ask>(key: string, ask: A): Promise<AskResults<{ key: A }>['key']> {
-    return this.#ask({ key }, ask) as Promise<AskResults<{ key: A }>['key']>;
+  requestInput<A extends InputRequest>(key: string, ask: A): Promise<InputResponses<{ key: A }>['key']> {
+    return this.#ask({ key }, ask) as Promise<InputResponses<{ key: A }>['key']>;
   }
 
-  async askAll<A extends Asks>(asks: A): Promise<AskResults<A>> {
+  async requestInputs<A extends InputRequests>(asks: A): Promise<InputResponses<A>> {
     const entries = Object.entries(asks);
-    const answers = await (await askerOf(this.#call)).ask(entries);
-    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as AskResults<A>;
+    const answers = await (await inputRequesterOf(this.#call)).ask(entries);
+    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as InputResponses<A>;
   }
 
-  async answersTo<A extends Asks>(asks: A): Promise<AskResults<A> | undefined> {
+  async inputResponses<A extends InputRequests>(asks: A): Promise<InputResponses<A> | undefined> {
     const entries = Object.entries(asks);
-    const answers = await (await askerOf(this.#call)).answersTo(entries);
+    const answers = await (await inputRequesterOf(this.#call)).answersTo(entries);
     if (answers === undefined) return undefined;
-    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as AskResults<A>;
+    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as InputResponses<A>;
   }
 
   async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
-    return (await (await askerOf(this.#call)).step(key, run, options.once ?? false)) as T;
+    return (await (await inputRequesterOf(this.#call)).step(key, run, options.once ?? false)) as T;
   }
 
   closeStream(retryMs = 1_000): boolean {
     const { settled, session, outlet } = this.#call;
-    return !settled && session?.polling === true && (outlet.hangUp?.(retryMs) ?? false);
+    return !settled && session?.polling === true && (outlet.closeEarly?.(retryMs) ?? false);
   }
 
-  async #ask(options: AskOptions | undefined, ask: Ask): Promise<unknown> {
-    return (await (await askerOf(this.#call)).ask([[options?.key, ask]]))[0];
+  async #ask(options: InputRequestOptions | undefined, ask: InputRequest): Promise<unknown> {
+    return (await (await inputRequesterOf(this.#call)).ask([[options?.key, ask]]))[0];
   }
 }

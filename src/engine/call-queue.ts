@@ -2,14 +2,14 @@
 
 import type { Call } from './call.ts';
 
-interface Waiting {
+interface QueuedCall {
   readonly call: Call;
   readonly start: () => void;
 }
 
 /** First come, first served. A call that ends before its turn leaves the queue at once. */
 export class CallQueue {
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<QueuedCall>();
   #running = 0;
   #starting = false;
 
@@ -28,7 +28,7 @@ export class CallQueue {
     if (this.#starting) return;
     this.#starting = true;
     for (const entry of this.#waiting) {
-      if (this.#running >= entry.call.revision.rules.concurrency) break;
+      if (this.#running >= entry.call.codec.rules.concurrency) break;
       this.#waiting.delete(entry);
       this.#running++;
       entry.start();

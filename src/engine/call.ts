@@ -4,24 +4,24 @@
 import { monotonicMs } from '../protocol/clock.ts';
 import { type WireError, wireErrors } from '../protocol/errors.ts';
 import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
-import { isObject, type JsonRpcRequest, type Params, resultHead, resultText } from '../protocol/json-rpc.ts';
-import type { KeptText } from '../protocol/kept-text.ts';
+import { isObject, type JsonRpcRequest, type Params, resultPrefix, resultText } from '../protocol/json-rpc.ts';
+import type { CachedText } from '../protocol/kept-text.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
-import type { Revision } from '../protocol/revisions/index.ts';
-import type { Asker } from './asks/index.ts';
+import type { Codec } from '../protocol/revisions/index.ts';
+import type { InputRequester } from './asks/index.ts';
 import { CallContext } from './call-context.ts';
 import type { EngineChannel } from './channel.ts';
-import type { Core } from './core.ts';
-import type { Ended, RequestInfo } from './ports.ts';
+import type { ServerState } from './core.ts';
+import type { RequestEnd, RequestInfo } from './ports.ts';
 import type { Session } from './session.ts';
 
 const noParams: Params = Object.freeze({});
 
 export class Call implements RequestInfo {
-  readonly core: Core;
+  readonly server: ServerState;
   readonly channel: EngineChannel;
-  readonly revision: Revision;
+  readonly codec: Codec;
   /** The handshake session, or undefined when the request stands alone. */
   readonly session: Session | undefined;
   readonly id: RequestId;
@@ -31,7 +31,7 @@ export class Call implements RequestInfo {
   readonly outlet: Outlet;
   readonly header: ReadHeader | undefined;
   /** What the feature looked up, for the encoder. */
-  subject: unknown = undefined;
+  target: unknown = undefined;
   /** Answered, cancelled or suspended: nothing more is sent for this request. */
   settled = false;
   /** Questions the client has not answered yet; the clock stands still meanwhile. */
@@ -47,24 +47,24 @@ export class Call implements RequestInfo {
   /** When it began, where someone watches; below zero: nobody does. */
   startedAt = -1;
   /** Where the request is not the only one of its exchange (a batch), or someone waits for its end. */
-  onSettled: ((outcome: Ended['outcome'], code?: number) => void) | undefined;
+  onSettled: ((outcome: RequestEnd['outcome'], code?: number) => void) | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
   #context: CallContext | undefined;
-  asker: Asker | undefined;
+  inputRequester: InputRequester | undefined;
 
   constructor(
     channel: EngineChannel,
-    revision: Revision,
+    codec: Codec,
     session: Session | undefined,
     method: string,
     message: JsonRpcRequest,
     outlet: Outlet,
     header: ReadHeader | undefined,
   ) {
-    this.core = channel.core;
+    this.server = channel.server;
     this.channel = channel;
-    this.revision = revision;
+    this.codec = codec;
     this.session = session;
     this.id = message.id;
     this.method = method;
@@ -142,7 +142,7 @@ export class Call implements RequestInfo {
 
   /** A request that stays open lets go of what it has read. */
   forgetParams(): void {
-    this.core.pending.delete(this);
+    this.server.pending.delete(this);
     this.params = noParams;
   }
 
@@ -151,41 +151,41 @@ export class Call implements RequestInfo {
     return !this.settled && this.outlet.push(text);
   }
 
-  succeed(result: string | KeptText, outcome: Ended['outcome'] = 'ok'): void {
+  succeed(result: string | CachedText, outcome: RequestEnd['outcome'] = 'ok'): void {
     if (this.settled) return;
     this.settled = true;
-    this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
-    this.#tell(outcome, undefined);
+    this.inputRequester?.cancelAll(new DOMException('the call has ended', 'AbortError'));
+    this.#notifyObservers(outcome, undefined);
     if (typeof result === 'string') this.outlet.end(resultText(this.id, result));
-    else this.#endKept(result);
+    else this.#endCached(result);
     this.onSettled?.(outcome, undefined);
   }
 
-  #endKept(result: KeptText): void {
+  #endCached(result: CachedText): void {
     const { outlet } = this;
-    if (outlet.endKept === undefined) outlet.end(resultText(this.id, result.text));
-    else outlet.endKept(resultHead(this.id), result, '}');
+    if (outlet.endCached === undefined) outlet.end(resultText(this.id, result.text));
+    else outlet.endCached(resultPrefix(this.id), result, '}');
   }
 
   fail(error: WireError): void {
     if (this.settled) return;
-    const { revision } = this;
-    const text = this.#spell(error);
+    const { codec } = this;
+    const text = this.#encodeError(error);
     this.settled = true;
-    this.asker?.abandon(new DOMException('the call has ended', 'AbortError'));
-    const code = error.code ?? revision.codeOf(error.kind);
-    this.#tell('refused', code);
-    this.outlet.end(text, revision.statusOf(error), error.http?.headers);
-    this.onSettled?.('refused', code);
+    this.inputRequester?.cancelAll(new DOMException('the call has ended', 'AbortError'));
+    const code = error.code ?? codec.codeOf(error.kind);
+    this.#notifyObservers('rejected', code);
+    this.outlet.end(text, codec.statusOf(error), error.http?.headers);
+    this.onSettled?.('rejected', code);
   }
 
   /** An error whose data JSON can not carry is still answered. */
-  #spell(error: WireError): string {
+  #encodeError(error: WireError): string {
     try {
-      return this.revision.error(this.id, error);
+      return this.codec.error(this.id, error);
     } catch (cause) {
-      this.core.logger?.error(`the error of ${this.method} can not be spelled`, { error: cause });
-      return this.revision.error(this.id, wireErrors.internal(cause));
+      this.server.logger?.error(`the error of ${this.method} can not be spelled`, { error: cause });
+      return this.codec.error(this.id, wireErrors.internal(cause));
     }
   }
 
@@ -194,7 +194,7 @@ export class Call implements RequestInfo {
     if (this.settled) return;
     this.settled = true;
     this.abort(reason);
-    this.#tell('cancelled', undefined);
+    this.#notifyObservers('cancelled', undefined);
     this.outlet.end(undefined);
     this.onSettled?.('cancelled');
   }
@@ -203,11 +203,11 @@ export class Call implements RequestInfo {
    * Tells whoever watches that the call is over. Before the answer leaves: whatever goes out is known by then, and sending
    * takes longer than all the rest of a small call, after which nothing of it would be at hand in the processor's caches.
    */
-  #tell(outcome: Ended['outcome'], code: number | undefined): void {
+  #notifyObservers(outcome: RequestEnd['outcome'], code: number | undefined): void {
     if (this.startedAt < 0) return;
     const endedAtMs = monotonicMs();
-    const ended: Ended = { request: this, outcome, code, durationMs: endedAtMs - this.startedAt, endedAtMs };
-    const watching = this.core.watchers.ended;
+    const ended: RequestEnd = { request: this, outcome, code, durationMs: endedAtMs - this.startedAt, endedAtMs };
+    const watching = this.server.observers.ended;
     for (let index = 0; index < watching.length; index++) watching[index]?.(ended);
   }
 
@@ -215,6 +215,6 @@ export class Call implements RequestInfo {
   abort(reason: string): void {
     this.#abortReason = new DOMException(reason, 'AbortError');
     this.#controller?.abort(this.#abortReason);
-    this.asker?.abandon(this.#abortReason);
+    this.inputRequester?.cancelAll(this.#abortReason);
   }
 }

@@ -11,20 +11,20 @@ import type {
   ResourceTemplateDefinition,
   ToolDefinition,
 } from './definitions.ts';
-import type { Kind, Visibility } from './ports.ts';
+import type { CatalogKind, Visibility } from './ports.ts';
 import { UriTemplate } from './uri-template.ts';
 
-export type { Kind } from './ports.ts';
+export type { CatalogKind } from './ports.ts';
 
 /** An item of a list: what clients see, and who may see it. */
-export interface Entry<Item> {
+export interface CatalogEntry<Item> {
   /** What clients see; spelled out when first listed, since schemas may be costly to convert. */
   describe(): Item;
   readonly key: string;
   readonly visible: ((principal: Principal | undefined) => boolean) | undefined;
 }
 
-export interface ToolEntry extends Entry<Tool> {
+export interface ToolEntry extends CatalogEntry<Tool> {
   readonly definition: ToolDefinition;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
@@ -32,23 +32,23 @@ export interface ToolEntry extends Entry<Tool> {
   headerParams(): readonly HeaderParam[];
 }
 
-export interface ResourceEntry extends Entry<Resource> {
+export interface ResourceEntry extends CatalogEntry<Resource> {
   readonly definition: ResourceDefinition;
 }
 
-export interface TemplateEntry extends Entry<ResourceTemplate> {
+export interface TemplateEntry extends CatalogEntry<ResourceTemplate> {
   readonly definition: ResourceTemplateDefinition;
   readonly template: UriTemplate;
 }
 
-export interface PromptEntry extends Entry<Prompt> {
+export interface PromptEntry extends CatalogEntry<Prompt> {
   readonly definition: PromptDefinition;
 }
 
-type Seen = (principal: Principal | undefined) => boolean;
+type VisibleTo = (principal: Principal | undefined) => boolean;
 
 /** Whether somebody may see and use an item. */
-export function isVisible(entry: Entry<unknown>, principal: Principal | undefined): boolean {
+export function isVisible(entry: CatalogEntry<unknown>, principal: Principal | undefined): boolean {
   return entry.visible === undefined || entry.visible(principal);
 }
 
@@ -68,14 +68,14 @@ export class Catalog {
     resourceTemplates: new Map(),
     prompts: new Map(),
   };
-  readonly #changed: (kind: Kind) => void;
+  readonly #changed: (kind: CatalogKind) => void;
   /** What a definition itself says, kept apart from what restrictions add. */
-  readonly #own = new WeakMap<object, Seen | undefined>();
+  readonly #own = new WeakMap<object, VisibleTo | undefined>();
   #restrictions: readonly Visibility[] = [];
   /** Something is not for everybody. */
   #hides = false;
 
-  constructor(changed: (kind: Kind) => void) {
+  constructor(changed: (kind: CatalogKind) => void) {
     this.#changed = changed;
   }
 
@@ -101,19 +101,19 @@ export class Catalog {
   restrict(visibility: Visibility): void {
     this.#restrictions = [...this.#restrictions, visibility];
     this.#hides = true;
-    for (const kind of Object.keys(this.#entries) as Kind[]) {
+    for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
       for (const entry of this.#entries[kind].values()) this.#guard(kind, entry);
       this.#changed(kind);
     }
   }
 
   /** What restrictions say of something that need not be registered by itself. */
-  allows(kind: Kind, key: string, principal: Principal | undefined): boolean {
+  allows(kind: CatalogKind, key: string, principal: Principal | undefined): boolean {
     return this.#restrictions.every((visibility) => visibility(kind, key, principal));
   }
 
   /** Whether a caller may know of a resource, by itself or as the member of a family. */
-  mayKnow(uri: string, principal: Principal | undefined): boolean {
+  isVisibleUri(uri: string, principal: Principal | undefined): boolean {
     if (!this.#hides) return true;
     const entry = this.resources.get(uri);
     if (entry !== undefined) return isVisible(entry, principal);
@@ -122,12 +122,12 @@ export class Catalog {
     return families.length === 0 || families.some((family) => isVisible(family, principal));
   }
 
-  #guard(kind: Kind, entry: Entry<unknown>): void {
+  #guard(kind: CatalogKind, entry: CatalogEntry<unknown>): void {
     const own = this.#own.get(entry);
     if (own === undefined && this.#restrictions.length === 0) return;
     this.#hides = true;
-    const guarded: Seen = (principal) => own?.(principal) !== false && this.allows(kind, entry.key, principal);
-    (entry as { visible: Seen | undefined }).visible = this.#restrictions.length === 0 ? own : guarded;
+    const guarded: VisibleTo = (principal) => own?.(principal) !== false && this.allows(kind, entry.key, principal);
+    (entry as { visible: VisibleTo | undefined }).visible = this.#restrictions.length === 0 ? own : guarded;
   }
 
   addTool(name: string, definition: ToolDefinition): () => void {
@@ -208,13 +208,13 @@ export class Catalog {
     return this.#add('prompts', { key: name, visible, definition, describe: () => item });
   }
 
-  #add<K extends Kind>(kind: K, entry: Entries[K] extends Map<string, infer E> ? E : never): () => void {
-    const table = this.#entries[kind] as Map<string, Entry<unknown>>;
-    const added = entry as Entry<unknown>;
+  #add<K extends CatalogKind>(kind: K, entry: Entries[K] extends Map<string, infer E> ? E : never): () => void {
+    const table = this.#entries[kind] as Map<string, CatalogEntry<unknown>>;
+    const added = entry as CatalogEntry<unknown>;
     const { key } = added;
     if (table.has(key)) {
       throw new TypeError(
-        `${words[kind]} ${JSON.stringify(key)} is registered already; remove the first or choose another name`,
+        `${kindNames[kind]} ${JSON.stringify(key)} is registered already; remove the first or choose another name`,
       );
     }
     this.#own.set(added, added.visible);
@@ -229,7 +229,7 @@ export class Catalog {
   }
 }
 
-const words: Readonly<Record<Kind, string>> = {
+const kindNames: Readonly<Record<CatalogKind, string>> = {
   tools: 'Tool',
   resources: 'Resource',
   resourceTemplates: 'Resource template',

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { CallerBudget } from '../protocol/caller-budget.ts';
-import { type Announcement, type ChangeListener, Changes } from './changes.ts';
+import { type AnnouncedChange, type ChangeListener, Changes } from './changes.ts';
 
 function make() {
   const kept = new CallerBudget(1_000_000, 1_000_000);
@@ -12,7 +12,7 @@ function make() {
       caller,
       heard,
       principals: [],
-      notify: ({ change }: Announcement) => void heard.push(change.uri ?? change.kind),
+      notify: ({ change }: AnnouncedChange) => void heard.push(change.uri ?? change.kind),
     };
     changes.add(listener, lists, uris);
     return listener;
@@ -28,10 +28,10 @@ function make() {
         },
       };
       changes.add(last, [], ['test:told']);
-      changes.announce({ kind: 'resource', uri: 'test:told' });
+      changes.publish({ kind: 'resource', uri: 'test:told' });
     });
   const touch = (...uris: string[]) => {
-    for (const uri of uris) changes.announce({ kind: 'resource', uri });
+    for (const uri of uris) changes.publish({ kind: 'resource', uri });
     return told();
   };
   return { changes, kept, failed, listen, touch, told };
@@ -94,8 +94,8 @@ describe('a subscription', () => {
     const { changes, listen, told } = make();
     const lists = listen(['tools', 'resources'], []);
     const resource = listen([], ['tools']);
-    for (const kind of ['tools', 'prompts', 'resources'] as const) changes.announce({ kind });
-    changes.announce({ kind: 'resource', uri: 'tools' });
+    for (const kind of ['tools', 'prompts', 'resources'] as const) changes.publish({ kind });
+    changes.publish({ kind: 'resource', uri: 'tools' });
     await told();
     expect([lists.heard, resource.heard]).toEqual([['tools', 'resources'], ['tools']]);
   });
@@ -109,7 +109,7 @@ describe('a subscription', () => {
     await touch('note://a', 'note://b');
     expect(listener.heard).toEqual(['note://b']);
     changes.remove(listener, ['tools'], ['note://a', 'note://b']);
-    changes.announce({ kind: 'tools' });
+    changes.publish({ kind: 'tools' });
     await told();
     expect([listener.heard, kept.held]).toEqual([['note://b'], 0]);
   });
@@ -126,12 +126,12 @@ describe('announcing', () => {
     };
     changes.add(listener, [], ['note://a']);
     for (const id of ['alice', 'bob']) {
-      changes.announce({ kind: 'resource', uri: 'note://a' }, (principal) => principal?.id === id);
+      changes.publish({ kind: 'resource', uri: 'note://a' }, (principal) => principal?.id === id);
     }
     await told();
     expect([heard, principals]).toEqual([['note://a'], [[true, true, false]]]);
-    changes.announce({ kind: 'resource', uri: 'note://a' }, (principal) => principal?.id === 'alice');
-    changes.announce({ kind: 'resource', uri: 'note://a' });
+    changes.publish({ kind: 'resource', uri: 'note://a' }, (principal) => principal?.id === 'alice');
+    changes.publish({ kind: 'resource', uri: 'note://a' });
     await told();
     expect(principals.at(-1)).toEqual([true, true, true]);
   });
@@ -148,7 +148,7 @@ describe('announcing', () => {
     };
     changes.add(listener, [], ['note://a']);
     for (let n = 0; n < count; n++) {
-      changes.announce({ kind: 'resource', uri: 'note://a' }, () => {
+      changes.publish({ kind: 'resource', uri: 'note://a' }, () => {
         reached.add(n);
         return false;
       });
@@ -183,16 +183,16 @@ describe('announcing', () => {
       },
     };
     changes.add(slow, [], ['note://']);
-    for (let n = 0; n < 50; n++) changes.announce({ kind: 'resource', uri: `note://${n}` });
+    for (let n = 0; n < 50; n++) changes.publish({ kind: 'resource', uri: `note://${n}` });
     setImmediate(count);
     await vi.waitFor(() => expect(heard.length).toBeGreaterThan(0));
-    changes.announce({ kind: 'resource', uri: 'note://late' });
+    changes.publish({ kind: 'resource', uri: 'note://late' });
     await vi.waitFor(() => expect(heard).toContain('note://late'));
     counting = false;
     expect(turns).toBeGreaterThan(5);
     expect(heard).toHaveLength(51);
     // And again, once nothing is left.
-    changes.announce({ kind: 'resource', uri: 'note://0' });
+    changes.publish({ kind: 'resource', uri: 'note://0' });
     await vi.waitFor(() => expect(heard).toHaveLength(52));
   });
 });

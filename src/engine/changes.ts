@@ -4,23 +4,23 @@
 import type { CallerBudget } from '../protocol/caller-budget.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import type { RequestId } from '../protocol/model.ts';
-import type { Change, Revision } from '../protocol/revisions/index.ts';
+import type { ChangeNotification, Codec } from '../protocol/revisions/index.ts';
 import { inSlices } from '../protocol/slices.ts';
 
 /** Who may hear of a change. */
-export type Audience = (principal: Principal | undefined) => boolean;
+export type ChangeAudience = (principal: Principal | undefined) => boolean;
 
-export type ListKind = Exclude<Change['kind'], 'resource'>;
+export type ListKind = Exclude<ChangeNotification['kind'], 'resource'>;
 export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
 /** A change on its way to those who want to hear of it. Encoded once per revision, however many sessions hear of it. */
-export class Announcement {
-  readonly change: Change;
+export class AnnouncedChange {
+  readonly change: ChangeNotification;
   /** It is for whoever is in one of these; undefined: for everybody who asked. */
-  readonly audiences: Audience[] | undefined;
-  readonly #texts = new Map<Revision, string>();
+  readonly audiences: ChangeAudience[] | undefined;
+  readonly #texts = new Map<Codec, string>();
 
-  constructor(change: Change, audience: Audience | undefined) {
+  constructor(change: ChangeNotification, audience: ChangeAudience | undefined) {
     this.change = change;
     this.audiences = audience && [audience];
   }
@@ -29,7 +29,7 @@ export class Announcement {
     return this.audiences === undefined || this.audiences.some((audience) => audience(principal));
   }
 
-  text(revision: Revision, subscription?: RequestId): string {
+  text(revision: Codec, subscription?: RequestId): string {
     if (subscription !== undefined) return revision.change(this.change, subscription);
     let text = this.#texts.get(revision);
     if (text === undefined) this.#texts.set(revision, (text = revision.change(this.change)));
@@ -40,7 +40,7 @@ export class Announcement {
 export interface ChangeListener {
   /** Who pays for what it watches (see `callerKey`); the same from the first `add` to the last `remove`. */
   readonly caller: string;
-  notify(announcement: Announcement): void;
+  notify(announcement: AnnouncedChange): void;
 }
 
 /** The same change announced for more audiences than this is told again: testing them all would take longer. */
@@ -59,7 +59,7 @@ export class Changes {
   /** By the URI they asked for. A change is looked up here; nobody is asked who does not watch it. */
   readonly #watchers = new Map<string, Set<ChangeListener>>();
   /** Announced and not told yet; the same change is told once. */
-  readonly #waiting = new Map<string | symbol, Announcement>();
+  readonly #waiting = new Map<string | symbol, AnnouncedChange>();
   #telling = false;
   readonly #kept: CallerBudget;
   readonly #failed: (error: unknown) => void;
@@ -97,18 +97,18 @@ export class Changes {
   }
 
   /** Tells listeners at the end of this turn, or later where there is much to tell; the same change meanwhile is told once. */
-  announce(change: Change, audience?: Audience): void {
+  publish(change: ChangeNotification, audience?: ChangeAudience): void {
     const { kind, uri = '' } = change;
     if (kind === 'resource' ? this.#watchers.size === 0 : this.#lists[kind].size === 0) return;
     const key = `${kind} ${uri}`;
     const earlier = this.#waiting.get(key);
-    if (earlier === undefined) this.#waiting.set(key, new Announcement(change, audience));
-    else if (audience === undefined) this.#waiting.set(key, new Announcement(change, undefined));
+    if (earlier === undefined) this.#waiting.set(key, new AnnouncedChange(change, audience));
+    else if (audience === undefined) this.#waiting.set(key, new AnnouncedChange(change, undefined));
     else if (earlier.audiences !== undefined) {
       if (earlier.audiences.length < maxAudiences) earlier.audiences.push(audience);
       else {
         this.#waiting.set(Symbol('same change, other audiences'), earlier);
-        this.#waiting.set(key, new Announcement(change, audience));
+        this.#waiting.set(key, new AnnouncedChange(change, audience));
       }
     }
     if (!this.#telling) this.#start();

@@ -10,18 +10,18 @@ import {
   type JsonRpcResponse,
   parseMessage,
   requestText,
-  sortMessage,
+  classifyMessage,
 } from '../protocol/json-rpc.ts';
 import { methodRow } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
-import type { Revision } from '../protocol/revisions/index.ts';
+import type { Codec } from '../protocol/revisions/index.ts';
 import { checkLengths, checkPhase, findFeature, isLong } from './admission.ts';
-import { AskError } from './asks/index.ts';
+import { InputRequestError } from './asks/index.ts';
 import { BatchOutlet } from './batch.ts';
 import { Call } from './call.ts';
 import { CallQueue } from './call-queue.ts';
 import type { ClientRequests } from './client-requests.ts';
-import type { Core } from './core.ts';
+import type { ServerState } from './core.ts';
 import type { Feature } from './feature.ts';
 import { ObservedOutlet } from './observed-outlet.ts';
 import { smallRequest } from './pending-requests.ts';
@@ -30,7 +30,7 @@ import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
 
 export class EngineChannel implements SessionChannel {
-  readonly core: Core;
+  readonly server: ServerState;
   /** Who speaks: the last one to bring a message, where messages say so themselves. */
   peer: Peer;
   /** Carries what no request asked for. Without one every message brings its own way back. */
@@ -52,29 +52,29 @@ export class EngineChannel implements SessionChannel {
   /** Where calls wait when a profile runs only so many at a time. */
   #queue: CallQueue | undefined;
 
-  constructor(core: Core, peer: Peer, outlet: Outlet | undefined, key: string | undefined) {
-    this.core = core;
+  constructor(server: ServerState, peer: Peer, outlet: Outlet | undefined, key: string | undefined) {
+    this.server = server;
     this.peer = peer;
     this.#outlet = outlet;
     this.key = key;
   }
 
-  #watched(outlet: Outlet): Outlet {
-    const { sent } = this.core.watchers;
+  #subscribed(outlet: Outlet): Outlet {
+    const { sent } = this.server.observers;
     return sent.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, sent);
   }
 
   /** The way out that all messages share. */
   get #shared(): Outlet | undefined {
     const outlet = this.#outlet;
-    if (outlet === undefined || this.core.watchers.sent.length === 0) return outlet;
-    return (this.#observed ??= this.#watched(outlet));
+    if (outlet === undefined || this.server.observers.sent.length === 0) return outlet;
+    return (this.#observed ??= this.#subscribed(outlet));
   }
 
   /** The way back of one message: its own, or the one all share. */
   #back(inbound: Inbound | undefined): Outlet {
     if (inbound?.peer !== undefined) this.peer = inbound.peer;
-    if (inbound?.outlet !== undefined) return this.#watched(inbound.outlet);
+    if (inbound?.outlet !== undefined) return this.#subscribed(inbound.outlet);
     const shared = this.#shared;
     if (shared === undefined) throw new TypeError('A message on a channel without an outlet must bring its own');
     return shared;
@@ -90,8 +90,8 @@ export class EngineChannel implements SessionChannel {
   }
 
   receiveText(text: string, inbound?: Inbound): void {
-    const message = parseMessage(text, this.core.limits);
-    if (message instanceof WireError) this.refuse(message, undefined, inbound);
+    const message = parseMessage(text, this.server.limits);
+    if (message instanceof WireError) this.reject(message, undefined, inbound);
     else this.#receive(message, inbound, text.length);
   }
 
@@ -102,7 +102,7 @@ export class EngineChannel implements SessionChannel {
   #receive(value: unknown, inbound: Inbound | undefined, length: number): void {
     this.#length = length;
     const outlet = this.#back(inbound);
-    for (const watch of this.core.watchers.received) watch(value, this.peer);
+    for (const watch of this.server.observers.received) watch(value, this.peer);
     this.#take(value, outlet, inbound);
   }
 
@@ -123,83 +123,83 @@ export class EngineChannel implements SessionChannel {
     else this.#other(value, outlet, inbound);
   }
 
-  refuse(error: Error, id?: RequestId, inbound?: Inbound): void {
+  reject(error: Error, id?: RequestId, inbound?: Inbound): void {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
-    this.#refuse(this.#speaker, id, wire, undefined, this.#back(inbound));
+    this.#reject(this.#codecFor, id, wire, undefined, this.#back(inbound));
   }
 
   /** Who speaks when a message does not say: the session, or whoever speaks before there is one. */
-  get #speaker(): Revision {
-    return this.session?.revision ?? this.core.vocabulary.unsettled;
+  get #codecFor(): Codec {
+    return this.session?.codec ?? this.server.revisions.defaultCodec;
   }
 
-  #refuse(speaker: Revision, id: RequestId | undefined, error: WireError, message: unknown, outlet: Outlet): void {
+  #reject(speaker: Codec, id: RequestId | undefined, error: WireError, message: unknown, outlet: Outlet): void {
     // An answer with the id of a request in flight would settle that one instead; a long id is not sent back.
-    const free = id === undefined || isLong(id, this.core.limits) || this.inFlight.has(id) ? undefined : id;
+    const free = id === undefined || isLong(id, this.server.limits) || this.inFlight.has(id) ? undefined : id;
     outlet.end(speaker.error(free, error), speaker.statusOf(error), error.http?.headers);
     const code = error.code ?? speaker.codeOf(error.kind);
-    for (const watch of this.core.watchers.refused) watch({ message, peer: this.peer, error, code });
+    for (const watch of this.server.observers.rejected) watch({ message, peer: this.peer, error, code });
   }
 
   #other(value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {
     const header = inbound?.header;
-    const sorted = sortMessage(value);
+    const sorted = classifyMessage(value);
     switch (sorted.kind) {
       case 'request':
         return this.#request(sorted.message, outlet, inbound);
       case 'notification': {
-        const flaw = header && this.core.vocabulary.contradiction(sorted.message, header);
-        if (flaw) return this.#refuse(this.core.vocabulary.newest, undefined, flaw, value, outlet);
+        const flaw = header && this.server.revisions.notificationHeaderError(sorted.message, header);
+        if (flaw) return this.#reject(this.server.revisions.newestStateless, undefined, flaw, value, outlet);
         this.#notification(sorted.message);
         return outlet.end(undefined);
       }
       case 'response':
         if (header !== undefined && this.session === undefined) {
-          return this.#refuse(this.core.vocabulary.newest, undefined, wireErrors.homelessResponse(), value, outlet);
+          return this.#reject(this.server.revisions.newestStateless, undefined, wireErrors.responseWithoutSession(), value, outlet);
         }
         this.#response(sorted.message);
         return outlet.end(undefined);
-      case 'refused':
-        return this.#refuse(this.#speaker, sorted.id, sorted.error, value, outlet);
+      case 'invalid':
+        return this.#reject(this.#codecFor, sorted.id, sorted.error, value, outlet);
     }
   }
 
   #request(message: JsonRpcRequest, outlet: Outlet, inbound: Inbound | undefined): void {
-    const { core } = this;
+    const { server } = this;
     const header = inbound?.header;
-    const verdict = core.vocabulary.classify(message, header);
+    const verdict = server.revisions.classify(message, header);
     if (verdict instanceof WireError) {
-      return this.#refuse(core.vocabulary.newest, message.id, verdict, message, outlet);
+      return this.#reject(server.revisions.newestStateless, message.id, verdict, message, outlet);
     }
     const session = verdict === undefined ? this.session : undefined;
-    const revision = verdict ?? session?.revision ?? core.vocabulary.unsettled;
+    const revision = verdict ?? session?.codec ?? server.revisions.defaultCodec;
     if (verdict === undefined) {
       const closed = checkPhase(message, session, revision);
-      if (closed !== undefined) return this.#refuse(revision, message.id, closed, message, outlet);
+      if (closed !== undefined) return this.#reject(revision, message.id, closed, message, outlet);
     }
-    const long = checkLengths(message, core.limits);
-    if (long !== undefined) return this.#refuse(revision, message.id, long, message, outlet);
+    const long = checkLengths(message, server.limits);
+    if (long !== undefined) return this.#reject(revision, message.id, long, message, outlet);
     const row = methodRow(message.method);
     // The table's own text: guards compare it many times, and texts that are one and the same compare at once.
     const method = row?.name ?? message.method;
-    const feature = findFeature(core, method, row, message.params, revision);
-    if (feature instanceof WireError) return this.#refuse(revision, message.id, feature, message, outlet);
-    if (this.#length > smallRequest && core.pending.isFull(this.peer)) {
-      return this.#refuse(revision, message.id, wireErrors.tooMuchPending(), message, outlet);
+    const feature = findFeature(server, method, row, message.params, revision);
+    if (feature instanceof WireError) return this.#reject(revision, message.id, feature, message, outlet);
+    if (this.#length > smallRequest && server.pending.isFull(this.peer)) {
+      return this.#reject(revision, message.id, wireErrors.tooMuchPending(), message, outlet);
     }
     if (this.#inFlight !== undefined && this.#inFlight.size > 0) {
-      const crowded = this.#crowded(message.id);
-      if (crowded !== undefined) return this.#refuse(revision, message.id, crowded, message, outlet);
+      const crowded = this.#tooManyInFlight(message.id);
+      if (crowded !== undefined) return this.#reject(revision, message.id, crowded, message, outlet);
     }
     const call = new Call(this, revision, session, method, message, outlet, header);
-    if (feature.pace === 'work' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
+    if (feature.duration === 'handler' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
       this.#enqueue(call, feature);
     else runCall(call, feature, inbound?.atMs);
   }
 
-  #crowded(id: RequestId): WireError | undefined {
+  #tooManyInFlight(id: RequestId): WireError | undefined {
     if (this.inFlight.has(id)) return wireErrors.duplicateId(id);
-    const { maxInFlight } = this.core.limits;
+    const { maxInFlight } = this.server.limits;
     if (this.inFlight.size < maxInFlight) return undefined;
     return new WireError('internal', `Too many requests in flight; at most ${maxInFlight} at a time`);
   }
@@ -212,24 +212,24 @@ export class EngineChannel implements SessionChannel {
   }
 
   #batch(messages: readonly unknown[], outlet: Outlet): void {
-    const speaker = this.#speaker;
-    const refuse = (id: RequestId | undefined, error: WireError, message: unknown, to: Outlet): void =>
-      this.#refuse(speaker, id, error, message, to);
+    const speaker = this.#codecFor;
+    const reject = (id: RequestId | undefined, error: WireError, message: unknown, to: Outlet): void =>
+      this.#reject(speaker, id, error, message, to);
     const allowed = this.session === undefined ? speaker.rules.batch === true : speaker.batches;
-    const { maxBatch } = this.core.limits;
-    const claims = messages.some((each) => this.core.vocabulary.claims((each as JsonRpcRequest | null)?.params));
-    if (!allowed || claims) return refuse(undefined, wireErrors.batchRefused(), messages, outlet);
-    if (messages.length === 0) return refuse(undefined, wireErrors.emptyBatch(), messages, outlet);
-    if (messages.length > maxBatch) return refuse(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
+    const { maxBatch } = this.server.limits;
+    const claims = messages.some((each) => this.server.revisions.namesRevision((each as JsonRpcRequest | null)?.params));
+    if (!allowed || claims) return reject(undefined, wireErrors.batchNotSupported(), messages, outlet);
+    if (messages.length === 0) return reject(undefined, wireErrors.emptyBatch(), messages, outlet);
+    if (messages.length > maxBatch) return reject(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
     const collected = new BatchOutlet(outlet, messages.length);
     this.#length /= messages.length;
     messages.forEach((message, i) => {
       const slot = collected.slot(i);
       if ((message as JsonRpcRequest | null)?.method === 'initialize') {
         const id = (message as JsonRpcRequest).id;
-        refuse(isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), message, slot);
+        reject(isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), message, slot);
       } else if (Array.isArray(message)) {
-        refuse(undefined, wireErrors.notAMessage('a batch holds messages, not batches'), message, slot);
+        reject(undefined, wireErrors.notAMessage('a batch holds messages, not batches'), message, slot);
       } else this.#take(message, slot, undefined);
     });
   }
@@ -245,8 +245,8 @@ export class EngineChannel implements SessionChannel {
       return;
     }
     const { session } = this;
-    if (session === undefined || this.core.vocabulary.claims(params)) return;
-    if (session.revision.rules.initializedNames.has(method)) session.markInitialized();
+    if (session === undefined || this.server.revisions.namesRevision(params)) return;
+    if (session.codec.rules.initializedNames.has(method)) session.markInitialized();
     else if (method === 'notifications/roots/list_changed') session.forgetRoots();
   }
 
@@ -257,15 +257,15 @@ export class EngineChannel implements SessionChannel {
   /** Sends a request of ours about a call and waits for the client's answer; `keep` is made for the first one. */
   request(call: Call, method: string, params: object, keep: () => ClientRequests): Promise<unknown> {
     if (!call.outlet.duplex) {
-      return Promise.reject(new AskError('no-return-path', 'The client can not be asked over this connection'));
+      return Promise.reject(new InputRequestError('no-return-path', 'The client can not be asked over this connection'));
     }
     this.#requests ??= keep();
     return this.#requests.send(call, (id) => requestText(id, method, params));
   }
 
   /** Takes back the questions of a call that has ended. */
-  withdraw(call: Call, reason: Error): void {
-    this.#requests?.withdraw(call, reason);
+  cancelRequest(call: Call, reason: Error): void {
+    this.#requests?.cancel(call, reason);
   }
 
   /** Opens the session `initialize` settled and begins to pass changes on where there is a way for them. */
@@ -274,7 +274,7 @@ export class EngineChannel implements SessionChannel {
     this.#followChanges();
   }
 
-  follow(outlet: Outlet | undefined): void {
+  setOutlet(outlet: Outlet | undefined): void {
     this.#outlet = outlet;
     this.#observed = undefined;
     this.#followChanges();
@@ -319,13 +319,13 @@ export class EngineChannel implements SessionChannel {
   /** The call goes on after the turn in which its request came. */
   track(call: Call): void {
     this.inFlight.set(call.id, call);
-    if (this.#length > smallRequest) this.core.pending.add(call);
+    if (this.#length > smallRequest) this.server.pending.add(call);
   }
 
   forget(call: Call): void {
     this.inFlight.delete(call.id);
-    this.core.deadlines.delete(call);
-    this.core.pending.delete(call);
+    this.server.deadlines.delete(call);
+    this.server.pending.delete(call);
     if (this.inFlight.size === 0) this.#idle?.();
   }
 
@@ -338,7 +338,7 @@ export class EngineChannel implements SessionChannel {
 
   async drain(graceMs: number, error?: Error): Promise<void> {
     this.draining = true;
-    this.#requests?.failAll(new AskError('no-return-path', 'The connection is closing'));
+    this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection is closing'));
     // Subscriptions end well with the server; what ends for another reason is told that reason.
     if (error === undefined) for (const call of [...this.inFlight.values()]) call.onDrain?.();
     if (this.inFlight.size > 0 && graceMs > 0) {
@@ -356,9 +356,9 @@ export class EngineChannel implements SessionChannel {
 
   close(): void {
     this.#unfollow();
-    this.#requests?.failAll(new AskError('no-return-path', 'The connection was closed'));
+    this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection was closed'));
     for (const call of [...(this.#inFlight?.values() ?? [])]) call.cancel('the connection was closed');
     if (this.#outlet === undefined) return;
-    for (const watch of this.core.watchers.disconnected) watch(this.peer);
+    for (const watch of this.server.observers.disconnected) watch(this.peer);
   }
 }

@@ -2,10 +2,10 @@
 
 import type { JsonRpcResponse } from '../protocol/json-rpc.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { AskError } from './asks/ask-error.ts';
+import { InputRequestError } from './asks/ask-error.ts';
 import type { Call } from './call.ts';
 
-interface Waiting {
+interface PendingRequest {
   readonly call: Call;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 export class ClientRequests {
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingRequest>();
   readonly #prefix: string;
   readonly #timeoutMs: number;
   #counter = 0;
@@ -31,12 +31,12 @@ export class ClientRequests {
     const id = `${this.#prefix}${++this.#counter}`;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#cancel(id, call, new AskError('timeout', 'The client did not answer in time'));
+        this.#cancel(id, call, new InputRequestError('timeout', 'The client did not answer in time'));
       }, this.#timeoutMs);
       (timer as { unref?: () => void }).unref?.();
       this.#waiting.set(id, { call, resolve, reject, timer });
       if (!call.push(spell(id))) {
-        this.#take(id)?.reject(new AskError('no-return-path', 'The client can not be reached any more'));
+        this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can not be reached any more'));
       }
     });
   }
@@ -48,12 +48,12 @@ export class ClientRequests {
     if (error === undefined) waiting.resolve(result);
     else {
       const message = isObject(error) && typeof error.message === 'string' ? error.message : 'no reason given';
-      waiting.reject(new AskError('refused', `The client refused: ${message}`, [], error));
+      waiting.reject(new InputRequestError('declined', `The client refused: ${message}`, [], error));
     }
   }
 
   /** Takes back what a call asked, telling the client where it can still be told. */
-  withdraw(call: Call, reason: Error): void {
+  cancel(call: Call, reason: Error): void {
     for (const [id, waiting] of this.#waiting) if (waiting.call === call) this.#cancel(id, call, reason);
   }
 
@@ -61,7 +61,7 @@ export class ClientRequests {
   failUnreachable(): void {
     for (const [id, { call }] of this.#waiting) {
       if (call.outlet.duplex) continue;
-      this.#take(id)?.reject(new AskError('no-return-path', 'The client can not be reached any more'));
+      this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can not be reached any more'));
     }
   }
 
@@ -72,11 +72,11 @@ export class ClientRequests {
   #cancel(id: string, call: Call, reason: Error): void {
     const waiting = this.#take(id);
     if (waiting === undefined) return;
-    call.outlet.push(call.revision.cancelled(id, reason.message));
+    call.outlet.push(call.codec.cancelled(id, reason.message));
     waiting.reject(reason);
   }
 
-  #take(id: string): Waiting | undefined {
+  #take(id: string): PendingRequest | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting !== undefined) {
       this.#waiting.delete(id);

@@ -14,15 +14,15 @@ import type {
   TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
-import type { Ask, AskResults, Asks } from './asks/ask.ts';
+import type { InputRequest, InputResponses, InputRequests } from './asks/ask.ts';
 
 /** How a question is identified. Keys must be the same on every run of the handler; the default is its ordinal. */
-export interface AskOptions {
+export interface InputRequestOptions {
   readonly key?: string;
 }
 
 /** An accepted form carries the validated content; a declined or cancelled one carries none. */
-export type ElicitAnswer<T> =
+export type TypedElicitResult<T> =
   | { readonly action: 'accept'; readonly content: T }
   | { readonly action: 'decline' | 'cancel'; readonly content?: undefined };
 
@@ -51,23 +51,23 @@ export interface Context {
   elicit<const S extends SchemaInput>(
     message: string,
     schema: S,
-    options?: AskOptions,
-  ): Promise<ElicitAnswer<InferOutput<S>>>;
+    options?: InputRequestOptions,
+  ): Promise<TypedElicitResult<InferOutput<S>>>;
   /** Asks the user to visit a URL; `accept` means consent, not completion. */
-  elicitUrl(message: string, url: string, options?: AskOptions): Promise<ElicitResult>;
+  elicitUrl(message: string, url: string, options?: InputRequestOptions): Promise<ElicitResult>;
   /** Asks the client's model. */
-  sample(params: SamplingParams, options?: AskOptions): Promise<SamplingResult>;
+  sample(params: SamplingParams, options?: InputRequestOptions): Promise<SamplingResult>;
   /** The folders the client works in. */
-  roots(options?: AskOptions): Promise<readonly Root[]>;
+  roots(options?: InputRequestOptions): Promise<readonly Root[]>;
   /** One question by key; see `elicit`, `sample`, `roots` in "mooring". */
-  ask<A extends Ask>(key: string, ask: A): Promise<AskResults<{ key: A }>['key']>;
+  requestInput<A extends InputRequest>(key: string, requestInput: A): Promise<InputResponses<{ key: A }>['key']>;
   /** Several questions in one round. Missing capabilities are reported together. */
-  askAll<A extends Asks>(asks: A): Promise<AskResults<A>>;
+  requestInputs<A extends InputRequests>(asks: A): Promise<InputResponses<A>>;
   /**
    * The answers to questions an earlier run returned with `inputRequired`; undefined until all of them are there. For
    * handlers that go by phases: they end with their questions and are run again.
    */
-  answersTo<A extends Asks>(asks: A): Promise<AskResults<A> | undefined>;
+  inputResponses<A extends InputRequests>(asks: A): Promise<InputResponses<A> | undefined>;
   /** Whether the client can be asked for this, on this revision and connection. */
   can(ability: Ability): boolean;
   /**

@@ -6,21 +6,21 @@ import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/log.ts';
 import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
-import { Vocabulary } from '../protocol/revisions/index.ts';
+import { ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
 import type { Call } from './call.ts';
-import { Catalog, type Kind } from './catalog.ts';
-import { type Announcement, Changes } from './changes.ts';
+import { Catalog, type CatalogKind } from './catalog.ts';
+import { type AnnouncedChange, Changes } from './changes.ts';
 import { Deadlines } from './deadlines.ts';
 import { CallTimeout, type Feature } from './feature.ts';
-import { Layers } from './layers.ts';
+import { MiddlewareChain } from './layers.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
 import { PendingRequests } from './pending-requests.ts';
 import type { ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
-import { Watchers } from './watchers.ts';
+import { Observers } from './watchers.ts';
 
-export interface CoreOptions {
+export interface ServerStateOptions {
   readonly identity: Implementation;
   readonly rules: Rules;
   readonly limits: Limits;
@@ -36,9 +36,9 @@ export interface CoreOptions {
   readonly logger: Logger | undefined;
 }
 
-export class Core {
+export class ServerState {
   readonly identity: Implementation;
-  readonly vocabulary: Vocabulary;
+  readonly revisions: ServerRevisions;
   readonly catalog: Catalog;
   readonly changes: Changes;
   /** Says who may be told of a change of a resource; all must agree. */
@@ -56,29 +56,29 @@ export class Core {
   readonly features = new Map<string, Feature>();
   /** Methods a user added; they exist on every revision. */
   readonly customMethods = new Set<string>();
-  readonly layers = new Layers();
-  readonly watchers: Watchers;
+  readonly middleware = new MiddlewareChain();
+  readonly observers: Observers;
   readonly deadlines: Deadlines<Call>;
   /** Single-use states that were used and have not expired. */
   readonly usedStates: MarkBudget;
   #idPrefix: string | undefined;
-  readonly #options: CoreOptions;
+  readonly #options: ServerStateOptions;
   #capabilities: Capabilities | undefined;
 
-  constructor(options: CoreOptions) {
+  constructor(options: ServerStateOptions) {
     this.#options = options;
     this.identity = options.identity;
     this.limits = options.limits;
     this.sealer = options.sealer;
     this.store = options.store;
     this.logger = options.logger;
-    this.watchers = new Watchers(options.logger);
+    this.observers = new Observers(options.logger);
     this.kept = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
     this.pending = new PendingRequests(options.limits);
     this.changes = new Changes(this.kept, (error) => this.logger?.error('a change could not be told', { error }));
     this.instructions = options.instructions;
     this.listCache = options.listCache;
-    this.vocabulary = new Vocabulary(options.identity, options.rules);
+    this.revisions = new ServerRevisions(options.identity, options.rules);
     this.catalog = new Catalog((kind) => this.#changed(kind));
     this.lists = new ListCache(this);
     const { maxUsedStates, maxUsedStatesPerCaller, journalTtlMs } = options.limits;
@@ -104,9 +104,9 @@ export class Core {
   }
 
   /** Whether a caller may be told of a change of a resource: only if it may read it, for notices tell what exists. */
-  mayHear(announcement: Announcement, principal: Principal | undefined): boolean {
+  maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean {
     const uri = announcement.change.uri as string;
-    if (!announcement.isFor(principal) || !this.catalog.mayKnow(uri, principal)) return false;
+    if (!announcement.isFor(principal) || !this.catalog.isVisibleUri(uri, principal)) return false;
     return this.changeFilters.every((allows) => allows(uri, principal));
   }
 
@@ -133,10 +133,10 @@ export class Core {
     return false;
   }
 
-  #changed(kind: Kind): void {
+  #changed(kind: CatalogKind): void {
     this.#capabilities = undefined;
     this.lists.forget(kind);
-    this.changes.announce({ kind: kind === 'resourceTemplates' ? 'resources' : kind });
+    this.changes.publish({ kind: kind === 'resourceTemplates' ? 'resources' : kind });
   }
 
   #expire(call: Call): void {

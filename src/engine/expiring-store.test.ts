@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createMemoryStore, type MemoryStoreLimits } from './expiring-store.ts';
+import { createMemoryExpiringStore, type MemoryStoreLimits } from './expiring-store.ts';
 
 function make(limits: Partial<MemoryStoreLimits> = {}) {
   const clock = { ms: 1_000_000 };
   const now = (): number => clock.ms;
-  return { store: createMemoryStore(limits, now, now), clock };
+  return { store: createMemoryExpiringStore(limits, now, now), clock };
 }
 
 test('a mark is added once, and is there until its time', () => {

@@ -30,7 +30,7 @@ const sweptPerWrite = 4;
 /** What a client is told to wait when there is no room for a mark. */
 const retryAfterMs = 60_000;
 
-export function createMemoryStore(
+export function createMemoryExpiringStore(
   limits: Partial<MemoryStoreLimits> = {},
   now: () => number = Date.now,
   expiredBy: () => number = cautious(now),

@@ -2,7 +2,7 @@
 // per feature.
 
 import { WireError } from '../protocol/errors.ts';
-import type { KeptText } from '../protocol/kept-text.ts';
+import type { CachedText } from '../protocol/kept-text.ts';
 import type { Call } from './call.ts';
 
 /** What a run returns whose call ends by itself, later: a promise for it would cost each open stream half a kilobyte. */
@@ -12,14 +12,14 @@ export interface Feature<Result = unknown> {
   /** The outcome in neutral words. Synchronous wherever nothing has to be awaited. */
   run(call: Call): Result | Promise<Result>;
   /** The outcome as the revision spells it. */
-  encode(result: Result, call: Call): string | KeptText;
+  encode(result: Result, call: Call): string | CachedText;
   /** Turns a failure of the call itself, such as a time-out, into an outcome, where failures are outcomes. */
   readonly recover?: ((error: Error, call: Call) => Result) | undefined;
   /**
-   * `instant` (default): answered without user code. `work`: runs a handler, so time limits and concurrency apply.
-   * `open`: stays open until one side ends it.
+   * `immediate` (default): answered without user code. `handler`: runs a handler, so time limits and concurrency apply.
+   * `long-lived`: stays open until one side ends it.
    */
-  readonly pace?: 'instant' | 'work' | 'open';
+  readonly duration?: 'immediate' | 'handler' | 'long-lived';
   /** Overrides the server's time limit for this call. */
   timeoutMs?(call: Call): number | undefined;
   /** Says that a finished outcome reports a failure, for observers. */

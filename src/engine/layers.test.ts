@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Call } from './call.ts';
 import type { Feature } from './feature.ts';
-import { gate, Layers } from './layers.ts';
+import { checkMiddleware, MiddlewareChain } from './layers.ts';
 import type { Middleware } from './ports.ts';
 
 /** Layers that leave a trace, and a feature at their end. */
 function traced(...kinds: string[]) {
   const trace: string[] = [];
-  const layers = new Layers();
+  const layers = new MiddlewareChain();
   for (const kind of kinds) layers.add(layerOf(kind, trace));
   const feature = {
     run: () => {
@@ -19,15 +19,15 @@ function traced(...kinds: string[]) {
 }
 
 function layerOf(kind: string, trace: string[]): Middleware {
-  if (kind.startsWith('gate')) return gate(() => void trace.push(kind));
+  if (kind.startsWith('gate')) return checkMiddleware(() => void trace.push(kind));
   if (kind.startsWith('slow')) {
-    return gate(async () => {
+    return checkMiddleware(async () => {
       await Promise.resolve();
       trace.push(kind);
     });
   }
   if (kind.startsWith('shut')) {
-    return gate(() => {
+    return checkMiddleware(() => {
       throw new Error(kind);
     });
   }

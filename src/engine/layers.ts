@@ -3,10 +3,10 @@
 
 import type { Call } from './call.ts';
 import type { Feature } from './feature.ts';
-import type { Gate, Middleware } from './ports.ts';
+import type { RequestCheck, Middleware } from './ports.ts';
 
 /** Everything a request passes before its feature. */
-export class Layers {
+export class MiddlewareChain {
   readonly #all: Middleware[] = [];
   readonly #composed = compose(this.#all);
 
@@ -37,7 +37,7 @@ export function compose(all: readonly Middleware[]): Middleware {
 }
 
 /** Middleware that only checks a request before it runs. */
-export function gate(check: Gate): Middleware {
+export function checkMiddleware(check: RequestCheck): Middleware {
   return (request, next) => {
     const waiting = check(request);
     return waiting === undefined ? next() : waiting.then(next);

@@ -6,10 +6,10 @@ import type { Feature } from './feature.ts';
 import { callTool } from './features/call-tool.ts';
 import { complete } from './features/completion.ts';
 import { features } from './features/index.ts';
-import { toolOutline } from './features/list-tools.ts';
+import { toolFailureHandling } from './features/list-tools.ts';
 import { getPrompt, listPrompts } from './features/prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './features/resources.ts';
-import { lazyFeature, type Outline } from './lazy-feature.ts';
+import { lazyFeature, type FeatureInfo } from './lazy-feature.ts';
 import { createServer, type Server, type ServerOptions } from './server.ts';
 
 const opening = {
@@ -32,8 +32,8 @@ function coldServer(options: Partial<ServerOptions> = {}) {
   const server = createServer({ name: 'cold', version: '1.0.0', ...options });
   const loads: { resolve: (feature: Feature) => void; reject: (error: Error) => void }[] = [];
   const load = (): Promise<Feature> => new Promise((resolve, reject) => loads.push({ resolve, reject }));
-  const feature = lazyFeature(toolOutline as Outline, load);
-  connect(server).channel.core.features.set(methods.callTool.name, feature);
+  const feature = lazyFeature(toolFailureHandling as FeatureInfo, load);
+  connect(server).channel.server.features.set(methods.callTool.name, feature);
   const finish = async (): Promise<void> => {
     for (const { resolve } of loads.splice(0)) resolve(callTool as Feature);
     await settled();
@@ -110,7 +110,7 @@ test('middleware answers in place of what is not there yet, and a failure of its
 
 test('what stands in has the pace of what is loaded, and for calls all but the call', () => {
   const table = new Map(features());
-  const loaded: Record<string, Pick<Feature, 'pace'>> = {
+  const loaded: Record<string, Pick<Feature, 'duration'>> = {
     'resources/list': listResources,
     'resources/templates/list': listResourceTemplates,
     'resources/read': readResource,
@@ -118,11 +118,11 @@ test('what stands in has the pace of what is loaded, and for calls all but the c
     'prompts/get': getPrompt,
     'completion/complete': complete,
   };
-  for (const [method, { pace = 'instant' }] of Object.entries(loaded)) {
-    expect(`${method} ${table.get(method)?.pace}`).toBe(`${method} ${pace}`);
+  for (const [method, { duration = 'immediate' }] of Object.entries(loaded)) {
+    expect(`${method} ${table.get(method)?.duration}`).toBe(`${method} ${duration}`);
   }
   const { run: _run, ...rest } = callTool;
-  expect(rest).toEqual(toolOutline);
+  expect(rest).toEqual(toolFailureHandling);
 });
 
 test('time that is up before the call could begin is told as it always is', async () => {

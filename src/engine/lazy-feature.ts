@@ -8,10 +8,10 @@ import type { Feature } from './feature.ts';
  * What must be known of a feature before it is there: how it is timed, and how an answer is spelled that it did not
  * give itself. Middleware may answer in its place, and its time may be up, while it is still being loaded.
  */
-export type Outline = Required<Pick<Feature, 'pace'>> & Omit<Feature, 'run'>;
+export type FeatureInfo = Required<Pick<Feature, 'duration'>> & Omit<Feature, 'run'>;
 
 /** Throws for a call that was cancelled, or whose time was up, while something it needs was awaited: no handler begins. */
-export function requireOpen(call: Call): void {
+export function throwIfSettled(call: Call): void {
   if (call.settled) throw new DOMException('the call has ended', 'AbortError');
 }
 
@@ -19,15 +19,15 @@ export function requireOpen(call: Call): void {
  * A stand-in until the feature is loaded, which then takes its place in the table of its server. `load` is shared by
  * all servers; what it has loaded once is there for good.
  */
-export function lazyFeature(outline: Outline, load: () => Promise<Feature>): Feature {
+export function lazyFeature(outline: FeatureInfo, load: () => Promise<Feature>): Feature {
   let loaded: Feature | undefined;
   return {
     ...outline,
     async run(call) {
       loaded ??= await load();
-      const { features } = call.core;
+      const { features } = call.server;
       if (features.get(call.method) !== loaded) features.set(call.method, loaded);
-      requireOpen(call);
+      throwIfSettled(call);
       return loaded.run(call);
     },
     encode: (result, call) => (loaded ?? outline).encode(result, call),

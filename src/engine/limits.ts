@@ -34,7 +34,7 @@ export interface Limits extends MessageLimits, ParamLimits {
   /** How many of them one caller may have; stops one caller from taking the room of all. */
   readonly maxUsedStatesPerCaller: number;
   /** How long a client may think about a question; stops handlers from waiting for ever. */
-  readonly askTimeoutMs: number;
+  readonly inputTimeoutMs: number;
 }
 
 export const defaultLimits: Limits = {
@@ -53,5 +53,5 @@ export const defaultLimits: Limits = {
   maxJournalBytes: 64 * 1024,
   maxUsedStates: 400_000,
   maxUsedStatesPerCaller: 100_000,
-  askTimeoutMs: 10 * 60_000,
+  inputTimeoutMs: 10 * 60_000,
 };

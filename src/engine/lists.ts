@@ -3,12 +3,12 @@
 import { wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { KeptText } from '../protocol/kept-text.ts';
+import { CachedText } from '../protocol/kept-text.ts';
 import type { CacheHint } from '../protocol/model.ts';
-import type { Listed, Revision } from '../protocol/revisions/index.ts';
+import type { ListItemTypes, Codec } from '../protocol/revisions/index.ts';
 import type { Call } from './call.ts';
-import { type Entry, isVisible, type Kind } from './catalog.ts';
-import type { Core } from './core.ts';
+import { type CatalogEntry, isVisible, type CatalogKind } from './catalog.ts';
+import type { ServerState } from './core.ts';
 import { principalKey } from './ports.ts';
 
 const purpose = 'cursor';
@@ -22,67 +22,67 @@ const maxPagesLength = 16 * 1024 * 1024;
 const longText = 4096;
 
 /** One item of a list with the key that a cursor points behind. */
-export interface Row<K extends Kind> {
+export interface ListItem<K extends CatalogKind> {
   readonly key: string;
-  readonly item: Listed[K];
+  readonly item: ListItemTypes[K];
 }
 
 export class ListCache {
-  readonly #core: Core;
+  readonly #core: ServerState;
   readonly #pages = new Map<string, string>();
   #pagesLength = 0;
   /** Lists of one page that are the same for everybody, by revision: what nearly every server has. */
-  readonly #whole: Record<Kind, Map<Revision, string>> = {
+  readonly #whole: Record<CatalogKind, Map<Codec, string>> = {
     tools: new Map(),
     resources: new Map(),
     resourceTemplates: new Map(),
     prompts: new Map(),
   };
   /** The long ones of both, with their bytes. */
-  readonly #kept = new Map<string, KeptText>();
+  readonly #cachedTexts = new Map<string, CachedText>();
   /** Counts changes; a page spelled before one is not kept after it. */
   #generation = 0;
 
-  constructor(core: Core) {
+  constructor(core: ServerState) {
     this.#core = core;
   }
 
-  forget(kind: Kind): void {
+  forget(kind: CatalogKind): void {
     this.#generation++;
-    for (const text of this.#whole[kind].values()) this.#kept.delete(text);
+    for (const text of this.#whole[kind].values()) this.#cachedTexts.delete(text);
     this.#whole[kind].clear();
     for (const [key, text] of this.#pages) {
       if (!key.startsWith(`${kind} `)) continue;
       this.#pages.delete(key);
       this.#pagesLength -= text.length;
-      this.#kept.delete(text);
+      this.#cachedTexts.delete(text);
     }
   }
 
   /** The page a request asks for. `more`: items that are not in the catalog and differ from call to call. */
-  page<K extends Kind>(kind: K, call: Call, more?: readonly Row<K>[]): string | Promise<string> {
+  page<K extends CatalogKind>(kind: K, call: Call, more?: readonly ListItem<K>[]): string | Promise<string> {
     const { cursor } = call.params;
-    const whole = cursor === undefined && more === undefined ? this.#whole[kind].get(call.revision) : undefined;
+    const whole = cursor === undefined && more === undefined ? this.#whole[kind].get(call.codec) : undefined;
     if (whole !== undefined) return whole;
     const { principal } = call.peer;
     // What differs between callers must not be shared by a cache, whatever was configured.
     const scope = this.#core.catalog.hides || more !== undefined ? 'private' : this.#core.listCache.cacheScope;
     const cache: CacheHint = { ...this.#core.listCache, cacheScope: scope };
-    const entries = this.#core.catalog[kind] as unknown as ReadonlyMap<string, Entry<Listed[K]>>;
+    const entries = this.#core.catalog[kind] as unknown as ReadonlyMap<string, CatalogEntry<ListItemTypes[K]>>;
     if (cursor === undefined && more === undefined) {
       const view = this.#core.catalog.hides ? viewOf(entries, principal) : '';
       // A page that is not the last carries a cursor, which is bound to its caller.
       const paged = entries.size > this.#core.limits.pageSize;
-      const whose = paged ? principalKey(principal) : '';
-      const key = `${kind} ${call.revision.date} ${view} ${whose}`;
+      const principalPart = paged ? principalKey(principal) : '';
+      const key = `${kind} ${call.codec.date} ${view} ${principalPart}`;
       const known = this.#pages.get(key);
       if (known !== undefined) return known;
-      const spelled = this.#spell(kind, call, visibleRows(entries, principal), 0, cache);
+      const spelled = this.#encodePage(kind, call, visibleRows(entries, principal), 0, cache);
       const generation = this.#generation;
       const keep = (text: string): string => {
         if (generation !== this.#generation) return text;
-        if (text.length >= longText) this.#kept.set(text, new KeptText(text));
-        if (view === '' && !paged) this.#whole[kind].set(call.revision, text);
+        if (text.length >= longText) this.#cachedTexts.set(text, new CachedText(text));
+        if (view === '' && !paged) this.#whole[kind].set(call.codec, text);
         else if (!this.#pages.has(key)) {
           if (this.#pages.size >= maxPages || this.#pagesLength >= maxPagesLength) this.#forgetPages();
           this.#pages.set(key, text);
@@ -93,44 +93,44 @@ export class ListCache {
       return typeof spelled === 'string' ? keep(spelled) : spelled.then(keep);
     }
     const rows = [...visibleRows(entries, principal), ...(more ?? [])];
-    if (cursor === undefined) return this.#spell(kind, call, rows, 0, cache);
+    if (cursor === undefined) return this.#encodePage(kind, call, rows, 0, cache);
     return this.#resume(kind, cursor as string, rows, principal).then((start) =>
-      this.#spell(kind, call, rows, start, cache),
+      this.#encodePage(kind, call, rows, start, cache),
     );
   }
 
   #forgetPages(): void {
-    for (const text of this.#pages.values()) this.#kept.delete(text);
+    for (const text of this.#pages.values()) this.#cachedTexts.delete(text);
     this.#pages.clear();
     this.#pagesLength = 0;
   }
 
   /** A page as it is sent: with its bytes, where it is long and will be asked for again. */
-  encode(page: string): string | KeptText {
-    return page.length < longText ? page : (this.#kept.get(page) ?? page);
+  encode(page: string): string | CachedText {
+    return page.length < longText ? page : (this.#cachedTexts.get(page) ?? page);
   }
 
-  #spell<K extends Kind>(
+  #encodePage<K extends CatalogKind>(
     kind: K,
-    { revision, peer }: Call,
-    rows: readonly Row<K>[],
+    { codec, peer }: Call,
+    rows: readonly ListItem<K>[],
     start: number,
     cache: CacheHint,
   ): string | Promise<string> {
     const { limits, sealer } = this.#core;
     const end = start + limits.pageSize;
     const items = rows.slice(start, end).map((row) => row.item);
-    if (end >= rows.length) return revision.list(kind, items, undefined, cache);
-    const position = { after: (rows[end - 1] as Row<K>).key, index: end };
+    if (end >= rows.length) return codec.list(kind, items, undefined, cache);
+    const position = { after: (rows[end - 1] as ListItem<K>).key, index: end };
     const sealed = sealer.seal(purpose, position, contextOf(kind, peer.principal));
-    return Promise.resolve(sealed).then((next) => revision.list(kind, items, next, cache));
+    return Promise.resolve(sealed).then((next) => codec.list(kind, items, next, cache));
   }
 
   /** Where a cursor points: behind the item it names, or to its old place when that item is gone. */
-  async #resume<K extends Kind>(
+  async #resume<K extends CatalogKind>(
     kind: K,
     cursor: string,
-    rows: readonly Row<K>[],
+    rows: readonly ListItem<K>[],
     principal: Principal | undefined,
   ): Promise<number> {
     const position = await this.#core.sealer.open(purpose, cursor, contextOf(kind, principal));
@@ -140,22 +140,22 @@ export class ListCache {
   }
 }
 
-function contextOf(kind: Kind, principal: Principal | undefined): string {
+function contextOf(kind: CatalogKind, principal: Principal | undefined): string {
   return `${kind}\u0000${principalKey(principal)}`;
 }
 
 /** Names a set of visible items; the same set has the same name. */
-function viewOf(entries: ReadonlyMap<string, Entry<unknown>>, principal: Principal | undefined): string {
+function viewOf(entries: ReadonlyMap<string, CatalogEntry<unknown>>, principal: Principal | undefined): string {
   let view = '';
   for (const entry of entries.values()) if (entry.visible !== undefined) view += entry.visible(principal) ? '1' : '0';
   return view;
 }
 
-function visibleRows<K extends Kind>(
-  entries: ReadonlyMap<string, Entry<Listed[K]>>,
+function visibleRows<K extends CatalogKind>(
+  entries: ReadonlyMap<string, CatalogEntry<ListItemTypes[K]>>,
   principal: Principal | undefined,
-): Row<K>[] {
-  const rows: Row<K>[] = [];
+): ListItem<K>[] {
+  const rows: ListItem<K>[] = [];
   for (const entry of entries.values()) {
     if (isVisible(entry, principal)) rows.push({ key: entry.key, item: entry.describe() });
   }

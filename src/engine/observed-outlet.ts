@@ -1,14 +1,14 @@
 // An outlet that lets observers see what leaves.
 
 import type { Outlet, Peer } from '../protocol/exchange.ts';
-import type { Watchers } from './watchers.ts';
+import type { Observers } from './watchers.ts';
 
 export class ObservedOutlet implements Outlet {
   readonly #outlet: Outlet;
   readonly #peer: Peer;
-  readonly #watchers: Watchers['sent'];
+  readonly #watchers: Observers['sent'];
 
-  constructor(outlet: Outlet, peer: Peer, watchers: Watchers['sent']) {
+  constructor(outlet: Outlet, peer: Peer, watchers: Observers['sent']) {
     this.#outlet = outlet;
     this.#peer = peer;
     this.#watchers = watchers;
@@ -24,20 +24,20 @@ export class ObservedOutlet implements Outlet {
 
   push(text: string): boolean {
     const sent = this.#outlet.push(text);
-    if (sent) this.#tell(text);
+    if (sent) this.#notifySent(text);
     return sent;
   }
 
   end(text: string | undefined, status?: number, headers?: readonly string[]): void {
     this.#outlet.end(text, status, headers);
-    if (text !== undefined) this.#tell(text);
+    if (text !== undefined) this.#notifySent(text);
   }
 
-  hangUp(retryMs: number): boolean {
-    return this.#outlet.hangUp?.(retryMs) ?? false;
+  closeEarly(retryMs: number): boolean {
+    return this.#outlet.closeEarly?.(retryMs) ?? false;
   }
 
-  #tell(text: string): void {
+  #notifySent(text: string): void {
     for (const watch of this.#watchers) watch(text, this.#peer);
   }
 }

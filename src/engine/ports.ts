@@ -27,11 +27,11 @@ export interface RequestInfo {
   /** Gives its result less room, in bytes on the wire; a larger one is replaced by an error. */
   limitResult(maxBytes: number): void;
   /** Called once when the request is over, also when it is cancelled or suspended and its handler never returns. */
-  onEnd(listener: (outcome: Ended['outcome'], code?: number) => void): void;
+  onEnd(listener: (outcome: RequestEnd['outcome'], code?: number) => void): void;
 }
 
 /** Lets a request pass, or throws what it is to be answered. A promise holds it up. */
-export type Gate = (request: RequestInfo) => void | Promise<void>;
+export type RequestCheck = (request: RequestInfo) => void | Promise<void>;
 
 /** Says whether a caller may be told that a resource has changed. */
 export type ChangeFilter = (uri: string, principal: Principal | undefined) => boolean;
@@ -48,10 +48,10 @@ export interface Middleware {
 }
 
 /** How a request ended, as observers see it. */
-export interface Ended {
+export interface RequestEnd {
   readonly request: RequestInfo;
   /** `refused`: a wire error. `failed`: a tool result that reports an error. */
-  readonly outcome: 'ok' | 'failed' | 'refused' | 'cancelled' | 'asked';
+  readonly outcome: 'ok' | 'failed' | 'rejected' | 'cancelled' | 'input-required';
   readonly code?: number;
   readonly durationMs: number;
   /** On the clock of `performance.now()`. */
@@ -59,7 +59,7 @@ export interface Ended {
 }
 
 /** A request that was turned away before it began: a method that does not exist, params of a wrong shape, a closed gate. */
-export interface Refused {
+export interface RejectedMessage {
   /** The message as it came; it may be anything. */
   readonly message: unknown;
   readonly peer: Peer;
@@ -73,20 +73,20 @@ export interface Observer {
   sent?(text: string, peer: Peer): void;
   started?(request: RequestInfo): void;
   /** Told before the answer leaves. */
-  ended?(ended: Ended): void;
-  refused?(refused: Refused): void;
+  ended?(ended: RequestEnd): void;
+  rejected?(rejected: RejectedMessage): void;
   connected?(peer: Peer): void;
   disconnected?(peer: Peer): void;
 }
 
 /** The lists a server has. */
-export type Kind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+export type CatalogKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 
 /**
  * Says who may see and use what, in addition to what a definition says itself. `key` is the name, URI or URI template.
  * What it hides looks as if it did not exist.
  */
-export type Visibility = (kind: Kind, key: string, principal: Principal | undefined) => boolean;
+export type Visibility = (kind: CatalogKind, key: string, principal: Principal | undefined) => boolean;
 
 /** Something that can be put on a server with `use`. */
 export interface Pack<Host> {

@@ -3,29 +3,29 @@
 
 import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
-import { AskError } from './asks/index.ts';
+import { InputRequestError } from './asks/index.ts';
 import type { Call } from './call.ts';
 import { type Feature, stillOpen } from './feature.ts';
 
 /** `atMs`: the moment at hand, where somebody has looked already. */
 export function runCall(call: Call, feature: Feature, atMs?: number): void {
-  const { core } = call;
-  if (core.watchers.ended.length > 0) call.startedAt = atMs ?? monotonicMs();
-  const { started } = core.watchers;
+  const { server } = call;
+  if (server.observers.ended.length > 0) call.startedAt = atMs ?? monotonicMs();
+  const { started } = server.observers;
   for (let index = 0; index < started.length; index++) started[index]?.(call);
   let result: unknown;
   try {
-    result = core.layers.run(call, feature);
+    result = server.middleware.run(call, feature);
     if (!isThenable(result)) return finish(call, feature, result);
   } catch (error) {
     return fail(call, error);
   }
   if (call.settled) return;
-  keepTrack(call);
-  if (feature.pace === 'work') {
-    const limit = feature.timeoutMs?.(call) ?? call.revision.rules.timeoutMs;
+  trackInFlight(call);
+  if (feature.duration === 'handler') {
+    const limit = feature.timeoutMs?.(call) ?? call.codec.rules.timeoutMs;
     call.remainingMs = limit > 0 ? Math.min(limit, call.maxMs) : call.maxMs;
-    core.deadlines.add(call);
+    server.deadlines.add(call);
   }
   Promise.resolve(result).then(
     (value) => {
@@ -40,7 +40,7 @@ export function runCall(call: Call, feature: Feature, atMs?: number): void {
 }
 
 /** The call goes on after this turn. */
-function keepTrack(call: Call): void {
+function trackInFlight(call: Call): void {
   const { channel } = call;
   if (channel.inFlight.get(call.id) === call) return;
   channel.track(call);
@@ -53,11 +53,11 @@ function keepTrack(call: Call): void {
 
 function finish(call: Call, feature: Feature, result: unknown): void {
   if (call.settled) return;
-  if (result === stillOpen) return keepTrack(call);
+  if (result === stillOpen) return trackInFlight(call);
   const encoded = feature.encode(result, call);
   const text = typeof encoded === 'string' ? encoded : encoded.text;
   // A text of n characters has n to 3n bytes, so that most need no counting.
-  if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes) return outgrown(call, feature);
+  if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes) return failTooLarge(call, feature);
   call.succeed(encoded, feature.failed?.(result) === true ? 'failed' : 'ok');
 }
 
@@ -66,7 +66,7 @@ function byteLength(text: string): number {
 }
 
 /** The result is larger than this call may answer: said as the feature says failures, or as an error. */
-function outgrown(call: Call, feature: Feature): void {
+function failTooLarge(call: Call, feature: Feature): void {
   const error = new WireError('internal', `The result exceeds ${call.maxResultBytes} bytes; ask for less`);
   if (feature.recover === undefined) return call.fail(error);
   call.succeed(feature.encode(feature.recover(new Error(error.message), call), call), 'failed');
@@ -80,11 +80,11 @@ function fail(call: Call, error: unknown): void {
 
 function toWireError(call: Call, error: unknown): WireError {
   if (error instanceof WireError) return error;
-  if (error instanceof AskError) {
-    const missing = call.revision.asks === 'retry' ? error.toWireError() : undefined;
+  if (error instanceof InputRequestError) {
+    const missing = call.codec.inputRequests === 'retry' ? error.toWireError() : undefined;
     return missing ?? new WireError('internal', error.message);
   }
-  call.core.logger?.error(`${call.method} failed`, { error });
+  call.server.logger?.error(`${call.method} failed`, { error });
   return wireErrors.internal(error);
 }
 

@@ -6,7 +6,7 @@ import type {
   Peer,
   Principal,
   ReadHeader,
-  Route,
+  MessageRoute,
   SaveState,
   SessionFacts,
   SessionHost,
@@ -20,7 +20,7 @@ import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
-import { Core } from './core.ts';
+import { ServerState } from './core.ts';
 import type {
   PromptArguments,
   PromptDefinition,
@@ -30,7 +30,7 @@ import type {
   StructuredToolDefinition,
   ToolDefinition,
 } from './definitions.ts';
-import { createMemoryStore } from './expiring-store.ts';
+import { createMemoryExpiringStore } from './expiring-store.ts';
 import type { Feature } from './feature.ts';
 import { features, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
@@ -70,7 +70,7 @@ export function createServer(options: ServerOptions): Server {
 }
 
 export class Server implements SessionHost {
-  readonly #core: Core;
+  readonly #core: ServerState;
   /** Private, so that printing a server does not print its key. */
   #sealing: Sealing | undefined;
   readonly #sealsItself: boolean;
@@ -90,7 +90,7 @@ export class Server implements SessionHost {
       this.#sealing = { key, previousKeys, boundTo: name };
     }
     this.#sealsItself = sealer === undefined;
-    this.#core = new Core({
+    this.#core = new ServerState({
       identity: { name, version, title, description, websiteUrl, icons },
       rules: rules ?? {},
       limits: { ...defaultLimits, ...limits },
@@ -100,7 +100,7 @@ export class Server implements SessionHost {
       logging: logging ?? true,
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
       sealer: sealer ?? lazySealer(() => this.sealing as Sealing),
-      store: store ?? createMemoryStore(),
+      store: store ?? createMemoryExpiringStore(),
       logger,
     });
     for (const [method, feature] of features()) this.#core.features.set(method, feature);
@@ -157,9 +157,9 @@ export class Server implements SessionHost {
       throw new TypeError(`Method ${JSON.stringify(name)} exists already; wrap it with server.around()`);
     customMethods.add(name);
     const feature: Feature = {
-      pace: 'work',
+      duration: 'handler',
       run: (call) => handler(call.params, call.context),
-      encode: (result, { revision }) => revision.custom((result ?? {}) as { readonly [key: string]: unknown }),
+      encode: (result, { codec }) => codec.custom((result ?? {}) as { readonly [key: string]: unknown }),
     };
     table.set(name, feature);
     return {
@@ -173,7 +173,7 @@ export class Server implements SessionHost {
 
   /** Wraps every request from here on; the first one added is the outermost. */
   around(middleware: Middleware): this {
-    this.#core.layers.add(middleware);
+    this.#core.middleware.add(middleware);
     if (middleware.mayHear !== undefined) this.#core.changeFilters.push(middleware.mayHear);
     return this;
   }
@@ -189,7 +189,7 @@ export class Server implements SessionHost {
 
   /** Watches every message and call that begins from here on; returns how to stop. */
   observe(observer: Observer): () => void {
-    return this.#core.watchers.add(observer);
+    return this.#core.observers.add(observer);
   }
 
   /** Installs a pack. Await it when the pack opens something. */
@@ -201,25 +201,25 @@ export class Server implements SessionHost {
 
   /** Tells subscribers that a resource changed: those who may read it and, where `audience` is given, are meant. */
   resourceUpdated(uri: string, audience?: (principal: Principal | undefined) => boolean): void {
-    this.#core.changes.announce({ kind: 'resource', uri }, audience);
+    this.#core.changes.publish({ kind: 'resource', uri }, audience);
   }
   /** Tells clients that the list of tools changed; registering and removing does so by itself. */
   toolsChanged(): void {
     this.#core.lists.forget('tools');
-    this.#core.changes.announce({ kind: 'tools' });
+    this.#core.changes.publish({ kind: 'tools' });
   }
   promptsChanged(): void {
     this.#core.lists.forget('prompts');
-    this.#core.changes.announce({ kind: 'prompts' });
+    this.#core.changes.publish({ kind: 'prompts' });
   }
   resourcesChanged(): void {
     this.#core.lists.forget('resources');
     this.#core.lists.forget('resourceTemplates');
-    this.#core.changes.announce({ kind: 'resources' });
+    this.#core.changes.publish({ kind: 'resources' });
   }
 
   /** The names registered, for packs that show or search them. */
-  get catalog(): Pick<Core['catalog'], 'tools' | 'resources' | 'resourceTemplates' | 'prompts'> {
+  get catalog(): Pick<ServerState['catalog'], 'tools' | 'resources' | 'resourceTemplates' | 'prompts'> {
     return this.#core.catalog;
   }
 
@@ -227,10 +227,10 @@ export class Server implements SessionHost {
     return this.#core.limits;
   }
   get handshakeVersions(): readonly string[] {
-    return this.#core.vocabulary.handshakeVersions;
+    return this.#core.revisions.handshakeVersions;
   }
   get assumedVersion(): string | undefined {
-    return this.#core.vocabulary.assumedVersion;
+    return this.#core.revisions.assumedVersion;
   }
   get sealing(): Sealing | undefined {
     if (!this.#sealsItself) return undefined;
@@ -250,25 +250,25 @@ export class Server implements SessionHost {
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
-    if (outlet !== undefined) for (const watch of this.#core.watchers.connected) watch(peer);
+    if (outlet !== undefined) for (const watch of this.#core.observers.connected) watch(peer);
     return new EngineChannel(this.#core, peer, outlet, key);
   }
 
   resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): EngineChannel | undefined {
-    const revision = this.#core.vocabulary.handshake(facts.revision);
+    const revision = this.#core.revisions.handshake(facts.revision);
     if (revision === undefined) return undefined;
     const channel = this.connect(peer);
     channel.open(new Session(revision, facts, state, save));
     return channel;
   }
 
-  refusal(error: Error, header: ReadHeader): string {
+  errorText(error: Error, header: ReadHeader): string {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
-    return this.#core.vocabulary.speakerFor(header).error(undefined, wire);
+    return this.#core.revisions.codecForHeader(header).error(undefined, wire);
   }
 
-  route(message: unknown, header: ReadHeader): Route {
-    return this.#core.vocabulary.route(message, header);
+  route(message: unknown, header: ReadHeader): MessageRoute {
+    return this.#core.revisions.route(message, header);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 // What one session is told of: changes of lists, and of the resources it has subscribed to.
 
 import { callerKey } from '../protocol/caller-budget.ts';
-import { type Announcement, type ChangeListener, listKinds } from './changes.ts';
+import { type AnnouncedChange, type ChangeListener, listKinds } from './changes.ts';
 import type { EngineChannel } from './channel.ts';
 import type { Session } from './session.ts';
 
@@ -12,37 +12,37 @@ export class SessionChanges implements ChangeListener {
   #open = true;
 
   constructor(channel: EngineChannel, session: Session) {
-    const { core, peer } = channel;
+    const { server, peer } = channel;
     this.#channel = channel;
     this.#session = session;
     this.caller = callerKey(peer);
     const { subscriptions } = session;
     // A session from the store brings what it had subscribed to when there was room for it.
-    const room = subscriptions.size === 0 || !core.kept.isFull(this.caller);
-    if (!room) core.logger?.warn('a session was resumed without its subscriptions: maxKeptBytes is reached');
-    core.changes.add(this, listKinds, room ? subscriptions : []);
+    const room = subscriptions.size === 0 || !server.kept.isFull(this.caller);
+    if (!room) server.logger?.warn('a session was resumed without its subscriptions: maxKeptBytes is reached');
+    server.changes.add(this, listKinds, room ? subscriptions : []);
   }
 
   watch(uri: string): void {
-    this.#channel.core.changes.add(this, [], [uri]);
+    this.#channel.server.changes.add(this, [], [uri]);
   }
 
   unwatch(uri: string): void {
-    this.#channel.core.changes.remove(this, [], [uri]);
+    this.#channel.server.changes.remove(this, [], [uri]);
   }
 
-  notify(announcement: Announcement): void {
-    const { core, peer } = this.#channel;
+  notify(announcement: AnnouncedChange): void {
+    const { server, peer } = this.#channel;
     const session = this.#session;
     if (!this.#open || !session.initialized) return;
     const { kind } = announcement.change;
     const wanted =
-      kind === 'resource' ? core.mayHear(announcement, peer.principal) : core.offers(`${kind}.listChanged`);
-    if (wanted) this.#channel.pushUnasked(announcement.text(session.revision));
+      kind === 'resource' ? server.maySee(announcement, peer.principal) : server.offers(`${kind}.listChanged`);
+    if (wanted) this.#channel.pushUnasked(announcement.text(session.codec));
   }
 
   close(): void {
     this.#open = false;
-    this.#channel.core.changes.remove(this, listKinds, this.#session.subscriptions);
+    this.#channel.server.changes.remove(this, listKinds, this.#session.subscriptions);
   }
 }

@@ -1,9 +1,9 @@
 // What a handshake settled, and what the session has asked for since. Connections keep theirs in memory; over HTTP the
 // transport restores one from a sealed id and is told when something changes.
 
-import type { SaveState, SessionFacts, SessionInUse, SessionState } from '../protocol/exchange.ts';
+import type { SaveState, SessionFacts, ChannelSession, SessionState } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel, Root } from '../protocol/model.ts';
-import type { Revision } from '../protocol/revisions/index.ts';
+import type { Codec } from '../protocol/revisions/index.ts';
 import { newSessionKey } from '../protocol/session-key.ts';
 import type { SessionView } from './context.ts';
 
@@ -12,9 +12,9 @@ const none: ReadonlySet<string> = new Set();
 /** What is known of a session when it begins; its key may be left open. */
 type Facts = Omit<SessionFacts, 'revision' | 'key'> & { readonly key?: string | undefined };
 
-export class Session implements SessionView, SessionInUse {
+export class Session implements SessionView, ChannelSession {
   #key: string | undefined;
-  readonly revision: Revision;
+  readonly codec: Codec;
   readonly clientInfo: Implementation | undefined;
   readonly capabilities: Capabilities;
   #initialized: boolean;
@@ -29,13 +29,13 @@ export class Session implements SessionView, SessionInUse {
   #values: Map<string, unknown> | undefined;
   readonly #save: SaveState | undefined;
 
-  constructor(revision: Revision, facts: Facts, state: SessionState = {}, save?: SaveState) {
+  constructor(codec: Codec, facts: Facts, state: SessionState = {}, save?: SaveState) {
     this.#key = facts.key;
-    this.revision = revision;
+    this.codec = codec;
     this.clientInfo = facts.clientInfo;
     this.capabilities = facts.capabilities;
     // Only a gate that waits for it has to remember it; elsewhere a session taken up again is past its beginning.
-    this.#initialized = state.initialized ?? (save !== undefined && revision.rules.gate === 'initialize');
+    this.#initialized = state.initialized ?? (save !== undefined && codec.rules.requestsFrom === 'initialize');
     this.#level = state.level ?? 'info';
     if (state.subscriptions !== undefined) {
       this.#subscriptions = new Set(state.subscriptions);
@@ -55,7 +55,7 @@ export class Session implements SessionView, SessionInUse {
 
   get facts(): SessionFacts {
     const { key, clientInfo, capabilities } = this;
-    return { key, revision: this.revision.date, ...(clientInfo === undefined ? {} : { clientInfo }), capabilities };
+    return { key, revision: this.codec.date, ...(clientInfo === undefined ? {} : { clientInfo }), capabilities };
   }
 
   /** Something else keeps its state, so that it outlives the request or the connection. */
@@ -64,10 +64,10 @@ export class Session implements SessionView, SessionInUse {
   }
 
   get polling(): boolean {
-    return this.revision.polling;
+    return this.codec.polling;
   }
 
-  get holding(): boolean {
+  get hasState(): boolean {
     return (this.#subscriptions?.size ?? 0) > 0 || (this.#values !== undefined && this.#values.size > 0);
   }
 
@@ -109,7 +109,7 @@ export class Session implements SessionView, SessionInUse {
   markInitialized(): void {
     if (this.#initialized) return;
     this.#initialized = true;
-    if (this.revision.rules.gate === 'initialized') this.#changed();
+    if (this.codec.rules.requestsFrom === 'initialized') this.#changed();
   }
 
   setLevel(level: LogLevel): void {
@@ -133,7 +133,7 @@ export class Session implements SessionView, SessionInUse {
 
   #changed(): void {
     this.#save?.({
-      ...(this.#initialized && this.revision.rules.gate === 'initialized' ? { initialized: true } : {}),
+      ...(this.#initialized && this.codec.rules.requestsFrom === 'initialized' ? { initialized: true } : {}),
       ...(this.#level === 'info' ? {} : { level: this.#level }),
       ...(this.subscriptions.size === 0 ? {} : { subscriptions: [...this.subscriptions] }),
     });

@@ -45,7 +45,7 @@ export class UriTemplate {
     this.template = template;
     this.#parts = parseTemplate(template);
     this.names = this.#parts.flatMap((part) => (typeof part === 'string' ? [] : part.names.map((each) => each.name)));
-    if (new Set(this.names).size !== this.names.length) throw mistake(template, 'a variable is used twice');
+    if (new Set(this.names).size !== this.names.length) throw templateError(template, 'a variable is used twice');
   }
 
   /** The variables of a URI of this family, percent-decoded, or undefined when it is not one. */
@@ -157,11 +157,11 @@ function parseTemplate(template: string): readonly Part[] {
   while (at < template.length) {
     const open = template.indexOf('{', at);
     const literal = template.slice(at, open === -1 ? template.length : open);
-    if (literal.includes('}')) throw mistake(template, 'there is a "}" without its "{"');
+    if (literal.includes('}')) throw templateError(template, 'there is a "}" without its "{"');
     if (literal !== '') parts.push(literal);
     if (open === -1) break;
     const close = template.indexOf('}', open);
-    if (close === -1) throw mistake(template, 'a "{" is never closed');
+    if (close === -1) throw templateError(template, 'a "{" is never closed');
     const expression = parseExpression(template, template.slice(open + 1, close));
     const before = parts.at(-1);
     if (
@@ -169,15 +169,15 @@ function parseTemplate(template: string): readonly Part[] {
       typeof before !== 'string' &&
       (joints[expression.operator]?.[0] ?? expression.operator) === ''
     ) {
-      throw mistake(template, 'two variables stand side by side; put a literal between them');
+      throw templateError(template, 'two variables stand side by side; put a literal between them');
     }
     parts.push(expression);
     at = close + 1;
   }
   if (!parts.some((part) => typeof part !== 'string'))
-    throw mistake(template, 'it has no variable; register a resource instead');
+    throw templateError(template, 'it has no variable; register a resource instead');
   if (typeof parts[0] !== 'string' || !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(parts[0])) {
-    throw mistake(template, 'it must begin with a scheme such as "note://"');
+    throw templateError(template, 'it must begin with a scheme such as "note://"');
   }
   return parts;
 }
@@ -191,13 +191,13 @@ function parseExpression(template: string, body: string): Expression {
       const explode = spec.endsWith('*');
       const name = explode ? spec.slice(0, -1) : spec;
       if (!/^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$/.test(name)) {
-        throw mistake(template, `{${body}} is not a list of variable names (prefix modifiers can not be matched)`);
+        throw templateError(template, `{${body}} is not a list of variable names (prefix modifiers can not be matched)`);
       }
       return { name, explode };
     });
   return { operator, names };
 }
 
-function mistake(template: string, why: string): TypeError {
+function templateError(template: string, why: string): TypeError {
   return new TypeError(`URI template ${JSON.stringify(template)}: ${why}`);
 }

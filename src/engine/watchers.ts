@@ -5,16 +5,16 @@ import type { Logger } from '../protocol/log.ts';
 import type { Observer } from './ports.ts';
 
 type Event = keyof Observer;
-type Watch<E extends Event> = Required<Observer>[E];
+type ObserverMethod<E extends Event> = Required<Observer>[E];
 
-export class Watchers {
-  readonly received: Watch<'received'>[] = [];
-  readonly sent: Watch<'sent'>[] = [];
-  readonly started: Watch<'started'>[] = [];
-  readonly ended: Watch<'ended'>[] = [];
-  readonly refused: Watch<'refused'>[] = [];
-  readonly connected: Watch<'connected'>[] = [];
-  readonly disconnected: Watch<'disconnected'>[] = [];
+export class Observers {
+  readonly received: ObserverMethod<'received'>[] = [];
+  readonly sent: ObserverMethod<'sent'>[] = [];
+  readonly started: ObserverMethod<'started'>[] = [];
+  readonly ended: ObserverMethod<'ended'>[] = [];
+  readonly rejected: ObserverMethod<'rejected'>[] = [];
+  readonly connected: ObserverMethod<'connected'>[] = [];
+  readonly disconnected: ObserverMethod<'disconnected'>[] = [];
   readonly #logger: Logger | undefined;
 
   constructor(logger: Logger | undefined) {
@@ -24,7 +24,7 @@ export class Watchers {
   /** Returns how to stop. */
   add(observer: Observer): () => void {
     const stops: (() => void)[] = [];
-    for (const event of ['received', 'sent', 'started', 'ended', 'refused', 'connected', 'disconnected'] as const) {
+    for (const event of ['received', 'sent', 'started', 'ended', 'rejected', 'connected', 'disconnected'] as const) {
       // Bound rather than called by `call`: the code of a bound function can be put where it is called from.
       const own = observer[event]?.bind(observer) as ((first: unknown, second: unknown) => void) | undefined;
       if (own === undefined) continue;

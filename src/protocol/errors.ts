@@ -28,7 +28,7 @@ export const errorRows = {
 } as const satisfies Record<string, { code: number; title: string }>;
 
 /** How HTTP reports an error, where its status and headers say more than the revision does. */
-export interface HttpSide {
+export interface HttpErrorInfo {
   readonly status: number;
   /** Names and values alternate. */
   readonly headers?: readonly string[];
@@ -40,12 +40,12 @@ export class WireError extends Error {
   /** Set only when the code that throws needs this number; otherwise the codec chooses by kind. */
   readonly code: number | undefined;
   readonly data: unknown;
-  readonly http: HttpSide | undefined;
+  readonly http: HttpErrorInfo | undefined;
 
   constructor(
     kind: ErrorKind,
     message: string,
-    options: { code?: number; data?: unknown; cause?: unknown; http?: HttpSide } = {},
+    options: { code?: number; data?: unknown; cause?: unknown; http?: HttpErrorInfo } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'WireError';
@@ -63,13 +63,13 @@ export const wireErrors = {
   tooMany: (limit: number) => new WireError('invalidRequest', `Message holds more than ${limit} values`),
   tooDeep: (limit: number) => new WireError('invalidRequest', `Message is nested deeper than ${limit} levels`),
   notAMessage: (why: string) => new WireError('invalidRequest', `Invalid Request: ${why}`),
-  homelessResponse: () =>
+  responseWithoutSession: () =>
     new WireError('invalidRequest', 'Invalid Request: a response must be sent in the session of its request'),
   duplicateId: (id: string | number) =>
     new WireError('invalidRequest', `Invalid Request: id ${JSON.stringify(id)} is still in flight; use a new one`),
   idTooLong: (limit: number) =>
     new WireError('invalidRequest', `Invalid Request: "id" must have at most ${limit} characters`),
-  batchRefused: () =>
+  batchNotSupported: () =>
     new WireError(
       'invalidRequest',
       'Invalid Request: this revision does not support batches; send one message at a time',
@@ -85,7 +85,7 @@ export const wireErrors = {
   alreadyInitialized: () => new WireError('invalidRequest', 'Invalid Request: Server already initialized'),
   methodNotFound: (method: string) => new WireError('methodNotFound', `Method not found: ${clip(method)}`),
   invalidParams: (why: string, data?: unknown) => new WireError('invalidParams', `Invalid params: ${why}`, { data }),
-  envelope: (why: string) => new WireError('invalidEnvelope', `Invalid params: ${why}`),
+  invalidMeta: (why: string) => new WireError('invalidEnvelope', `Invalid params: ${why}`),
   unknownTool: (name: string) => new WireError('unknownTool', `Unknown tool: ${clip(name)}`),
   unknownPrompt: (name: string) => new WireError('invalidParams', `Unknown prompt: ${clip(name)}`),
   missingArgument: (prompt: string, name: string) =>
@@ -142,7 +142,7 @@ export const wireErrors = {
       `Not Acceptable: ${method} responds with an event stream; add text/event-stream to Accept`,
     ),
   headerMismatch: (why: string) => new WireError('headerMismatch', `Header mismatch: ${why}`),
-  badState: (why: string) => new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),
+  invalidRequestState: (why: string) => new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),
   rateLimited: (retryAfterMs: number) =>
     new WireError('rateLimited', 'Rate limit exceeded', {
       data: { retryAfterMs },

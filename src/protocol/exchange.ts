@@ -1,7 +1,7 @@
 // The contract between engine and transports: what a transport passes in, and the outlet it offers for responses.
 
 import type { MessageLimits } from './json-rpc.ts';
-import type { KeptText } from './kept-text.ts';
+import type { CachedText } from './kept-text.ts';
 import type { Logger } from './log.ts';
 import type { Capabilities, Implementation, LogLevel, RequestId } from './model.ts';
 import type { ExpiringStore, Sealer } from './ports.ts';
@@ -39,7 +39,7 @@ export interface Outlet {
    */
   end(text: string | undefined, status?: number, headers?: readonly string[]): void;
   /** The same for a response that contains a cached text, for transports that can use its bytes. */
-  endKept?(head: string, kept: KeptText, tail: string): void;
+  endCached?(head: string, kept: CachedText, tail: string): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
   /** True when only a limit prevents `push`: the peer would accept a stream, but too many are open. */
@@ -48,7 +48,7 @@ export interface Outlet {
    * Closes the connection but not the exchange: the peer reconnects after `retryMs` and gets the rest. Returns false
    * and does nothing where that is not possible. Only transports with resumable streams have it.
    */
-  hangUp?(retryMs: number): boolean;
+  closeEarly?(retryMs: number): boolean;
 }
 
 /** One inbound message with the data sent beside it. */
@@ -72,7 +72,7 @@ export interface Channel {
   /** Takes a message that is already parsed; the transport has applied its own size and depth limits. */
   receive(message: unknown, inbound?: Inbound): void;
   /** Responds to a frame that never became a message: too large, not UTF-8. `id` if it was readable. */
-  refuse(error: Error, id?: string | number, inbound?: Inbound): void;
+  reject(error: Error, id?: string | number, inbound?: Inbound): void;
   /** Requests of either side still open. */
   readonly busy: boolean;
   /**
@@ -118,22 +118,22 @@ export interface SessionState {
 export type SaveState = (state: SessionState) => void;
 
 /** The handshake session of a channel, as a transport sees it. */
-export interface SessionInUse {
+export interface ChannelSession {
   readonly facts: SessionFacts;
   /** The revision lets a server close a stream early for polling: streams then start with an event that is only an id. */
   readonly polling: boolean;
   /** Holds something that facts and state cannot restore: values of handlers, pending changes. */
-  readonly holding: boolean;
+  readonly hasState: boolean;
 }
 
 /** A channel whose session may outlive the connections that carry it. */
 export interface SessionChannel extends Channel {
   /** Undefined until `initialize` has completed. */
-  readonly session: SessionInUse | undefined;
+  readonly session: ChannelSession | undefined;
   /** The peer of messages that carry none. A channel that is cached while unused should drop its last one. */
   peer: Peer;
   /** Sets the outlet for messages that belong to no request; without one the channel does not follow changes. */
-  follow(outlet: Outlet | undefined): void;
+  setOutlet(outlet: Outlet | undefined): void;
   /** Fails input requests that wait for a response on an outlet that is no longer duplex. */
   release(): void;
   /** Ends one running call with an error. Does nothing if there is no such call. */
@@ -141,11 +141,11 @@ export interface SessionChannel extends Channel {
 }
 
 /** How a message is handled where connections are not sessions. */
-export type Route =
+export type MessageRoute =
   /** Stateless: it names its revision, or it is rejected. */
-  | 'alone'
+  | 'stateless'
   /** It starts a session. */
-  | 'opening'
+  | 'initialize'
   /** Within the session that its headers name. */
   | 'session';
 
@@ -175,9 +175,9 @@ export interface SessionHost extends Host {
   connect(peer: Peer, outlet?: Outlet, key?: string): SessionChannel;
   /** Resumes a session known from elsewhere; undefined when its revision is not enabled. */
   resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): SessionChannel | undefined;
-  route(message: unknown, header: ReadHeader): Route;
+  route(message: unknown, header: ReadHeader): MessageRoute;
   /** The text of an error about a request whose body was not read. */
-  refusal(error: Error, header: ReadHeader): string;
+  errorText(error: Error, header: ReadHeader): string;
   /** Observes calls. Returns a function that stops it. */
   observe(observer: { ended(end: CallEnd): void }): () => void;
 }

@@ -133,15 +133,15 @@ function countDepth(text: string): number {
 }
 
 /** What a parsed value is. `refused` carries the id if there was a usable one. */
-export type Sorted =
+export type ClassifiedMessage =
   | { readonly kind: 'request'; readonly message: JsonRpcRequest }
   | { readonly kind: 'notification'; readonly message: JsonRpcNotification }
   | { readonly kind: 'response'; readonly message: JsonRpcResponse }
-  | { readonly kind: 'refused'; readonly error: WireError; readonly id: RequestId | undefined };
+  | { readonly kind: 'invalid'; readonly error: WireError; readonly id: RequestId | undefined };
 
 /** Classifies a parsed value that did not take the engine's fast path for a plain request. */
-export function sortMessage(value: unknown): Sorted {
-  if (!isObject(value)) return refused('a message must be a JSON object');
+export function classifyMessage(value: unknown): ClassifiedMessage {
+  if (!isObject(value)) return invalid('a message must be a JSON object');
   const { id, method, params } = value;
   // Anything that looks like a response is one, and gets no response: two sides that respond to responses never stop,
   // and an error with the id of a response would settle a request of the other side.
@@ -149,28 +149,28 @@ export function sortMessage(value: unknown): Sorted {
     return { kind: 'response', message: value as unknown as JsonRpcResponse };
   }
   const usable = isRequestId(id) ? id : undefined;
-  if (value['jsonrpc'] !== '2.0') return refused('"jsonrpc" must be "2.0"', usable);
-  if (id !== undefined && usable === undefined) return refused('"id" must be a string or an integer');
-  if (method === undefined) return refused('the message has no method, result or error', usable);
-  if (typeof method !== 'string') return refused('"method" must be a string', usable);
-  if (params !== undefined && !isObject(params)) return refused('"params" must be an object', usable);
-  if ('result' in value || 'error' in value) return refused('a request must not have a result or an error', usable);
+  if (value['jsonrpc'] !== '2.0') return invalid('"jsonrpc" must be "2.0"', usable);
+  if (id !== undefined && usable === undefined) return invalid('"id" must be a string or an integer');
+  if (method === undefined) return invalid('the message has no method, result or error', usable);
+  if (typeof method !== 'string') return invalid('"method" must be a string', usable);
+  if (params !== undefined && !isObject(params)) return invalid('"params" must be an object', usable);
+  if ('result' in value || 'error' in value) return invalid('a request must not have a result or an error', usable);
   return usable === undefined
     ? { kind: 'notification', message: value as unknown as JsonRpcNotification }
     : { kind: 'request', message: value as unknown as JsonRpcRequest };
 }
 
-function refused(why: string, id?: RequestId): Sorted {
-  return { kind: 'refused', error: wireErrors.notAMessage(why), id };
+function invalid(why: string, id?: RequestId): ClassifiedMessage {
+  return { kind: 'invalid', error: wireErrors.notAMessage(why), id };
 }
 
 /** The text of a successful response; `result` is already JSON. */
 export function resultText(id: RequestId, result: string): string {
-  return `${resultHead(id)}${result}}`;
+  return `${resultPrefix(id)}${result}}`;
 }
 
 /** The text before a result; only the closing brace follows it. */
-export function resultHead(id: RequestId): string {
+export function resultPrefix(id: RequestId): string {
   return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`;
 }
 

@@ -1,6 +1,6 @@
 // A text that is sent many times, such as a long list, with its bytes: encoding them is most of the cost of sending.
 
-export class KeptText {
+export class CachedText {
   readonly text: string;
   #bytes: Uint8Array | undefined;
 

@@ -17,7 +17,7 @@ export interface MethodRow {
   /** Returns what else is wrong with params that have the right members. */
   readonly check?: (params: Params, limits: ParamLimits) => string | undefined;
   /** The handler may send input requests to the client while it runs. */
-  readonly asks?: true;
+  readonly requestsInput?: true;
   /** The member that names the target; mirrored in a header by revisions that do so. */
   readonly nameIn?: 'name' | 'uri';
   /** The response carries caching hints on revisions that have them. */
@@ -43,7 +43,7 @@ export const methods = {
     from: 'client',
     needs: 'tools',
     params: { name: 'name', 'arguments?': 'object' },
-    asks: true,
+    requestsInput: true,
     nameIn: 'name',
   },
   listResources: {
@@ -65,7 +65,7 @@ export const methods = {
     from: 'client',
     needs: 'resources',
     params: oneUri,
-    asks: true,
+    requestsInput: true,
     nameIn: 'uri',
     cacheable: true,
   },
@@ -99,7 +99,7 @@ export const methods = {
     from: 'client',
     needs: 'prompts',
     params: { name: 'name', 'arguments?': 'strings' },
-    asks: true,
+    requestsInput: true,
     nameIn: 'name',
   },
   complete: {
@@ -123,7 +123,7 @@ export function methodRow(name: string): MethodRow | undefined {
 }
 
 /** The check for a field type, and the name of the type in messages. */
-function testOf(type: FieldType): Pick<Field, 'is' | 'words' | 'limit'> {
+function testOf(type: FieldType): Pick<ParamField, 'is' | 'typeName' | 'limit'> {
   switch (type) {
     case 'name':
       return { ...text, limit: 'maxNameLength' };
@@ -132,29 +132,29 @@ function testOf(type: FieldType): Pick<Field, 'is' | 'words' | 'limit'> {
     case 'cursor':
       return { ...text, limit: 'maxCursorLength' };
     case 'object':
-      return { is: isObject, words: 'an object' };
+      return { is: isObject, typeName: 'an object' };
     case 'strings':
       return {
         is: (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
-        words: 'an object of strings',
+        typeName: 'an object of strings',
       };
   }
 }
 
-const text = { is: (value: unknown) => typeof value === 'string', words: 'a string' };
+const text = { is: (value: unknown) => typeof value === 'string', typeName: 'a string' };
 
-interface Field {
+interface ParamField {
   readonly name: string;
   readonly optional: boolean;
   readonly is: (value: unknown) => boolean;
-  readonly words: string;
+  readonly typeName: string;
   /** The limit for the length of a string. */
   readonly limit?: keyof ParamLimits;
 }
 
-const fieldsByRow = new Map<MethodRow, readonly Field[]>();
+const fieldsByRow = new Map<MethodRow, readonly ParamField[]>();
 
-function fieldsOf(method: MethodRow): readonly Field[] {
+function fieldsOf(method: MethodRow): readonly ParamField[] {
   let fields = fieldsByRow.get(method);
   if (fields === undefined) {
     fields = Object.entries(method.params ?? {}).map(([key, type]) => ({
@@ -169,11 +169,11 @@ function fieldsOf(method: MethodRow): readonly Field[] {
 
 /** Returns what is wrong with the params of a method, or undefined when they have the right shape and length. */
 export function checkParams(method: MethodRow, params: Params | undefined, limits: ParamLimits): string | undefined {
-  for (const { name, optional, is, words, limit } of fieldsOf(method)) {
+  for (const { name, optional, is, typeName, limit } of fieldsOf(method)) {
     const value = params !== undefined && Object.hasOwn(params, name) ? params[name] : undefined;
     if (value === undefined) {
-      if (!optional) return `${JSON.stringify(name)} is required and must be ${words}`;
-    } else if (!is(value)) return `${JSON.stringify(name)} must be ${words}`;
+      if (!optional) return `${JSON.stringify(name)} is required and must be ${typeName}`;
+    } else if (!is(value)) return `${JSON.stringify(name)} must be ${typeName}`;
     else if (limit !== undefined && (value as string).length > limits[limit]) return tooLong(name, limits[limit]);
   }
   return method.check?.(params ?? {}, limits);

@@ -14,7 +14,7 @@ export interface Rules {
     /** Accept an `initialize` without protocolVersion, clientInfo or capabilities. Default true. */
     readonly lenientInitialize?: boolean;
     /** When other requests are accepted: after the response to `initialize` (default), or at `notifications/initialized`. */
-    readonly gate?: 'initialize' | 'initialized';
+    readonly requestsFrom?: 'initialize' | 'initialized';
     /** Whether `ping` is accepted before that. Default true. */
     readonly pingBeforeInit?: boolean;
     /** Additional names of `notifications/initialized`. Default `["initialized"]`. */
@@ -63,9 +63,9 @@ export interface Rules {
 }
 
 /** Rules with all defaults filled in; only what depends on the revision may be undefined. */
-export interface SettledRules {
+export interface ResolvedRules {
   readonly lenientInitialize: boolean;
-  readonly gate: 'initialize' | 'initialized';
+  readonly requestsFrom: 'initialize' | 'initialized';
   readonly pingBeforeInit: boolean;
   readonly initializedNames: ReadonlySet<string>;
   readonly batch: boolean | undefined;
@@ -85,11 +85,11 @@ export interface SettledRules {
   readonly timeoutMs: number;
 }
 
-export function settleRules(rules: Rules = {}): SettledRules {
+export function resolveRules(rules: Rules = {}): ResolvedRules {
   const { lifecycle = {}, errors = {}, tools = {}, content = {}, logging = {}, execution = {} } = rules;
   return {
     lenientInitialize: lifecycle.lenientInitialize ?? true,
-    gate: lifecycle.gate ?? 'initialize',
+    requestsFrom: lifecycle.requestsFrom ?? 'initialize',
     pingBeforeInit: lifecycle.pingBeforeInit ?? true,
     initializedNames: new Set(['notifications/initialized', ...(lifecycle.initializedAliases ?? ['initialized'])]),
     batch: rules.batch,

@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, (thing: Thing) => string>> = {
 };
 
 /** The reason of a file system error; undefined for any other error. */
-export function systemReason(error: unknown, thing: Thing): string | undefined {
+export function errnoText(error: unknown, thing: Thing): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && Object.hasOwn(reasons, code) ? reasons[code]?.(thing) : undefined;
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canGenerate } from './codegen.ts';
 import { parseSchema } from './parse.ts';
-import { loadGenerator, PlainValidator } from './plain.ts';
+import { loadGenerator, JsonSchemaValidator } from './plain.ts';
 import { SchemaError } from './schema-error.ts';
 import type { JsonSchema } from './types.ts';
 
@@ -133,8 +133,8 @@ test('closures, generated code and ajv agree on every schema and value', () => {
   fc.assert(
     fc.property(documentsWith(name), fc.array(valuesWith(name), { minLength: 4, maxLength: 12 }), (schema, values) => {
       const plan = readOrSkip(schema);
-      const closures = new PlainValidator(() => plan, Number.POSITIVE_INFINITY);
-      const generated = new PlainValidator(() => plan, 0);
+      const closures = new JsonSchemaValidator(() => plan, Number.POSITIVE_INFINITY);
+      const generated = new JsonSchemaValidator(() => plan, 0);
       const judge = ajv.compile(schema);
       generated.check(null);
       for (const item of values) {
@@ -157,8 +157,8 @@ test('closures and generated code agree on names that every object inherits', ()
   fc.assert(
     fc.property(documentsWith(name), fc.array(valuesWith(name), { minLength: 4, maxLength: 12 }), (schema, values) => {
       const plan = readOrSkip(schema);
-      const closures = new PlainValidator(() => plan, Number.POSITIVE_INFINITY);
-      const generated = new PlainValidator(() => plan, 0);
+      const closures = new JsonSchemaValidator(() => plan, Number.POSITIVE_INFINITY);
+      const generated = new JsonSchemaValidator(() => plan, 0);
       generated.check(null);
       for (const item of values) expect(generated.check(item)).toEqual(closures.check(item));
     }),

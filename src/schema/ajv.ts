@@ -2,9 +2,9 @@
 // that imports it, and only when such a schema is registered: it costs more to load than everything else here.
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { addBudget, countUses } from './ajv-budget.ts';
-import type { Dialect } from './dialects.ts';
+import type { SchemaDialect } from './dialects.ts';
 import { formats } from './formats.ts';
-import { isStackOverflow, nestedTooDeeply, show, tooMuchWork } from './issues.ts';
+import { isStackOverflow, nestedTooDeeply, show, budgetExceededIssue } from './issues.ts';
 import { limits } from './limits.ts';
 import { equals } from './measures.ts';
 import { mustBeOneOf } from './messages.ts';
@@ -12,43 +12,43 @@ import { compilePattern, newPatternBudget, type Pattern } from './patterns.ts';
 import { SchemaError } from './schema-error.ts';
 import type { Issue, JsonSchema, Validation, Validator } from './types.ts';
 import { findRepeat } from './unique-items.ts';
-import { work, workExhausted } from './work.ts';
+import { budget, budgetExceeded } from './work.ts';
 
 /** Begins to load ajv at once, so that the first validation seldom has to wait for it. */
 export class AjvValidator implements Validator {
   readonly check = undefined;
-  #judge: ValidateFunction | undefined;
+  #validate: ValidateFunction | undefined;
   readonly #ready: Promise<ValidateFunction>;
 
-  constructor(schema: JsonSchema, dialect: Dialect, where: string) {
+  constructor(schema: JsonSchema, dialect: SchemaDialect, where: string) {
     this.#ready = compileWithAjv(schema, dialect, where);
     // A failure is told to whoever validates; nobody may be waiting yet, and an unhandled rejection ends a process.
     this.#ready.then(
       (judge) => {
-        this.#judge = judge;
+        this.#validate = judge;
       },
       () => {},
     );
   }
 
   validate(value: unknown): Validation | Promise<Validation> {
-    const judge = this.#judge;
+    const judge = this.#validate;
     return judge !== undefined ? validateWith(judge, value) : this.#ready.then((late) => validateWith(late, value));
   }
 }
 
 function validateWith(judge: ValidateFunction, value: unknown): Validation {
-  work.stepsLeft = limits.maxSteps;
+  budget.stepsLeft = limits.maxSteps;
   try {
     return judge(value) ? { ok: true, value } : { ok: false, issues: (judge.errors ?? []).map(toIssue) };
   } catch (error) {
     if (isStackOverflow(error)) return { ok: false, issues: [nestedTooDeeply] };
-    if (error === workExhausted) return { ok: false, issues: [tooMuchWork] };
+    if (error === budgetExceeded) return { ok: false, issues: [budgetExceededIssue] };
     throw error;
   }
 }
 
-async function compileWithAjv(schema: JsonSchema, dialect: Dialect, where: string): Promise<ValidateFunction> {
+async function compileWithAjv(schema: JsonSchema, dialect: SchemaDialect, where: string): Promise<ValidateFunction> {
   const counted = countUses(schema, where);
   try {
     const ajv = await loadAjv(dialect);
@@ -108,7 +108,7 @@ function patternCompiler() {
   return Object.assign(compile, { code: 'compilePattern' });
 }
 
-async function loadAjv(dialect: Dialect) {
+async function loadAjv(dialect: SchemaDialect) {
   if (dialect === '2019-09') return new (await import('ajv/dist/2019.js')).Ajv2019(options());
   if (dialect === 'draft-07') return new (await import('ajv')).Ajv(options());
   return new (await import('ajv/dist/2020.js')).Ajv2020(options());

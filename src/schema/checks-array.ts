@@ -1,6 +1,6 @@
 // Checks of arrays, with their words.
 import type { Build, Check } from './check.ts';
-import type { Log } from './log.ts';
+import type { IssueCollector } from './log.ts';
 import { counted } from './messages.ts';
 import type { ArrayRules } from './plan.ts';
 import { findRepeat } from './unique-items.ts';
@@ -67,7 +67,7 @@ function checkContains(rules: NonNullable<ArrayRules['contains']>, build: Build)
   };
 }
 
-function isUnique(items: readonly unknown[], log: Log | undefined): boolean {
+function isUnique(items: readonly unknown[], log: IssueCollector | undefined): boolean {
   const repeat = findRepeat(items);
   if (repeat === undefined) return true;
   return log?.addAt(repeat[1], `must not repeat an item, but equals [${repeat[0]}]`) ?? false;

@@ -1,7 +1,7 @@
 // Checks of objects, with their words. Only own properties count, and one that is `undefined` counts as absent.
 import type { Build, Check } from './check.ts';
 import { limits } from './limits.ts';
-import { Log } from './log.ts';
+import { IssueCollector } from './log.ts';
 import { own } from './measures.ts';
 import { counted, notKnown } from './messages.ts';
 import { isAnything, type ObjectRules } from './plan.ts';
@@ -23,7 +23,7 @@ export function checkObject(rules: ObjectRules, build: Build): Check {
   };
 }
 
-type ObjectCheck = (value: object, depth: number, log: Log | undefined) => boolean;
+type ObjectCheck = (value: object, depth: number, log: IssueCollector | undefined) => boolean;
 
 function* objectChecks(rules: ObjectRules, build: Build): Iterable<ObjectCheck> {
   if (rules.members.length > 0) yield checkMembers(rules, build);
@@ -46,7 +46,7 @@ function checkMembers({ members }: ObjectRules, build: Build): ObjectCheck {
     for (let at = 0; at < names.length; at++) {
       const name = names[at] as string;
       const property = own(value, name);
-      if (property === undefined ? !required[at] : judge(checks[at], name, property, depth, log)) continue;
+      if (property === undefined ? !required[at] : checkMember(checks[at], name, property, depth, log)) continue;
       if (property === undefined) log?.addAt(name, 'is required');
       ok = false;
       if (log === undefined || log.full) return false;
@@ -56,12 +56,12 @@ function checkMembers({ members }: ObjectRules, build: Build): ObjectCheck {
 }
 
 /** Judges one property, one level down. */
-function judge(
+function checkMember(
   check: Check | undefined,
   name: string,
   property: unknown,
   depth: number,
-  log: Log | undefined,
+  log: IssueCollector | undefined,
 ): boolean {
   if (check === undefined) return true;
   if (log === undefined) return check(property, depth + 1, undefined);
@@ -91,12 +91,12 @@ function checkOthers({ known, patterns, additional }: ObjectRules, build: Build)
       for (const { pattern, check } of matchers) {
         if (!pattern.test(name)) continue;
         spokenOf = true;
-        good = judge(check, name, property, depth, log) && good;
+        good = checkMember(check, name, property, depth, log) && good;
       }
       if (!spokenOf && additional !== undefined) {
         good = additional.never
           ? (log?.addAt(name, notKnown(known)) ?? false)
-          : judge(rest, name, property, depth, log);
+          : checkMember(rest, name, property, depth, log);
       }
       if (good) continue;
       ok = false;
@@ -125,7 +125,7 @@ function checkNames(check: Check, steps: number): ObjectCheck {
     for (const name of names) {
       if (own(value, name) === undefined || check(name, depth + 1, undefined)) continue;
       if (log === undefined) return false;
-      const inner = new Log();
+      const inner = new IssueCollector();
       check(name, depth + 1, inner);
       return log.addAt(
         name,

@@ -1,7 +1,7 @@
 // Checks of numbers and strings, with their words.
 import type { Check } from './check.ts';
 import { shorten } from './issues.ts';
-import type { Log } from './log.ts';
+import type { IssueCollector } from './log.ts';
 import { hasLength, isMultiple } from './measures.ts';
 import { counted, formatNouns } from './messages.ts';
 import type { Pattern } from './patterns.ts';
@@ -35,22 +35,22 @@ export function checkString(rules: StringRules): Check {
   const { minLength: min = 0, maxLength: max = Number.POSITIVE_INFINITY, pattern, format } = rules;
   return (value, _depth, log) => {
     if (typeof value !== 'string') return true;
-    if (!hasLength(value, min, max)) return log?.add(lengthWords(value, rules)) ?? false;
-    if (pattern !== undefined && !pattern.test(value)) return log?.add(patternWords(pattern)) ?? false;
+    if (!hasLength(value, min, max)) return log?.add(lengthMessage(value, rules)) ?? false;
+    if (pattern !== undefined && !pattern.test(value)) return log?.add(patternMessage(pattern)) ?? false;
     if (format !== undefined && !format.test(value)) return addFormat(log, format.name);
     return true;
   };
 }
 
-function lengthWords(value: string, { minLength = 0, maxLength }: StringRules): string {
+function lengthMessage(value: string, { minLength = 0, maxLength }: StringRules): string {
   if (!hasLength(value, minLength, Number.POSITIVE_INFINITY)) {
     return `must have at least ${counted(minLength, 'character')}`;
   }
   return `must have at most ${counted(maxLength ?? 0, 'character')}`;
 }
 
-const patternWords = (pattern: Pattern): string => `must match the pattern ${shorten(pattern.source)}`;
+const patternMessage = (pattern: Pattern): string => `must match the pattern ${shorten(pattern.source)}`;
 
-function addFormat(log: Log | undefined, name: string): false {
+function addFormat(log: IssueCollector | undefined, name: string): false {
   return log?.add(`must be ${formatNouns.get(name) ?? `a valid ${name}`}`) ?? false;
 }

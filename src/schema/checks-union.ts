@@ -3,7 +3,7 @@
 import type { Build, Check } from './check.ts';
 import { formatIssues, shorten, show } from './issues.ts';
 import { limits } from './limits.ts';
-import { type Found, Log } from './log.ts';
+import { type RankedIssue, IssueCollector } from './log.ts';
 import { mustBe, mustBeOneOf } from './messages.ts';
 import type { Conditional } from './plan.ts';
 
@@ -11,7 +11,7 @@ import type { Conditional } from './plan.ts';
 export function checkAny(branches: readonly Check[]): Check {
   return (value, depth, log) => {
     for (const branch of branches) if (branch(value, depth, undefined)) return true;
-    return log?.adopt(explain(branches, value, depth, log.path)) ?? false;
+    return log?.addAll(explain(branches, value, depth, log.path)) ?? false;
   };
 }
 
@@ -27,7 +27,7 @@ export function checkOne(branches: readonly Check[]): Check {
       fitting = at;
     }
     if (fitting !== undefined) return true;
-    return log?.adopt(explain(branches, value, depth, log.path)) ?? false;
+    return log?.addAll(explain(branches, value, depth, log.path)) ?? false;
   };
 }
 
@@ -52,13 +52,13 @@ function explain(
   value: unknown,
   depth: number,
   livePath: readonly (string | number)[],
-): readonly Found[] {
+): readonly RankedIssue[] {
   const path = [...livePath];
   if (branches.length > limits.maxExplained) {
     return [{ path, message: `must fit one of ${branches.length} alternatives`, about: 'rule', wanted: [] }];
   }
   const findings = branches.map((branch) => {
-    const log = new Log(path);
+    const log = new IssueCollector(path);
     branch(value, depth, log);
     return log.found;
   });
@@ -71,7 +71,7 @@ function explain(
 }
 
 /** Whatever every branch complains of has to be mended in any case. */
-function sameInAll([first = [], ...others]: readonly (readonly Found[])[]): readonly Found[] | undefined {
+function sameInAll([first = [], ...others]: readonly (readonly RankedIssue[])[]): readonly RankedIssue[] | undefined {
   const texts = others.map((found) => new Set(found.map((issue) => formatIssues([issue]))));
   const same = first.filter((issue) => texts.every((set) => set.has(formatIssues([issue]))));
   return same.length > 0 ? same : undefined;
@@ -79,10 +79,10 @@ function sameInAll([first = [], ...others]: readonly (readonly Found[])[]): read
 
 /** Every branch wants another kind of value in one and the same place: name them all in one sentence. */
 function mergedKinds(
-  findings: readonly (readonly Found[])[],
+  findings: readonly (readonly RankedIssue[])[],
   { length }: readonly unknown[],
   value: unknown,
-): readonly Found[] | undefined {
+): readonly RankedIssue[] | undefined {
   const kinds = findings.map((found) => found.find((issue) => isDecisive(issue, length)));
   const place = JSON.stringify(kinds[0]?.path);
   const wanted: string[] = [];
@@ -98,9 +98,9 @@ function mergedKinds(
 
 /** The one branch that is not refused for the kind of value, nor for a property that tells the branches apart. */
 function onlyMeant(
-  findings: readonly (readonly Found[])[],
+  findings: readonly (readonly RankedIssue[])[],
   { length }: readonly unknown[],
-): readonly Found[] | undefined {
+): readonly RankedIssue[] | undefined {
   const meant = findings.filter(
     (found) => !found.some((issue) => issue.about === 'kind' && issue.path.length <= length),
   );
@@ -110,13 +110,13 @@ function onlyMeant(
 }
 
 /** The wrong kind of value here, or the wrong value in a property that tells the branches apart. */
-const isDecisive = (issue: Found, length: number): boolean =>
+const isDecisive = (issue: RankedIssue, length: number): boolean =>
   issue.path.length === length ? issue.about === 'kind' : issue.path.length === length + 1 && isTag(issue);
 
 /** A property with a fixed value, such as `"kind": "circle"`. */
-const isTag = ({ about, wanted }: Found): boolean => about === 'kind' && wanted.every((noun) => noun.startsWith('"'));
+const isTag = ({ about, wanted }: RankedIssue): boolean => about === 'kind' && wanted.every((noun) => noun.startsWith('"'));
 
-function allBranches(findings: readonly (readonly Found[])[], path: readonly (string | number)[]): readonly Found[] {
+function allBranches(findings: readonly (readonly RankedIssue[])[], path: readonly (string | number)[]): readonly RankedIssue[] {
   const texts = findings.slice(0, 5).map((found, at) => {
     const local = found.slice(0, 2).map((issue) => ({ ...issue, path: issue.path.slice(path.length) }));
     return `(${at + 1}) ${shorten(formatIssues(local), 120)}`;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { formatIssues } from './issues.ts';
 import { parseSchema } from './parse.ts';
-import { loadGenerator, PlainValidator } from './plain.ts';
+import { loadGenerator, JsonSchemaValidator } from './plain.ts';
 import type { JsonSchema } from './types.ts';
 
 await loadGenerator();
@@ -12,8 +12,8 @@ const good = '';
 /** What both back ends say, as one line; empty when the value is good. */
 function judge(schema: JsonSchema, value: unknown): string {
   const { plan } = parseSchema(schema, 'test');
-  const exact = new PlainValidator(() => plan, Number.POSITIVE_INFINITY).check(value);
-  const generated = new PlainValidator(() => plan, 0);
+  const exact = new JsonSchemaValidator(() => plan, Number.POSITIVE_INFINITY).check(value);
+  const generated = new JsonSchemaValidator(() => plan, 0);
   generated.check(undefined);
   expect(generated.check(value)).toEqual(exact);
   return formatIssues(exact ?? []);
@@ -294,7 +294,7 @@ test('what follows a wrong type is left unsaid', () => {
 });
 
 test('no more than ten issues are reported', () => {
-  const issues = new PlainValidator(() => parseSchema({ items: { type: 'string' } }, 'test').plan).check(
+  const issues = new JsonSchemaValidator(() => parseSchema({ items: { type: 'string' } }, 'test').plan).check(
     new Array(5000).fill(1),
   );
   expect(issues).toHaveLength(10);

@@ -11,7 +11,7 @@ import { equals } from './measures.ts';
 import { mustBe, mustBeOneOf, nameTypes } from './messages.ts';
 import { anyType, isAnything, type Plan, type Ref, typeBits } from './plan.ts';
 import { stepsOf } from './weight.ts';
-import { depthReached, spend } from './work.ts';
+import { depthExceeded, spend } from './work.ts';
 
 /** The check for a plan and everything it refers to. */
 export function buildCheck(root: Plan): Check {
@@ -28,7 +28,7 @@ export function buildCheck(root: Plan): Check {
     if (target === undefined || isAnything(target)) return () => true;
     // Built at first use, which also ends the recursion of a schema that contains itself.
     return (value, depth, log) => {
-      if (depth > limits.maxValueDepth) throw depthReached;
+      if (depth > limits.maxValueDepth) throw depthExceeded;
       spend(stepsOf(target));
       let check = targets.get(target);
       if (check === undefined) targets.set(target, (check = build(target)));

@@ -4,7 +4,7 @@ import { type ArrayRules, isAnything, type ObjectRules, type Plan } from './plan
 import { stepsOf } from './weight.ts';
 
 /** What writes the code around a container and inside it. */
-export interface Writer {
+export interface CodeWriter {
   /** A name that no other variable has. */
   name(prefix: string): string;
   /** Something the code refers to but does not contain. */
@@ -16,7 +16,7 @@ export interface Writer {
 }
 
 /** Statements for an array in the variable `v`. */
-export function generateArray(writer: Writer, rules: ArrayRules, v: string, level: number): string {
+export function generateArray(writer: CodeWriter, rules: ArrayRules, v: string, level: number): string {
   const { minItems, maxItems, unique, prefix, rest, contains } = rules;
   let code = '';
   if (minItems !== undefined) code += `if(${v}.length<${minItems})return false;`;
@@ -44,7 +44,7 @@ export function generateArray(writer: Writer, rules: ArrayRules, v: string, leve
 }
 
 /** Statements for an object, never an array or null, in the variable `v`. */
-export function generateObject(writer: Writer, rules: ObjectRules, v: string, level: number): string {
+export function generateObject(writer: CodeWriter, rules: ObjectRules, v: string, level: number): string {
   // A prototype of its own (a class instance, an own `__proto__`) makes plain reads unsafe: leave it to the closures.
   let code = `if(${v}.__proto__!==plain){work.doubtful=true;return false;}`;
   const closed = rules.additional?.never === true && rules.patterns.length === 0;
@@ -81,13 +81,13 @@ export function generateObject(writer: Writer, rules: ObjectRules, v: string, le
 }
 
 /** `additionalProperties: false`: counting is enough unless the counts differ. */
-function closedStatements(writer: Writer, { known }: ObjectRules, v: string, present: string): string {
+function closedStatements(writer: CodeWriter, { known }: ObjectRules, v: string, present: string): string {
   const [n, k] = [writer.name('n'), writer.name('k')];
   const search = eachName(v, k, `if(!${writer.constant(known)}.has(${k}))return false;`, limits.stepsPerName);
   return `let ${n}=0;for(const ${k} in ${v})${n}++;${spendStatement(`${n}*${limits.stepsPerName}`)}if(${n}!==${present}){${search}}`;
 }
 
-function othersStatements(writer: Writer, rules: ObjectRules, v: string, level: number): string {
+function othersStatements(writer: CodeWriter, rules: ObjectRules, v: string, level: number): string {
   const { known, patterns, additional } = rules;
   const [k, x, spokenOf] = [writer.name('k'), writer.name('x'), writer.name('s')];
   let body = `const ${x}=${v}[${k}];let ${spokenOf}=${writer.constant(known)}.has(${k});`;

@@ -1,22 +1,22 @@
 // Runs a plan as generated code: several times faster than closures on small arguments, for schemas that are used
 // often. It only says yes or no. "Yes" is certain; "no" and doubt are looked at again by the closures, which explain.
 // Of the schema only names, literals and numbers enter the text, always as JSON; everything else is passed by reference.
-import { generateArray, generateObject, spendStatement, type Writer } from './codegen-containers.ts';
+import { generateArray, generateObject, spendStatement, type CodeWriter } from './codegen-containers.ts';
 import { limits } from './limits.ts';
 import { equals, hasLength, isMultiple } from './measures.ts';
 import { anyType, isAnything, type NumberRules, type Plan, type StringRules, typeBits } from './plan.ts';
 import { findRepeat } from './unique-items.ts';
 import { stepsOf } from './weight.ts';
-import { depthReached, work, workExhausted } from './work.ts';
+import { depthExceeded, budget, budgetExceeded } from './work.ts';
 
 /** The generated function: whether a value `depth` levels down fits, unless `work.doubtful` is set afterwards. */
 export type Test = (value: unknown, depth: number) => boolean;
 
 /** Names the generated code can use. */
 const tools = {
-  work,
-  depthReached,
-  workExhausted,
+  budget,
+  depthExceeded,
+  budgetExceeded,
   hasLength,
   isMultiple,
   findRepeat,
@@ -57,7 +57,7 @@ return ${entry};`;
   return new Function('tools', 'constants', source)(tools, generator.constants) as Test;
 }
 
-class Generator implements Writer {
+class Generator implements CodeWriter {
   readonly functions: string[] = [];
   readonly constants: unknown[] = [];
   readonly #targets = new Map<Plan, string>();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { compileSchema, formatIssues, SchemaError } from './index.ts';
-import { judgeAtOnce } from './judging.ts';
+import { loadEagerly } from './judging.ts';
 import type { JsonSchema, SchemaInput } from './types.ts';
 
-judgeAtOnce();
+loadEagerly();
 
 const input = { direction: 'input', where: 'tool "t" input' } as const;
 const anywhere = { ...input, root: 'any' } as const;

@@ -1,7 +1,7 @@
 // `compileSchema`: sorts what a user handed in, and finds at registration whatever would fail later.
-import { DeferredValidator } from './deferred.ts';
-import { isEvident } from './evident.ts';
-import { judges } from './judges.ts';
+import { LazyValidator } from './deferred.ts';
+import { isTrivialSchema } from './evident.ts';
+import { eagerValidator } from './judges.ts';
 import { limits } from './limits.ts';
 import { parseSchema } from './parse.ts';
 import type { Plan } from './plan.ts';
@@ -18,34 +18,34 @@ export function compileSchema(schema: SchemaInput, options: CompileOptions): Com
     return { json, validator: new StandardValidator(schema) };
   }
   if (isPair(schema)) return { json: atRoot(schema.json, options), validator: new StandardValidator(schema.schema) };
-  refuseOthers(schema, options.where);
+  assertSchema(schema, options.where);
   const json = atRoot(schema, options);
   return { json, validator: plainValidator(json, options.where) };
 }
 
 function plainValidator(json: JsonSchema, where: string): Validator {
-  const parsed = isEvident(json) ? undefined : parseSchema(json, where);
-  const beyond = parsed?.beyond;
+  const parsed = isTrivialSchema(json) ? undefined : parseSchema(json, where);
+  const beyond = parsed?.needsAjv;
   if (beyond !== undefined) {
     if ((parsed?.count ?? 0) > limits.maxAjvSubschemas) throw tooLargeForAjv(where);
-    return new DeferredValidator(async () => {
+    return new LazyValidator(async () => {
       const { AjvValidator } = await import('./ajv.ts');
       return new AjvValidator(json, beyond, where);
     });
   }
-  const read = (): Plan => parsed?.plan ?? readLate(json, where);
-  const make = (): Validator | undefined => judges.plain && new judges.plain(read);
+  const read = (): Plan => parsed?.plan ?? lazyPlan(json, where);
+  const make = (): Validator | undefined => eagerValidator.plain && new eagerValidator.plain(read);
   const makeLate = async (): Promise<Validator> => {
-    (await import('./judging.ts')).judgeAtOnce();
+    (await import('./judging.ts')).loadEagerly();
     return make() as Validator;
   };
-  return make() ?? new DeferredValidator(() => make() ?? makeLate());
+  return make() ?? new LazyValidator(() => make() ?? makeLate());
 }
 
 /** Reads what was evident when it was registered, and may have been changed since. */
-function readLate(json: JsonSchema, where: string): Plan {
-  const { plan, beyond } = parseSchema(json, where);
-  if (beyond === undefined) return plan;
+function lazyPlan(json: JsonSchema, where: string): Plan {
+  const { plan, needsAjv } = parseSchema(json, where);
+  if (needsAjv === undefined) return plan;
   // A plan would let pass what such keywords forbid.
   throw new SchemaError(`${where}: the schema was changed after it was registered. Register it as it is to be.`);
 }
@@ -59,7 +59,7 @@ function isPair(schema: unknown): schema is SchemaPair {
 }
 
 /** Plain JavaScript can hand in anything; say what was meant rather than fail on it later. */
-function refuseOthers(schema: unknown, where: string): void {
+function assertSchema(schema: unknown, where: string): void {
   if (!isObject(schema)) {
     throw new SchemaError(
       `${where}: a schema is a Standard Schema (zod, Valibot, ArkType …) or a JSON Schema object, ` +

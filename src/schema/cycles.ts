@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts';
 import { SchemaError } from './schema-error.ts';
 
 /** Throws when any of these plans can reach itself while looking at one and the same value. */
-export function refuseLoops(plans: Iterable<Plan>, where: string): void {
+export function assertNoLoops(plans: Iterable<Plan>, where: string): void {
   const done = new Set<Plan>();
   const open = new Set<Plan>();
   for (const start of plans) {

@@ -1,6 +1,6 @@
 // Without judging.ts: what a server does that has not been called yet.
 import { expect, test } from 'vitest';
-import { DeferredValidator } from './deferred.ts';
+import { LazyValidator } from './deferred.ts';
 import { compileSchema, SchemaError } from './index.ts';
 
 const options = { direction: 'input', where: 'test' } as const;
@@ -32,7 +32,7 @@ test('a schema that was changed to say what is only judged by a library lets not
 
 test('what could not be loaded for one value is tried again for the next', async () => {
   let tries = 0;
-  const validator = new DeferredValidator(async () => {
+  const validator = new LazyValidator(async () => {
     if (++tries === 1) throw new Error('no such file');
     return compileSchema({ type: 'object' }, options).validator;
   });

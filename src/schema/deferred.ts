@@ -1,7 +1,7 @@
 // A validator that is made when its first value arrives: a start, and a server that is only listed, do not pay for it.
 import type { Validation, Validator } from './types.ts';
 
-export class DeferredValidator implements Validator {
+export class LazyValidator implements Validator {
   check: Validator['check'];
   readonly #make: () => Validator | Promise<Validator>;
   #made: Validator | Promise<Validator> | undefined;

@@ -4,9 +4,9 @@ import { SchemaError } from './schema-error.ts';
 import type { JsonSchema } from './types.ts';
 
 /** The dialects we tell apart; draft-06 is draft-07 without `if`. */
-export type Dialect = '2020-12' | '2019-09' | 'draft-07';
+export type SchemaDialect = '2020-12' | '2019-09' | 'draft-07';
 
-const dialects: ReadonlyMap<string, Dialect> = new Map([
+const dialects: ReadonlyMap<string, SchemaDialect> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
   ['json-schema.org/draft/2019-09/schema', '2019-09'],
   ['json-schema.org/draft-07/schema', 'draft-07'],
@@ -14,7 +14,7 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
 ]);
 
 /** The dialect named by `$schema`; 2020-12 where none is named, as MCP has it. */
-export function readDialect(root: JsonSchema, where: string): Dialect {
+export function readDialect(root: JsonSchema, where: string): SchemaDialect {
   const named = root['$schema'];
   if (named === undefined) return '2020-12';
   const dialect = typeof named === 'string' ? dialectAt(named) : undefined;
@@ -26,6 +26,6 @@ export function readDialect(root: JsonSchema, where: string): Dialect {
 }
 
 /** The dialect whose meta-schema has this address. */
-export function dialectAt(address: string): Dialect | undefined {
+export function dialectAt(address: string): SchemaDialect | undefined {
   return dialects.get(address.replace(/^https?:\/\//, '').replace(/#$/, ''));
 }

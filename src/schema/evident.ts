@@ -12,7 +12,7 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && (value a
 const isBound = Number.isFinite;
 
 /** What the value of a keyword must look like for there to be nothing to say about it. */
-const sound: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+const validKeywords: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['type', (value) => typeof value === 'string' && Object.hasOwn(typeBits, value)],
   ['title', anything],
   ['description', anything],
@@ -30,7 +30,7 @@ const sound: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 ]);
 
 /** True only for a schema that can be read without an error and needs nothing a plan can not say. */
-export function isEvident(schema: unknown): boolean {
+export function isTrivialSchema(schema: unknown): boolean {
   let left = maxSubschemas;
   const look = (part: unknown, depth: number): boolean => {
     if (typeof part === 'boolean') return true;
@@ -44,7 +44,7 @@ export function isEvident(schema: unknown): boolean {
         if (!isObject(value) || !Object.values(value).every((each) => look(each, depth + 1))) return false;
       } else if (keyword === 'items' || keyword === 'additionalProperties') {
         if (!look(value, depth + 1)) return false;
-      } else if (sound.get(keyword)?.(value) !== true) return false;
+      } else if (validKeywords.get(keyword)?.(value) !== true) return false;
     }
     return true;
   };

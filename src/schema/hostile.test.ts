@@ -1,14 +1,14 @@
 // Schemas and values made to take long: each is rejected, or decided, in a moment. Both back ends and ajv.
 import { describe, expect, test } from 'vitest';
 import { compileSchema } from './compile.ts';
-import { judgeAtOnce } from './judging.ts';
+import { loadEagerly } from './judging.ts';
 import { limits } from './limits.ts';
 import { parseSchema } from './parse.ts';
-import { loadGenerator, PlainValidator } from './plain.ts';
+import { loadGenerator, JsonSchemaValidator } from './plain.ts';
 import { SchemaError } from './schema-error.ts';
 import type { JsonSchema, Validation } from './types.ts';
 
-judgeAtOnce();
+loadEagerly();
 await loadGenerator();
 
 /** Of the processor, with room for a slow one: without the limits these take minutes, or never end. */
@@ -119,7 +119,7 @@ describe.each(Object.entries(attacks))('%s', (_name, [schema, value]) => {
     ['generated code', 0],
   ])('are validated by %s in a bounded time', async (_backEnd, generateAfter) => {
     const { plan } = await timed(() => parseSchema(schema, 'test'));
-    const validator = new PlainValidator(() => plan, generateAfter);
+    const validator = new JsonSchemaValidator(() => plan, generateAfter);
     await timed(() => validator.check(null));
     const issues = await timed(() => validator.check(value));
     expect(issues?.length ?? 0).toBeLessThanOrEqual(limits.maxIssues);

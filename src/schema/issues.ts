@@ -41,7 +41,7 @@ export function show(value: unknown): string {
 export const nestedTooDeeply: Issue = Object.freeze({ path: Object.freeze([]), message: 'is nested too deeply' });
 
 /** The answer to a value that would take too long to judge. */
-export const tooMuchWork: Issue = Object.freeze({
+export const budgetExceededIssue: Issue = Object.freeze({
   path: Object.freeze([]),
   message: 'is too large to be checked against this schema',
 });

@@ -3,4 +3,4 @@ import type { Plan } from './plan.ts';
 import type { Validator } from './types.ts';
 
 /** Filled by judging.ts. */
-export const judges: { plain: (new (read: () => Plan) => Validator) | undefined } = { plain: undefined };
+export const eagerValidator: { plain: (new (read: () => Plan) => Validator) | undefined } = { plain: undefined };

@@ -24,11 +24,11 @@ const members: Record<keyof typeof groups, string> = {
   beyond: 'unevaluatedProperties unevaluatedItems $dynamicRef $recursiveRef',
 };
 
-let groupsByWord: ReadonlyMap<string, number> | undefined;
+let groupsByKeyword: ReadonlyMap<string, number> | undefined;
 
 /** The group of each keyword; annotations and unknown words have none. Made when the first schema is read. */
 export function groupsOfKeywords(): ReadonlyMap<string, number> {
-  return (groupsByWord ??= new Map(
+  return (groupsByKeyword ??= new Map(
     Object.entries(members).flatMap(([group, words]) =>
       words.split(' ').map((word): [string, number] => [word, groups[group as keyof typeof groups]]),
     ),

@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 import type { Issue } from './types.ts';
 
 /** An issue with what is needed to weigh the branches of a union against each other. */
-export interface Found extends Issue {
+export interface RankedIssue extends Issue {
   /** `kind` says that this is another sort of value altogether (`type`, `enum`, `const`), `rule` everything else. */
   readonly about: 'kind' | 'rule';
   /** What would have been right, as nouns: `['a string', '"auto"']`. Only for `kind`. */
@@ -11,9 +11,9 @@ export interface Found extends Issue {
 }
 
 /** Collects issues. Checks push the step they take into the value and pop it when they are back. */
-export class Log {
+export class IssueCollector {
   readonly path: (string | number)[];
-  readonly found: Found[] = [];
+  readonly found: RankedIssue[] = [];
 
   constructor(path: readonly (string | number)[] = []) {
     this.path = [...path];
@@ -40,12 +40,12 @@ export class Log {
   }
 
   /** Takes over what another log found. */
-  adopt(found: readonly Found[]): false {
+  addAll(found: readonly RankedIssue[]): false {
     for (const issue of found) this.#note(issue);
     return false;
   }
 
-  #note(issue: Found): false {
+  #note(issue: RankedIssue): false {
     if (!this.full) this.found.push(issue);
     return false;
   }

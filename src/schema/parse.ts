@@ -1,7 +1,7 @@
 // Reads a plain JSON Schema into a plan, once, at registration: whatever is wrong with a schema is found here. Knows
 // 2020-12 and the older spellings of the same things. The keywords themselves are in keywords.ts and rules.ts.
-import { refuseLoops } from './cycles.ts';
-import { type Dialect, dialectAt, readDialect } from './dialects.ts';
+import { assertNoLoops } from './cycles.ts';
+import { type SchemaDialect, dialectAt, readDialect } from './dialects.ts';
 import { shorten, show } from './issues.ts';
 import {
   type Fail,
@@ -16,25 +16,25 @@ import {
 import { limits } from './limits.ts';
 import { newPatternBudget, type Pattern } from './patterns.ts';
 import { anyType, type Conditional, isAnything, type Plan, type Ref } from './plan.ts';
-import { isObject, References, type Resource, resourceOf } from './refs.ts';
-import { type Reader, readArrayRules, readNumberRules, readObjectRules, readStringRules } from './rules.ts';
+import { isObject, References, type SchemaResource, resourceOf } from './refs.ts';
+import { type SubschemaReader, readArrayRules, readNumberRules, readObjectRules, readStringRules } from './rules.ts';
 import { SchemaError } from './schema-error.ts';
 import type { JsonSchema } from './types.ts';
 
 /** A schema that has been read. */
-export interface Parsed {
+export interface ParsedSchema {
   readonly plan: Plan;
   /** Set when the schema uses what a plan cannot say; then ajv, in this dialect, must judge values. */
-  readonly beyond: Dialect | undefined;
+  readonly needsAjv: SchemaDialect | undefined;
   /** How many subschemas were read. */
   readonly count: number;
 }
 
 /** Reads a schema and everything it refers to, or throws a `SchemaError`. */
-export function parseSchema(schema: JsonSchema, where: string): Parsed {
+export function parseSchema(schema: JsonSchema, where: string): ParsedSchema {
   const parser = new Parser(schema, where);
   const plan = parser.parse(schema);
-  return { plan, beyond: parser.beyond, count: parser.count };
+  return { plan, needsAjv: parser.needsAjv, count: parser.count };
 }
 
 const blank = {
@@ -58,23 +58,23 @@ const nothing: Plan = { ...blank, never: true, source: false };
 /** `not: true` forbids everything, `contains: true` asks for an item, `if: true` picks `then`. */
 const meansSomethingWhenTrue: ReadonlySet<string> = new Set(['not', 'contains', 'if']);
 
-interface Pending {
+interface PendingRef {
   readonly ref: Ref;
   readonly text: string;
-  readonly from: Resource;
+  readonly from: SchemaResource;
   /** Where it stands, for messages: names may be long, so they are only put together when they are needed. */
   readonly path: () => string;
 }
 
-class Parser implements Reader {
-  beyond: Dialect | undefined;
+class Parser implements SubschemaReader {
+  needsAjv: SchemaDialect | undefined;
   readonly #where: string;
-  readonly #dialect: Dialect;
+  readonly #dialect: SchemaDialect;
   readonly #references: References;
-  readonly #pending: Pending[] = [];
+  readonly #pending: PendingRef[] = [];
   /** What has been read already, so that a reference to it ends there. */
   readonly #plans = new Map<unknown, Plan>();
-  #resource: Resource;
+  #resource: SchemaResource;
   /** Where we are: a start (the root, or the reference that led here) and the steps from there. */
   #start = '#';
   #steps: (string | number)[] = [];
@@ -94,16 +94,16 @@ class Parser implements Reader {
     if (this.#pending.length === 0) return plan;
     // Targets are read one after the other, not inside each other: a long chain of references needs no stack.
     for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) this.#bind(next);
-    refuseLoops(this.#plans.values(), this.#where);
+    assertNoLoops(this.#plans.values(), this.#where);
     return plan;
   }
 
-  #bind({ ref, text, from, path }: Pending): void {
+  #bind({ ref, text, from, path }: PendingRef): void {
     const place = this.#references.resolve(text, from);
     if (place === undefined) {
       if (dialectAt(text) !== this.#dialect) this.#unresolved(text, path);
       // The meta-schema of its own dialect: ajv has it built in.
-      this.beyond = this.#dialect;
+      this.needsAjv = this.#dialect;
       ref.target = anything;
       return;
     }
@@ -130,8 +130,8 @@ class Parser implements Reader {
       const got = show(schema);
       throw new SchemaError(`${this.#where}: a schema must be an object or a boolean, but ${this.#at()} is ${got}.`);
     }
-    if (++this.#depth > limits.maxSchemaDepth) this.#refuse(`more than ${limits.maxSchemaDepth} levels`);
-    if (++this.count > limits.maxSubschemas) this.#refuse(`more than ${limits.maxSubschemas} subschemas`);
+    if (++this.#depth > limits.maxSchemaDepth) this.#fail(`more than ${limits.maxSchemaDepth} levels`);
+    if (++this.count > limits.maxSubschemas) this.#fail(`more than ${limits.maxSubschemas} subschemas`);
     const around = this.#resource;
     if (schema['$id'] !== undefined && this.count > 1) this.#resource = resourceOf(schema, around);
     const plan = this.#readObject(schema);
@@ -149,7 +149,7 @@ class Parser implements Reader {
     let spoken = 0;
     const groupOf = groupsOfKeywords();
     for (const keyword of Object.keys(schema)) spoken |= groupOf.get(keyword) ?? 0;
-    if ((spoken & groups.beyond) !== 0) this.beyond ??= this.#dialect;
+    if ((spoken & groups.beyond) !== 0) this.needsAjv ??= this.#dialect;
     const combines = (spoken & groups.combination) !== 0;
     return {
       never: false,
@@ -217,7 +217,7 @@ class Parser implements Reader {
     throw new SchemaError(`${this.#where}: "${keyword}" at ${this.#at()} ${problem}.`);
   };
 
-  #refuse(what: string): never {
+  #fail(what: string): never {
     throw new SchemaError(`${this.#where}: the schema has ${what}, or contains itself. Simplify it, or use "$ref".`);
   }
 

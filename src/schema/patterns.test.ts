@@ -6,10 +6,10 @@ import { backtrack, TooManySteps } from './pattern/backtracking-matcher.fixture.
 import { LinearMatcher } from './pattern/linear-matcher.ts';
 import { parsePattern, type Syntax, UnsupportedPattern } from './pattern/syntax.ts';
 import { compilePattern } from './patterns.ts';
-import { work, workExhausted } from './work.ts';
+import { budget, budgetExceeded } from './work.ts';
 
 beforeEach(() => {
-  work.stepsLeft = limits.maxSteps;
+  budget.stepsLeft = limits.maxSteps;
 });
 
 /** Patterns as text: small parts over few characters, so that they often match and often fail late. */
@@ -92,7 +92,7 @@ describe.each([true, false])('with Unicode mode %s', (unicode) => {
           const expected = expectedFor(syntax, value);
           if (expected === undefined) continue;
           found[`${expected}`]++;
-          work.stepsLeft = limits.maxSteps;
+          budget.stepsLeft = limits.maxSteps;
           const what = `/${source}/ on ${JSON.stringify(value)}`;
           expect(matcher.test(value), what).toBe(expected);
           // V8 also looks between the halves of a surrogate pair, which ECMA-262 (RegExpBuiltinExec) does not.
@@ -175,7 +175,7 @@ describe('patterns on which RegExp takes too long', () => {
     const before = process.cpuUsage();
     // Every character meets nearly all of 5,000 states, and leads to a set of them that was not met before.
     const many = compilePattern('^(?:.*x){0,1000}(?:(?:a|b)(?:.*x)?){0,200}$');
-    expect(() => many.test(`${text}!\n`)).toThrow(workExhausted);
+    expect(() => many.test(`${text}!\n`)).toThrow(budgetExceeded);
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000);
   });
 });

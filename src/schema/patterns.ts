@@ -5,7 +5,7 @@ import { limits } from './limits.ts';
 import { boundSteps, type StepBound } from './pattern/backtracking.ts';
 import { countMatcherStates, LinearMatcher, maxLooks } from './pattern/linear-matcher.ts';
 import { parsePattern, type Syntax, UnsupportedPattern } from './pattern/syntax.ts';
-import { spend, workExhausted } from './work.ts';
+import { spend, budgetExceeded } from './work.ts';
 
 /** A pattern ready for use. */
 export interface Pattern {
@@ -61,7 +61,7 @@ function requireStates(syntax: Syntax, budget: PatternBudget): void {
 
 function linearMatcher(syntax: Syntax): LinearMatcher {
   // The text is too long for RegExp, and the pattern too large for the other matcher.
-  if (syntax.looks.length > maxLooks || countMatcherStates(syntax) > limits.maxPatternStates) throw workExhausted;
+  if (syntax.looks.length > maxLooks || countMatcherStates(syntax) > limits.maxPatternStates) throw budgetExceeded;
   return new LinearMatcher(syntax);
 }
 

@@ -1,17 +1,17 @@
 // What a hostile value can do to a validator: nothing.
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseSchema } from './parse.ts';
-import { loadGenerator, PlainValidator } from './plain.ts';
+import { loadGenerator, JsonSchemaValidator } from './plain.ts';
 import type { JsonSchema } from './types.ts';
 
 await loadGenerator();
 
 /** One validator on closures, one on generated code. */
-function both(schema: JsonSchema): PlainValidator[] {
+function both(schema: JsonSchema): JsonSchemaValidator[] {
   const { plan } = parseSchema(schema, 'test');
-  const generated = new PlainValidator(() => plan, 0);
+  const generated = new JsonSchemaValidator(() => plan, 0);
   generated.check(undefined);
-  return [new PlainValidator(() => plan, Number.POSITIVE_INFINITY), generated];
+  return [new JsonSchemaValidator(() => plan, Number.POSITIVE_INFINITY), generated];
 }
 
 const tooDeep = [{ path: [], message: 'is nested too deeply' }];
@@ -95,7 +95,7 @@ test('where code must not be generated closures do all the work', async () => {
   vi.stubGlobal('Function', function refuse() {
     throw new EvalError('Code generation from strings disallowed for this context');
   });
-  const { PlainValidator: Fresh } = await import('./plain.ts');
+  const { JsonSchemaValidator: Fresh } = await import('./plain.ts');
   const { canGenerate } = await import('./codegen.ts');
   const validator = new Fresh(() => parseSchema({ properties: { a: { type: 'string' } } }, 'test').plan, 0);
   expect(canGenerate()).toBe(false);

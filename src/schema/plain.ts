@@ -3,12 +3,12 @@
 import type { Check } from './check.ts';
 import { buildCheck } from './closures.ts';
 import type { Test } from './codegen.ts';
-import { isStackOverflow, nestedTooDeeply, tooMuchWork } from './issues.ts';
+import { isStackOverflow, nestedTooDeeply, budgetExceededIssue } from './issues.ts';
 import { limits } from './limits.ts';
-import { Log } from './log.ts';
+import { IssueCollector } from './log.ts';
 import type { Plan } from './plan.ts';
 import type { Issue, Validation, Validator } from './types.ts';
-import { depthReached, work, workExhausted } from './work.ts';
+import { depthExceeded, budget, budgetExceeded } from './work.ts';
 
 /** How often a schema is used before code is generated for it. */
 const callsUntilGenerated = 200;
@@ -26,7 +26,7 @@ export function loadGenerator(): Promise<void> {
 }
 
 /** Judges by a plan. Nothing is read or built before the first value arrives. */
-export class PlainValidator implements Validator {
+export class JsonSchemaValidator implements Validator {
   readonly #read: () => Plan;
   #plan: Plan | undefined;
   #exact: Check | undefined;
@@ -41,19 +41,19 @@ export class PlainValidator implements Validator {
 
   readonly check = (value: unknown): readonly Issue[] | undefined => {
     try {
-      work.stepsLeft = limits.maxSteps;
+      budget.stepsLeft = limits.maxSteps;
       if (this.#generated !== undefined) {
-        if (this.#generated(value, 0) && !work.doubtful) return undefined;
-        work.doubtful = false;
+        if (this.#generated(value, 0) && !budget.uncertain) return undefined;
+        budget.uncertain = false;
       } else {
         if (--this.#callsLeft < 0) this.#generate();
         if (this.#closures()(value, 0, undefined)) return undefined;
       }
       return this.#explain(value);
     } catch (error) {
-      work.doubtful = false;
-      if (error === depthReached || isStackOverflow(error)) return [nestedTooDeeply];
-      if (error === workExhausted) return [tooMuchWork];
+      budget.uncertain = false;
+      if (error === depthExceeded || isStackOverflow(error)) return [nestedTooDeeply];
+      if (error === budgetExceeded) return [budgetExceededIssue];
       throw error;
     }
   };
@@ -64,8 +64,8 @@ export class PlainValidator implements Validator {
   }
 
   #explain(value: unknown): readonly Issue[] | undefined {
-    work.stepsLeft = limits.maxSteps;
-    const log = new Log();
+    budget.stepsLeft = limits.maxSteps;
+    const log = new IssueCollector();
     return this.#closures()(value, 0, log) ? undefined : log.issues();
   }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { compileSchema, formatIssues } from './index.ts';
-import { judgeAtOnce } from './judging.ts';
+import { loadEagerly } from './judging.ts';
 import type { JsonSchema } from './types.ts';
 
-judgeAtOnce();
+loadEagerly();
 
 const options = { direction: 'input', root: 'any', where: 'test' } as const;
 

@@ -4,15 +4,15 @@ import { limits } from './limits.ts';
 import type { JsonSchema } from './types.ts';
 
 /** A schema document or an embedded one: where `#` points, and the address relative references start from. */
-export interface Resource {
+export interface SchemaResource {
   readonly root: JsonSchema;
   readonly uri: string;
 }
 
 /** The subschema a reference leads to. */
-export interface Place {
+export interface ResolvedRef {
   readonly schema: unknown;
-  readonly resource: Resource;
+  readonly resource: SchemaResource;
 }
 
 /** Keywords that hold a schema, a list of schemas, or a map of schemas. */
@@ -22,20 +22,20 @@ const holdsList = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const holdsMap = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 
 /** A schema without `$id` gets this address: relative references need some base, and it can name no real place. */
-const nowhere = 'schema:///';
+const baseUri = 'schema:///';
 
 /** Resolves the references of one schema document. The index of anchors and ids is made only if one is used. */
 export class References {
-  readonly main: Resource;
-  #resources: Map<string, Resource> | undefined;
-  #anchors: Map<JsonSchema, Map<string, Place>> | undefined;
+  readonly main: SchemaResource;
+  #resources: Map<string, SchemaResource> | undefined;
+  #anchors: Map<JsonSchema, Map<string, ResolvedRef>> | undefined;
 
   constructor(root: JsonSchema) {
-    this.main = resourceOf(root, { root, uri: nowhere });
+    this.main = resourceOf(root, { root, uri: baseUri });
   }
 
   /** `undefined` when the reference leads nowhere or outside. */
-  resolve(ref: string, from: Resource): Place | undefined {
+  resolve(ref: string, from: SchemaResource): ResolvedRef | undefined {
     const hash = ref.indexOf('#');
     const fragment = hash === -1 ? '' : decode(ref.slice(hash + 1));
     const resource = hash === 0 ? from : this.#resource(hash === -1 ? ref : ref.slice(0, hash), from);
@@ -46,7 +46,7 @@ export class References {
     return this.#anchors?.get(resource.root)?.get(fragment);
   }
 
-  #resource(address: string, from: Resource): Resource | undefined {
+  #resource(address: string, from: SchemaResource): SchemaResource | undefined {
     const uri = join(address, from.uri);
     if (uri === undefined) return undefined;
     this.#index();
@@ -58,7 +58,7 @@ export class References {
     this.#resources = new Map([[this.main.uri, this.main]]);
     this.#anchors = new Map();
     const { root } = this.main;
-    const open: (Place & { readonly depth: number })[] = [{ schema: root, resource: this.main, depth: 0 }];
+    const open: (ResolvedRef & { readonly depth: number })[] = [{ schema: root, resource: this.main, depth: 0 }];
     let left: number = limits.maxSubschemas;
     for (let next = open.pop(); next !== undefined && left > 0; next = open.pop()) {
       const { schema, depth } = next;
@@ -72,23 +72,23 @@ export class References {
     }
   }
 
-  #noteAnchors(schema: JsonSchema, resource: Resource): void {
+  #noteAnchors(schema: JsonSchema, resource: SchemaResource): void {
     const { $anchor, $dynamicAnchor, $id } = schema;
     // Draft-07 wrote an anchor as an `$id` that is only a fragment.
     const oldStyle = typeof $id === 'string' && $id.startsWith('#') ? $id.slice(1) : undefined;
     for (const name of [$anchor, $dynamicAnchor, oldStyle]) {
       if (typeof name !== 'string') continue;
-      const anchors = this.#anchors?.get(resource.root) ?? new Map<string, Place>();
+      const anchors = this.#anchors?.get(resource.root) ?? new Map<string, ResolvedRef>();
       this.#anchors?.set(resource.root, anchors.set(name, { schema, resource }));
     }
   }
 }
 
 /** What was found out before: thousands of references may lead through the same few schemas. */
-const resources = new WeakMap<JsonSchema, { id: string; around: Resource; resource: Resource }>();
+const resources = new WeakMap<JsonSchema, { id: string; around: SchemaResource; resource: SchemaResource }>();
 
 /** The resource a subschema belongs to: a new one if it has an `$id` of its own, else the one around it. */
-export function resourceOf(schema: JsonSchema, around: Resource): Resource {
+export function resourceOf(schema: JsonSchema, around: SchemaResource): SchemaResource {
   const id = schema['$id'];
   if (typeof id !== 'string' || id.startsWith('#') || id.length > limits.maxIdLength) return around;
   const known = resources.get(schema);
@@ -99,7 +99,7 @@ export function resourceOf(schema: JsonSchema, around: Resource): Resource {
   return resource;
 }
 
-function followPointer(pointer: string, start: Resource): Place | undefined {
+function followPointer(pointer: string, start: SchemaResource): ResolvedRef | undefined {
   let schema: unknown = start.root;
   let resource = start;
   for (const token of pointer.slice(1).split('/')) {

@@ -8,7 +8,7 @@ import type { ArrayRules, Member, NumberRules, ObjectRules, Plan, StringRules } 
 import type { JsonSchema } from './types.ts';
 
 /** How rules reach the subschemas under their keywords. */
-export interface Reader {
+export interface SubschemaReader {
   readonly fail: Fail;
   /** The schema under a keyword, `undefined` also when it lets everything pass. */
   child(schema: JsonSchema, keyword: string): Plan | undefined;
@@ -19,7 +19,7 @@ export interface Reader {
 }
 
 /** `minimum` and its kin. */
-export function readNumberRules(schema: JsonSchema, { fail }: Reader): NumberRules | undefined {
+export function readNumberRules(schema: JsonSchema, { fail }: SubschemaReader): NumberRules | undefined {
   const minimum = readNumber(schema, 'minimum', fail);
   const maximum = readNumber(schema, 'maximum', fail);
   const exclusiveMinimum = readNumber(schema, 'exclusiveMinimum', fail);
@@ -31,7 +31,7 @@ export function readNumberRules(schema: JsonSchema, { fail }: Reader): NumberRul
 }
 
 /** `minLength`, `maxLength`, `pattern`, `format`. */
-export function readStringRules(schema: JsonSchema, reader: Reader): StringRules | undefined {
+export function readStringRules(schema: JsonSchema, reader: SubschemaReader): StringRules | undefined {
   const { fail } = reader;
   const minLength = readCount(schema, 'minLength', fail);
   const maxLength = readCount(schema, 'maxLength', fail);
@@ -46,7 +46,7 @@ export function readStringRules(schema: JsonSchema, reader: Reader): StringRules
 }
 
 /** `items` in all its spellings, `contains`, `uniqueItems`, `minItems`, `maxItems`. */
-export function readArrayRules(schema: JsonSchema, reader: Reader): ArrayRules | undefined {
+export function readArrayRules(schema: JsonSchema, reader: SubschemaReader): ArrayRules | undefined {
   const { fail } = reader;
   const minItems = readCount(schema, 'minItems', fail);
   const maxItems = readCount(schema, 'maxItems', fail);
@@ -65,7 +65,7 @@ export function readArrayRules(schema: JsonSchema, reader: Reader): ArrayRules |
 }
 
 /** `properties` and everything else that speaks of objects. */
-export function readObjectRules(schema: JsonSchema, reader: Reader): ObjectRules | undefined {
+export function readObjectRules(schema: JsonSchema, reader: SubschemaReader): ObjectRules | undefined {
   const { fail } = reader;
   const properties = reader.map(schema, 'properties');
   const required = new Set(readNames(schema['required'], 'required', fail));
@@ -95,7 +95,7 @@ export function readObjectRules(schema: JsonSchema, reader: Reader): ObjectRules
   };
 }
 
-function readDependencies(schema: JsonSchema, reader: Reader) {
+function readDependencies(schema: JsonSchema, reader: SubschemaReader) {
   const dependentRequired = readMap(schema, 'dependentRequired', reader.fail).map(([name, needs]) => {
     return { name, needs: readNames(needs, 'dependentRequired', reader.fail) };
   });

@@ -37,15 +37,15 @@ export class StandardValidator implements Validator {
   validate(value: unknown): Validation | Promise<Validation> {
     try {
       const result = this.#props.validate(value);
-      return result instanceof Promise ? result.then(toValidation, refuseOverflow) : toValidation(result);
+      return result instanceof Promise ? result.then(toValidation, assertNoOverflow) : toValidation(result);
     } catch (error) {
-      return refuseOverflow(error);
+      return assertNoOverflow(error);
     }
   }
 }
 
 /** Libraries recurse over recursive schemas without a bound; a hostile value must not look like our failure. */
-function refuseOverflow(error: unknown): Validation {
+function assertNoOverflow(error: unknown): Validation {
   if (isStackOverflow(error)) return { ok: false, issues: [nestedTooDeeply] };
   throw error;
 }

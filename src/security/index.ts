@@ -45,7 +45,7 @@ export {
   type ScopeRule,
   type TokenEntry,
   type TokenOptions,
-  type Verdict,
+  type AuthenticationResult,
 } from './auth/index.ts';
 // Files: access below configured roots only.
 export {
@@ -119,7 +119,7 @@ export {
   PolicyError,
   type PolicyGuard,
   policySchema,
-  type Question,
+  type PolicyQuery,
 } from './policy/index.ts';
 // Redaction: values for logs, with secrets replaced by name and by shape.
 export { createRedactor, type Redactor, type RedactorOptions } from './redact.ts';

@@ -5,9 +5,9 @@ import type { RequestInfo } from '../engine/ports.ts';
 const reasons = new WeakMap<RequestInfo, string>();
 
 /** Records that a guard denied a request although its response is a result. */
-export function markRefused(request: RequestInfo, why: string): void {
+export function markDenied(request: RequestInfo, why: string): void {
   reasons.set(request, why);
 }
 
 /** Why a guard denied a request; undefined if none did. */
-export const refusalOf = (request: RequestInfo): string | undefined => reasons.get(request);
+export const denialReason = (request: RequestInfo): string | undefined => reasons.get(request);

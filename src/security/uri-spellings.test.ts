@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { spellingsOf } from './uri-spellings.ts';
+import { variantsOf } from './uri-spellings.ts';
 
 test.each(['note://1', 'file:///srv/data/a.txt', 'server://counter', 'https://example.org/a/b', 'urn:uuid:123'])(
   '%s has one variant',
   (uri) => {
-    expect(spellingsOf(uri)).toEqual([uri]);
+    expect(variantsOf(uri)).toEqual([uri]);
   },
 );
 
@@ -23,16 +23,16 @@ test.each([
   ['note://A/../../secret', 'note://a/secret'],
   ['file:///caf\u0065\u0301', 'file:///caf\u00e9'],
 ])('%s may be understood as %s', (uri, other) => {
-  expect(spellingsOf(uri)).toContain(other);
-  expect(spellingsOf(uri)[0]).toBe(uri);
+  expect(variantsOf(uri)).toContain(other);
+  expect(variantsOf(uri)[0]).toBe(uri);
 });
 
 test('what is not a URI, or not UTF-8, is not changed', () => {
-  expect(spellingsOf('no uri at all')).toEqual(['no uri at all']);
-  expect(spellingsOf('x:%ff%zz')).toContain('x:%ff%zz');
+  expect(variantsOf('no uri at all')).toEqual(['no uri at all']);
+  expect(variantsOf('x:%ff%zz')).toContain('x:%ff%zz');
 });
 
 test('a megabyte of dot segments is normalized in one pass', () => {
-  expect(spellingsOf(`file:///${'../'.repeat(300_000)}etc`)).toContain('file:///etc');
-  expect(spellingsOf(`file:///${'%25'.repeat(300_000)}`).length).toBeLessThan(10);
+  expect(variantsOf(`file:///${'../'.repeat(300_000)}etc`)).toContain('file:///etc');
+  expect(variantsOf(`file:///${'%25'.repeat(300_000)}`).length).toBeLessThan(10);
 });

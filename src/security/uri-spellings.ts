@@ -9,13 +9,13 @@ const maxRounds = 3;
 const plain = /^[a-z][a-z0-9+.-]*:(?!.*(?:[%\\?#]|\/\.{0,2}(?:\/|$)|[^\x20-\x7e]))/;
 
 /** All variants, the given one first. Most URIs have only one. */
-export function spellingsOf(uri: string): readonly string[] {
+export function variantsOf(uri: string): readonly string[] {
   if (plain.test(uri.replace('://', ':'))) return [uri];
   const spellings = new Set<string>();
   let text = uri;
   for (let round = 0; round <= maxRounds; round++) {
     spellings.add(text);
-    spellings.add(withoutDetours(text));
+    spellings.add(normalizeDots(text));
     const decoded = decode(text);
     if (decoded === text) break;
     text = decoded;
@@ -35,7 +35,7 @@ function decode(text: string): string {
 }
 
 /** Lower-case scheme and host, no query and fragment, no `.`, `..` and empty names. */
-function withoutDetours(text: string): string {
+function normalizeDots(text: string): string {
   const parts = /^([A-Za-z][A-Za-z0-9+.-]*):(\/\/[^/\\?#]*)?([^?#]*)/.exec(text.normalize('NFC'));
   if (parts === null) return text;
   const [, scheme = '', authority = '', path = ''] = parts;

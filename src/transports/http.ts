@@ -16,7 +16,7 @@ export type {
   EndpointOptions,
   ExtraRoute,
   HttpOptions,
-  RouteAnswer,
+  RouteResponse,
 } from './http/options.ts';
 export type { HttpServer } from './http/serve.ts';
 

@@ -32,10 +32,10 @@ export interface InMemoryConnection extends AsyncIterable<unknown> {
  * const answer = await connection.receive();
  */
 export function connectInMemory(host: Host, options: InMemoryOptions = {}): InMemoryConnection {
-  return new Connection(host, options);
+  return new MemoryConnection(host, options);
 }
 
-class Connection implements InMemoryConnection {
+class MemoryConnection implements InMemoryConnection {
   readonly #channel: Channel;
   readonly #logger: Logger;
   readonly #onText: ((text: string) => void) | undefined;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clueBytes, findClue } from './line-clue.ts';
+import { idSearchBytes, findRejectedLineId } from './line-clue.ts';
 
 function clueOf(line: string) {
   const bytes = Buffer.from(line);
-  return findClue(bytes.toString('latin1', 0, clueBytes), bytes.subarray(-clueBytes).toString('latin1'));
+  return findRejectedLineId(bytes.toString('latin1', 0, idSearchBytes), bytes.subarray(-idSearchBytes).toString('latin1'));
 }
 
 const huge = 'x'.repeat(10_000);
@@ -43,7 +43,7 @@ test('what can not be an id is left out', () => {
 });
 
 test('any line, JSON or not, is looked at without failing, and the id of a valid one is never another', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string(), (head, tail) => void findClue(head, tail)));
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string(), (head, tail) => void findRejectedLineId(head, tail)));
   const id = fc.oneof(fc.maxSafeInteger(), fc.string());
   fc.assert(
     fc.property(

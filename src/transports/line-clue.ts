@@ -2,10 +2,10 @@
 // fixed number of bytes. Not a parser; what it can not tell it leaves out.
 
 /** How much of each end of a refused line is looked at. */
-export const clueBytes = 1024;
+export const idSearchBytes = 1024;
 
 /** What could be told about a refused line. */
-export interface LineClue {
+export interface RejectedLineId {
   readonly id?: string | number;
   /** The line was an answer to a request of ours: its id is not one the peer waits for. */
   readonly answer: boolean;
@@ -17,7 +17,7 @@ export interface LineClue {
  * Most clients write the id before the large part, the official TypeScript client writes it last. At the end of
  * a valid line `,"id":1}` can only be a member of the outermost object, so both places are safe to read.
  */
-export function findClue(head: string, tail: string): LineClue {
+export function findRejectedLineId(head: string, tail: string): RejectedLineId {
   const members = scanMembers(head);
   const answer = members.answer;
   const id = members.id ?? idAtEnd(tail);

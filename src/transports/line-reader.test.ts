@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import type { LineClue } from './line-clue.ts';
-import { LineReader, type LineRefusal } from './line-reader.ts';
+import type { RejectedLineId } from './line-clue.ts';
+import { LineReader, type LineRejection } from './line-reader.ts';
 
-type Event = { line: string } | { refused: LineRefusal; clue: LineClue } | 'end';
+type Event = { line: string } | { refused: LineRejection; clue: RejectedLineId } | 'end';
 
 function collect(chunks: Iterable<Uint8Array | string>, maxBytes?: number, end = true): Event[] {
   const events: Event[] = [];
   const reader = new LineReader(
     {
       onLine: (line) => events.push({ line }),
-      onRefused: (refused, clue) => events.push({ refused, clue }),
+      onRejected: (refused, clue) => events.push({ refused, clue }),
       onEnd: () => events.push('end'),
     },
     maxBytes,
@@ -74,7 +74,7 @@ test('a stream read with pauses anywhere gives the same lines in the same order'
             events.push({ line });
             maybePause();
           },
-          onRefused: (refused, clue) => {
+          onRejected: (refused, clue) => {
             events.push({ refused, clue });
             maybePause();
           },
@@ -175,7 +175,7 @@ test('a line of 32 MiB is put together without copying its bytes again and again
   const grow = vi.spyOn(Buffer, 'allocUnsafeSlow');
   const join = vi.spyOn(Buffer, 'concat');
   let length = 0;
-  const reader = new LineReader({ onLine: (line) => (length = line.length), onRefused: () => {} });
+  const reader = new LineReader({ onLine: (line) => (length = line.length), onRejected: () => {} });
   const chunk = Buffer.alloc(64 * 1024, 'x');
   for (let n = 0; n < 512; n++) reader.push(chunk);
   reader.push(Buffer.from('\n'));
@@ -188,7 +188,7 @@ test('a line of 32 MiB is put together without copying its bytes again and again
 test('a line of a million one-byte chunks takes no more memory than its bytes', () => {
   const byte = Buffer.from('x');
   let length = 0;
-  const reader = new LineReader({ onLine: (line) => (length = line.length), onRefused: () => {} });
+  const reader = new LineReader({ onLine: (line) => (length = line.length), onRejected: () => {} });
   const before = process.memoryUsage();
   for (let at = 0; at < 1_000_000; at++) reader.push(byte);
   const after = process.memoryUsage();
@@ -204,7 +204,7 @@ test('a closed reader hands out nothing more', () => {
       seen.push(line);
       reader.close();
     },
-    onRefused: () => {},
+    onRejected: () => {},
     onEnd: () => seen.push('end'),
   });
   reader.push(Buffer.from('1\n2\n3\n'));
@@ -221,7 +221,7 @@ test('lines pushed from inside a listener keep their order', () => {
       seen.push(line);
       if (line === '1') reader.push(Buffer.from('4\n'));
     },
-    onRefused: () => {},
+    onRejected: () => {},
   });
   reader.push(Buffer.from('1\n2\n3\n'));
   expect(seen).toEqual(['1', '2', '3', '4']);

@@ -1,18 +1,18 @@
 // Bytes to lines: one UTF-8 JSON-RPC message per line, whatever the chunks look like. Knows sizes and encoding,
 // nothing of JSON beyond the clue it hands out with a line it refuses (line-clue.ts).
 
-import { clueBytes, findClue, type LineClue } from './line-clue.ts';
+import { idSearchBytes, findRejectedLineId, type RejectedLineId } from './line-clue.ts';
 
 // Not imported: an import of a built-in wraps all of its exports, which a start would pay for.
 const { isAscii, isUtf8 } = process.getBuiltinModule('node:buffer');
 
 /** Why a line never became a message. */
-export type LineRefusal = 'too-large' | 'not-utf8';
+export type LineRejection = 'too-large' | 'not-utf8';
 
 /** Who gets the lines. Called in the order of the bytes, exactly once per line that is not blank. */
 export interface LineListener {
   onLine(text: string): void;
-  onRefused(reason: LineRefusal, clue: LineClue): void;
+  onRejected(reason: LineRejection, clue: RejectedLineId): void;
   /** After `end()`, when the last line has been handed out. */
   onEnd?(): void;
 }
@@ -23,7 +23,7 @@ export const defaultMaxMessageBytes = 64 * 1024 * 1024;
 const newline = 0x0a;
 const byteOrderMark = 0xfeff;
 /** A buffer that grew beyond this for one huge line is let go after it. */
-const keptBytes = 1024 * 1024;
+const maxReusedBytes = 1024 * 1024;
 const noBytes = Buffer.alloc(0);
 
 /**
@@ -200,7 +200,7 @@ export class LineReader {
   #keep(bytes: Buffer): void {
     if (bytes.length === 0) return;
     if (this.#discarding) {
-      if (this.#head.length < clueBytes) this.#head = firstBytes(this.#head, bytes);
+      if (this.#head.length < idSearchBytes) this.#head = firstBytes(this.#head, bytes);
       this.#tail = lastBytes(this.#tail, bytes);
       return;
     }
@@ -227,10 +227,10 @@ export class LineReader {
     const first = !this.#started;
     this.#started = true;
     if (this.#discarding) {
-      const clue = findClue(this.#head.toString('latin1'), this.#tail.toString('latin1'));
+      const clue = findRejectedLineId(this.#head.toString('latin1'), this.#tail.toString('latin1'));
       this.#discarding = false;
       this.#head = this.#tail = noBytes;
-      this.#listener.onRefused('too-large', clue);
+      this.#listener.onRejected('too-large', clue);
       return;
     }
     if (this.#length === 0) return;
@@ -238,8 +238,8 @@ export class LineReader {
     this.#length = 0;
     const ascii = isAscii(bytes);
     if (!ascii && !isUtf8(bytes)) {
-      const head = bytes.toString('latin1', 0, clueBytes);
-      this.#listener.onRefused('not-utf8', findClue(head, bytes.subarray(-clueBytes).toString('latin1')));
+      const head = bytes.toString('latin1', 0, idSearchBytes);
+      this.#listener.onRejected('not-utf8', findRejectedLineId(head, bytes.subarray(-idSearchBytes).toString('latin1')));
       return;
     }
     let line = bytes.toString(ascii ? 'latin1' : 'utf8');
@@ -251,16 +251,16 @@ export class LineReader {
   }
 
   #release(): void {
-    if (this.#buffer.length > keptBytes) this.#buffer = noBytes;
+    if (this.#buffer.length > maxReusedBytes) this.#buffer = noBytes;
   }
 }
 
 // Both are copies, so that the pieces themselves do not stay in memory for their ends.
 
 function firstBytes(before: Buffer, after: Buffer): Buffer {
-  return Buffer.concat([before.subarray(0, clueBytes), after.subarray(0, clueBytes)]).subarray(0, clueBytes);
+  return Buffer.concat([before.subarray(0, idSearchBytes), after.subarray(0, idSearchBytes)]).subarray(0, idSearchBytes);
 }
 
 function lastBytes(before: Buffer, after: Buffer): Buffer {
-  return Buffer.concat([before.subarray(-clueBytes), after.subarray(-clueBytes)]).subarray(-clueBytes);
+  return Buffer.concat([before.subarray(-idSearchBytes), after.subarray(-idSearchBytes)]).subarray(-idSearchBytes);
 }

@@ -21,7 +21,7 @@ export function formatJson(record: LogRecord): string {
   line['time'] = time.toISOString();
   line['level'] = level;
   if (name !== undefined) line['logger'] = name;
-  line['message'] = wash(message);
+  line['message'] = redactField(message);
   for (const [key, value] of Object.entries(plainFields(record))) line[key in line ? `${key}_` : key] = value;
   return `${JSON.stringify(line)}\n`;
 }
@@ -32,7 +32,7 @@ export function formatText(record: LogRecord, color: boolean): string {
   const label = level.toUpperCase().padEnd(7);
   let line = `${time.toISOString()} ${color ? `${colors[level]}${label}\x1b[0m` : label} `;
   if (name !== undefined) line += `[${printable(name)}] `;
-  line += printable(wash(message));
+  line += printable(redactField(message));
   let stacks = '';
   for (const [key, value] of Object.entries(plainFields(record))) {
     line += ` ${printable(key)}=${showValue(value)}`;
@@ -86,7 +86,7 @@ const secretKey =
   /passw|passphrase|secret|token(?!s$|count|usage)|api-?key|private-?key|authorization|cookie|credential|signature|session-?id|request-?state/i;
 
 /** Bounded, and without the credentials a header line may carry. */
-function wash(text: string): string {
+function redactField(text: string): string {
   return clip(text).replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 [redacted]');
 }
 
@@ -120,7 +120,7 @@ function plainObject(source: object, depth: number, budget: Budget): Record<stri
 }
 
 function plain(value: unknown, depth: number, budget: Budget): unknown {
-  if (typeof value === 'string') return wash(value);
+  if (typeof value === 'string') return redactField(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -145,10 +145,10 @@ function plainError(error: Error, depth: number, budget: Budget): Record<string,
   const { cause } = error;
   return {
     name: String(error.name),
-    message: wash(String(error.message)),
+    message: redactField(String(error.message)),
     ...plainObject(error, depth, budget),
     ...(cause === undefined ? {} : { cause: plain(cause, depth + 1, budget) }),
-    ...(budget.stacks ? { stack: wash(String(error.stack)) } : {}),
+    ...(budget.stacks ? { stack: redactField(String(error.stack)) } : {}),
   };
 }
 

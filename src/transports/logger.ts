@@ -86,7 +86,7 @@ const levelAliases = new Map<string, LogLevel | 'off'>([
   ['silent', 'off'],
 ]);
 
-interface Shared {
+interface SharedLoggerState {
   readonly sink: LogSink;
   readonly format: (record: LogRecord) => string;
   readonly threshold: number;
@@ -95,10 +95,10 @@ interface Shared {
 }
 
 class LeveledLogger implements StreamLogger {
-  readonly #shared: Shared;
+  readonly #shared: SharedLoggerState;
   readonly #fields: LogFields;
 
-  constructor(shared: Shared, fields: LogFields) {
+  constructor(shared: SharedLoggerState, fields: LogFields) {
     this.#shared = shared;
     this.#fields = fields;
   }

@@ -30,7 +30,7 @@ export function receive(channel: Channel, message: unknown, logger: Logger, inbo
 /** Answers what never became a message. False when it was lost. */
 export function refuse(channel: Channel, error: Error, id: RequestId | undefined, logger: Logger): boolean {
   try {
-    channel.refuse(error, id);
+    channel.reject(error, id);
     return true;
   } catch (cause) {
     logger.error('an error could not be answered', { error: cause });
@@ -51,7 +51,7 @@ function answerFailure(
   if (id === undefined && outlet === undefined) return false;
   const error = new WireError('internal', 'Internal error', { cause, http: { status: 500 } });
   try {
-    channel.refuse(error, id, inbound);
+    channel.reject(error, id, inbound);
     return true;
   } catch (again) {
     logger.error('an error could not be answered', { error: again });

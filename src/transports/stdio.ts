@@ -138,7 +138,7 @@ function ownTheProcess(
     onSignal(signal, count) {
       if (count > 1) process.exit(signalExitCodes[signal]);
       logger.info(`${signal}: stopping`);
-      connection.hurry(hurryMs);
+      connection.shortenGrace(hurryMs);
       void connection.stop();
     },
     onOrphaned() {

@@ -166,7 +166,7 @@ test('an ending that is hurried gives up on open calls', async () => {
   const { input, server, channel } = serve({ graceMs: 60_000 });
   input.end(request(1, 'never'));
   for (let turn = 0; turn < 5; turn++) await nextTurn();
-  server.hurry(1);
+  server.shortenGrace(1);
   expect(await server.closed).toBe('end-of-input');
   expect(channel.closed).toBe(true);
 });

@@ -4,10 +4,10 @@
 import type { Readable, Writable } from 'node:stream';
 import { wireErrors } from '../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
-import type { KeptText } from '../protocol/kept-text.ts';
+import type { CachedText } from '../protocol/kept-text.ts';
 import { type Logger, silentLogger } from '../protocol/log.ts';
-import { clueBytes, findClue, type LineClue } from './line-clue.ts';
-import { defaultMaxMessageBytes, LineReader, type LineRefusal } from './line-reader.ts';
+import { idSearchBytes, findRejectedLineId, type RejectedLineId } from './line-clue.ts';
+import { defaultMaxMessageBytes, LineReader, type LineRejection } from './line-reader.ts';
 import { defaultPauseBytes, LineWriter } from './line-writer.ts';
 import { receive, receiveText, refuse } from './receive.ts';
 
@@ -38,7 +38,7 @@ export interface StreamServer {
   /** Reads no more, lets open calls finish within the grace period, then ends. */
   stop(): Promise<void>;
   /** Gives an ending that is already under way at most this long. */
-  hurry(withinMs: number): void;
+  shortenGrace(withinMs: number): void;
   /** Ends at once: open calls are aborted, nothing more is written. */
   close(): void;
 }
@@ -60,10 +60,10 @@ export function serveStream(
   peer: Peer = { transport: 'stdio' },
   options: StreamOptions = {},
 ): StreamServer {
-  return new Connection(host, input, output, peer, options);
+  return new StreamConnection(host, input, output, peer, options);
 }
 
-class Connection implements StreamServer, Outlet {
+class StreamConnection implements StreamServer, Outlet {
   readonly closed: Promise<StreamEnd>;
   readonly #resolveClosed: (end: StreamEnd) => void;
   readonly #input: Readable;
@@ -93,7 +93,7 @@ class Connection implements StreamServer, Outlet {
     this.#reader = new LineReader(
       {
         onLine: (text) => receiveText(this.#channel, text, this.#logger),
-        onRefused: (reason, clue) => this.#refuse(reason, clue),
+        onRejected: (reason, clue) => this.#reject(reason, clue),
         onEnd: () => void this.#end('end-of-input'),
       },
       this.#maxMessageBytes,
@@ -126,7 +126,7 @@ class Connection implements StreamServer, Outlet {
     else this.#writer.write(unreadText(text));
   }
 
-  endKept(head: string, kept: KeptText, tail: string): void {
+  endCached(head: string, kept: CachedText, tail: string): void {
     if (this.#hasRoomFor(kept.bytes.length)) this.#writer.writeBytes(head, kept.bytes, tail);
     else this.#writer.write(unreadText(head));
   }
@@ -142,7 +142,7 @@ class Connection implements StreamServer, Outlet {
     await this.closed;
   }
 
-  hurry(withinMs: number): void {
+  shortenGrace(withinMs: number): void {
     if (this.#ending !== undefined) setTimeout(() => this.#giveUp(), withinMs).unref();
   }
 
@@ -200,7 +200,7 @@ class Connection implements StreamServer, Outlet {
     this.#reader.end();
   };
 
-  #refuse(reason: LineRefusal, clue: LineClue): void {
+  #reject(reason: LineRejection, clue: RejectedLineId): void {
     const error =
       reason === 'too-large' ? wireErrors.tooLarge(this.#maxMessageBytes) : wireErrors.parse('the line is not UTF-8');
     if (clue.answer && clue.id !== undefined) {
@@ -235,7 +235,7 @@ class Connection implements StreamServer, Outlet {
 
 /** What is said instead of an answer that can not be kept because too many others wait to be read. */
 function unreadText(answer: string): string {
-  const { id = null } = findClue(answer.slice(0, clueBytes), '');
+  const { id = null } = findRejectedLineId(answer.slice(0, idSearchBytes), '');
   const error = { code: -32603, message: 'Too many answers wait to be read; read them, then ask again' };
   return JSON.stringify({ jsonrpc: '2.0', id, error });
 }

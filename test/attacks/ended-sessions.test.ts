@@ -97,7 +97,7 @@ const stores: Readonly<Record<string, () => Promise<ExpiringStore | undefined>>>
   'in memory': async () => undefined,
   'in the data folder': async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mooring-ended-'));
-    const data = await openDataFolder(folder, { pollMs: 0, copyAfterMs: 0 });
+    const data = await openDataFolder(folder, { pollMs: 0, backupAfterMs: 0 });
     closers.push(
       () => rmSync(folder, { recursive: true, force: true }),
       () => data.close(),

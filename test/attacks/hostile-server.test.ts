@@ -6,7 +6,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { connect, createAuthorizer, VerdictCache } from '../../src/client/index.ts';
+import { connect, createAuthorizer, EraCache } from '../../src/client/index.ts';
 import { useHome } from '../cli/program.ts';
 import { marked, newMark, until } from '../client/nasty/processes.ts';
 
@@ -114,7 +114,7 @@ describe.each(Object.entries(silent))('a server that %s', (_name, start) => {
     const { url } = await start();
     const began = performance.now();
     const authorizer = createAuthorizer({ server: url, redirector: false });
-    const connecting = connect(url, { connectTimeoutMs: 700, verdicts: new VerdictCache(), authorizer });
+    const connecting = connect(url, { connectTimeoutMs: 700, eraCache: new EraCache(), authorizer });
     await expect(connecting).rejects.toMatchObject({ code: 'connect-timeout' });
     expect(performance.now() - began).toBeLessThan(700 + slackMs / 2);
   });
@@ -123,7 +123,7 @@ describe.each(Object.entries(silent))('a server that %s', (_name, start) => {
     const { url, visited } = await start();
     const stop = new AbortController();
     const authorizer = createAuthorizer({ server: url, redirector: false });
-    const connecting = connect(url, { signal: stop.signal, verdicts: new VerdictCache(), authorizer });
+    const connecting = connect(url, { signal: stop.signal, eraCache: new EraCache(), authorizer });
     await visited;
     const began = performance.now();
     stop.abort();

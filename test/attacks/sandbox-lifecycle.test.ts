@@ -60,25 +60,25 @@ describe.skipIf(!available)('what is refused before anything is started', () => 
     'an option outside the list of its program: %s',
     async (option) => {
       await expect((await open()).run({ program: 'find', args: ['.', option] })).rejects.toEqual(
-        code('argument-refused'),
+        code('argument-not-allowed'),
       );
     },
   );
 
   test('an argument with a NUL character', async () => {
-    await expect((await open()).run({ program: 'cat', args: ['a\0b'] })).rejects.toEqual(code('argument-refused'));
+    await expect((await open()).run({ program: 'cat', args: ['a\0b'] })).rejects.toEqual(code('argument-not-allowed'));
   });
 
   test('more arguments than the limit', async () => {
     const args = Array.from({ length: 100 }, () => 'x'.repeat(1_000));
-    await expect((await open()).run({ program: 'cat', args })).rejects.toEqual(code('argument-refused'));
+    await expect((await open()).run({ program: 'cat', args })).rejects.toEqual(code('argument-not-allowed'));
   });
 
   test.each(['PATH', 'HOME', 'LD_PRELOAD', 'BASH_ENV', 'A=B', '__proto__'])(
     'a variable that no request may set: %s',
     async (name) => {
       const env = Object.fromEntries([[name, 'x']]);
-      await expect((await open()).run({ program: 'cat', env })).rejects.toEqual(code('variable-refused'));
+      await expect((await open()).run({ program: 'cat', env })).rejects.toEqual(code('variable-not-allowed'));
     },
   );
 
@@ -95,16 +95,16 @@ describe.skipIf(!available)('what is refused before anything is started', () => 
       `${host.work}\0`,
     ];
     for (const cwd of spellings) {
-      await expect(sandbox.run({ program: 'cat', cwd })).rejects.toEqual(code('directory-refused'));
+      await expect(sandbox.run({ program: 'cat', cwd })).rejects.toEqual(code('directory-not-allowed'));
     }
   });
 
   test('a policy that would bind the system or its parents', async () => {
     for (const path of ['/', '/proc', '/proc/self', '/sys', '/dev/shm', '/etc', '/usr', '/usr/lib', '/run']) {
-      await expect(open({ writable: [path], readOnly: [] })).rejects.toEqual(code('directory-refused'));
+      await expect(open({ writable: [path], readOnly: [] })).rejects.toEqual(code('directory-not-allowed'));
     }
     for (const path of ['/', '/proc', '/sys', '/dev', '/etc']) {
-      await expect(open({ writable: [], readOnly: [path] })).rejects.toEqual(code('directory-refused'));
+      await expect(open({ writable: [], readOnly: [path] })).rejects.toEqual(code('directory-not-allowed'));
     }
   });
 

@@ -68,8 +68,8 @@ async function byCode<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof ClientError && error.said?.code !== undefined) {
-      throw Object.assign(new Error(error.message), { code: error.said.code });
+    if (error instanceof ClientError && error.serverError?.code !== undefined) {
+      throw Object.assign(new Error(error.message), { code: error.serverError.code });
     }
     throw error;
   }

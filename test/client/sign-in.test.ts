@@ -1,7 +1,7 @@
 // A server that wants a sign-in, and a person who takes their time over it.
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { type Authorizer, type ConnectOptions, connect, VerdictCache } from '../../src/client/index.ts';
+import { type Authorizer, type ConnectOptions, connect, EraCache } from '../../src/client/index.ts';
 import { type Manners, type NastyServer, startNasty } from './nasty/http-server.ts';
 
 let server: NastyServer;
@@ -39,7 +39,7 @@ const impatient = { connectTimeoutMs: 1_500, timeoutMs: 1_500 };
 const asked = (person: Person): Promise<unknown> => once(person.asked, 'asked');
 const options = (person: Person): ConnectOptions => ({
   authorizer: person,
-  verdicts: new VerdictCache(),
+  eraCache: new EraCache(),
   revision: 'handshake',
 });
 

@@ -1,6 +1,6 @@
 // An origin without a path: where nobody is there, the usual path of the same origin is looked at.
 import { afterEach, expect, test } from 'vitest';
-import { type ClientError, type ConnectOptions, connect, VerdictCache } from '../../src/client/index.ts';
+import { type ClientError, type ConnectOptions, connect, EraCache } from '../../src/client/index.ts';
 import { type Manners, type NastyServer, startNasty } from './nasty/http-server.ts';
 
 let server: NastyServer;
@@ -32,14 +32,14 @@ test.each([404, 405])(
   'a server at /mcp is found when its origin answers %i, and at once the next time',
   async (status) => {
     const origin = await start('/mcp', status);
-    const verdicts = new VerdictCache();
-    const client = await connect(origin, { verdicts });
+    const eraCache = new EraCache();
+    const client = await connect(origin, { eraCache });
     expect((await client.listTools()).length).toBeGreaterThan(0);
     await client.close();
     expect(paths[0]).toBe('POST /');
 
     paths = [];
-    const again = await connect(origin, { verdicts });
+    const again = await connect(origin, { eraCache });
     await again.close();
     expect(new Set(paths.map((each) => each.split(' ')[1]))).toEqual(new Set(['/mcp']));
   },
@@ -51,7 +51,7 @@ test('a web page at the root does not hide the server', async () => {
     else response.writeHead(404).end('Cannot POST /');
     return true;
   });
-  const client = await connect(origin, { verdicts: new VerdictCache() });
+  const client = await connect(origin, { eraCache: new EraCache() });
   expect(client.transport).toBe('http');
   await client.close();
 });
@@ -63,10 +63,10 @@ test('a root that refuses in words of JSON-RPC does not hide the server, one tha
       return true;
     };
   };
-  const client = await connect(await start('/mcp', refuse(-32000)), { verdicts: new VerdictCache() });
+  const client = await connect(await start('/mcp', refuse(-32000)), { eraCache: new EraCache() });
   await client.close();
   await server.close();
-  expect(await failure(await start('/mcp', refuse(-32601)), { verdicts: new VerdictCache() })).toMatchObject({
+  expect(await failure(await start('/mcp', refuse(-32601)), { eraCache: new EraCache() })).toMatchObject({
     code: 'not-mcp',
   });
   expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
@@ -74,41 +74,41 @@ test('a root that refuses in words of JSON-RPC does not hide the server, one tha
 
 test('a server at the root is left alone', async () => {
   const origin = await start('/', 200);
-  const client = await connect(origin, { verdicts: new VerdictCache() });
+  const client = await connect(origin, { eraCache: new EraCache() });
   await client.close();
   expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
 });
 
 test('what was tried at both places is told, and nothing beyond them is tried', async () => {
   const origin = await start(undefined, 404);
-  const verdicts = new VerdictCache();
-  const error = await failure(origin, { verdicts });
+  const eraCache = new EraCache();
+  const error = await failure(origin, { eraCache });
   expect(error).toMatchObject({ code: 'not-mcp' });
   expect(error.message).toMatch(/tried .*; initialize \(2025-11-25\): .*; initialize at \/mcp \(2025-11-25\): /);
   expect(new Set(paths.map((each) => each.split(' ')[1]))).toEqual(new Set(['/', '/mcp']));
   expect(paths.length).toBeLessThanOrEqual(6);
-  expect(verdicts.get(`${origin}/`)).toBeUndefined();
+  expect(eraCache.get(`${origin}/`)).toBeUndefined();
 });
 
 test.each([401, 403, 500])('a root that answers %i is the server that was meant', async (status) => {
   const origin = await start('/mcp', status);
-  await failure(origin, { verdicts: new VerdictCache(), retry: false });
+  await failure(origin, { eraCache: new EraCache(), retry: false });
   expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
 });
 
 test('a path that was given is the only one', async () => {
   const origin = await start('/mcp', 404);
-  await failure(`${origin}/api`, { verdicts: new VerdictCache() });
-  await failure(`${origin}/?key=1`, { verdicts: new VerdictCache() });
+  await failure(`${origin}/api`, { eraCache: new EraCache() });
+  await failure(`${origin}/?key=1`, { eraCache: new EraCache() });
   expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
 });
 
 test('a server that moved to the root is found there again', async () => {
   const origin = await start('/', 200);
-  const verdicts = new VerdictCache();
-  verdicts.remember(`${origin}/`, 'elsewhere');
-  const client = await connect(origin, { verdicts });
+  const eraCache = new EraCache();
+  eraCache.remember(`${origin}/`, 'elsewhere');
+  const client = await connect(origin, { eraCache });
   await client.close();
   expect(paths[0]).toBe('POST /mcp');
-  expect(verdicts.get(`${origin}/`)).toBe('handshake');
+  expect(eraCache.get(`${origin}/`)).toBe('handshake');
 });

@@ -1,6 +1,6 @@
 // What is remembered of a server saves questions, and never asks a person twice.
 import { afterEach, expect, test } from 'vitest';
-import { AuthError, type Authorizer, connect, VerdictCache } from '../../src/client/index.ts';
+import { AuthError, type Authorizer, connect, EraCache } from '../../src/client/index.ts';
 import { startHttpSubject } from '../conformance/subject.ts';
 import { type NastyServer, startNasty } from './nasty/http-server.ts';
 
@@ -12,32 +12,32 @@ const methodsOf = ({ visits }: NastyServer): (string | undefined)[] =>
 
 test('a server that is known to want a handshake is not asked for anything newer', async () => {
   server = await startNasty();
-  const verdicts = new VerdictCache();
-  await (await connect(server.url, { verdicts })).close();
+  const eraCache = new EraCache();
+  await (await connect(server.url, { eraCache })).close();
   const first = methodsOf(server).length;
-  await (await connect(server.url, { verdicts })).close();
+  await (await connect(server.url, { eraCache })).close();
   expect(methodsOf(server).slice(0, first)).toContain('server/discover');
   expect(methodsOf(server).slice(first)).not.toContain('server/discover');
 });
 
 test('a server that has changed since is looked at anew', async () => {
   server = await startNasty();
-  const verdicts = new VerdictCache();
-  verdicts.remember(server.url, 'stateless');
-  await (await connect(server.url, { verdicts })).close();
-  expect(verdicts.get(server.url)).toBe('handshake');
+  const eraCache = new EraCache();
+  eraCache.remember(server.url, 'stateless');
+  await (await connect(server.url, { eraCache })).close();
+  expect(eraCache.get(server.url)).toBe('handshake');
 });
 
 test('a client that only has handshakes to offer says nothing about what the server speaks besides', async () => {
-  const verdicts = new VerdictCache();
+  const eraCache = new EraCache();
   const subject = await startHttpSubject();
   try {
-    await (await connect(subject.url, { verdicts, revision: 'handshake' })).close();
-    const client = await connect(subject.url, { verdicts });
+    await (await connect(subject.url, { eraCache, revision: 'handshake' })).close();
+    const client = await connect(subject.url, { eraCache });
     await client.close();
     expect(client.revision).toBe('2026-07-28');
-    verdicts.remember(subject.url, 'handshake');
-    const pinned = await connect(subject.url, { verdicts, revision: '2026-07-28' });
+    eraCache.remember(subject.url, 'handshake');
+    const pinned = await connect(subject.url, { eraCache, revision: '2026-07-28' });
     await pinned.close();
     expect(pinned.revision).toBe('2026-07-28');
   } finally {
@@ -55,12 +55,12 @@ test('a sign-in that was declined is not asked for again because of what is reme
     headers: () => ({}),
     challenge: async () => {
       asked++;
-      throw new AuthError('authorization-refused', 'declined');
+      throw new AuthError('authorization-denied', 'declined');
     },
   };
-  const verdicts = new VerdictCache();
-  verdicts.remember(server.url, 'handshake');
-  await expect(connect(server.url, { verdicts, authorizer })).rejects.toMatchObject({ code: 'authorization-refused' });
+  const eraCache = new EraCache();
+  eraCache.remember(server.url, 'handshake');
+  await expect(connect(server.url, { eraCache, authorizer })).rejects.toMatchObject({ code: 'authorization-denied' });
   expect(asked).toBe(1);
-  expect(verdicts.get(server.url)).toBe('handshake');
+  expect(eraCache.get(server.url)).toBe('handshake');
 });

@@ -1,13 +1,13 @@
 // The same sessions where store and sealer take their time, as they do when several machines share them.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createMemoryStore } from '../../src/engine/expiring-store.ts';
+import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import { createSealer } from '../../src/engine/sealer.ts';
 import { createServer, type ExpiringStore, type HttpServer, serveHttp } from '../../src/index.ts';
 import { both, EventReader, type Message, TestClient } from './http-client.ts';
 
 const key = 'a long text that both machines share';
-const memory = createMemoryStore();
+const memory = createMemoryExpiringStore();
 let broken = false;
 
 /** Answers later, with copies, as a store on another machine would. */

@@ -57,21 +57,21 @@ describe.each<[string, Dialogue]>([
     const server = createServer({ name: 'rounds', version: '1' });
     server.prompt('p', {
       get: async (_args, ctx) => {
-        const answers = await ctx.answersTo(one);
+        const answers = await ctx.inputResponses(one);
         return answers === undefined ? inputRequired(one) : `hello ${answers.one.content?.x}`;
       },
     });
     server.resource('a://b', {
       name: 'b',
       read: async (ctx) => {
-        const answers = await ctx.answersTo(one);
+        const answers = await ctx.inputResponses(one);
         return answers === undefined ? inputRequired(one) : `read ${answers.one.content?.x}`;
       },
     });
     server.resourceTemplate('c://{d}', {
       name: 'c',
       read: async ({ d }, ctx) => {
-        const answers = await ctx.answersTo(one);
+        const answers = await ctx.inputResponses(one);
         return answers === undefined ? inputRequired(one) : `${d} ${answers.one.content?.x}`;
       },
     });
@@ -91,9 +91,9 @@ describe.each<[string, Dialogue]>([
       run: async (_args, ctx) => {
         const zero = await ctx.elicit('Zero?', form);
         await ctx.step('charge', () => done.push('charged'));
-        const answers = await ctx.answersTo(one);
+        const answers = await ctx.inputResponses(one);
         if (answers === undefined) return inputRequired(one);
-        const last = await ctx.askAll(two);
+        const last = await ctx.requestInputs(two);
         return [zero, answers.one, last.two].map(({ content }) => content?.x).join(' ');
       },
     });
@@ -112,7 +112,7 @@ describe.each<[string, Dialogue]>([
         open++;
         runs++;
         try {
-          const answers = await ctx.answersTo(one);
+          const answers = await ctx.inputResponses(one);
           return answers === undefined ? inputRequired(one) : { name: String(answers.one.content?.x) };
         } finally {
           open--;

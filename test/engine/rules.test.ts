@@ -43,7 +43,7 @@ test('lifecycle.lenientInitialize: false demands every field', async () => {
 });
 
 test('lifecycle.gate: initialized keeps requests out until the notification, pings too if so ruled', async () => {
-  const conversation = new Conversation(make({ lifecycle: { gate: 'initialized', pingBeforeInit: false } }));
+  const conversation = new Conversation(make({ lifecycle: { requestsFrom: 'initialized', pingBeforeInit: false } }));
   expect((await conversation.request('ping')).error?.code).toBe(-32600);
   await conversation.request('initialize', {
     protocolVersion: '2025-11-25',
@@ -58,7 +58,7 @@ test('lifecycle.gate: initialized keeps requests out until the notification, pin
 });
 
 test('lifecycle.initializedAliases: "initialized" opens the gate as well', async () => {
-  const conversation = new Conversation(make({ lifecycle: { gate: 'initialized' } }));
+  const conversation = new Conversation(make({ lifecycle: { requestsFrom: 'initialized' } }));
   await conversation.request('initialize', {});
   conversation.notify('initialized', {});
   expect((await conversation.request('tools/list')).result.tools).toHaveLength(5);

@@ -1,8 +1,8 @@
 // What a server promises its author: isolation, middleware, observers, visibility, drain.
 
 import { expect, test } from 'vitest';
-import { gate } from '../../src/engine/layers.ts';
-import { AskError, createServer, type Ended, type Peer } from '../../src/index.ts';
+import { checkMiddleware } from '../../src/engine/layers.ts';
+import { InputRequestError, createServer, type RequestEnd, type Peer } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import { Conversation } from '../support/conversation.ts';
 
@@ -70,7 +70,7 @@ test('gates and middleware take their turns in the order they were added, also w
   const server = createServer({ name: 'gates', version: '1' });
   const seen: string[] = [];
   server.tool('t', { run: () => 'ran' });
-  server.around(gate(() => void seen.push('first gate')));
+  server.around(checkMiddleware(() => void seen.push('first gate')));
   server.around((_request, next) => {
     seen.push('in');
     const result = next();
@@ -78,13 +78,13 @@ test('gates and middleware take their turns in the order they were added, also w
     return result;
   });
   server.around(
-    gate(async ({ name }) => {
+    checkMiddleware(async ({ name }) => {
       await Promise.resolve();
       seen.push('slow gate');
       if (name === 'kept out') throw wireErrors.rateLimited(5);
     }),
   );
-  server.around(gate(() => void seen.push('last gate')));
+  server.around(checkMiddleware(() => void seen.push('last gate')));
   const conversation = await Conversation.open(server);
   seen.length = 0;
   expect((await conversation.call('t')).result.content[0].text).toBe('ran');
@@ -106,7 +106,7 @@ test('an observer that throws disturbs nobody', async () => {
 
 test('observers see messages and calls on every path', async () => {
   const server = createServer({ name: 'tap', version: '1' });
-  const ended: Ended[] = [];
+  const ended: RequestEnd[] = [];
   const texts: string[] = [];
   server.observe({
     ended: (each) => ended.push(each),
@@ -252,8 +252,8 @@ test('asking where nobody may ask fails with a reason', async () => {
     ref: { type: 'ref/prompt', name: 'p' },
     argument: { name: 'a', value: '' },
   });
-  expect(caught).toBeInstanceOf(AskError);
-  expect((caught as AskError).code).toBe('not-allowed-here');
+  expect(caught).toBeInstanceOf(InputRequestError);
+  expect((caught as InputRequestError).code).toBe('not-allowed-here');
 });
 
 test('questions asked together travel together, and a missing capability names all that is missing', async () => {

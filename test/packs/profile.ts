@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import { profiles, type Ready } from '../../src/app/profiles/index.ts';
+import { profiles, type AssembledServer } from '../../src/app/profiles/index.ts';
 import type { Settings } from '../../src/app/settings.ts';
 import type { Logger } from '../../src/protocol/log.ts';
 import { silentLogger } from '../../src/protocol/log.ts';
@@ -42,7 +42,7 @@ export async function assemble(
   name: string,
   changes: Partial<Settings> = {},
   logger: Logger = silentLogger,
-): Promise<Ready> {
+): Promise<AssembledServer> {
   const profile = await profiles[name]?.load();
   if (profile === undefined) throw new Error(`no profile ${name}`);
   const ready = await profile.assemble({ logger, version: '0.0.0-test', settings: makeSettings(name, changes) });

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
 import { installFiles } from '../../src/packs/system/files.ts';
-import { Territory } from '../../src/packs/system/territory.ts';
+import { Workspace } from '../../src/packs/system/territory.ts';
 import { requireScopes } from '../../src/security/auth/index.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
@@ -119,7 +119,7 @@ describe.each(wireKinds)('while files change by the thousand, over %s', (kind) =
     closers.push(() => rmSync(folder, { recursive: true, force: true }));
     const server = makeServer();
     const sent = record(server);
-    const close = await installFiles(server, new Territory({ roots: [folder] }));
+    const close = await installFiles(server, new Workspace({ roots: [folder] }));
     closers.push(() => close?.());
     const { connect } = await serve(server);
     const watching = await connect('stdio', 'alice');

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { createMemoryStore } from '../../src/engine/expiring-store.ts';
+import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import {
   connectInMemory,
   createServer,
@@ -309,7 +309,7 @@ describe('a store that can not be read', () => {
   };
 
   test.each(Object.keys(kinds))('and %s is an error of the request that needed it', async (kind) => {
-    const memory = createMemoryStore();
+    const memory = createMemoryExpiringStore();
     let broken = false;
     const spoil = <T>(work: () => T): T =>
       broken ? ((kinds[kind] as (typeof kinds)[string])(new Error('EIO: i/o error, read')) as T) : work();

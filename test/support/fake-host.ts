@@ -67,7 +67,7 @@ export class FakeChannel implements Channel {
     this.parsed.push(message);
   }
 
-  refuse(error: Error & { kind?: string }, id?: string | number): void {
+  reject(error: Error & { kind?: string }, id?: string | number): void {
     this.outlet.end(errorText(id, error.kind === 'parse' ? -32700 : -32600, error.message));
   }
 

@@ -130,7 +130,7 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
   server.tool('ask_model', {
     description: 'Asks the model',
     run: async (_args, ctx) => {
-      const { content } = await ctx.ask(
+      const { content } = await ctx.requestInput(
         'model',
         sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Say hi' } }], maxTokens: 5 }),
       );
@@ -139,16 +139,16 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
   });
   server.tool('ask_roots', {
     description: 'Asks for roots',
-    run: async (_args, ctx) => (await ctx.ask('roots', roots())).map((each) => each.uri).join(' '),
+    run: async (_args, ctx) => (await ctx.requestInput('roots', roots())).map((each) => each.uri).join(' '),
   });
   server.tool('ask_twice', {
     description: 'Two rounds with a step between',
     run: async (_args, ctx) => {
       const form = (field: string) =>
         ({ type: 'object', properties: { [field]: { type: 'string' } }, required: [field] }) as const;
-      const first = await ctx.ask('first', elicit('First?', form('x')));
+      const first = await ctx.requestInput('first', elicit('First?', form('x')));
       const receipt = await ctx.step('charge', () => 'receipt-1');
-      const second = await ctx.ask('second', elicit('Second?', form('y')));
+      const second = await ctx.requestInput('second', elicit('Second?', form('y')));
       return `${first.content?.['x']} ${receipt} ${second.content?.['y']}`;
     },
   });
@@ -156,14 +156,14 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
     description: 'Returns its questions instead of waiting',
     run: async (_args, ctx) => {
       const who = { who: roots() };
-      const found = await ctx.answersTo(who);
+      const found = await ctx.inputResponses(who);
       if (found === undefined) return inputRequired(who);
       const receipt = await ctx.step('charge', () => `receipt-${++receipts}`);
       const rest = {
         model: sample({ messages: [{ role: 'user', content: { type: 'text', text: 'Say hi' } }], maxTokens: 5 }),
         name: elicit('Name?', { type: 'object', properties: { x: { type: 'string' } } }, { optional: true }),
       };
-      const said = await ctx.answersTo(rest);
+      const said = await ctx.inputResponses(rest);
       if (said === undefined) return inputRequired(rest);
       const { text } = said.model.content as { text: string };
       return `${found.who[0]?.uri} ${receipt} ${text} ${said.name?.action ?? 'nobody'}`;

@@ -143,12 +143,12 @@ export async function severalInputRequests(ctx: Context): Promise<void> {
     folders: roots(),
     model: sample({ messages: [], maxTokens: 10 }, { optional: true }),
   };
-  const all = await ctx.askAll(requests);
+  const all = await ctx.requestInputs(requests);
   if (all.name.action === 'accept') expectTypeOf(all.name.content).toEqualTypeOf<{ name: string }>();
   expectTypeOf(all.folders).toEqualTypeOf<readonly Root[]>();
   expectTypeOf(all.model).toEqualTypeOf<SamplingResult | undefined>();
-  expectTypeOf(await ctx.answersTo(requests)).toEqualTypeOf<typeof all | undefined>();
-  expectTypeOf(await ctx.ask('folders', roots())).toEqualTypeOf<readonly Root[]>();
+  expectTypeOf(await ctx.inputResponses(requests)).toEqualTypeOf<typeof all | undefined>();
+  expectTypeOf(await ctx.requestInput('folders', roots())).toEqualTypeOf<readonly Root[]>();
 }
 
 export function resourcesAndTemplates(server: Server): void {

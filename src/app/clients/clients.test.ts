@@ -37,7 +37,7 @@ test('environment variables move the folders', () => {
   expect(clients['vscode']?.file('user', at, '/p')).toBe('/x/Code/User/mcp.json');
 });
 
-const launch = { profile: undefined, words: [], env: {}, how: 'auto' } as const;
+const launch = { profile: undefined, args: [], env: {}, how: 'auto' } as const;
 
 test('the published package is started through npx, a clone by its path', () => {
   const published = launchEntry({ ...launch, platform: 'linux', script: '/usr/lib/node_modules/mooring/dist/cli.js' });

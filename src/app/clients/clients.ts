@@ -2,10 +2,10 @@
 
 import { posix, win32 } from 'node:path';
 import type { Platform } from '../config/folders.ts';
-import { Mistake } from '../mistake.ts';
+import { UsageError } from '../mistake.ts';
 
 /** A server in a client's configuration: a program to start, or a URL. */
-export type ServerEntry =
+export type ClientConfigEntry =
   | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
   | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -19,7 +19,7 @@ export interface ClientRow {
   /** The file; undefined if this client has none for the scope. */
   file(scope: Scope, at: Platform, folder: string): string | undefined;
   /** The entry in the format of this client. */
-  spell(server: ServerEntry): Readonly<Record<string, unknown>>;
+  encodeEntry(server: ClientConfigEntry): Readonly<Record<string, unknown>>;
   /** What the user has to do before the client loads the entry. */
   readonly afterwards: string;
 }
@@ -50,9 +50,9 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     key: 'mcpServers',
     file: (scope, at) =>
       scope === 'user' ? joinFor(at)(appFolder(at), 'Claude', 'claude_desktop_config.json') : undefined,
-    spell: (server) => {
+    encodeEntry: (server) => {
       if ('url' in server) {
-        throw new Mistake(
+        throw new UsageError(
           'Claude Desktop accepts URLs only under Settings › Connectors. Leave out --url to let it start Mooring',
         );
       }
@@ -68,7 +68,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
       scope === 'project'
         ? joinFor(at)(folder, '.mcp.json')
         : joinFor(at)(at.env['CLAUDE_CONFIG_DIR'] || at.home, '.claude.json'),
-    spell: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
+    encodeEntry: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
     afterwards: 'Restart Claude Code. /mcp shows the server.',
   },
   cursor: {
@@ -76,7 +76,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     format: 'json',
     key: 'mcpServers',
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.cursor', 'mcp.json'),
-    spell: (server) => tidy(server),
+    encodeEntry: (server) => tidy(server),
     afterwards: 'Cursor loads it automatically. Settings › MCP shows the server.',
   },
   vscode: {
@@ -87,7 +87,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
       scope === 'project'
         ? joinFor(at)(folder, '.vscode', 'mcp.json')
         : joinFor(at)(appFolder(at), 'Code', 'User', 'mcp.json'),
-    spell: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
+    encodeEntry: (server) => tidy({ type: 'url' in server ? 'http' : 'stdio', ...server }),
     afterwards: 'Run "MCP: List Servers" in VS Code and start it there.',
   },
   codex: {
@@ -98,7 +98,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
       scope === 'project'
         ? joinFor(at)(folder, '.codex', 'config.toml')
         : joinFor(at)(at.env['CODEX_HOME'] || joinFor(at)(at.home, '.codex'), 'config.toml'),
-    spell: (server) => ('url' in server ? tidy({ url: server.url, http_headers: server.headers }) : tidy(server)),
+    encodeEntry: (server) => ('url' in server ? tidy({ url: server.url, http_headers: server.headers }) : tidy(server)),
     afterwards: 'Restart Codex. /mcp shows the server.',
   },
   gemini: {
@@ -107,7 +107,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
     key: 'mcpServers',
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.gemini', 'settings.json'),
     // In Gemini CLI, `url` means the older HTTP+SSE transport.
-    spell: (server) => ('url' in server ? tidy({ httpUrl: server.url, headers: server.headers }) : tidy(server)),
+    encodeEntry: (server) => ('url' in server ? tidy({ httpUrl: server.url, headers: server.headers }) : tidy(server)),
     afterwards: 'Restart Gemini CLI. /mcp shows the server.',
   },
 };

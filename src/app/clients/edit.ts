@@ -13,24 +13,24 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
-import { Mistake } from '../mistake.ts';
+import { UsageError } from '../mistake.ts';
 import { JsoncError, positionOf } from '../text/jsonc.ts';
 import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-edit.ts';
 import { TomlError } from '../text/toml.ts';
 import { hasTable, removeTable, setTable, TomlShape } from '../text/toml-edit.ts';
 import type { ClientRow } from './clients.ts';
 
-export type Change = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
+export type EditResult = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
 
 export interface Edited {
-  readonly change: Change;
+  readonly change: EditResult;
   readonly file: string;
   readonly backup: string | undefined;
 }
 
 /** The text a file would have with this entry. */
 export function withEntry(row: ClientRow, file: string, text: string, name: string, entry: object): string {
-  return understood(file, text, () =>
+  return parseOrFail(file, text, () =>
     row.format === 'toml'
       ? setTable(text, [row.key, name], entry as Record<string, string>)
       : setMember(text, [row.key, name], entry),
@@ -41,7 +41,7 @@ export function withEntry(row: ClientRow, file: string, text: string, name: stri
 export function hasEntry(row: ClientRow, file: string, name: string): boolean {
   const text = readText(file);
   if (text === undefined) return false;
-  return understood(file, text, () =>
+  return parseOrFail(file, text, () =>
     row.format === 'toml' ? hasTable(text, [row.key, name]) : memberAt(text, [row.key, name]) !== undefined,
   );
 }
@@ -62,7 +62,7 @@ export function uninstall(row: ClientRow, file: string, name: string): Edited {
   const next =
     text === undefined
       ? undefined
-      : understood(file, text, () =>
+      : parseOrFail(file, text, () =>
           row.format === 'toml' ? removeTable(text, [row.key, name]) : removeMember(text, [row.key, name]),
         );
   if (next === undefined) return { change: 'unchanged', file, backup: undefined };
@@ -73,18 +73,18 @@ function readText(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-function understood<T>(file: string, text: string, work: () => T): T {
+function parseOrFail<T>(file: string, text: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof JsoncError || error instanceof TomlError) {
       const { line, column } = positionOf(text, error.offset);
-      throw new Mistake(
+      throw new UsageError(
         `${file}:${line}:${column}: ${error.message}. Nothing was changed. Correct the file and try again`,
       );
     }
     if (error instanceof NotAnObject || error instanceof TomlShape) {
-      throw new Mistake(
+      throw new UsageError(
         `${file}: ${error.message}, so the file was not changed. Add the entry by hand: --print shows it`,
       );
     }

@@ -4,12 +4,12 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { options } from '../config/options.ts';
 import { absolutePath } from '../config/values.ts';
-import type { ServerEntry } from './clients.ts';
+import type { ClientConfigEntry } from './clients.ts';
 
 export interface LaunchOptions {
   readonly profile: string | undefined;
   /** Further arguments of `mooring serve`. */
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** `npx`, `this` copy, or `auto`: the way this process was started. */
   readonly how: 'npx' | 'this' | 'auto';
@@ -19,28 +19,28 @@ export interface LaunchOptions {
 }
 
 /** The command that starts a profile. */
-export function launchEntry(options: LaunchOptions): ServerEntry {
-  const { profile, words, env, how, platform = process.platform, script = process.argv[1] ?? '' } = options;
+export function launchEntry(options: LaunchOptions): ClientConfigEntry {
+  const { profile, args, env, how, platform = process.platform, script = process.argv[1] ?? '' } = options;
   // Without "serve" the first argument would be read as a command.
-  const serve = ['serve', ...(profile === undefined ? [] : [profile]), ...anchored(words)];
+  const serve = ['serve', ...(profile === undefined ? [] : [profile]), ...anchored(args)];
   const published = /[/\\]node_modules[/\\](\.bin|mooring)[/\\]/.test(script);
   if (how === 'this' || (how === 'auto' && !published)) {
     return { command: process.execPath, args: [resolve(script), ...serve], env };
   }
   const npx = ['npx', '-y', 'mooring', ...serve];
   // npx is a batch file on Windows, and clients start programs without a shell.
-  const [command, ...args] = platform === 'win32' ? ['cmd', '/c', ...npx] : npx;
-  return { command: command as string, args, env };
+  const [command, ...rest] = platform === 'win32' ? ['cmd', '/c', ...npx] : npx;
+  return { command: command as string, args: rest, env };
 }
 
 /** Clients start programs in any working folder, so relative paths are made absolute here. */
-function anchored(words: readonly string[]): string[] {
+function anchored(args: readonly string[]): string[] {
   const flags = options.filter(({ kind }) => kind === 'path' || kind === 'paths').map(({ flag }) => `--${flag}`);
   const paths = new Set([...flags, '--config']);
   const absolute = (path: string): string => absolutePath(path, process.cwd(), homedir());
-  return words.map((word, i) => {
+  return args.map((word, i) => {
     const [flag = '', ...value] = word.split('=');
     if (value.length > 0 && paths.has(flag)) return `${flag}=${absolute(value.join('='))}`;
-    return i > 0 && paths.has(words[i - 1] as string) ? absolute(word) : word;
+    return i > 0 && paths.has(args[i - 1] as string) ? absolute(word) : word;
   });
 }

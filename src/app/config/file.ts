@@ -4,14 +4,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { compileSchema, formatIssues, type Issue } from '../../schema/index.ts';
-import { Mistake } from '../mistake.ts';
+import { UsageError } from '../mistake.ts';
 import { dataOf, JsoncError, type JsonNode, nodeAt, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { nearest } from '../text/nearest.ts';
 import { type Expanded, expandVariables, formatPointer } from './expand.ts';
 import { type Option, options } from './options.ts';
 import { ownershipProblem, readableByOthers } from './ownership.ts';
 import { configSchema } from './schema.ts';
-import { absolutePath, type Value, type Values } from './values.ts';
+import { absolutePath, type SettingValue, type SettingValues } from './values.ts';
 
 export interface FileContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ export interface FileContext {
 const maxFileBytes = 1024 * 1024;
 
 /** The values in a file, by key. Throws a `UsageError` that lists all errors. */
-export async function readConfigFile(file: string, context: FileContext): Promise<Values> {
+export async function readConfigFile(file: string, context: FileContext): Promise<SettingValues> {
   const text = readText(file);
   const tree = parse(file, text);
   const raw = dataOf(tree);
@@ -43,10 +43,10 @@ export async function readConfigFile(file: string, context: FileContext): Promis
   ];
   if (wrong.length > 0) {
     wrong.sort((a, b) => offsetOf(tree, a.path) - offsetOf(tree, b.path));
-    throw new Mistake(wrong.map((issue) => `${at(issue.path)}: ${formatIssues([helped(issue)])}`).join('\n'));
+    throw new UsageError(wrong.map((issue) => `${at(issue.path)}: ${formatIssues([withSuggestion(issue)])}`).join('\n'));
   }
   const values = collect(value, at, dirname(file), context.home);
-  refuseOpenDoors(file, holdsSecrets(raw, expanded));
+  assertPrivateFile(file, holdsSecrets(raw, expanded));
   return values;
 }
 
@@ -61,14 +61,14 @@ function same(a: readonly unknown[], b: readonly unknown[]): boolean {
 
 function readText(file: string): string {
   const { size } = stat(file);
-  if (size > maxFileBytes) throw new Mistake(`${file}: the file is larger than 1 MiB, the limit for a configuration`);
+  if (size > maxFileBytes) throw new UsageError(`${file}: the file is larger than 1 MiB, the limit for a configuration`);
   return readFileSync(file, 'utf8');
 }
 
 function stat(file: string) {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw new Mistake(`${file}: the file does not exist`);
-  if (!found.isFile()) throw new Mistake(`${file}: this is not a regular file`);
+  if (found === undefined) throw new UsageError(`${file}: the file does not exist`);
+  if (!found.isFile()) throw new UsageError(`${file}: this is not a regular file`);
   return found;
 }
 
@@ -78,7 +78,7 @@ function parse(file: string, text: string): JsonNode {
   } catch (error) {
     if (!(error instanceof JsoncError)) throw error;
     const { line, column } = positionOf(text, error.offset);
-    throw new Mistake(`${file}:${line}:${column}: ${error.message}`);
+    throw new UsageError(`${file}:${line}:${column}: ${error.message}`);
   }
 }
 
@@ -114,7 +114,7 @@ async function check(value: unknown): Promise<readonly Issue[]> {
 }
 
 /** Suggests a known name for a mistyped one. */
-function helped(issue: Issue): Issue {
+function withSuggestion(issue: Issue): Issue {
   const known = /is not a known property; known are (.*)$/.exec(issue.message)?.[1];
   const name = issue.path.at(-1);
   if (known === undefined || typeof name !== 'string') return issue;
@@ -125,13 +125,13 @@ function helped(issue: Issue): Issue {
   return meant === undefined ? issue : { ...issue, message: `is not known; did you mean ${JSON.stringify(meant)}?` };
 }
 
-function collect(value: unknown, at: (path: readonly string[]) => string, base: string, home: string): Values {
-  const values: Values = new Map();
+function collect(value: unknown, at: (path: readonly string[]) => string, base: string, home: string): SettingValues {
+  const values: SettingValues = new Map();
   for (const option of options) {
     const path = option.key.split('.');
     const found = path.reduce<unknown>((each, step) => (each as Record<string, unknown> | undefined)?.[step], value);
     if (found === undefined) continue;
-    const entry: Value = { value: resolved(option, found, base, home), origin: { from: 'file', where: at(path) } };
+    const entry: SettingValue = { value: resolved(option, found, base, home), origin: { from: 'file', where: at(path) } };
     values.set(option.key, entry);
   }
   return values;
@@ -178,11 +178,11 @@ function looksSecret(name: string): boolean {
 }
 
 /** Users who can write the file decide what runs; users who can read it see its secrets. */
-function refuseOpenDoors(file: string, secrets: boolean): void {
+function assertPrivateFile(file: string, secrets: boolean): void {
   const problem = ownershipProblem(file);
-  if (problem !== undefined) throw new Mistake(`${file}: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`${file}: ${problem}`);
   if (secrets && readableByOthers(file)) {
-    throw new Mistake(
+    throw new UsageError(
       `${file}: the file contains secrets and other users can read it. Run: chmod 600 ${file}\n` +
         `Or keep the secrets in environment variables and write \${NAME} instead`,
     );

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { Mistake } from '../mistake.ts';
+import { UsageError } from '../mistake.ts';
 import { options } from './options.ts';
 import { configSchema } from './schema.ts';
-import { type Asked, settle } from './settle.ts';
+import { type SettingsInput, resolveSettings } from './settle.ts';
 
 const platform = { platform: 'linux', env: {}, home: '/nowhere/h' } as const;
-const asked = (more: Partial<Asked> = {}): Asked => ({
+const asked = (more: Partial<SettingsInput> = {}): SettingsInput => ({
   defaultProfile: 'local',
   env: {},
   cwd: '/w',
@@ -14,7 +14,7 @@ const asked = (more: Partial<Asked> = {}): Asked => ({
 });
 
 test('the defaults are safe: stdio, loopback, no files, no commands', async () => {
-  const { settings, file } = await settle(asked());
+  const { settings, file } = await resolveSettings(asked());
   expect(file).toBeUndefined();
   expect(settings).toMatchObject({
     profile: 'local',
@@ -30,18 +30,18 @@ test('the defaults are safe: stdio, loopback, no files, no commands', async () =
 });
 
 test('paths in flags are relative to the working folder, and the audit log follows the data folder', async () => {
-  const { settings } = await settle(asked({ flags: { root: ['a', '/b', '~/c'], data: ['d'] } }));
+  const { settings } = await resolveSettings(asked({ flags: { root: ['a', '/b', '~/c'], data: ['d'] } }));
   expect(settings.roots).toEqual(['/w/a', '/b', '/nowhere/h/c']);
   expect(settings.audit?.file).toBe('/w/d/audit.jsonl');
 });
 
 test('naming a program enables commands', async () => {
-  const { settings } = await settle(asked({ flags: { 'allow-command': ['ls', 'cat'] } }));
+  const { settings } = await resolveSettings(asked({ flags: { 'allow-command': ['ls', 'cat'] } }));
   expect(settings).toMatchObject({ allowedCommands: ['ls', 'cat'], enable: { commands: true, workers: false } });
 });
 
 test('lists in variables are separated by commas, and empty variables are ignored', async () => {
-  const { settings } = await settle(asked({ env: { MOORING_TOKEN: 'a, b', MOORING_PORT: '', MOORING_HTTP: 'yes' } }));
+  const { settings } = await resolveSettings(asked({ env: { MOORING_TOKEN: 'a, b', MOORING_PORT: '', MOORING_HTTP: 'yes' } }));
   expect(settings.auth?.tokens).toEqual(['a', 'b']);
   expect(settings.http).toMatchObject({ port: 8000, enabled: true });
 });
@@ -55,14 +55,14 @@ test.each([
   [{ env: { MOORING_HTTP: 'perhaps' } }, 'MOORING_HTTP must be true or false, not "perhaps"'],
   [{ configFile: '/nowhere/x.json' }, '--config: the file /nowhere/x.json does not exist'],
   [{ env: { MOORING_CONFIG: '/nowhere/y.json' } }, 'MOORING_CONFIG: the file /nowhere/y.json does not exist'],
-] as [Partial<Asked>, string][])('%j is a usage error', async (more, message) => {
-  const settling = settle(asked(more));
-  await expect(settling).rejects.toThrow(Mistake);
+] as [Partial<SettingsInput>, string][])('%j is a usage error', async (more, message) => {
+  const settling = resolveSettings(asked(more));
+  await expect(settling).rejects.toThrow(UsageError);
   await expect(settling).rejects.toThrow(message);
 });
 
 test('an invalid log setting does not stop the server', async () => {
-  const { logLevel, logJson } = await settle(asked({ env: { MCP_LOG_LEVEL: 'chatty', MCP_LOG_JSON: 'perhaps' } }));
+  const { logLevel, logJson } = await resolveSettings(asked({ env: { MCP_LOG_LEVEL: 'chatty', MCP_LOG_JSON: 'perhaps' } }));
   expect(logLevel).toBe('chatty');
   expect(logJson).toBeUndefined();
 });
@@ -77,16 +77,16 @@ test.each([
 ] as [string, Record<string, string[]>, boolean][])(
   'whether %s with %j keeps an audit log is shown: %s',
   async (profile, flags, kept) => {
-    const { values } = await settle(asked({ profile, flags }));
+    const { values } = await resolveSettings(asked({ profile, flags }));
     expect(values.get('audit.enabled')?.value).toBe(kept);
   },
 );
 
 test('the default log level is shown, and left to the logger', async () => {
-  const { values, logLevel } = await settle(asked());
+  const { values, logLevel } = await resolveSettings(asked());
   expect(values.get('log.level')).toEqual({ value: 'info', origin: { from: 'default' } });
   expect(logLevel).toBeUndefined();
-  expect((await settle(asked({ flags: { 'log-level': ['WARN'] } }))).logLevel).toBe('WARN');
+  expect((await resolveSettings(asked({ flags: { 'log-level': ['WARN'] } }))).logLevel).toBe('WARN');
 });
 
 test('every option is in the schema, and no two share a flag or a variable', () => {

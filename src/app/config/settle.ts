@@ -3,15 +3,15 @@
 
 import { logLevels } from '../../protocol/model.ts';
 import { parseLevel } from '../../transports/logger.ts';
-import { Mistake } from '../mistake.ts';
+import { UsageError } from '../mistake.ts';
 import { existsSync, join } from '../node-modules.ts';
 import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
 import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';
-import { absolutePath, parseWords, type Source, type Value, type Values } from './values.ts';
+import { absolutePath, parseValues, type Source, type SettingValue, type SettingValues } from './values.ts';
 
 /** The input from the command line: texts by flag, and the profile. */
-export interface Asked {
+export interface SettingsInput {
   readonly flags?: Readonly<Record<string, readonly string[]>>;
   readonly profile?: string;
   /** `--config FILE`. */
@@ -23,9 +23,9 @@ export interface Asked {
 }
 
 /** The settings, and the source of each value. */
-export interface Settled {
+export interface ResolvedSettings {
   readonly settings: Settings;
-  readonly values: ReadonlyMap<string, Value>;
+  readonly values: ReadonlyMap<string, SettingValue>;
   /** The file that was read; undefined if there is none. */
   readonly file: string | undefined;
   /** Hints for the user that are not errors. */
@@ -35,11 +35,11 @@ export interface Settled {
 }
 
 /** Resolves the settings. Throws a `UsageError` for an invalid flag, variable or file. */
-export async function settle(asked: Asked): Promise<Settled> {
+export async function resolveSettings(asked: SettingsInput): Promise<ResolvedSettings> {
   const env = asked.env ?? process.env;
   const cwd = asked.cwd ?? process.cwd();
   const platform = asked.platform ?? thisPlatform(env);
-  const values: Values = new Map();
+  const values: SettingValues = new Map();
   const data = dataFolder(platform);
   put(values, 'default', { profile: asked.defaultProfile, data, roots: [], enable: [], ...builtIn });
 
@@ -67,8 +67,8 @@ export async function settle(asked: Asked): Promise<Settled> {
     values,
     file,
     notes: asked.configFile === undefined && !env['MOORING_CONFIG'] ? notesOn(file, cwd) : [],
-    logLevel: said(values, 'log.level') as string | undefined,
-    logJson: said(values, 'log.json') as boolean | undefined,
+    logLevel: explicitValue(values, 'log.level') as string | undefined,
+    logJson: explicitValue(values, 'log.json') as boolean | undefined,
   };
 }
 
@@ -96,18 +96,18 @@ function isAudited({ profile, enable }: Settings): boolean {
 }
 
 /** An explicit value; the logger has its own defaults. */
-function said(values: Values, key: string): unknown {
+function explicitValue(values: SettingValues, key: string): unknown {
   const entry = values.get(key);
   return entry?.origin.from === 'default' ? undefined : entry?.value;
 }
 
-function put(values: Values, from: Source, entries: Readonly<Record<string, unknown>>): void {
+function put(values: SettingValues, from: Source, entries: Readonly<Record<string, unknown>>): void {
   for (const [key, value] of Object.entries(entries)) values.set(key, { value, origin: { from } });
 }
 
 /** The named file, or the user configuration. Never a file in the working folder: another user may have written it. */
 function configFileOf(
-  { configFile }: Asked,
+  { configFile }: SettingsInput,
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
   platform: Platform,
@@ -117,9 +117,9 @@ function configFileOf(
     const how = configFile === undefined ? 'MOORING_CONFIG' : '--config';
     // The file may contain a policy or tokens, so falling back to another file would not be safe.
     if (named.trim() === '')
-      throw configFile === undefined ? emptyVariable(how) : new Mistake(`${how} must not be empty`);
+      throw configFile === undefined ? emptyVariable(how) : new UsageError(`${how} must not be empty`);
     const path = absolutePath(named, cwd, platform.home);
-    if (!existsSync(path)) throw new Mistake(`${how}: the file ${path} does not exist. "mooring init" creates one`);
+    if (!existsSync(path)) throw new UsageError(`${how}: the file ${path} does not exist. "mooring init" creates one`);
     return path;
   }
   const own = userConfigFile(platform);
@@ -137,7 +137,7 @@ function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
   { home }: Platform,
-  values: Values,
+  values: SettingValues,
 ): void {
   const word = option.env === undefined ? undefined : env[option.env];
   if (word === undefined || option.env === undefined) return;
@@ -148,26 +148,26 @@ function readEnvironment(
   // An invalid log setting does not stop the server; the logger warns about it.
   if (option.section === 'log' && option.kind === 'switch' && !/^(true|1|yes|on|false|0|no|off)$/i.test(word)) return;
   const words = option.kind === 'texts' ? word.split(',').map((each) => each.trim()) : [word];
-  const value = parseWords(option, words, option.env, (path) => absolutePath(path, cwd, home));
+  const value = parseValues(option, words, option.env, (path) => absolutePath(path, cwd, home));
   values.set(option.key, { value, origin: { from: 'env', where: option.env } });
 }
 
-function emptyVariable(name: string): Mistake {
-  return new Mistake(`${name} is set but empty. Give it a value, or unset it.`);
+function emptyVariable(name: string): UsageError {
+  return new UsageError(`${name} is set but empty. Give it a value, or unset it.`);
 }
 
-function readFlag(option: Option, { flags }: Asked, cwd: string, { home }: Platform, values: Values): void {
+function readFlag(option: Option, { flags }: SettingsInput, cwd: string, { home }: Platform, values: SettingValues): void {
   const words = option.flag === undefined ? undefined : flags?.[option.flag];
   if (words === undefined || words.length === 0) return;
   const where = `--${option.flag}`;
-  const value = parseWords(option, words, where, (path) => absolutePath(path, cwd, home));
+  const value = parseValues(option, words, where, (path) => absolutePath(path, cwd, home));
   if (option.key === 'log.level' && parseLevel(value as string) === undefined) {
-    throw new Mistake(`${where} must be one of ${[...logLevels, 'off'].join(', ')}, not ${JSON.stringify(value)}`);
+    throw new UsageError(`${where} must be one of ${[...logLevels, 'off'].join(', ')}, not ${JSON.stringify(value)}`);
   }
   values.set(option.key, { value, origin: { from: 'flag', where } });
 }
 
-function toSettings(values: Values): Settings {
+function toSettings(values: SettingValues): Settings {
   const get = <T>(key: string): T => values.get(key)?.value as T;
   const commands = get<readonly string[] | undefined>('commands');
   const enable = get<readonly string[]>('enable');
@@ -207,7 +207,7 @@ function toSettings(values: Values): Settings {
   };
 }
 
-function authOf(values: Values): AuthSettings | undefined {
+function authOf(values: SettingValues): AuthSettings | undefined {
   const get = <T>(key: string): T => values.get(key)?.value as T;
   const tokens = get<readonly string[] | undefined>('auth.tokens') ?? [];
   const tokenFile = get<string | undefined>('auth.tokenFile');
@@ -227,21 +227,21 @@ function authOf(values: Values): AuthSettings | undefined {
 }
 
 /** OAuth settings without an issuer would have no effect. */
-function refuseWithoutIssuer(values: Values): void {
+function refuseWithoutIssuer(values: SettingValues): void {
   for (const [key, { origin }] of values) {
     if (!key.startsWith('auth.oauth.')) continue;
-    throw new Mistake(
+    throw new UsageError(
       `${origin.where ?? key} needs an issuer. Set --auth-issuer URL, or auth.oauth.issuer in the file`,
     );
   }
 }
 
-function pathOf(values: Values, key: string, example: string): string | undefined {
+function pathOf(values: SettingValues, key: string, example: string): string | undefined {
   const entry = values.get(key);
   const path = entry?.value as string | undefined;
   if (path === undefined || /^\/[^?#\s]*$/.test(path)) return path;
   const where = entry?.origin.where ?? key;
-  throw new Mistake(
+  throw new UsageError(
     `${where} must start with a slash and have no query, as in ${example}, not ${JSON.stringify(path)}`,
   );
 }

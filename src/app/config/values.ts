@@ -1,6 +1,6 @@
 // Values of settings with their sources, and the parsing of flags and environment variables.
 
-import { Mistake } from '../mistake.ts';
+import { UsageError } from '../mistake.ts';
 import { isAbsolute, join, resolve } from '../node-modules.ts';
 import type { Option } from './options.ts';
 
@@ -13,12 +13,12 @@ export interface Origin {
   readonly where?: string;
 }
 
-export interface Value {
+export interface SettingValue {
   readonly value: unknown;
   readonly origin: Origin;
 }
 
-export type Values = Map<string, Value>;
+export type SettingValues = Map<string, SettingValue>;
 
 /** Relative paths start at `base`; `~/` is the home folder. */
 export function absolutePath(path: string, base: string, home: string): string {
@@ -28,13 +28,13 @@ export function absolutePath(path: string, base: string, home: string): string {
 }
 
 /** Parses the texts of an option. Throws a `UsageError` if they are invalid. */
-export function parseWords(
+export function parseValues(
   option: Option,
-  words: readonly string[],
+  texts: readonly string[],
   where: string,
   resolvePath: PathResolver,
 ): unknown {
-  const last = words.at(-1) ?? '';
+  const last = texts.at(-1) ?? '';
   switch (option.kind) {
     case 'switch':
       return parseSwitch(last, where);
@@ -45,13 +45,13 @@ export function parseWords(
     case 'path':
       return resolvePath(notEmpty(last, where));
     case 'paths':
-      return words.map((word) => resolvePath(notEmpty(word, where)));
+      return texts.map((word) => resolvePath(notEmpty(word, where)));
     case 'texts':
-      return words.map((word) => oneOf(option, word, where));
+      return texts.map((word) => oneOf(option, word, where));
     case 'text':
       return oneOf(option, last, where);
     case 'tree':
-      throw new Mistake(`${where} can only be set in the configuration file`);
+      throw new UsageError(`${where} can only be set in the configuration file`);
   }
 }
 
@@ -60,28 +60,28 @@ export type PathResolver = (path: string) => string;
 function parseSwitch(word: string, where: string): boolean {
   if (/^(true|1|yes|on)$/i.test(word)) return true;
   if (/^(false|0|no|off|)$/i.test(word)) return false;
-  throw new Mistake(`${where} must be true or false, not ${JSON.stringify(word)}`);
+  throw new UsageError(`${where} must be true or false, not ${JSON.stringify(word)}`);
 }
 
 function parsePort(word: string, where: string): number {
   const number = Number(word);
   if (/^\d{1,5}$/.test(word) && number <= 65_535) return number;
-  throw new Mistake(`${where} must be a number from 0 to 65535, not ${JSON.stringify(word)}`);
+  throw new UsageError(`${where} must be a number from 0 to 65535, not ${JSON.stringify(word)}`);
 }
 
 function parseBytes(word: string, where: string): number {
   if (/^[1-9]\d{0,14}$/.test(word)) return Number(word);
-  throw new Mistake(`${where} must be a number of bytes, not ${JSON.stringify(word)}`);
+  throw new UsageError(`${where} must be a number of bytes, not ${JSON.stringify(word)}`);
 }
 
-function oneOf({ oneOf: words }: Option, word: string, where: string): string {
-  if (words !== undefined && !words.includes(word)) {
-    throw new Mistake(`${where} must be one of ${words.join(', ')}, not ${JSON.stringify(word)}`);
+function oneOf({ oneOf: texts }: Option, word: string, where: string): string {
+  if (texts !== undefined && !texts.includes(word)) {
+    throw new UsageError(`${where} must be one of ${texts.join(', ')}, not ${JSON.stringify(word)}`);
   }
   return notEmpty(word, where);
 }
 
 function notEmpty(word: string, where: string): string {
-  if (word.trim() === '') throw new Mistake(`${where} must not be empty`);
+  if (word.trim() === '') throw new UsageError(`${where} must not be empty`);
   return word;
 }

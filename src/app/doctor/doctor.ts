@@ -5,12 +5,12 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { ownershipProblem } from '../config/ownership.ts';
-import type { Settled } from '../config/settle.ts';
-import { auditPlace } from '../guard.ts';
+import type { ResolvedSettings } from '../config/settle.ts';
+import { auditLocation } from '../guard.ts';
 import type { HttpSettings } from '../settings.ts';
 
 /** The result of a check. `missing`: the server works, but some features are not offered. */
-export interface Finding {
+export interface DoctorFinding {
   readonly group: string;
   readonly name: string;
   readonly status: 'ok' | 'missing' | 'broken';
@@ -19,19 +19,19 @@ export interface Finding {
   readonly remedy: string;
 }
 
-type Outcome = Omit<Finding, 'group' | 'name'>;
+type CheckOutcome = Omit<DoctorFinding, 'group' | 'name'>;
 
-interface Examination {
+interface DoctorCheck {
   readonly group: string;
   readonly name: string;
-  look(settled: Settled): Promise<Outcome>;
+  look(settled: ResolvedSettings): Promise<CheckOutcome>;
 }
 
-const ok = (detail: string): Outcome => ({ status: 'ok', detail, remedy: '' });
-const missing = (detail: string, remedy: string): Outcome => ({ status: 'missing', detail, remedy });
-const broken = (detail: string, remedy: string): Outcome => ({ status: 'broken', detail, remedy });
+const ok = (detail: string): CheckOutcome => ({ status: 'ok', detail, remedy: '' });
+const missing = (detail: string, remedy: string): CheckOutcome => ({ status: 'missing', detail, remedy });
+const broken = (detail: string, remedy: string): CheckOutcome => ({ status: 'broken', detail, remedy });
 
-const examinations: readonly Examination[] = [
+const doctorChecks: readonly DoctorCheck[] = [
   { group: 'Program', name: 'Node.js', look: async () => lookAtNode() },
   { group: 'Program', name: 'settings', look: async (settled) => lookAtSettings(settled) },
   { group: 'Program', name: 'plugins', look: lookAtPlugins },
@@ -45,15 +45,15 @@ const examinations: readonly Examination[] = [
 ];
 
 /** Runs all checks in order. A check that throws is reported as broken. */
-export async function* examine(settled: Settled, withSandbox = true): AsyncGenerator<Finding> {
-  for (const { group, name, look } of examinations) {
+export async function* runDoctor(settled: ResolvedSettings, withSandbox = true): AsyncGenerator<DoctorFinding> {
+  for (const { group, name, look } of doctorChecks) {
     const outcome = await look(settled).catch((error: unknown) => broken((error as Error).message, ''));
     yield { group, name, ...outcome };
   }
   if (withSandbox) yield* examineSandbox();
 }
 
-async function* examineSandbox(): AsyncGenerator<Finding> {
+async function* examineSandbox(): AsyncGenerator<DoctorFinding> {
   const group = 'Sandbox';
   if (process.platform !== 'linux') {
     const remedy = 'Commands and workers need Linux. Everything else works here.';
@@ -70,18 +70,18 @@ async function* examineSandbox(): AsyncGenerator<Finding> {
   }
 }
 
-function lookAtNode(): Outcome {
+function lookAtNode(): CheckOutcome {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const detail = `${process.version}, ${process.platform} ${process.arch}`;
   return major > 20 || (major === 20 && minor >= 19) ? ok(detail) : broken(detail, 'Install Node.js 20.19 or newer.');
 }
 
-function lookAtSettings({ file, notes }: Settled): Outcome {
+function lookAtSettings({ file, notes }: ResolvedSettings): CheckOutcome {
   if (file !== undefined) return ok(file);
   return ok(notes[0] ?? 'defaults; no configuration file');
 }
 
-async function lookAtPlugins({ settings, file }: Settled): Promise<Outcome> {
+async function lookAtPlugins({ settings, file }: ResolvedSettings): Promise<CheckOutcome> {
   if (settings.plugins.length === 0) return ok('none');
   const { findPlugin, readManifest } = await import('../plugins/manifest.ts');
   const { missingGrants } = await import('../plugins/capabilities.ts');
@@ -103,7 +103,7 @@ async function lookAtPlugins({ settings, file }: Settled): Promise<Outcome> {
     : broken(wrong.join('; '), 'Correct "plugins" in the configuration.');
 }
 
-function lookAtFolder(folder: string): Outcome {
+function lookAtFolder(folder: string): CheckOutcome {
   if (!existsSync(folder)) {
     let above = dirname(folder);
     while (!existsSync(above)) above = dirname(above);
@@ -127,7 +127,7 @@ function writable(folder: string): boolean {
   }
 }
 
-async function lookAtSqlite(): Promise<Outcome> {
+async function lookAtSqlite(): Promise<CheckOutcome> {
   const { tmpdir } = await import('node:os');
   const { openDataFolder } = await import('../../stores/sqlite/index.ts');
   const folder = mkdtempSync(join(tmpdir(), 'mooring-doctor-'));
@@ -142,9 +142,9 @@ async function lookAtSqlite(): Promise<Outcome> {
   }
 }
 
-async function lookAtAudit({ settings }: Settled): Promise<Outcome> {
+async function lookAtAudit({ settings }: ResolvedSettings): Promise<CheckOutcome> {
   if (settings.audit === undefined) return ok('disabled');
-  const { directory, name } = auditPlace(settings.audit.file);
+  const { directory, name } = auditLocation(settings.audit.file);
   if (!existsSync(directory)) return ok('empty');
   const { verifyAudit } = await import('../../security/audit/index.ts');
   const verdicts = await verifyAudit(directory, name);
@@ -157,7 +157,7 @@ async function lookAtAudit({ settings }: Settled): Promise<Outcome> {
   return ok(lines === 0 ? 'empty' : `${lines} lines, chain intact`);
 }
 
-async function lookAtClipboard(): Promise<Outcome> {
+async function lookAtClipboard(): Promise<CheckOutcome> {
   const { ClipboardError, pickBackend } = await import('../../packs/clipboard/index.ts');
   try {
     const backend = await pickBackend('auto');
@@ -169,7 +169,7 @@ async function lookAtClipboard(): Promise<Outcome> {
   }
 }
 
-async function lookAtBus(bus: 'session' | 'system'): Promise<Outcome> {
+async function lookAtBus(bus: 'session' | 'system'): Promise<CheckOutcome> {
   if (process.platform !== 'linux') return missing('only on Linux', '');
   const { busAddress, socketPaths } = await import('../../packs/system/dbus/address.ts');
   const { BusConnection } = await import('../../packs/system/dbus/connection.ts');
@@ -186,7 +186,7 @@ async function lookAtBus(bus: 'session' | 'system'): Promise<Outcome> {
   return missing(`no response at ${address}`, 'Start dbus-daemon to get dbus:// resources.');
 }
 
-function lookAtPort({ host, port, path }: HttpSettings): Promise<Outcome> {
+function lookAtPort({ host, port, path }: HttpSettings): Promise<CheckOutcome> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => {

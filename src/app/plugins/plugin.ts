@@ -41,7 +41,7 @@ export class Plugin {
   #loaded: Loaded | undefined;
   #problem: string | undefined;
   #folder: string | undefined;
-  #strayErrors = 0;
+  #uncaughtErrors = 0;
   /** The folders its code was loaded from so far. */
   readonly #modules: string[] = [];
 
@@ -73,7 +73,7 @@ export class Plugin {
   }
 
   /** Loads the changed code and replaces the running version, which keeps running if that fails. */
-  async renew(server: Server): Promise<void> {
+  async reload(server: Server): Promise<void> {
     let fresh: Loaded;
     try {
       fresh = await this.#load(true);
@@ -84,7 +84,7 @@ export class Plugin {
     await this.#unload();
     try {
       this.#problem = undefined;
-      this.#strayErrors = 0;
+      this.#uncaughtErrors = 0;
       await this.#install(fresh, server);
       this.#context.logger.info('plugin reloaded', { plugin: this.name, version: this.version });
     } catch (error) {
@@ -102,8 +102,8 @@ export class Plugin {
   }
 
   /** An uncaught error of the plugin, outside of its handlers. */
-  stray(error: unknown): void {
-    this.#strayErrors++;
+  onUncaughtError(error: unknown): void {
+    this.#uncaughtErrors++;
     this.#context.logger.error('uncaught error in a plugin', { plugin: this.name, error });
   }
 
@@ -115,8 +115,8 @@ export class Plugin {
         : { status: 'degraded', detail: `${running}; the changed version cannot be loaded: ${this.#problem}` };
     }
     if (this.#loaded === undefined) return { status: 'failed', detail: 'not loaded' };
-    if (this.#strayErrors > 0) {
-      return { status: 'degraded', detail: `${running}; uncaught errors so far: ${this.#strayErrors}` };
+    if (this.#uncaughtErrors > 0) {
+      return { status: 'degraded', detail: `${running}; uncaught errors so far: ${this.#uncaughtErrors}` };
     }
     const { pack } = this.#loaded;
     const own = await runAs(this, async () => pack.health?.());
@@ -162,7 +162,7 @@ export class Plugin {
   async #install(loaded: Loaded, server: Server): Promise<void> {
     this.#loaded = loaded;
     try {
-      await this.#step('installing', async () => loaded.pack.install(this.#facade(server)));
+      await this.#step('installing', async () => loaded.pack.install(this.#serverFor(server)));
     } catch (error) {
       await this.#unload();
       throw error;
@@ -193,7 +193,7 @@ export class Plugin {
   }
 
   /** The server as the plugin sees it: registrations are recorded, and only methods for plugins are present. */
-  #facade(server: Server): PluginServer {
+  #serverFor(server: Server): PluginServer {
     const keep = (registration: Registration): Registration => {
       this.#registrations.push(registration);
       return registration;

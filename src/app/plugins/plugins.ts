@@ -9,7 +9,7 @@ import { inTurn } from '../in-turn.ts';
 import type { Settings } from '../settings.ts';
 import { Plugin } from './plugin.ts';
 import { Snapshots } from './snapshots.ts';
-import { catchStrayErrors } from './stray-errors.ts';
+import { catchUncaughtErrors } from './stray-errors.ts';
 import { watchFolder } from './watch.ts';
 
 export interface PluginsOptions {
@@ -37,7 +37,7 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
           undo.push(
             watchFolder(
               plugin.folder,
-              inTurn(() => plugin.renew(server)),
+              inTurn(() => plugin.reload(server)),
             ),
           );
         }
@@ -45,7 +45,7 @@ export function plugins(options: PluginsOptions): Pack<Server> & { guard(): void
     },
     /** Keeps errors of plugins from ending the process. Call it after the transport installed its own handlers. */
     guard() {
-      undo.push(catchStrayErrors(() => all));
+      undo.push(catchUncaughtErrors(() => all));
     },
     async close() {
       for (const each of undo.splice(0).reverse()) each();

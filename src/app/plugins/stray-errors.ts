@@ -3,16 +3,16 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-interface Owner {
+interface ErrorOwner {
   /** Whether its code appears in a stack. */
   owns(stack: string): boolean;
-  stray(error: unknown): void;
+  onUncaughtError(error: unknown): void;
 }
 
-const running = new AsyncLocalStorage<Owner>();
+const running = new AsyncLocalStorage<ErrorOwner>();
 
 /** Runs `work`; everything it starts is attributed to the owner. */
-export function runAs<T>(owner: Owner, work: () => T): T {
+export function runAs<T>(owner: ErrorOwner, work: () => T): T {
   return running.run(owner, work);
 }
 
@@ -23,12 +23,12 @@ type Handler = (...args: unknown[]) => void;
  * Runs before the existing handlers of the process: an error of a plugin goes to the plugin, all others to these
  * handlers. Call it after the transport has started; the returned function undoes it.
  */
-export function catchStrayErrors(owners: () => Iterable<Owner>): () => void {
+export function catchUncaughtErrors(owners: () => Iterable<ErrorOwner>): () => void {
   const undo = events.map((event) => {
     const others = process.listeners(event as 'uncaughtException') as unknown as Handler[];
     const mine: Handler = (error, ...rest) => {
       const owner = running.getStore() ?? ownerByStack(error, owners());
-      if (owner !== undefined) owner.stray(error);
+      if (owner !== undefined) owner.onUncaughtError(error);
       else for (const other of others) other.call(process, error, ...rest);
     };
     process.removeAllListeners(event);
@@ -44,7 +44,7 @@ export function catchStrayErrors(owners: () => Iterable<Owner>): () => void {
 }
 
 /** Without an async context, the stack shows whose code it was. */
-function ownerByStack(error: unknown, owners: Iterable<Owner>): Owner | undefined {
+function ownerByStack(error: unknown, owners: Iterable<ErrorOwner>): ErrorOwner | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   for (const owner of owners) if (owner.owns(stack)) return owner;
   return undefined;

@@ -21,7 +21,7 @@ export function traceCalls(logger: Logger): Observer {
 }
 
 /** Fields whose text comes from the protocol. All other texts and names may be clipboard text. */
-const words = new Set([
+const describeMessage = new Set([
   ...['jsonrpc', 'id', 'method', 'requestId', 'protocolVersion', 'version', 'name', 'type'],
   ...['code', 'message', 'details', 'remedy', 'description', 'required'],
 ]);
@@ -42,9 +42,9 @@ function shape(value: unknown, shown = false, depth = 0): unknown {
     Object.entries(value)
       .slice(0, maxItems)
       .map(([key, each]) => [
-        words.has(key) || structure.has(key) ? key : `[name of ${key.length} characters]`,
+        describeMessage.has(key) || structure.has(key) ? key : `[name of ${key.length} characters]`,
         // Arguments are hidden completely.
-        key === 'arguments' ? conceal(each) : shape(each, words.has(key), depth + 1),
+        key === 'arguments' ? conceal(each) : shape(each, describeMessage.has(key), depth + 1),
       ]),
   );
 }

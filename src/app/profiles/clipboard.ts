@@ -8,7 +8,7 @@ import type { Logger } from '../../protocol/log.ts';
 import type { Rules } from '../../protocol/rules.ts';
 import { traceCalls } from './clipboard-trace.ts';
 import { packOptions } from './pack-options.ts';
-import type { Lasting, Profile } from './profile.ts';
+import type { PersistentState, Profile } from './profile.ts';
 
 /** This profile has its own version number. */
 const documentVersion = '1.0.0';
@@ -50,7 +50,7 @@ function toWireError(error: unknown): WireError {
 }
 
 /** The server of this profile. Tests pass their own clipboard. */
-export function createClipboardServer(logger: Logger, options: ClipboardOptions = {}, lasting?: Lasting): Server {
+export function createClipboardServer(logger: Logger, options: ClipboardOptions = {}, lasting?: PersistentState): Server {
   const server = createServer({
     name: 'mcp-clipboardify',
     version: documentVersion,
@@ -67,8 +67,8 @@ export function createClipboardServer(logger: Logger, options: ClipboardOptions 
 
 export const clipboardProfile: Profile = {
   name: 'clipboard',
-  async assemble({ logger, settings, lasting }) {
+  async assemble({ logger, settings, persistentState }) {
     const options = await packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema);
-    return { server: createClipboardServer(logger, options, lasting) };
+    return { server: createClipboardServer(logger, options, persistentState) };
   },
 };

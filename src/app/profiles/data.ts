@@ -2,7 +2,7 @@
 
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/log.ts';
-import type { DataFolder, NotesOptions } from '../../stores/sqlite/index.ts';
+import type { DataFolder, SqliteNotesOptions } from '../../stores/sqlite/index.ts';
 import type { HealthRegistry } from '../health.ts';
 import { makeFolder } from '../make-folder.ts';
 import { existsSync, join } from '../node-modules.ts';
@@ -18,7 +18,7 @@ export interface DataOptions {
   readonly logger: Logger;
   readonly health?: HealthRegistry | undefined;
   /** Size limits of notes. */
-  readonly limits?: NotesOptions;
+  readonly limits?: SqliteNotesOptions;
 }
 
 /** Adds the data folder to a server. SQLite is loaded when `open` is called. */

@@ -12,7 +12,7 @@ import type { Profile } from './profile.ts';
 
 export const empiricalProfile: Profile = {
   name: 'empirical',
-  async assemble({ logger, settings, lasting, health = new HealthRegistry() }) {
+  async assemble({ logger, settings, persistentState, health = new HealthRegistry() }) {
     const server = createServer({
       name: 'research-mcp-server',
       version: '1.0.0',
@@ -20,7 +20,7 @@ export const empiricalProfile: Profile = {
       capabilities: { tools: {}, resources: {} },
       logging: false,
       logger,
-      ...lasting,
+      ...persistentState,
     });
     const pack = research({
       ...(await packOptions<ResearchOptions>(settings, 'research', researchSchema)),

@@ -6,14 +6,14 @@ import type { Profile } from './profile.ts';
 
 export const everythingProfile: Profile = {
   name: 'everything',
-  async assemble({ logger, version, lasting }) {
+  async assemble({ logger, version, persistentState }) {
     const server = createServer({
       name: 'mooring-everything',
       title: 'Mooring: everything',
       version,
       instructions: 'A test peer: every tool, resource and prompt here exercises one feature of the protocol.',
       logger,
-      ...lasting,
+      ...persistentState,
     });
     await server.use(everything());
     return { server };

@@ -19,8 +19,8 @@ search_tools and list_categories find tools by words.`;
 export const localProfile: Profile = {
   name: 'local',
   async assemble(options) {
-    const { logger, version, settings, health, lasting } = options;
-    const server = createServer({ name: 'mooring', title: 'Mooring', version, instructions, logger, ...lasting });
+    const { logger, version, settings, health, persistentState } = options;
+    const server = createServer({ name: 'mooring', title: 'Mooring', version, instructions, logger, ...persistentState });
     const categories = new Categories(server);
 
     const board = clipboard(await packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema));

@@ -15,7 +15,7 @@ import { limitRate } from './rate.ts';
 
 export const orchestratorProfile: Profile = {
   name: 'orchestrator',
-  async assemble({ logger, settings, audit, lasting, health = new HealthRegistry() }) {
+  async assemble({ logger, settings, audit, persistentState, health = new HealthRegistry() }) {
     const server = createServer({
       name: 'claude-code-mcp-server',
       version: '1.0.0',
@@ -23,7 +23,7 @@ export const orchestratorProfile: Profile = {
       capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
       logging: false,
       logger,
-      ...lasting,
+      ...persistentState,
     });
     await limitRate(server, settings, [
       { per: 'principal', requests: 600, windowMs: 60_000, burst: 200 },

@@ -2,7 +2,7 @@
 // start-up.
 
 import { compileSchema, formatIssues, type SchemaInput } from '../../schema/index.ts';
-import { Mistake } from '../mistake.ts';
+import { UsageError } from '../mistake.ts';
 import type { Settings } from '../settings.ts';
 
 /** The options of the pack, or `{}`. Throws a `UsageError` that names the field and the error. */
@@ -11,6 +11,6 @@ export async function packOptions<T>(settings: Settings, pack: string, schema: S
   if (given === undefined) return {};
   const { validator } = compileSchema(schema, { direction: 'input', root: 'object', where: `packs.${pack}` });
   const checked = await validator.validate(given);
-  if (!checked.ok) throw new Mistake(`Invalid configuration of packs.${pack}: ${formatIssues(checked.issues)}`);
+  if (!checked.ok) throw new UsageError(`Invalid configuration of packs.${pack}: ${formatIssues(checked.issues)}`);
   return checked.value as Partial<T>;
 }

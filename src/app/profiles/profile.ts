@@ -12,7 +12,7 @@ import type { Settings } from '../settings.ts';
 import type { Data } from './data.ts';
 
 /** Keeps sessions, cursors and unfinished calls valid after a restart, if a key is configured. */
-export interface Lasting {
+export interface PersistentState {
   /** Seals them; replicas share it. */
   readonly key: SealKey;
   /** Earlier keys, whose sessions are still accepted. */
@@ -29,13 +29,13 @@ export interface ProfileOptions {
   /** The health of the parts, for health_check. Plugins are included. */
   readonly health?: HealthRegistry;
   /** Pass it to createServer. Undefined: the server creates a key that lasts as long as the process. */
-  readonly lasting?: Lasting | undefined;
+  readonly persistentState?: PersistentState | undefined;
   /** The audit log, if enabled. It is added to the server automatically; pass it to packs that start programs. */
   readonly audit?: AuditLog | undefined;
 }
 
 /** A server that is ready for a transport. */
-export interface Ready {
+export interface AssembledServer {
   readonly server: Server;
   /** HTTP options of the profile. */
   readonly http?: HttpOptions;
@@ -47,5 +47,5 @@ export interface Ready {
 
 export interface Profile {
   readonly name: string;
-  assemble(options: ProfileOptions): Ready | Promise<Ready>;
+  assemble(options: ProfileOptions): AssembledServer | Promise<AssembledServer>;
 }

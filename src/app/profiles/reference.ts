@@ -19,14 +19,14 @@ const rules: Rules = {
 
 export const referenceProfile: Profile = {
   name: 'reference',
-  async assemble({ logger, settings, health, lasting }) {
+  async assemble({ logger, settings, health, persistentState }) {
     const server = createServer({
       name: 'mcp-server',
       version: '1.0.0',
       rules,
       logging: false,
       logger,
-      ...lasting,
+      ...persistentState,
     });
     const limits = await packOptions<ReferenceOptions>(settings, 'reference', referenceSchema);
     const data = await useData(server, settings.dataDir, { logger, health, limits });

@@ -10,14 +10,14 @@ import { limitRate } from './rate.ts';
 
 const rules: Rules = {
   handshakeVersions: ['2025-11-25'],
-  lifecycle: { gate: 'initialized', pingBeforeInit: false },
+  lifecycle: { requestsFrom: 'initialized', pingBeforeInit: false },
   tools: { explicitIsErrorFalse: true },
   content: { flatResource: true },
 };
 
 export const secureLocalProfile: Profile = {
   name: 'secure-local',
-  async assemble({ logger, settings, lasting }) {
+  async assemble({ logger, settings, persistentState }) {
     const server = createServer({
       name: 'mcp-secure-local',
       version: '1.0.0',
@@ -25,7 +25,7 @@ export const secureLocalProfile: Profile = {
       capabilities: { tools: { listChanged: true } },
       logging: false,
       logger,
-      ...lasting,
+      ...persistentState,
     });
     await limitRate(server, settings, [
       { per: 'principal', requests: 120, windowMs: 60_000, burst: 60 },

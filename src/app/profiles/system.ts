@@ -11,7 +11,7 @@ import { limitRate } from './rate.ts';
 
 export const systemProfile: Profile = {
   name: 'system',
-  async assemble({ logger, settings, audit, lasting }) {
+  async assemble({ logger, settings, audit, persistentState }) {
     const server = createServer({
       name: 'my-mcp-server',
       version: '1.0.0',
@@ -25,7 +25,7 @@ export const systemProfile: Profile = {
       },
       limits: { pageSize: 100 },
       logger,
-      ...lasting,
+      ...persistentState,
     });
     await limitRate(server, settings, [
       { per: 'principal', requests: 600, windowMs: 60_000, burst: 200 },

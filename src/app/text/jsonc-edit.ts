@@ -41,14 +41,14 @@ export function memberAt(text: string, path: readonly string[]): unknown {
   return member === undefined ? undefined : dataOf(member.value);
 }
 
-interface Found {
+interface MemberPosition {
   readonly parent: ObjectNode;
   readonly member: JsonMember | undefined;
   /** The missing end of the path. */
   readonly rest: readonly string[];
 }
 
-function walk(root: JsonNode, path: readonly string[]): Found {
+function walk(root: JsonNode, path: readonly string[]): MemberPosition {
   if (root.kind !== 'object') throw new NotAnObject([]);
   let parent: ObjectNode = root;
   for (const [i, key] of path.entries()) {

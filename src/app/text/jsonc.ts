@@ -29,7 +29,7 @@ const maxDepth = 200;
 
 /** Parses a text. Throws `JsoncError`. */
 export function parseJsonc(text: string): JsonNode {
-  const reader = new Reader(text);
+  const reader = new JsoncReader(text);
   const node = reader.value(0);
   reader.skip();
   if (reader.at < text.length) reader.fail('unexpected text after the end of the value');
@@ -70,13 +70,13 @@ export function positionOf(text: string, offset: number): { readonly line: numbe
 
 /** Offset of the first character that is neither white space nor comment. */
 export function skipSpace(text: string, from: number): number {
-  const reader = new Reader(text);
+  const reader = new JsoncReader(text);
   reader.at = from;
   reader.skip();
   return reader.at;
 }
 
-class Reader {
+class JsoncReader {
   readonly text: string;
   at: number;
 
@@ -112,10 +112,10 @@ class Reader {
     const [found] = word.exec(this.text) as RegExpExecArray;
     if (found === '')
       this.fail(c === undefined ? 'the text ends too early' : `${JSON.stringify(c)} is not expected here`);
-    return { kind: 'scalar', start, value: this.#word(found), end: (this.at = start + found.length) };
+    return { kind: 'scalar', start, value: this.#literal(found), end: (this.at = start + found.length) };
   }
 
-  #word(word: string): Scalar {
+  #literal(word: string): Scalar {
     if (word === 'true') return true;
     if (word === 'false') return false;
     if (word === 'null') return null;

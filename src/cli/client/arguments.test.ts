@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readArguments, readJsonArguments } from './arguments.ts';
-import type { Schema } from './types.ts';
+import type { FormSchema } from './types.ts';
 
-const schema: Schema = {
+const schema: FormSchema = {
   type: 'object',
   properties: {
     city: { type: 'string' },
@@ -54,7 +54,7 @@ test.each([
 });
 
 test('a schema without additional properties rejects unknown names', () => {
-  const closed = { type: 'object', properties: {}, additionalProperties: false } as Schema;
+  const closed = { type: 'object', properties: {}, additionalProperties: false } as FormSchema;
   expect(() => readArguments(['x=1'], closed)).toThrow('Unknown argument "x"; the tool takes no arguments');
 });
 

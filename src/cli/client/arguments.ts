@@ -1,9 +1,9 @@
 // Tool arguments from the command line, converted to the types of the tool's schema.
 
 import { readFileSync } from 'node:fs';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { nearest } from '../../app/text/nearest.ts';
-import type { Schema } from './types.ts';
+import type { FormSchema } from './types.ts';
 
 /** `--args`: a JSON object, @FILE, or - for stdin. */
 export function readJsonArguments(text: string | undefined): Record<string, unknown> {
@@ -14,10 +14,10 @@ export function readJsonArguments(text: string | undefined): Record<string, unkn
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw new Mistake(`--args is not valid JSON: ${(error as Error).message}`);
+    throw new UsageError(`--args is not valid JSON: ${(error as Error).message}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Mistake('--args must be a JSON object, as in --args \'{"city": "Gdynia"}\'');
+    throw new UsageError('--args must be a JSON object, as in --args \'{"city": "Gdynia"}\'');
   }
   return value as Record<string, unknown>;
 }
@@ -26,22 +26,22 @@ export function readJsonArguments(text: string | undefined): Record<string, unkn
  * `--arg name=value`, each value converted to the type in the schema. `name:=json` is always parsed as JSON, and
  * `name.inner=value` sets a field of an object. A list can be given item by item or as JSON.
  */
-export function readArguments(words: readonly string[], schema: Schema): Record<string, unknown> {
+export function readArguments(words: readonly string[], schema: FormSchema): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const word of words) {
     const match = /^([^=]+?)(:?=)([\s\S]*)$/.exec(word);
-    if (match === null) throw new Mistake(`--arg must look like name=value, not ${JSON.stringify(word)}`);
+    if (match === null) throw new UsageError(`--arg must look like name=value, not ${JSON.stringify(word)}`);
     const [, name = '', operator, text = ''] = match;
     const path = name in (schema.properties ?? {}) ? [name] : name.split('.');
-    const wanted = path.reduce<Schema | undefined>((each, step) => each?.properties?.[step], schema);
-    if (wanted === undefined && path.length === 1) refuseMistyped(name, schema);
+    const wanted = path.reduce<FormSchema | undefined>((each, step) => each?.properties?.[step], schema);
+    if (wanted === undefined && path.length === 1) assertKnownArguments(name, schema);
     put(result, path, operator === ':=' ? parseJson(name, text) : convert(name, text, wanted), wanted);
   }
   return result;
 }
 
 /** An unknown name is passed on if the schema allows additional properties, unless it looks like a typing error. */
-function refuseMistyped(name: string, schema: Schema & { readonly additionalProperties?: unknown }): void {
+function assertKnownArguments(name: string, schema: FormSchema & { readonly additionalProperties?: unknown }): void {
   const known = Object.keys(schema.properties ?? {});
   const meant = nearest(name, known);
   if (meant === undefined && schema.additionalProperties !== false) return;
@@ -51,16 +51,16 @@ function refuseMistyped(name: string, schema: Schema & { readonly additionalProp
         ? 'the tool takes no arguments'
         : `choose one of ${known.join(', ')}`
       : `did you mean ${meant}?`;
-  throw new Mistake(`Unknown argument ${JSON.stringify(name)}; ${hint}`);
+  throw new UsageError(`Unknown argument ${JSON.stringify(name)}; ${hint}`);
 }
 
-const typeWords: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',
 };
 
-function convert(name: string, text: string, schema: Schema | undefined): unknown {
+function convert(name: string, text: string, schema: FormSchema | undefined): unknown {
   const types = typesOf(schema);
   if (types.includes('array')) {
     if (text.trimStart().startsWith('[')) return parseJson(name, text);
@@ -73,11 +73,11 @@ function convert(name: string, text: string, schema: Schema | undefined): unknow
   }
   if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true';
   if (types.includes('object')) return parseJson(name, text);
-  const wanted = types.map((type) => typeWords[type] ?? type).join(' or ');
-  throw new Mistake(`${name} must be ${wanted}, not ${JSON.stringify(text)}`);
+  const wanted = types.map((type) => typeNames[type] ?? type).join(' or ');
+  throw new UsageError(`${name} must be ${wanted}, not ${JSON.stringify(text)}`);
 }
 
-function typesOf(schema: Schema | undefined): readonly string[] {
+function typesOf(schema: FormSchema | undefined): readonly string[] {
   if (schema === undefined) return [];
   if (typeof schema.type === 'string') return [schema.type];
   if (schema.type !== undefined) return schema.type;
@@ -89,7 +89,7 @@ function parseJson(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Mistake(`${name} is not valid JSON: ${(error as Error).message}`);
+    throw new UsageError(`${name} is not valid JSON: ${(error as Error).message}`);
   }
 }
 
@@ -97,12 +97,12 @@ function put(
   into: Record<string, unknown>,
   [step, ...rest]: readonly string[],
   value: unknown,
-  schema: Schema | undefined,
+  schema: FormSchema | undefined,
 ): void {
-  if (step === undefined || step === '__proto__') throw new Mistake('--arg has an empty or forbidden name');
+  if (step === undefined || step === '__proto__') throw new UsageError('--arg has an empty or forbidden name');
   if (rest.length > 0) {
     const inner = (into[step] ??= {});
-    if (typeof inner !== 'object' || inner === null) throw new Mistake(`${step} is not an object, so it has no fields`);
+    if (typeof inner !== 'object' || inner === null) throw new UsageError(`${step} is not an object, so it has no fields`);
     put(inner as Record<string, unknown>, rest, value, schema);
     return;
   }

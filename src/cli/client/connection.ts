@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { findTarget, type NamedTarget } from '../../app/targets.ts';
 import {
   AuthError,
@@ -75,7 +75,7 @@ export interface TimeOptions {
  * abort the signal, and the command ends whether its work heeds that or not.
  */
 export async function withServer(
-  word: string,
+  target: string,
   values: ConnectionValues,
   out: Output,
   work: (client: Client, signal: AbortSignal) => Promise<number>,
@@ -83,7 +83,7 @@ export async function withServer(
   { endless = false }: TimeOptions = {},
 ): Promise<number> {
   const seconds = values.timeout === undefined ? undefined : secondsOf(values.timeout);
-  const found = await findTarget(word, values.config);
+  const found = await findTarget(target, values.config);
   const ending = new Ending(endless ? undefined : seconds);
   const { signal } = ending;
   let client: Client | undefined;
@@ -92,7 +92,7 @@ export async function withServer(
     const options = await connectOptions(found, values, ending.holdDuring(handlers), out);
     const times = seconds === undefined ? {} : { timeoutMs: seconds * 1_000, connectTimeoutMs: seconds * 1_000 };
     client = await connect(found.target as string, { ...options, ...times, signal, onHold: ending.hold });
-    if (values.verbose === true) out.note(`${describe(client)}\n`);
+    if (values.verbose === true) out.info(`${describe(client)}\n`);
     return await ending.during(work(client, signal));
   } catch (error) {
     if (ending.interrupted) return 130;
@@ -104,9 +104,9 @@ export async function withServer(
 }
 
 function hinted(error: unknown): unknown {
-  if (error instanceof ClientError && error.code === 'configuration') return new Mistake(error.message);
+  if (error instanceof ClientError && error.code === 'configuration') return new UsageError(error.message);
   if (error instanceof ClientError && error.code === 'unauthorized') {
-    const { status = 401, message = '' } = error.said ?? {};
+    const { status = 401, message = '' } = error.serverError ?? {};
     return new Error(
       `The server requires authorization (HTTP ${status}${message === '' ? '' : `, ${lineForTerminal(message)}`})\nPass a token that the server accepts: --token TOKEN, --token @FILE or --token env:NAME`,
       { cause: error },
@@ -147,11 +147,11 @@ async function connectOptions(
       : {
           onLog: ({ level, logger, data }) => {
             const text = typeof data === 'string' ? data : JSON.stringify(data);
-            out.note(
+            out.info(
               `${style.faint(`[${level}${logger === undefined ? '' : ` ${lineForTerminal(logger)}`}]`)} ${forTerminal(text)}\n`,
             );
           },
-          onStderr: (text) => out.note(style.faint(forTerminal(text))),
+          onStderr: (text) => out.info(style.faint(forTerminal(text))),
         }),
   };
 }
@@ -173,7 +173,7 @@ function headersOf({ header = [], token }: ConnectionValues): Record<string, str
   const given = Object.fromEntries(
     header.map((line) => {
       const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line);
-      if (match === null) throw new Mistake(`--header must look like 'Name: value', not ${JSON.stringify(line)}`);
+      if (match === null) throw new UsageError(`--header must look like 'Name: value', not ${JSON.stringify(line)}`);
       return [match[1]?.toLowerCase() === 'authorization' ? 'Authorization' : (match[1] as string), match[2] as string];
     }),
   );
@@ -186,16 +186,16 @@ function secretOf(words: string): string {
   if (!words.startsWith('env:')) return words;
   const found = process.env[words.slice(4)];
   if (found === undefined || found === '')
-    throw new Mistake(`--token: the environment variable ${words.slice(4)} is not set`);
+    throw new UsageError(`--token: the environment variable ${words.slice(4)} is not set`);
   return found;
 }
 
 export function pairs(words: readonly string[], flag: string): Record<string, string> {
   return Object.fromEntries(
-    words.map((word) => {
-      const at = word.indexOf('=');
-      if (at <= 0) throw new Mistake(`${flag} must look like name=value, not ${JSON.stringify(word)}`);
-      return [word.slice(0, at), word.slice(at + 1)];
+    words.map((target) => {
+      const at = target.indexOf('=');
+      if (at <= 0) throw new UsageError(`${flag} must look like name=value, not ${JSON.stringify(target)}`);
+      return [target.slice(0, at), target.slice(at + 1)];
     }),
   );
 }
@@ -203,7 +203,7 @@ export function pairs(words: readonly string[], flag: string): Record<string, st
 function secondsOf(words: string): number {
   const seconds = Number(words);
   if (!(seconds > 0 && seconds <= 86_400))
-    throw new Mistake(`--timeout must be a number of seconds (up to 86400), not ${JSON.stringify(words)}`);
+    throw new UsageError(`--timeout must be a number of seconds (up to 86400), not ${JSON.stringify(words)}`);
   return seconds;
 }
 

@@ -1,7 +1,7 @@
 // How a client command ends: by itself, by a signal, or because its time is over. It ends soon in every case, whatever
 // the server does.
 
-import { ClientError, Deadline, type InputHandlers } from '../../client/index.ts';
+import { ClientError, PausableTimeout, type InputHandlers } from '../../client/index.ts';
 
 /** How long a server we started may take to end, and again after SIGTERM, once we are in a hurry. */
 const hurriedGraceMs = 250;
@@ -11,12 +11,12 @@ const lingerMs = 500;
 /** One command and its end. */
 export class Ending {
   readonly #stopping = new AbortController();
-  readonly #limit: Deadline | undefined;
+  readonly #limit: PausableTimeout | undefined;
   #interrupted = false;
 
   /** `seconds`: for all of it, the time in which a person is asked not counted. */
   constructor(seconds: number | undefined) {
-    if (seconds !== undefined) this.#limit = new Deadline(seconds * 1_000, () => this.#expire(seconds));
+    if (seconds !== undefined) this.#limit = new PausableTimeout(seconds * 1_000, () => this.#expire(seconds));
     process.on('SIGINT', this.#interrupt);
     process.on('SIGTERM', this.#interrupt);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { convertAnswer } from './fields.ts';
-import { signature, typeWords } from './schema-words.ts';
+import { signature, typeText } from './schema-words.ts';
 
 test.each([
   [{ type: 'string' }, 'x', { value: 'x' }],
@@ -30,7 +30,7 @@ test.each([
   [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string|null'],
   [{}, 'any'],
 ])('%j is summarised as %s', (schema, words) => {
-  expect(typeWords(schema)).toBe(words);
+  expect(typeText(schema)).toBe(words);
 });
 
 test('names from a server cannot send control sequences to the terminal', () => {

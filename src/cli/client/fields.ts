@@ -2,20 +2,20 @@
 
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
 import { styleFor } from '../ui/style.ts';
-import { choicesOf, typeWords } from './schema-words.ts';
-import type { Schema } from './types.ts';
+import { choicesOf, typeText } from './schema-words.ts';
+import type { FormSchema } from './types.ts';
 
 const style = styleFor(process.stderr);
 
 /** Prints a prompt and returns the line that was typed. */
-export type Ask = (question: string) => Promise<string>;
+export type ReadLine = (question: string) => Promise<string>;
 
 /** Prompts until the answer is valid. Undefined: the user declined. A result without a value: the field is omitted. */
-export async function askField(
+export async function promptForField(
   name: string,
-  field: Schema,
+  field: FormSchema,
   required: boolean,
-  ask: Ask,
+  ask: ReadLine,
   say: (text: string) => void,
 ): Promise<{ readonly value: unknown } | undefined> {
   const choices = choicesOf(field) ?? (field.type === 'array' ? choicesOf(field.items ?? {}) : undefined);
@@ -25,25 +25,25 @@ export async function askField(
     say(`  ${style.name(String(i + 1))} ${lineForTerminal(each)}\n`);
   });
   const kind =
-    field.type === 'boolean' ? 'y/n' : choices === undefined ? typeWords(field) : several(field, choices.length);
+    field.type === 'boolean' ? 'y/n' : choices === undefined ? typeText(field) : several(field, choices.length);
   const preset = field.default === undefined ? '' : ` [${lineForTerminal(shown(field.default))}]`;
   const marks = style.faint(` (${kind}${required ? '' : ', optional'})${preset}`);
   for (;;) {
-    const words = (await ask(`${style.strong(title)}${marks} `)).trim();
-    if (words === '!') return undefined;
-    if (words === '') {
+    const text = (await ask(`${style.strong(title)}${marks} `)).trim();
+    if (text === '!') return undefined;
+    if (text === '') {
       if (field.default !== undefined) return { value: field.default };
       if (!required) return { value: undefined };
       say(`${style.warn('This field is required. Type "!" to decline the whole form.')}\n`);
       continue;
     }
-    const { value, problem } = convertAnswer(field, words);
+    const { value, problem } = convertAnswer(field, text);
     if (problem === undefined) return { value };
     say(`${style.warn(`${title} ${problem}`)}\n`);
   }
 }
 
-const several = (field: Schema, count: number): string =>
+const several = (field: FormSchema, count: number): string =>
   field.type === 'array' ? `numbers, as in 1,${count}` : `1–${count}`;
 
 function shown(value: unknown): string {
@@ -52,9 +52,9 @@ function shown(value: unknown): string {
 }
 
 /** Converts an answer to the field's type; `problem` says why it cannot. */
-export function convertAnswer(field: Schema, words: string): { readonly value?: unknown; readonly problem?: string } {
+export function convertAnswer(field: FormSchema, text: string): { readonly value?: unknown; readonly problem?: string } {
   if (field.type === 'array') {
-    const items = words.split(',').map((each) => convertAnswer(field.items ?? {}, each.trim()));
+    const items = text.split(',').map((each) => convertAnswer(field.items ?? {}, each.trim()));
     const wrong = items.find(({ problem }) => problem !== undefined);
     if (wrong !== undefined) return wrong;
     if (items.length < (field.minItems ?? 0)) return { problem: `needs at least ${field.minItems} choices` };
@@ -63,30 +63,30 @@ export function convertAnswer(field: Schema, words: string): { readonly value?: 
   }
   const choices = choicesOf(field);
   if (choices !== undefined) {
-    const byWord = choices.find(({ value, title }) => String(value) === words || title === words);
-    const chosen = byWord ?? (/^\d+$/.test(words) ? choices[Number(words) - 1] : undefined);
+    const byWord = choices.find(({ value, title }) => String(value) === text || title === text);
+    const chosen = byWord ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined);
     return chosen === undefined ? { problem: `must be a number from 1 to ${choices.length}` } : { value: chosen.value };
   }
   if (field.type === 'boolean') {
-    if (/^(y|yes|true|1)$/i.test(words)) return { value: true };
-    return /^(n|no|false|0)$/i.test(words) ? { value: false } : { problem: 'must be y or n' };
+    if (/^(y|yes|true|1)$/i.test(text)) return { value: true };
+    return /^(n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'must be y or n' };
   }
-  if (field.type === 'number' || field.type === 'integer') return number(field, words);
-  if (words.length < (field.minLength ?? 0)) return { problem: `needs at least ${field.minLength} characters` };
-  if (words.length > (field.maxLength ?? words.length))
+  if (field.type === 'number' || field.type === 'integer') return number(field, text);
+  if (text.length < (field.minLength ?? 0)) return { problem: `needs at least ${field.minLength} characters` };
+  if (text.length > (field.maxLength ?? text.length))
     return { problem: `takes at most ${field.maxLength} characters` };
-  if (field.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(words)) return { problem: 'must be an email address' };
-  if (field.format === 'uri' && !URL.canParse(words)) return { problem: 'must be a URL such as https://example.org' };
-  if (field.format === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(words))
+  if (field.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(text)) return { problem: 'must be an email address' };
+  if (field.format === 'uri' && !URL.canParse(text)) return { problem: 'must be a URL such as https://example.org' };
+  if (field.format === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(text))
     return { problem: 'must be a date such as 2026-01-31' };
-  return { value: words };
+  return { value: text };
 }
 
 function number(
-  { type, minimum, maximum }: Schema,
-  words: string,
+  { type, minimum, maximum }: FormSchema,
+  text: string,
 ): { readonly value?: unknown; readonly problem?: string } {
-  const value = Number(words);
+  const value = Number(text);
   if (!Number.isFinite(value) || (type === 'integer' && !Number.isInteger(value))) {
     return { problem: `must be ${type === 'integer' ? 'a whole number' : 'a number'}` };
   }

@@ -2,11 +2,11 @@
 
 import { createInterface, type Interface } from 'node:readline/promises';
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
-import { type InputHandlers, InputRefusal, openInBrowser } from '../../client/index.ts';
+import { type InputHandlers, InputDeclined, openInBrowser } from '../../client/index.ts';
 import type { ProgressBar } from '../ui/progress.ts';
 import { styleFor } from '../ui/style.ts';
-import { type Ask, askField, convertAnswer } from './fields.ts';
-import type { Schema } from './types.ts';
+import { type ReadLine, promptForField, convertAnswer } from './fields.ts';
+import type { FormSchema } from './types.ts';
 
 type FormAnswer = Awaited<ReturnType<NonNullable<InputHandlers['elicit']>>>;
 
@@ -17,18 +17,18 @@ const say = (text: string): void => void process.stderr.write(text);
  * Handlers for a call. Answers from the command line are used if there are any; otherwise the user is prompted. Without
  * a terminal there are no handlers, so the server sees that this client does not support input requests.
  */
-export function questionHandlers(
+export function terminalInputHandlers(
   answers: Readonly<Record<string, string>> | undefined,
   bar: () => ProgressBar,
 ): InputHandlers {
-  if (answers !== undefined) return { elicit: ({ schema }) => fromAnswers(schema as Schema, answers) };
+  if (answers !== undefined) return { elicit: ({ schema }) => fromAnswers(schema as FormSchema, answers) };
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return {};
-  const ask = <T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> => {
+  const ask = <T>(signal: AbortSignal, work: (ask: ReadLine) => Promise<T>): Promise<T> => {
     const resume = bar().pause();
-    return withPerson(signal, work).finally(resume);
+    return withTerminal(signal, work).finally(resume);
   };
   return {
-    elicit: ({ message, schema }, { signal }) => ask(signal, (put) => form(message, schema as Schema, put)),
+    elicit: ({ message, schema }, { signal }) => ask(signal, (put) => form(message, schema as FormSchema, put)),
     elicitUrl: ({ message, url }, { signal }) => ask(signal, (put) => visit(message, url, put)),
     sample: async ({ messages, systemPrompt }, { signal }) => {
       const text = await ask(signal, (put) => actAsModel(messages, systemPrompt, put));
@@ -40,14 +40,14 @@ export function questionHandlers(
 /** One prompt at a time, even if the server sends several input requests at once. */
 let turn: Promise<unknown> = Promise.resolve();
 
-function withPerson<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
+function withTerminal<T>(signal: AbortSignal, work: (ask: ReadLine) => Promise<T>): Promise<T> {
   const mine = turn.then(() => atTerminal(signal, work));
   turn = mine.catch(() => {});
   return mine;
 }
 
 /** End of input (Ctrl-D) declines. */
-async function atTerminal<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>): Promise<T> {
+async function atTerminal<T>(signal: AbortSignal, work: (ask: ReadLine) => Promise<T>): Promise<T> {
   const lines: Interface = createInterface({ input: process.stdin, output: process.stderr });
   const gone = new AbortController();
   lines.once('close', () => gone.abort());
@@ -55,21 +55,21 @@ async function atTerminal<T>(signal: AbortSignal, work: (ask: Ask) => Promise<T>
   try {
     return await work((question) => lines.question(question, { signal: AbortSignal.any([signal, gone.signal]) }));
   } catch (error) {
-    if (gone.signal.aborted && !signal.aborted) throw new InputRefusal('the terminal input was closed');
+    if (gone.signal.aborted && !signal.aborted) throw new InputDeclined('the terminal input was closed');
     throw error;
   } finally {
     lines.close();
   }
 }
 
-async function form(message: string, schema: Schema, ask: Ask): Promise<FormAnswer> {
+async function form(message: string, schema: FormSchema, ask: ReadLine): Promise<FormAnswer> {
   say(`\n${style.strong('The server asks:')} ${forTerminal(message)}\n`);
   const fields = Object.entries(schema.properties ?? {});
   if (fields.length > 0) say(style.faint('Press Enter for the value in brackets; type "!" to decline.\n'));
   const required = new Set(schema.required);
   const content: Record<string, unknown> = {};
   for (const [name, field] of fields) {
-    const answer = await askField(name, field, required.has(name), ask, say);
+    const answer = await promptForField(name, field, required.has(name), ask, say);
     if (answer === undefined) return { action: 'decline' };
     if (answer.value !== undefined) content[name] = answer.value;
   }
@@ -79,7 +79,7 @@ async function form(message: string, schema: Schema, ask: Ask): Promise<FormAnsw
   return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
 }
 
-async function visit(message: string, url: string, ask: Ask): Promise<FormAnswer> {
+async function visit(message: string, url: string, ask: ReadLine): Promise<FormAnswer> {
   const { host } = new URL(url);
   say(`\n${style.strong('The server wants you to visit a page:')} ${forTerminal(message)}\n`);
   say(`  ${style.name(lineForTerminal(url, 4000))}\n  on ${style.strong(lineForTerminal(host))}\n`);
@@ -91,7 +91,7 @@ async function visit(message: string, url: string, ask: Ask): Promise<FormAnswer
 
 type Messages = Parameters<NonNullable<InputHandlers['sample']>>[0]['messages'];
 
-async function actAsModel(messages: Messages, systemPrompt: string | undefined, ask: Ask): Promise<string> {
+async function actAsModel(messages: Messages, systemPrompt: string | undefined, ask: ReadLine): Promise<string> {
   say(`\n${style.strong('The server asks for a model response.')} No model is connected, so you can answer instead.\n`);
   if (systemPrompt !== undefined) say(`${style.faint('system:')} ${forTerminal(systemPrompt)}\n`);
   for (const { role, content } of messages) {
@@ -101,23 +101,23 @@ async function actAsModel(messages: Messages, systemPrompt: string | undefined, 
     }
   }
   const answer = await ask(`${style.faint('assistant (leave empty to decline):')} `);
-  if (answer.trim() === '') throw new InputRefusal('no answer was entered');
+  if (answer.trim() === '') throw new InputDeclined('no answer was entered');
   return answer;
 }
 
-function fromAnswers(schema: Schema, answers: Readonly<Record<string, string>>): FormAnswer {
+function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string>>): FormAnswer {
   const content: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const words = answers[name];
     if (words === undefined) continue;
     const { value, problem } = convertAnswer(field, words);
-    if (problem !== undefined) throw new InputRefusal(`--answer ${name} ${problem}`);
+    if (problem !== undefined) throw new InputDeclined(`--answer ${name} ${problem}`);
     content[name] = value;
   }
   const missing = schema.required?.filter(
     (name) => content[name] === undefined && schema.properties?.[name]?.default === undefined,
   );
   if (missing !== undefined && missing.length > 0)
-    throw new InputRefusal(`--answer is missing for ${missing.join(', ')}`);
+    throw new InputDeclined(`--answer is missing for ${missing.join(', ')}`);
   return { action: 'accept', content: content as NonNullable<FormAnswer['content']> };
 }

@@ -15,18 +15,18 @@ export type Content = ToolResult['content'][number];
 export type ResourceContents = ReadResult['contents'][number];
 
 /** The parts of a JSON Schema that the command line uses. */
-export interface Schema {
+export interface FormSchema {
   readonly type?: string | readonly string[];
   readonly title?: string;
   readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, FormSchema>>;
   readonly required?: readonly string[];
   readonly enum?: readonly unknown[];
   readonly enumNames?: readonly string[];
   readonly const?: unknown;
-  readonly oneOf?: readonly Schema[];
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
+  readonly oneOf?: readonly FormSchema[];
+  readonly anyOf?: readonly FormSchema[];
+  readonly items?: FormSchema;
   readonly default?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;

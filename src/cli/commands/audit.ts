@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import {
   type AuditEntry,
   type AuditFilter,
-  type AuditPlace,
+  type AuditLocation,
   findAudit,
   formatEntry,
   queryAudit,
@@ -12,7 +12,7 @@ import {
   type Verification,
   verifyAudit,
 } from '../../app/audit.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { readArgs } from '../usage.ts';
@@ -69,17 +69,17 @@ export async function run(args: readonly string[]): Promise<number> {
     out.write(help);
     return values.help === true ? 0 : 2;
   }
-  if (more.length > 0) throw new Mistake('Give one log file at a time. See "mooring audit --help"');
+  if (more.length > 0) throw new UsageError('Give one log file at a time. See "mooring audit --help"');
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
-  const find = (): Promise<AuditPlace> => findAudit(file, { flags, configFile: values.config, defaultProfile });
+  const find = (): Promise<AuditLocation> => findAudit(file, { flags, configFile: values.config, defaultProfile });
   let shown = 0;
   const show = (entry: AuditEntry): void => {
     shown++;
     out.write(values.json === true ? `${JSON.stringify(entry)}\n` : `${formatEntry(entry)}\n`);
   };
   /** No matching line is fine; a log that does not exist is a usage error. */
-  const ended = ({ file: path }: AuditPlace): number => {
-    if (shown === 0 && !existsSync(path)) throw new Mistake(`There is no audit log ${path}`);
+  const ended = ({ file: path }: AuditLocation): number => {
+    if (shown === 0 && !existsSync(path)) throw new UsageError(`There is no audit log ${path}`);
     return 0;
   };
 
@@ -108,12 +108,12 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     return follow === undefined ? ended(place) : 0;
   }
-  throw new Mistake(`Unknown action ${JSON.stringify(what)}. Use verify, tail or query`);
+  throw new UsageError(`Unknown action ${JSON.stringify(what)}. Use verify, tail or query`);
 }
 
-async function verify(place: AuditPlace, json: boolean, out: Output): Promise<number> {
+async function verify(place: AuditLocation, json: boolean, out: Output): Promise<number> {
   const logs = await verifyAudit(place.directory, place.name);
-  if (logs.length === 0) throw new Mistake(`There is no audit log ${place.file}`);
+  if (logs.length === 0) throw new UsageError(`There is no audit log ${place.file}`);
   if (json) out.json(logs);
   else for (const log of logs) out.write(sentence(log, out));
   return logs.every(({ ok }) => ok) ? 0 : 1;
@@ -141,7 +141,7 @@ function sentence(log: Verification, { style }: Output): string {
 
 function linesOf(words: string | undefined): number | undefined {
   if (words === undefined) return undefined;
-  if (!/^\d{1,6}$/.test(words)) throw new Mistake(`--lines must be a number, not ${JSON.stringify(words)}`);
+  if (!/^\d{1,6}$/.test(words)) throw new UsageError(`--lines must be a number, not ${JSON.stringify(words)}`);
   return Number(words);
 }
 
@@ -152,7 +152,7 @@ function timeOf(flag: string, words: string): Date {
   const time =
     ago === null ? new Date(words) : new Date(Date.now() - Number(ago[1]) * units[ago[2] as keyof typeof units]);
   if (Number.isNaN(time.getTime()))
-    throw new Mistake(
+    throw new UsageError(
       `${flag} is not a valid time: ${JSON.stringify(words)}. Write a date such as 2026-01-31, or 24h for the last day`,
     );
   return time;

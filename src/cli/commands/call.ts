@@ -1,13 +1,13 @@
 // mooring call: calls a tool, shows its progress, answers its input requests and prints its result.
 
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { ClientError } from '../../client/index.ts';
 import { readArguments, readJsonArguments } from '../client/arguments.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
-import { questionHandlers } from '../client/questions.ts';
+import { terminalInputHandlers } from '../client/questions.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { showToolResult } from '../client/show-content.ts';
-import type { Schema } from '../client/types.ts';
+import type { FormSchema } from '../client/types.ts';
 import { openOutput } from '../ui/output.ts';
 import { noProgress, type ProgressBar, startProgress } from '../ui/progress.ts';
 import { readArgs } from '../usage.ts';
@@ -47,20 +47,20 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const [target, name, ...more] = positionals;
   if (target === undefined || name === undefined)
-    throw new Mistake('Usage: mooring call <server> <tool> [--arg name=value]');
+    throw new UsageError('Usage: mooring call <server> <tool> [--arg name=value]');
   if (more.length > 0)
-    throw new Mistake(`Unexpected argument: ${more.join(' ')}. Pass arguments of the tool as --arg name=value`);
+    throw new UsageError(`Unexpected argument: ${more.join(' ')}. Pass arguments of the tool as --arg name=value`);
   const given = readJsonArguments(values.args);
   const answers = values.answer === undefined ? undefined : pairs(values.answer, '--answer');
   let bar: ProgressBar = noProgress;
   const work: Parameters<typeof withServer>[3] = async (client, signal) => {
     const tool = pick(await client.listTools({ signal }), name);
-    const typed = readArguments(values.arg ?? [], tool.inputSchema as Schema);
+    const typed = readArguments(values.arg ?? [], tool.inputSchema as FormSchema);
     const all = { ...given, ...typed };
-    if (values['no-check'] !== true) checkRequired(name, all, tool.inputSchema as Schema);
+    if (values['no-check'] !== true) checkRequired(name, all, tool.inputSchema as FormSchema);
     bar = startProgress(name);
     const result = await client
-      .callTool(name, all, { signal, onProgress: (progress) => bar.report(progress), ...patience(values.timeout) })
+      .callTool(name, all, { signal, onProgress: (progress) => bar.report(progress), ...interactiveTimeout(values.timeout) })
       .catch((error: unknown) => {
         throw hinted(error);
       })
@@ -68,7 +68,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (values.json === true) out.json(result);
     else showToolResult(result, out, new SavedFiles(values.save));
     if (result.isError !== true) return 0;
-    if (values.json !== true) out.note('mooring: the tool reported an error\n');
+    if (values.json !== true) out.info('mooring: the tool reported an error\n');
     return 1;
   };
   return withServer(
@@ -76,19 +76,19 @@ export async function run(args: readonly string[]): Promise<number> {
     values,
     out,
     work,
-    questionHandlers(answers, () => bar),
+    terminalInputHandlers(answers, () => bar),
   );
 }
 
 /** A call that may prompt a user waits longer: people need time to answer. */
-function patience(timeout: string | undefined): { timeoutMs?: number } {
+function interactiveTimeout(timeout: string | undefined): { timeoutMs?: number } {
   return timeout === undefined && process.stdin.isTTY === true ? { timeoutMs: 600_000 } : {};
 }
 
 const missingCapability = -32021;
 
 function hinted(error: unknown): unknown {
-  if (!(error instanceof ClientError) || error.said?.code !== missingCapability) return error;
+  if (!(error instanceof ClientError) || error.serverError?.code !== missingCapability) return error;
   return new Error(
     `${error.message}\nThe tool asks for input. Run the command in a terminal, or answer with --answer name=value`,
     {
@@ -101,14 +101,14 @@ function hinted(error: unknown): unknown {
 function checkRequired(
   name: string,
   given: Readonly<Record<string, unknown>>,
-  { required = [], properties = {} }: Schema,
+  { required = [], properties = {} }: FormSchema,
 ): void {
   const missing = required.filter((each) => !(each in given));
   if (missing.length === 0) return;
   const words = missing.map((each) => `--arg ${each}=…${about(properties[each])}`);
-  throw new Mistake(`${name} requires more arguments:\n  ${words.join('\n  ')}`);
+  throw new UsageError(`${name} requires more arguments:\n  ${words.join('\n  ')}`);
 }
 
-function about(field: Schema | undefined): string {
+function about(field: FormSchema | undefined): string {
   return field?.description === undefined ? '' : `   ${field.description.split('\n')[0]?.slice(0, 100)}`;
 }

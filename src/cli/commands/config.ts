@@ -2,11 +2,11 @@
 
 import { options } from '../../app/config/options.ts';
 import { withoutSecrets } from '../../app/config/secrets.ts';
-import { type Settled, settle } from '../../app/config/settle.ts';
-import type { Value } from '../../app/config/values.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { type ResolvedSettings, resolveSettings } from '../../app/config/settle.ts';
+import type { SettingValue } from '../../app/config/values.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile, profiles } from '../../app/profiles/index.ts';
-import { flagWords, settingsFlags } from '../settings-flags.ts';
+import { toFlagValues, settingsFlags } from '../settings-flags.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 import { readArgs } from '../usage.ts';
@@ -47,18 +47,18 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const profile = what !== undefined && Object.hasOwn(profiles, what) ? what : undefined;
   if (more.length > 0 || (what !== undefined && what !== 'path' && profile === undefined)) {
-    throw new Mistake(`Unexpected argument ${JSON.stringify(more[0] ?? what)}. See "mooring config --help"`);
+    throw new UsageError(`Unexpected argument ${JSON.stringify(more[0] ?? what)}. See "mooring config --help"`);
   }
   const configFile = values['config'] as string | undefined;
-  const settled = await settle({
-    flags: flagWords(values),
+  const settled = await resolveSettings({
+    flags: toFlagValues(values),
     configFile,
     defaultProfile,
     ...(profile === undefined ? {} : { profile }),
   });
   if (what === 'path') {
     if (settled.file !== undefined) out.write(`${settled.file}\n`);
-    else out.note('mooring: no configuration file is in use. "mooring init --user" creates one\n');
+    else out.info('mooring: no configuration file is in use. "mooring init --user" creates one\n');
     return settled.file === undefined ? 1 : 0;
   }
   if (values['json'] === true) out.json(forPrograms(settled));
@@ -73,7 +73,7 @@ interface Line {
   readonly changed: boolean;
 }
 
-function lines({ values, file }: Settled): Line[] {
+function lines({ values, file }: ResolvedSettings): Line[] {
   return options.map(({ key, secret }) => {
     const entry = values.get(key);
     return {
@@ -85,27 +85,27 @@ function lines({ values, file }: Settled): Line[] {
   });
 }
 
-function show({ value }: Value, secret: boolean): string {
+function show({ value }: SettingValue, secret: boolean): string {
   if (secret) return Array.isArray(value) ? `${value.length} hidden` : 'hidden';
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(word).join(', ');
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(formatValue).join(', ');
   if (typeof value === 'object' && value !== null) {
     const names = Object.keys(value);
     return names.length === 0 ? 'none' : names.join(', ');
   }
-  return word(value);
+  return formatValue(value);
 }
 
-function word(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === 'object' && value !== null) return String((value as { source?: unknown }).source ?? '…');
   return String(value);
 }
 
-function origin({ origin: { from, where } }: Value, file: string | undefined): string {
+function origin({ origin: { from, where } }: SettingValue, file: string | undefined): string {
   if (from === 'file') return `file, line ${where?.slice((file?.length ?? 0) + 1)}`;
   return where === undefined ? from : `${from} ${where}`;
 }
 
-function print(settled: Settled, out: Output): void {
+function print(settled: ResolvedSettings, out: Output): void {
   const { style, width } = out;
   out.write(`${style.faint('file')}  ${settled.file ?? 'none ("mooring init --user" creates one)'}\n\n`);
   const columns = [
@@ -118,10 +118,10 @@ function print(settled: Settled, out: Output): void {
     { title: 'value', text: (line: Line) => line.value },
   ];
   out.write(table(lines(settled), columns, { style, width }));
-  for (const note of settled.notes) out.note(`\n${note}\n`);
+  for (const note of settled.notes) out.info(`\n${note}\n`);
 }
 
-function forPrograms({ values, file }: Settled): unknown {
+function forPrograms({ values, file }: ResolvedSettings): unknown {
   const settings = options.flatMap(({ key, secret }) => {
     const entry = values.get(key);
     if (entry === undefined) return [];

@@ -1,10 +1,10 @@
 // mooring doctor: what works on this machine, as a table.
 
-import { settle } from '../../app/config/settle.ts';
-import { examine, type Finding } from '../../app/doctor/doctor.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { resolveSettings } from '../../app/config/settle.ts';
+import { runDoctor, type DoctorFinding } from '../../app/doctor/doctor.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
-import { flagWords, settingsFlags } from '../settings-flags.ts';
+import { toFlagValues, settingsFlags } from '../settings-flags.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { padTo, wrapTo } from '../ui/width.ts';
 import { readArgs } from '../usage.ts';
@@ -38,15 +38,15 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (positionals.length > 0)
-    throw new Mistake(`Unexpected argument ${JSON.stringify(positionals[0])}. See "mooring doctor --help"`);
-  const settled = await settle({
-    flags: flagWords(values),
+    throw new UsageError(`Unexpected argument ${JSON.stringify(positionals[0])}. See "mooring doctor --help"`);
+  const settled = await resolveSettings({
+    flags: toFlagValues(values),
     configFile: values['config'] as string | undefined,
     defaultProfile,
   });
-  const findings: Finding[] = [];
+  const findings: DoctorFinding[] = [];
   let group = '';
-  for await (const finding of examine(settled, values['no-sandbox'] !== true)) {
+  for await (const finding of runDoctor(settled, values['no-sandbox'] !== true)) {
     findings.push(finding);
     if (values['json'] === true) continue;
     if (finding.group !== group) out.write(`${group === '' ? '' : '\n'}${out.style.strong(finding.group)}\n`);
@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<number> {
 const marks = { ok: '✓', missing: '–', broken: '✗' } as const;
 const nameWidth = 22;
 
-function print({ name, status, detail, remedy }: Finding, { style, width, write }: Output): void {
+function print({ name, status, detail, remedy }: DoctorFinding, { style, width, write }: Output): void {
   const paint = { ok: style.good, missing: style.warn, broken: style.bad }[status];
   const left = 4 + nameWidth;
   // A name longer than the column gets a line of its own.
@@ -76,8 +76,8 @@ function print({ name, status, detail, remedy }: Finding, { style, width, write 
   write(`${body.join(`\n${' '.repeat(left)}`)}\n`);
 }
 
-function summary(findings: readonly Finding[], { style }: Output): string {
-  const count = (status: Finding['status']): number => findings.filter((each) => each.status === status).length;
+function summary(findings: readonly DoctorFinding[], { style }: Output): string {
+  const count = (status: DoctorFinding['status']): number => findings.filter((each) => each.status === status).length;
   const [broken, missing] = [count('broken'), count('missing')];
   if (broken > 0) return style.bad(`${broken} broken, ${missing} missing, ${count('ok')} ok`);
   if (missing > 0)

@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { thisPlatform, userConfigFile } from '../../app/config/folders.ts';
 import { configTemplate } from '../../app/config/template.ts';
 import { requireFolder } from '../../app/make-folder.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { openOutput } from '../ui/output.ts';
 import { readArgs } from '../usage.ts';
@@ -35,7 +35,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (positionals.length > 1 || (positionals.length === 1 && values.user === true)) {
-    throw new Mistake('Give one file at a time: mooring init [FILE], or mooring init --user');
+    throw new UsageError('Give one file at a time: mooring init [FILE], or mooring init --user');
   }
   const text = configTemplate(defaultProfile);
   if (values.print === true) {
@@ -44,7 +44,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const file = values.user === true ? userConfigFile(thisPlatform()) : resolve(positionals[0] ?? 'mooring.json');
   if (existsSync(file) && values.force !== true) {
-    throw new Mistake(`${file} already exists. Replace it with --force, or print a new one with --print`);
+    throw new UsageError(`${file} already exists. Replace it with --force, or print a new one with --print`);
   }
   requireFolder(dirname(file), 'The configuration file');
   writeFileSync(file, text, { mode: 0o600 });

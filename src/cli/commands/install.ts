@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { type ClientRow, clientAliases, clients, type Scope, type ServerEntry } from '../../app/clients/clients.ts';
-import { type Change, hasEntry, install, uninstall, withEntry } from '../../app/clients/edit.ts';
+import { type ClientRow, clientAliases, clients, type Scope, type ClientConfigEntry } from '../../app/clients/clients.ts';
+import { type EditResult, hasEntry, install, uninstall, withEntry } from '../../app/clients/edit.ts';
 import { launchEntry } from '../../app/clients/launch.ts';
 import { thisPlatform } from '../../app/config/folders.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { profiles } from '../../app/profiles/index.ts';
 import { nearest } from '../../app/text/nearest.ts';
 import { type Output, openOutput } from '../ui/output.ts';
@@ -71,7 +71,7 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
     file: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
     ...(command === 'uninstall' ? {} : installOptions),
-  }) as { values: Values; positionals: string[] };
+  }) as { values: InstallFlags; positionals: string[] };
   const out = openOutput();
   if (values.help === true) {
     out.write(command === 'install' ? installHelp : uninstallHelp);
@@ -87,10 +87,10 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
     report(row, uninstall(row, file, values.name), values.name, out);
     return 0;
   }
-  const entry = row.spell(serverOf(values, words));
+  const entry = row.encodeEntry(serverOf(values, words));
   if (values.print === true) {
     const { readFileSync } = await import('node:fs');
-    out.note(`${row.title}: ${shortened(file)}\n`);
+    out.info(`${row.title}: ${shortened(file)}\n`);
     out.write(withEntry(row, file, existsSync(file) ? readFileSync(file, 'utf8') : '', values.name, entry));
     return 0;
   }
@@ -109,7 +109,7 @@ const installOptions = {
   list: { type: 'boolean' },
 } as const;
 
-interface Values {
+interface InstallFlags {
   readonly name: string;
   readonly project?: boolean;
   readonly file?: string;
@@ -125,9 +125,9 @@ interface Values {
 }
 
 function rowOf([asked, ...more]: readonly string[], command: string): ClientRow {
-  if (asked === undefined) throw new Mistake(`Name a client: ${Object.keys(clients).join(', ')}`);
+  if (asked === undefined) throw new UsageError(`Name a client: ${Object.keys(clients).join(', ')}`);
   if (more.length > 0) {
-    throw new Mistake(
+    throw new UsageError(
       `Give one client at a time, and put options of "mooring serve" after --. See "mooring ${command} --help"`,
     );
   }
@@ -136,40 +136,40 @@ function rowOf([asked, ...more]: readonly string[], command: string): ClientRow 
   if (row !== undefined) return row;
   const meant = nearest(name, Object.keys(clients));
   const hint = meant === undefined ? `choose one of ${Object.keys(clients).join(', ')}` : `did you mean ${meant}?`;
-  throw new Mistake(`Unknown client ${JSON.stringify(asked)}; ${hint}`);
+  throw new UsageError(`Unknown client ${JSON.stringify(asked)}; ${hint}`);
 }
 
-function fileOf(row: ClientRow, { file, project }: Values): string {
+function fileOf(row: ClientRow, { file, project }: InstallFlags): string {
   if (file !== undefined) return resolve(file);
   const scope: Scope = project === true ? 'project' : 'user';
   const found = row.file(scope, thisPlatform(), process.cwd());
-  if (found === undefined) throw new Mistake(`${row.title} has no configuration per project. Leave out --project`);
+  if (found === undefined) throw new UsageError(`${row.title} has no configuration per project. Leave out --project`);
   return found;
 }
 
-function serverOf(values: Values, words: readonly string[]): ServerEntry {
+function serverOf(values: InstallFlags, words: readonly string[]): ClientConfigEntry {
   if (values.url !== undefined) {
     const url = URL.canParse(values.url) ? new URL(values.url) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
-      throw new Mistake(`--url must be a URL such as http://127.0.0.1:8000/mcp, not ${JSON.stringify(values.url)}`);
+      throw new UsageError(`--url must be a URL such as http://127.0.0.1:8000/mcp, not ${JSON.stringify(values.url)}`);
     }
     const given = [values.profile === undefined ? '' : '--profile', words.length === 0 ? '' : '--'].filter(Boolean);
     if (given.length > 0)
-      throw new Mistake(`${given.join(' and ')} cannot be combined with --url, which does not start a server`);
+      throw new UsageError(`${given.join(' and ')} cannot be combined with --url, which does not start a server`);
     return {
       url: values.url,
       headers: pairs(values.header ?? [], /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/, '--header'),
     };
   }
-  if (values.header !== undefined) throw new Mistake('--header works only together with --url');
-  if (values.npx === true && values.this === true) throw new Mistake('Use --npx or --this, not both');
+  if (values.header !== undefined) throw new UsageError('--header works only together with --url');
+  if (values.npx === true && values.this === true) throw new UsageError('Use --npx or --this, not both');
   if (values.profile !== undefined && !Object.hasOwn(profiles, values.profile)) {
     const known = Object.keys(profiles).join(', ');
-    throw new Mistake(`Unknown profile ${JSON.stringify(values.profile)}; choose one of ${known}`);
+    throw new UsageError(`Unknown profile ${JSON.stringify(values.profile)}; choose one of ${known}`);
   }
   return launchEntry({
     profile: values.profile,
-    words,
+    args: words,
     env: pairs(values.env ?? [], /^([^=]+)=(.*)$/s, '--env'),
     how: values.npx === true ? 'npx' : values.this === true ? 'this' : 'auto',
   });
@@ -180,13 +180,13 @@ function pairs(words: readonly string[], pattern: RegExp, flag: string): Record<
     words.map((word) => {
       const match = pattern.exec(word);
       if (match === null)
-        throw new Mistake(`${flag} has an invalid value: ${JSON.stringify(word)}. See "mooring install --help"`);
+        throw new UsageError(`${flag} has an invalid value: ${JSON.stringify(word)}. See "mooring install --help"`);
       return [match[1] as string, match[2] as string];
     }),
   );
 }
 
-const sentences: Readonly<Record<Change, string>> = {
+const sentences: Readonly<Record<EditResult, string>> = {
   created: 'Created',
   added: 'Added',
   changed: 'Updated',
@@ -196,7 +196,7 @@ const sentences: Readonly<Record<Change, string>> = {
 
 function report(
   row: ClientRow,
-  { change, file, backup }: { change: Change; file: string; backup: string | undefined },
+  { change, file, backup }: { change: EditResult; file: string; backup: string | undefined },
   name: string,
   out: Output,
 ): void {
@@ -234,7 +234,7 @@ function stateOf(row: ClientRow, file: string, name: string): string {
   try {
     return hasEntry(row, file, name) ? 'installed' : 'not installed';
   } catch (error) {
-    if (error instanceof Mistake) return 'unreadable';
+    if (error instanceof UsageError) return 'unreadable';
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // mooring logout: deletes the stored tokens of a server and asks its authorization server to revoke them.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { findTarget } from '../../app/targets.ts';
 import { addressOf } from '../client/connection.ts';
 import { openOutput } from '../ui/output.ts';
@@ -31,16 +31,16 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [word, ...more] = positionals;
-  if (word === undefined || more.length > 0) throw new Mistake('Usage: mooring logout <server>');
+  if (word === undefined || more.length > 0) throw new UsageError('Usage: mooring logout <server>');
   const server = addressOf((await findTarget(word, values.config)).target);
-  if (server === undefined) throw new Mistake('Only servers with an http or https URL have a sign-in');
+  if (server === undefined) throw new UsageError('Only servers with an http or https URL have a sign-in');
   const { createFileStore, signOut } = await import('../../client/index.ts');
   const ended = await signOut({ server, store: createFileStore() });
   if (values.json === true) out.json({ server, signedIn: ended !== undefined, revocation: ended?.revocation ?? null });
-  else if (ended === undefined) out.note(`You are not signed in to ${lineForTerminal(server)}.\n`);
-  else out.note(`${sentence(lineForTerminal(server), ended.revocation)}\n`);
+  else if (ended === undefined) out.info(`You are not signed in to ${lineForTerminal(server)}.\n`);
+  else out.info(`${sentence(lineForTerminal(server), ended.revocation)}\n`);
   if (ended?.error === undefined) return 0;
-  out.note(`mooring: ${lineForTerminal(ended.error.message, 500)}\n`);
+  out.info(`mooring: ${lineForTerminal(ended.error.message, 500)}\n`);
   return 1;
 }
 

@@ -1,8 +1,8 @@
 // mooring notes: lists how many notes each caller stores in the data folder, and deletes notes.
 
-import { settle } from '../../app/config/settle.ts';
+import { resolveSettings } from '../../app/config/settle.ts';
 import { lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { deleteNotes, type KeptNotes, listCallers } from '../../app/notes.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { type Output, openOutput } from '../ui/output.ts';
@@ -45,25 +45,25 @@ export async function run(args: readonly string[]): Promise<number> {
   const [verb = 'list', ...ids] = positionals;
   const dataDir = await folderOf(values);
   if (verb === 'list' && ids.length === 0) return list(await listCallers(dataDir), values.json === true, out);
-  if (verb !== 'delete') throw new Mistake(`Unknown action ${JSON.stringify(verb)}. Use list or delete`);
+  if (verb !== 'delete') throw new UsageError(`Unknown action ${JSON.stringify(verb)}. Use list or delete`);
   if ((ids.length === 0) !== (values.all === true)) {
-    throw new Mistake('Name the notes: mooring notes delete ID..., or mooring notes delete --all');
+    throw new UsageError('Name the notes: mooring notes delete ID..., or mooring notes delete --all');
   }
   const { caller, issuer } = values;
   if (issuer !== undefined && caller === undefined)
-    throw new Mistake('--issuer works only together with --caller NAME');
+    throw new UsageError('--issuer works only together with --caller NAME');
   const deleted = await deleteNotes(dataDir, { caller, issuer }, values.all === true ? 'all' : ids);
   if (values.json === true) out.json({ deleted });
   const missing = ids.filter((id) => !deleted.includes(id));
-  out.note(`${deleted.length === 1 ? '1 note' : `${deleted.length} notes`} deleted.\n`);
+  out.info(`${deleted.length === 1 ? '1 note' : `${deleted.length} notes`} deleted.\n`);
   if (missing.length === 0) return 0;
-  out.note(`mooring: There is no note ${missing.map((id) => lineForTerminal(id)).join(', ')}\n`);
+  out.info(`mooring: There is no note ${missing.map((id) => lineForTerminal(id)).join(', ')}\n`);
   return 1;
 }
 
 async function folderOf({ data, config }: { data?: string; config?: string }): Promise<string> {
   const flags: Record<string, readonly string[]> = data === undefined ? {} : { data: [data] };
-  return (await settle({ flags, configFile: config, defaultProfile })).settings.dataDir;
+  return (await resolveSettings({ flags, configFile: config, defaultProfile })).settings.dataDir;
 }
 
 function list(callers: readonly KeptNotes[], json: boolean, out: Output): number {

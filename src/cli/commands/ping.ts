@@ -1,7 +1,7 @@
 // mooring ping: name, revision, capabilities and response times of a server.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import { openOutput } from '../ui/output.ts';
 import { readArgs } from '../usage.ts';
@@ -24,10 +24,10 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [target, ...more] = positionals;
-  if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring ping <server>');
+  if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring ping <server>');
   const count = Number(values.count ?? 3);
   if (!Number.isInteger(count) || count < 1)
-    throw new Mistake(`--count must be a whole number of 1 or more, not ${JSON.stringify(values.count)}`);
+    throw new UsageError(`--count must be a whole number of 1 or more, not ${JSON.stringify(values.count)}`);
   const begun = performance.now();
   return withServer(target, values, out, async (client, signal) => {
     const connectMs = performance.now() - begun;

@@ -1,9 +1,9 @@
 // mooring policy: validates a policy file and explains its decision about a call, without making the call.
 
 import { resolve } from 'node:path';
-import { settle } from '../../app/config/settle.ts';
-import { Mistake } from '../../app/mistake.ts';
-import { type Explanation, explainCall, openPolicy, policySchema, type Question } from '../../app/policy.ts';
+import { resolveSettings } from '../../app/config/settle.ts';
+import { UsageError } from '../../app/mistake.ts';
+import { type Explanation, explainCall, openPolicy, policySchema, type PolicyQuery } from '../../app/policy.ts';
 import { defaultProfile, profiles } from '../../app/profiles/index.ts';
 import { readJsonArguments } from '../client/arguments.ts';
 import { type Output, openOutput } from '../ui/output.ts';
@@ -57,15 +57,15 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (what !== 'check' || more.length > 0)
-    throw new Mistake('Usage: mooring policy check [FILE], or mooring policy schema');
-  const { settings } = await settle({ configFile: values.config, defaultProfile });
+    throw new UsageError('Usage: mooring policy check [FILE], or mooring policy schema');
+  const { settings } = await resolveSettings({ configFile: values.config, defaultProfile });
   const path = file === undefined ? settings.policy : resolve(file);
-  if (path === undefined) throw new Mistake('The settings have no policy. Name a file: mooring policy check FILE');
+  if (path === undefined) throw new UsageError('The settings have no policy. Name a file: mooring policy check FILE');
   const profile = values.profile ?? settings.profile;
   if (!Object.hasOwn(profiles, profile))
-    throw new Mistake(`Unknown profile ${JSON.stringify(profile)}; choose one of ${Object.keys(profiles).join(', ')}`);
+    throw new UsageError(`Unknown profile ${JSON.stringify(profile)}; choose one of ${Object.keys(profiles).join(', ')}`);
   const policy = await openPolicy(path, profile);
-  const question = questionOf(values);
+  const question = queryOf(values);
   if (question === undefined) {
     if (values.json === true) out.json({ file: path, valid: true });
     else out.write(`${out.style.good('✓')} ${path} is a valid policy\n`);
@@ -77,7 +77,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return explanation.decision === 'allow' ? 0 : 1;
 }
 
-function questionOf(values: {
+function queryOf(values: {
   readonly tool?: string;
   readonly args?: string;
   readonly resource?: string;
@@ -85,10 +85,10 @@ function questionOf(values: {
   readonly principal?: string;
   readonly issuer?: string;
   readonly scope?: string[];
-}): Question | undefined {
+}): PolicyQuery | undefined {
   const { tool, resource, prompt, principal, issuer, scope } = values;
   const asked = [tool, resource, prompt].filter((each) => each !== undefined);
-  if (asked.length > 1) throw new Mistake('Give only one of --tool, --resource and --prompt');
+  if (asked.length > 1) throw new UsageError('Give only one of --tool, --resource and --prompt');
   if (asked.length === 0) return undefined;
   return {
     ...(tool === undefined ? {} : { tool }),
@@ -103,7 +103,7 @@ function questionOf(values: {
   };
 }
 
-function print({ decision, scopes, reasons }: Explanation, question: Question, out: Output): void {
+function print({ decision, scopes, reasons }: Explanation, question: PolicyQuery, out: Output): void {
   const { style, width } = out;
   const subject = question.tool ?? question.resource ?? question.prompt ?? '';
   const words = {
@@ -113,11 +113,11 @@ function print({ decision, scopes, reasons }: Explanation, question: Question, o
   };
   out.write(`${style.name(subject)}: ${words[decision]}\n\n`);
   type Row = Explanation['reasons'][number];
-  const paint = (text: string, { verdict }: Row): string =>
-    verdict === 'allow' ? style.good(text) : verdict === 'deny' ? style.bad(text) : style.warn(text);
+  const paint = (text: string, { effect }: Row): string =>
+    effect === 'allow' ? style.good(text) : effect === 'deny' ? style.bad(text) : style.warn(text);
   const columns = [
     { title: 'step', text: ({ step }: Row) => step },
-    { title: 'decision', text: ({ verdict }: Row) => verdict, paint },
+    { title: 'decision', text: ({ effect }: Row) => effect, paint },
     { title: 'entry', text: ({ rule }: Row) => rule, paint: (text: string) => style.faint(text) },
     { title: 'why', text: ({ why }: Row) => why },
   ];

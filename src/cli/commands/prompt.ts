@@ -1,6 +1,6 @@
 // mooring prompt: prints the messages of a prompt.
 
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
 import { SavedFiles } from '../client/saved-files.ts';
 import { showContent } from '../client/show-content.ts';
@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const [target, name, ...more] = positionals;
   if (target === undefined || name === undefined || more.length > 0) {
-    throw new Mistake('Usage: mooring prompt <server> <prompt> [--arg name=value]');
+    throw new UsageError('Usage: mooring prompt <server> <prompt> [--arg name=value]');
   }
   const given = pairs(values.arg ?? [], '--arg');
   return withServer(target, values, out, async (client, signal) => {

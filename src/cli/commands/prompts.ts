@@ -1,7 +1,7 @@
 // mooring prompts: the prompts a server offers.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import type { Prompt } from '../client/types.ts';
 import { openOutput } from '../ui/output.ts';
@@ -23,7 +23,7 @@ export async function run(args: readonly string[]): Promise<number> {
     out.write(help);
     return 0;
   }
-  if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring prompts <server>');
+  if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring prompts <server>');
   return withServer(target, values, out, async (client, signal) => {
     const prompts = client.capabilities['prompts'] === undefined ? [] : await client.listPrompts({ signal });
     if (values.json === true) {
@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<number> {
       return 0;
     }
     if (prompts.length === 0) {
-      out.note('This server has no prompts.\n');
+      out.info('This server has no prompts.\n');
       return 0;
     }
     const { style, width } = out;

@@ -1,7 +1,7 @@
 // mooring read: prints the contents of a resource.
 
 import { writeFileSync } from 'node:fs';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import { formatBytes, SavedFiles } from '../client/saved-files.ts';
 import { showResource } from '../client/show-content.ts';
@@ -33,7 +33,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const [target, uri, ...more] = positionals;
   if (target === undefined || uri === undefined || more.length > 0)
-    throw new Mistake('Usage: mooring read <server> <uri>');
+    throw new UsageError('Usage: mooring read <server> <uri>');
   return withServer(target, values, out, async (client, signal) => {
     const result = await client.readResource(uri, { signal });
     if (values.json === true) {
@@ -43,7 +43,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (values.output !== undefined) {
       const bytes = Buffer.concat(result.contents.map(bytesOf));
       writeFileSync(values.output, bytes);
-      out.note(`${formatBytes(bytes.length)} written to ${values.output}\n`);
+      out.info(`${formatBytes(bytes.length)} written to ${values.output}\n`);
       return 0;
     }
     const files = new SavedFiles(values.save);

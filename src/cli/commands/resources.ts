@@ -1,7 +1,7 @@
 // mooring resources: lists the resources and resource templates of a server.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import { formatBytes } from '../client/saved-files.ts';
 import { openOutput } from '../ui/output.ts';
@@ -15,7 +15,7 @@ Lists the resources and resource templates of a server.
 ${targetHelp}
 ${connectionHelp}`;
 
-interface Row {
+interface ResourceRow {
   readonly uri: string;
   readonly type: string;
   readonly about: string;
@@ -29,7 +29,7 @@ export async function run(args: readonly string[]): Promise<number> {
     out.write(help);
     return 0;
   }
-  if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring resources <server>');
+  if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring resources <server>');
   return withServer(target, values, out, async (client, signal) => {
     const offered = client.capabilities['resources'] !== undefined;
     const resources = offered ? await client.listResources({ signal }) : [];
@@ -39,12 +39,12 @@ export async function run(args: readonly string[]): Promise<number> {
       return 0;
     }
     if (resources.length + resourceTemplates.length === 0) {
-      out.note('This server has no resources.\n');
+      out.info('This server has no resources.\n');
       return 0;
     }
     const about = (item: { name: string; title?: string; description?: string }): string =>
       lineForTerminal([item.title ?? item.name, item.description].filter(Boolean).join(': '), 300);
-    const rows: Row[] = [
+    const rows: ResourceRow[] = [
       ...resources.map((each) => ({
         uri: lineForTerminal(each.uri, 500),
         type: [each.mimeType, each.size === undefined ? undefined : formatBytes(each.size)].filter(Boolean).join(', '),
@@ -57,7 +57,7 @@ export async function run(args: readonly string[]): Promise<number> {
       })),
     ];
     const { style, width } = out;
-    const columns: Column<Row>[] = [
+    const columns: Column<ResourceRow>[] = [
       { title: 'uri', text: (row) => row.uri, paint: (text) => style.name(text) },
       { title: 'type', text: (row) => lineForTerminal(row.type, 100), paint: (text) => style.faint(text) },
       { title: 'about', text: (row) => row.about },

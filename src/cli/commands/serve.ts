@@ -1,22 +1,22 @@
 // mooring serve [profile]: parses the options and starts the server.
 
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { serve } from '../../app/serve.ts';
-import { flagWords, settingsFlags } from '../settings-flags.ts';
+import { toFlagValues, settingsFlags } from '../settings-flags.ts';
 import { readArgs } from '../usage.ts';
 
-interface Words {
+interface ParsedServeArgs {
   readonly values: Readonly<Record<string, unknown>>;
   readonly positionals: readonly string[];
 }
 
 /** A program that serves one fixed profile. */
-export interface Fixed {
+export interface FixedArguments {
   readonly program: string;
   readonly profile: string;
 }
 
-export async function run(args: readonly string[], fixed?: Fixed): Promise<number> {
+export async function run(args: readonly string[], fixed?: FixedArguments): Promise<number> {
   const split = args.indexOf('--');
   const folders = split === -1 ? [] : args.slice(split + 1);
   const { values, positionals } = read(split === -1 ? args : args.slice(0, split));
@@ -29,22 +29,22 @@ export async function run(args: readonly string[], fixed?: Fixed): Promise<numbe
   }
   const [named, ...more] = positionals;
   if (fixed !== undefined && named !== undefined) {
-    throw new Mistake(
+    throw new UsageError(
       `Unexpected argument ${JSON.stringify(named)}: ${fixed.program} serves only the profile ${fixed.profile}. For other profiles use "mooring serve"`,
     );
   }
-  if (more.length > 0) throw new Mistake(`Name one profile at a time, not ${positionals.join(', ')}`);
+  if (more.length > 0) throw new UsageError(`Name one profile at a time, not ${positionals.join(', ')}`);
   await serve({
     profile: fixed?.profile ?? named,
     configFile: values['config'] as string | undefined,
     showSetup: values['show-setup'] === true,
-    flags: withRoots(flagWords(values), folders),
+    flags: withRoots(toFlagValues(values), folders),
   });
   return 0;
 }
 
 /** Start-up fast path: without options the option parser is not loaded. */
-function read(args: readonly string[]): Words {
+function read(args: readonly string[]): ParsedServeArgs {
   if (!args.some((word) => word.startsWith('-'))) return { values: {}, positionals: args };
   return readArgs('serve', args, {
     ...settingsFlags(),

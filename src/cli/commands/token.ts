@@ -1,8 +1,8 @@
 // mooring token: creates, lists and revokes bearer tokens.
 
 import { join, resolve } from 'node:path';
-import { settle } from '../../app/config/settle.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { resolveSettings } from '../../app/config/settle.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { addToken, createToken, readTokens, revokeToken, type TokenEntry } from '../../app/tokens.ts';
 import { type Output, openOutput } from '../ui/output.ts';
@@ -47,18 +47,18 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const [what, name, ...more] = positionals;
   if (more.length > 0)
-    throw new Mistake('Too many arguments: a name must not contain spaces. See "mooring token --help"');
+    throw new UsageError('Too many arguments: a name must not contain spaces. See "mooring token --help"');
   if (what === undefined) {
     const { token } = createToken();
     if (values.json === true) out.json({ token });
     else out.write(`${token}\n`);
     return 0;
   }
-  if (!verbs.includes(what)) throw new Mistake(`Unknown action ${JSON.stringify(what)}. Use add, list or revoke`);
+  if (!verbs.includes(what)) throw new UsageError(`Unknown action ${JSON.stringify(what)}. Use add, list or revoke`);
   const file = await fileOf(values);
   if (what === 'list') return list(readTokens(file), file, values.json === true, out);
   if (name === undefined || !/^[\w.@+-]{1,64}$/.test(name)) {
-    throw new Mistake(`Name the caller: mooring token ${what} NAME, where NAME has letters, digits and . _ @ + -`);
+    throw new UsageError(`Name the caller: mooring token ${what} NAME, where NAME has letters, digits and . _ @ + -`);
   }
   if (what === 'add') {
     const token = addToken(file, {
@@ -67,14 +67,14 @@ export async function run(args: readonly string[]): Promise<number> {
       ...(values.expires === undefined ? {} : { expires: expiry(values.expires) }),
     });
     out.write(values.json === true ? `${JSON.stringify({ id: name, token, file })}\n` : `${token}\n`);
-    out.note(
+    out.info(
       `\nThis token is shown only once. Its hash is stored in ${file}\nStart the server with: mooring serve --http --token-file ${file}\n`,
     );
     return 0;
   }
   revokeToken(file, name);
   if (values.json === true) out.json({ id: name, file });
-  out.note(
+  out.info(
     `Revoked the token of ${name}. To apply it, let the server reload its files (kill -HUP <pid>) or restart it.\n`,
   );
   return 0;
@@ -83,7 +83,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function fileOf(values: { file?: string; config?: string; data?: string }): Promise<string> {
   if (values.file !== undefined) return resolve(values.file);
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
-  const { settings } = await settle({ flags, configFile: values.config, defaultProfile });
+  const { settings } = await resolveSettings({ flags, configFile: values.config, defaultProfile });
   return settings.auth?.tokenFile ?? join(settings.dataDir, 'tokens.json');
 }
 
@@ -91,10 +91,10 @@ function expiry(words: string): string {
   const days = /^(\d{1,4})d$/.exec(words);
   const date = days === null ? new Date(words) : new Date(Date.now() + Number(days[1]) * 86_400_000);
   if (Number.isNaN(date.getTime()))
-    throw new Mistake(
+    throw new UsageError(
       `--expires is not a valid date: ${JSON.stringify(words)}. Write a date such as 2026-12-31, or 30d`,
     );
-  if (date.getTime() <= Date.now()) throw new Mistake(`--expires ${words} is in the past`);
+  if (date.getTime() <= Date.now()) throw new UsageError(`--expires ${words} is in the past`);
   return date.toISOString();
 }
 
@@ -104,7 +104,7 @@ function list(tokens: readonly TokenEntry[], file: string, json: boolean, out: O
     return 0;
   }
   if (tokens.length === 0) {
-    out.note(`There are no tokens in ${file}. "mooring token add NAME" creates one\n`);
+    out.info(`There are no tokens in ${file}. "mooring token add NAME" creates one\n`);
     return 0;
   }
   const { style, width } = out;

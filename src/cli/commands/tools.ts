@@ -1,11 +1,11 @@
 // mooring tools: lists the tools of a server, or describes one in full.
 
 import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import { nearest } from '../../app/text/nearest.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
-import { signature, typeWords } from '../client/schema-words.ts';
-import type { Schema, Tool } from '../client/types.ts';
+import { signature, typeText } from '../client/schema-words.ts';
+import type { FormSchema, Tool } from '../client/types.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
 import { readArgs } from '../usage.ts';
@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
     out.write(help);
     return 0;
   }
-  if (target === undefined || more.length > 0) throw new Mistake('Usage: mooring tools <server> [tool]');
+  if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring tools <server> [tool]');
   return withServer(target, values, out, async (client, signal) => {
     const tools = await client.listTools({ signal });
     if (name !== undefined) explain(pick(tools, name), values.json === true, out);
@@ -44,7 +44,7 @@ export function pick(tools: readonly Tool[], name: string): Tool {
     tools.map((tool) => tool.name),
   );
   const hint = meant === undefined ? `the server ${someOf(tools)}` : `did you mean ${meant}?`;
-  throw new Mistake(`There is no tool ${JSON.stringify(name)}; ${hint}`);
+  throw new UsageError(`There is no tool ${JSON.stringify(name)}; ${hint}`);
 }
 
 function someOf(tools: readonly Tool[]): string {
@@ -56,12 +56,12 @@ function someOf(tools: readonly Tool[]): string {
 function list(tools: readonly Tool[], out: Output): void {
   const { style, width } = out;
   if (tools.length === 0) {
-    out.note('This server has no tools.\n');
+    out.info('This server has no tools.\n');
     return;
   }
   // The arguments go below the description: a third column would leave too little width for it.
   const about = (tool: Tool): string => lineForTerminal(firstSentence(tool.description ?? tool.title ?? ''), 300);
-  const call = (tool: Tool): string => signature(tool.inputSchema as Schema);
+  const call = (tool: Tool): string => signature(tool.inputSchema as FormSchema);
   const rows = tools.flatMap((tool) => [
     { name: lineForTerminal(tool.name, 64), text: about(tool), faint: false },
     ...(call(tool) === '' ? [] : [{ name: '', text: call(tool), faint: true }]),
@@ -95,8 +95,8 @@ function explain(tool: Tool, json: boolean, out: Output): void {
   if (tool.description !== undefined) out.write(`${forTerminal(tool.description).trim()}\n`);
   const hints = hintsOf(tool);
   if (hints.length > 0) out.write(`${style.faint(`The server says: ${hints.join(', ')}`)}\n`);
-  fields('Arguments', tool.inputSchema as Schema, out, width);
-  if (tool.outputSchema !== undefined) fields('Result', tool.outputSchema as Schema, out, width);
+  fields('Arguments', tool.inputSchema as FormSchema, out, width);
+  if (tool.outputSchema !== undefined) fields('Result', tool.outputSchema as FormSchema, out, width);
 }
 
 function hintsOf({ annotations = {} }: Tool): string[] {
@@ -109,12 +109,12 @@ function hintsOf({ annotations = {} }: Tool): string[] {
   ].filter(Boolean);
 }
 
-function fields(title: string, schema: Schema, out: Output, width: number | undefined): void {
+function fields(title: string, schema: FormSchema, out: Output, width: number | undefined): void {
   const { style } = out;
   const required = new Set(schema.required);
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => ({
     name: lineForTerminal(name, 64),
-    type: `${typeWords(field)}${required.has(name) ? '' : ', optional'}`,
+    type: `${typeText(field)}${required.has(name) ? '' : ', optional'}`,
     about: [
       lineForTerminal(field.description ?? field.title ?? '', 500),
       field.default === undefined ? '' : `(default ${lineForTerminal(JSON.stringify(field.default) ?? '', 100)})`,
@@ -123,7 +123,7 @@ function fields(title: string, schema: Schema, out: Output, width: number | unde
       .join(' '),
   }));
   out.write(
-    `\n${style.strong(title)}${rows.length === 0 ? `: ${typeWords(schema) === 'object' ? 'none' : typeWords(schema)}` : ''}\n`,
+    `\n${style.strong(title)}${rows.length === 0 ? `: ${typeText(schema) === 'object' ? 'none' : typeText(schema)}` : ''}\n`,
   );
   type Row = (typeof rows)[0];
   const columns = [

@@ -1,7 +1,7 @@
 // mooring watch: prints a line for each change of a resource or list.
 
 import { lineForTerminal } from '../../app/foreign-text.ts';
-import { Mistake } from '../../app/mistake.ts';
+import { UsageError } from '../../app/mistake.ts';
 import type { Client } from '../../client/index.ts';
 import { connectionFlags, connectionHelp, describe, targetHelp, withServer } from '../client/connection.ts';
 import { SavedFiles } from '../client/saved-files.ts';
@@ -33,13 +33,13 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [target, ...uris] = positionals;
-  if (target === undefined) throw new Mistake('Usage: mooring watch <server> [uri …]');
+  if (target === undefined) throw new UsageError('Usage: mooring watch <server> [uri …]');
   const limit = values.count === undefined ? Number.POSITIVE_INFINITY : Number(values.count);
-  if (!(limit >= 1)) throw new Mistake(`--count must be a number of 1 or more, not ${JSON.stringify(values.count)}`);
+  if (!(limit >= 1)) throw new UsageError(`--count must be a number of 1 or more, not ${JSON.stringify(values.count)}`);
   const work = async (client: Client, signal: AbortSignal): Promise<number> => {
     const kinds = (['tools', 'resources', 'prompts'] as const).filter((kind) => client.announces(kind));
     if (uris.length === 0 && kinds.length === 0)
-      throw new Mistake('This server does not announce changes of its lists. Name a resource to watch');
+      throw new UsageError('This server does not announce changes of its lists. Name a resource to watch');
     const filter = uris.length > 0 ? { uris } : Object.fromEntries(kinds.map((kind) => [kind, true]));
     const changes = await client.watch(filter, { signal });
     const files = new SavedFiles(undefined);
@@ -47,14 +47,14 @@ export async function run(args: readonly string[]): Promise<number> {
       const { contents } = await client.readResource(uri, { signal, cache: 'refresh' });
       for (const each of contents) showResource(each, out, files);
     };
-    out.note(`${describe(client)}\nwaiting for changes of: ${uris.length > 0 ? uris.join(', ') : kinds.join(', ')}\n`);
+    out.info(`${describe(client)}\nwaiting for changes of: ${uris.length > 0 ? uris.join(', ') : kinds.join(', ')}\n`);
     if (values.read === true) for (const uri of uris) await show(uri);
     let count = 0;
-    for await (const { kind, uri, gap } of changes) {
-      if (values.json === true) out.write(`${JSON.stringify({ time: new Date().toISOString(), kind, uri, gap })}\n`);
+    for await (const { kind, uri, missed } of changes) {
+      if (values.json === true) out.write(`${JSON.stringify({ time: new Date().toISOString(), kind, uri, missed })}\n`);
       else {
         const what = uri === undefined ? `the list of ${kind}` : lineForTerminal(uri, 2000);
-        const how = gap === true ? 'may have changed while the connection was lost' : 'changed';
+        const how = missed === true ? 'may have changed while the connection was lost' : 'changed';
         out.write(`${out.style.faint(new Date().toLocaleTimeString('sv'))}  ${out.style.name(what)} ${how}\n`);
       }
       if (values.read === true && uri !== undefined) await show(uri);

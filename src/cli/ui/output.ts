@@ -8,7 +8,7 @@ export interface Output {
   readonly width: number | undefined;
   write(text: string): void;
   /** For remarks, which must not end up in a pipe. */
-  note(text: string): void;
+  info(text: string): void;
   /** Any value, as JSON for programs. */
   json(value: unknown): void;
 }
@@ -21,7 +21,7 @@ export function openOutput(): Output {
     style: styleFor(stdout),
     width: stdout.isTTY === true ? Math.max(40, stdout.columns || 80) : undefined,
     write: (text) => void stdout.write(text),
-    note: (text) => void stderr.write(text),
+    info: (text) => void stderr.write(text),
     json: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
   };
 }

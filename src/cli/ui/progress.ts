@@ -24,7 +24,7 @@ export const noProgress: ProgressBar = { report() {}, pause: () => () => {}, clo
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 80;
 /** Calls that end before this show no bar, so that it does not flicker. */
-const patienceMs = 150;
+const showAfterMs = 150;
 const barWidth = 24;
 
 /** Starts a spinner, which becomes a bar with the first report. */
@@ -50,7 +50,7 @@ export function startProgress(label: string, stream: NodeJS.WriteStream = proces
     draw();
     timer = setInterval(draw, frameMs);
     timer.unref();
-  }, patienceMs);
+  }, showAfterMs);
   timer.unref();
   return {
     report(progress) {

@@ -147,10 +147,10 @@ export class Acquisition {
 }
 
 function isOutage(error: AuthError): boolean {
-  const status = error.refusal?.status ?? 0;
+  const status = error.oauthError?.status ?? 0;
   return status >= 500 || status === 429;
 }
 
 function meansUnknownClient(error: AuthError): boolean {
-  return error.refusal?.error === 'invalid_client' || error.refusal?.error === 'unauthorized_client';
+  return error.oauthError?.error === 'invalid_client' || error.oauthError?.error === 'unauthorized_client';
 }

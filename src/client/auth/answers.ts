@@ -1,6 +1,6 @@
 // Answers of token and registration endpoints on their way to the OAuth library: small slips that real servers make are
 // mended, and what a refusal says is picked out. The library itself is oauth.ts.
-import type { ServerRefusal } from './errors.ts';
+import type { OAuthErrorInfo } from './errors.ts';
 
 /** We never look at ID tokens, so one that fails a check must not cost us the access token beside it. */
 export function withoutIdToken(response: Response): Promise<Response> {
@@ -18,7 +18,7 @@ export function lenientRegistration(response: Response): Promise<Response> {
 }
 
 /** Status and OAuth error of a response, as far as it can still be read. */
-export async function refusalIn(response: Response): Promise<ServerRefusal> {
+export async function errorIn(response: Response): Promise<OAuthErrorInfo> {
   const { status } = response;
   if (response.bodyUsed) return { status };
   const body: unknown = await response

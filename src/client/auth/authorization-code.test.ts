@@ -110,7 +110,7 @@ test('the refusal of a person is told in the words of the server', async () => {
     callback: { code: undefined, error: 'access_denied', error_description: 'Not today' },
   });
   await expect(caller(rs).call()).rejects.toMatchObject({
-    code: 'authorization-refused',
+    code: 'authorization-denied',
     message: expect.stringContaining('access_denied, "Not today"'),
   });
 });
@@ -204,7 +204,7 @@ test('a server of the older rules needs no PKCE list, and a server without metad
     const { pathname, search } = new URL(url);
     return fetch(['/token', '/register'].includes(pathname) ? `${as.origin}${pathname}${search}` : url, init);
   };
-  rs.behaviour.judge = (token) => (as.issued.some((entry) => entry.token === token) ? undefined : { status: 401 });
+  rs.behaviour.checkToken = (token) => (as.issued.some((entry) => entry.token === token) ? undefined : { status: 401 });
   const redirector = createHookRedirector('http://127.0.0.1:7777/callback', async (url) => {
     expect(`${url.origin}${url.pathname}`).toBe(`${rs.origin}/authorize`);
     const { headers } = await fetch(`${as.origin}/authorize${url.search}`, { redirect: 'manual' });

@@ -1,12 +1,12 @@
 // The authorization code flow with PKCE, from a known authorization server to a token: a person signs in elsewhere and
 // comes back with a code. Where that server was found and where the token goes is not decided here.
-import { createResponseJudge } from './authorization-response.ts';
+import { createResponseValidator } from './authorization-response.ts';
 import type { ClientIdentity } from './client-identity.ts';
 import type { Discovery } from './discovery.ts';
 import { AuthError, authErrors } from './errors.ts';
 import type { AuthHttp } from './http.ts';
 import { createPkce, type DpopKey, pushAuthorization, redeemCode } from './oauth.ts';
-import type { Redirector, RedirectStop } from './redirect.ts';
+import type { Redirector, RedirectListener } from './redirect.ts';
 import type { ServerMetadata } from './server-metadata.ts';
 import type { TokenResponse } from './tokens.ts';
 
@@ -41,7 +41,7 @@ export async function signIn(request: SignIn): Promise<{ response: TokenResponse
   }
 }
 
-async function travel(request: SignIn, endpoint: URL, stop: RedirectStop, client: ClientIdentity) {
+async function travel(request: SignIn, endpoint: URL, stop: RedirectListener, client: ClientIdentity) {
   const { http, discovery, scopes, dpop, signal } = request;
   const { metadata, resource } = discovery;
   const { verifier, challenge, state } = await createPkce();
@@ -66,26 +66,26 @@ async function travel(request: SignIn, endpoint: URL, stop: RedirectStop, client
     : parameters;
   for (const [name, value] of sent) endpoint.searchParams.set(name, value);
 
-  const judge = createResponseJudge({
+  const validate = createResponseValidator({
     state,
     issuer: metadata.issuer,
     issuerPromised: metadata.namesItselfInResponses,
   });
-  const callback = await visit(request, stop, endpoint, judge);
+  const callback = await visit(request, stop, endpoint, validate);
   return redeemCode(call, { parameters: callback, state, redirectUri: stop.redirectUri, verifier }, { resource });
 }
 
 async function visit(
   { timeoutMs, signal }: SignIn,
-  stop: RedirectStop,
+  stop: RedirectListener,
   url: URL,
-  judge: (parameters: URLSearchParams) => void,
+  validate: (parameters: URLSearchParams) => void,
 ): Promise<URLSearchParams> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     return await stop.visit({
       url,
-      judge,
+      validate,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
   } catch (error) {

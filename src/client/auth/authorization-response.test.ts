@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createResponseJudge } from './authorization-response.ts';
+import { createResponseValidator } from './authorization-response.ts';
 
 const issuer = 'https://as.example.com';
 const judge = (query: string, promised = false) =>
-  createResponseJudge({ state: 'our-state', issuer, issuerPromised: promised })(new URLSearchParams(query));
+  createResponseValidator({ state: 'our-state', issuer, issuerPromised: promised })(new URLSearchParams(query));
 const good = `code=c&state=our-state&iss=${encodeURIComponent(issuer)}`;
 
 test('a response with our state, the right issuer and a code is accepted', () => {
@@ -57,13 +57,13 @@ test('a foreign, absent or doubled state is not ours', () => {
 });
 
 test('a state is used once', () => {
-  const once = createResponseJudge({ state: 'our-state', issuer, issuerPromised: false });
+  const once = createResponseValidator({ state: 'our-state', issuer, issuerPromised: false });
   once(new URLSearchParams(good));
   expect(() => once(new URLSearchParams(good))).toThrow(expect.objectContaining({ code: 'state-replayed' }));
 });
 
 test('a state is used up by a rejected response too', () => {
-  const once = createResponseJudge({ state: 'our-state', issuer, issuerPromised: false });
+  const once = createResponseValidator({ state: 'our-state', issuer, issuerPromised: false });
   expect(() => once(new URLSearchParams('code=c&state=our-state&iss=x'))).toThrow();
   expect(() => once(new URLSearchParams(good))).toThrow(expect.objectContaining({ code: 'state-replayed' }));
 });
@@ -71,7 +71,7 @@ test('a state is used up by a rejected response too', () => {
 test('the refusal of the right server is passed on without control characters', () => {
   expect(() => judge(`${good}&error=access_denied&error_description=no%1b%5B2Jway`)).toThrow(
     expect.objectContaining({
-      code: 'authorization-refused',
+      code: 'authorization-denied',
       message: expect.stringMatching(/access_denied, "no \[2Jway"/),
       refusal: expect.objectContaining({ error: 'access_denied' }),
     }),

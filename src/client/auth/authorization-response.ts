@@ -13,7 +13,7 @@ export interface PendingAuthorization {
 }
 
 /** Judges responses to one authorization request. The first that is accepted, or refused by its server, is the last. */
-export function createResponseJudge(pending: PendingAuthorization): (parameters: URLSearchParams) => void {
+export function createResponseValidator(pending: PendingAuthorization): (parameters: URLSearchParams) => void {
   let used = false;
   return (parameters) => {
     const states = parameters.getAll('state');
@@ -26,7 +26,7 @@ export function createResponseJudge(pending: PendingAuthorization): (parameters:
     checkIssuer(parameters.get('iss'), pending);
     const error = parameters.get('error');
     if (error !== null) {
-      throw authErrors.authorizationRefused({ error, description: parameters.get('error_description') ?? undefined });
+      throw authErrors.authorizationDenied({ error, description: parameters.get('error_description') ?? undefined });
     }
     if ((parameters.get('code') ?? '') === '') throw authErrors.callbackInvalid('it carries no code');
   };

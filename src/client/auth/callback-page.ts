@@ -4,7 +4,7 @@
 const texts = {
   done: { title: 'Signed in', text: 'You can close this page and go back to where you came from.' },
   failed: { title: 'Not signed in', text: 'The sign-in did not succeed. The program that started it says why.' },
-  stray: { title: 'Nothing to see', text: 'This request does not belong to a sign-in that is under way.' },
+  unexpected: { title: 'Nothing to see', text: 'This request does not belong to a sign-in that is under way.' },
 } as const;
 
 /** Renders the page for an outcome. */

@@ -6,7 +6,7 @@ import { createMemoryStore } from './credential-store.ts';
 import { createFileStore } from './file-store.ts';
 import { createHookRedirector } from './redirect.ts';
 import { startAuthorizationServer, startResource } from './testing/fake-provider.ts';
-import { caller, selfSigning, type World, Worlds } from './testing/world.ts';
+import { caller, selfSigning, type AuthTestSetup, Worlds } from './testing/world.ts';
 
 const worlds = new Worlds();
 afterEach(() => {
@@ -15,17 +15,17 @@ afterEach(() => {
 });
 
 /** Tokens that count as expired from now on. */
-function expire({ as, rs }: World): void {
+function expire({ as, rs }: AuthTestSetup): void {
   const dead = new Set(as.issued.map(({ token }) => token));
-  const { judge } = rs.behaviour;
-  rs.behaviour.judge = (token, request) =>
-    token !== undefined && dead.has(token) ? rs.refuse(401, 'error="invalid_token"') : judge(token, request);
+  const { checkToken } = rs.behaviour;
+  rs.behaviour.checkToken = (token, request) =>
+    token !== undefined && dead.has(token) ? rs.refuse(401, 'error="invalid_token"') : checkToken(token, request);
 }
 
-const grants = ({ as }: World) => as.forms().map((form) => form.get('grant_type'));
+const grants = ({ as }: AuthTestSetup) => as.forms().map((form) => form.get('grant_type'));
 
 test('without a challenge nothing is sent and nobody is asked', async () => {
-  const { as, rs } = await worlds.start({}, { judge: () => undefined });
+  const { as, rs } = await worlds.start({}, { checkToken: () => undefined });
   expect(await caller(rs).call()).toBe(200);
   expect(rs.presented()).toEqual([undefined]);
   expect(as.seen).toHaveLength(0);
@@ -63,7 +63,7 @@ test('other statuses, and a 403 that is not about scopes, are left to the caller
   const { authorizer, call } = caller(rs);
   for (const status of [200, 400, 404, 500])
     expect(await authorizer.challenge(rs.url, { status, headers: {} })).toBe('fail');
-  rs.behaviour.judge = () => ({ status: 403, headers: { 'www-authenticate': 'Bearer error="invalid_request"' } });
+  rs.behaviour.checkToken = () => ({ status: 403, headers: { 'www-authenticate': 'Bearer error="invalid_request"' } });
   expect(await call()).toBe(403);
 });
 
@@ -163,7 +163,7 @@ test('a refreshed token that is refused too leads to a sign-in, and a granted on
   const world = await worlds.start();
   const { call } = caller(world.rs);
   await call();
-  world.rs.behaviour.judge = () => world.rs.refuse(401, 'error="invalid_token", error_description="wrong audience"');
+  world.rs.behaviour.checkToken = () => world.rs.refuse(401, 'error="invalid_token", error_description="wrong audience"');
   await expect(call()).rejects.toMatchObject({
     code: 'token-rejected',
     message: expect.stringContaining('wrong audience'),
@@ -280,12 +280,12 @@ test('a step-up asks for the union of scopes, once for all who need it', async (
   const { as, rs } = world;
   const { call } = caller(rs);
   await call();
-  const { judge } = rs.behaviour;
-  rs.behaviour.judge = (token, request) => {
+  const { checkToken } = rs.behaviour;
+  rs.behaviour.checkToken = (token, request) => {
     const scope = as.issued.find((entry) => entry.token === token)?.scope.split(' ') ?? [];
     if (scope.length > 0 && !scope.includes('write'))
       return rs.refuse(403, 'error="insufficient_scope", scope="write"');
-    return judge(token, request);
+    return checkToken(token, request);
   };
   expect(await Promise.all([call(), call(), call()])).toEqual([200, 200, 200]);
   expect(as.to('/authorize').map(({ query }) => query.get('scope'))).toEqual(['read', 'read write']);
@@ -293,7 +293,7 @@ test('a step-up asks for the union of scopes, once for all who need it', async (
 
 test('a server that is never content is asked only as often as it makes sense', async () => {
   const { as, rs } = await worlds.start({}, { challenge: 'scope="admin"' });
-  rs.behaviour.judge = (token) =>
+  rs.behaviour.checkToken = (token) =>
     token === undefined ? rs.refuse(401) : rs.refuse(403, 'error="insufficient_scope", scope="admin"');
   await expect(caller(rs).call()).rejects.toMatchObject({
     code: 'insufficient-scope',
@@ -304,7 +304,7 @@ test('a server that is never content is asked only as often as it makes sense', 
 
 test('scopes that a person withholds are asked for again twice, not for ever', async () => {
   const { as, rs } = await worlds.start({ tokenExtras: { scope: 'read' } }, { challenge: 'scope="read"' });
-  rs.behaviour.judge = (token) =>
+  rs.behaviour.checkToken = (token) =>
     token === undefined ? rs.refuse(401) : rs.refuse(403, 'error="insufficient_scope", scope="write"');
   const { call } = caller(rs);
   for (let n = 0; n < 3; n++) await expect(call()).rejects.toMatchObject({ code: 'insufficient-scope' });
@@ -314,7 +314,7 @@ test('scopes that a person withholds are asked for again twice, not for ever', a
 test('a server that invents a new scope every time runs into the bound', async () => {
   const { as, rs } = await worlds.start();
   let n = 0;
-  rs.behaviour.judge = (token) =>
+  rs.behaviour.checkToken = (token) =>
     token === undefined ? rs.refuse(401) : rs.refuse(403, `error="insufficient_scope", scope="s${n++}"`);
   await expect(caller(rs).call()).rejects.toMatchObject({ code: 'too-many-challenges' });
   expect(as.to('/authorize')).toHaveLength(4);

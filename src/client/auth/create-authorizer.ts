@@ -13,12 +13,12 @@ import type { AuthorizerOptions } from './authorizer-options.ts';
 import { createMemoryStore } from './credential-store.ts';
 import { Credentials } from './credentials.ts';
 import { type Discovery, discover } from './discovery.ts';
-import { authErrors, type ServerRefusal } from './errors.ts';
+import { authErrors, type OAuthErrorInfo } from './errors.ts';
 import { Holds } from './holds.ts';
 import { type AuthHttp, createAuthHttp } from './http.ts';
 import { createLoopbackRedirector } from './loopback.ts';
 import { Presentation } from './presentation.ts';
-import type { Redirector, RedirectStop } from './redirect.ts';
+import type { Redirector, RedirectListener } from './redirect.ts';
 import { chooseScopes, includesAll } from './scopes.ts';
 import { defaultMetadata, findServerMetadata, type ServerMetadata } from './server-metadata.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -37,7 +37,7 @@ interface Problem {
   /** What was refused. */
   readonly target: URL;
   readonly challenge: ServerChallenge;
-  readonly refusal: ServerRefusal;
+  readonly oauthError: OAuthErrorInfo;
   /** The token that was refused; undefined when none was sent. */
   readonly failed: string | undefined;
   readonly attempt: number;
@@ -46,7 +46,7 @@ interface Problem {
 // The same widening of scopes is asked of a person so many times at most.
 const maxStepUps = 2;
 // After a failed renewal ahead of time, requests go on with the old token for a while.
-const quietPauseMs = 10_000;
+const refreshRetryMs = 10_000;
 const nothing: AuthorizationHeaders = Object.freeze({});
 
 class OAuthAuthorizer implements Authorizer {
@@ -100,16 +100,16 @@ class OAuthAuthorizer implements Authorizer {
     const challenge = readChallenge(response.headers);
     if (status === 403 && challenge.error !== 'insufficient_scope') return 'fail';
     const { attempt = 1, signal } = context;
-    const refusal = { status, error: challenge.error, description: challenge.errorDescription };
-    if (attempt > (this.#options.maxAttempts ?? 4)) throw authErrors.tooManyChallenges(attempt - 1, refusal);
+    const oauthError = { status, error: challenge.error, description: challenge.errorDescription };
+    if (attempt > (this.#options.maxAttempts ?? 4)) throw authErrors.tooManyChallenges(attempt - 1, oauthError);
     await this.#open();
     if (status === 401 && challenge.error === 'use_dpop_nonce') {
       if (this.#presentation.meetNonce(target, response, context.sent)) return 'retry';
     }
     const failed = context.sent === undefined ? this.#tokens?.accessToken : tokenIn(context.sent);
-    const problem: Problem = { status, target, challenge, refusal, failed, attempt };
+    const problem: Problem = { status, target, challenge, oauthError, failed, attempt };
     const key = JSON.stringify([status, failed, challenge.scope]);
-    const cure = (): Promise<void> => this.#flights.run(key, (ended) => this.#cure(problem, ended), signal);
+    const cure = (): Promise<void> => this.#flights.run(key, (ended) => this.#handleChallenge(problem, ended), signal);
     await this.#holds.waiting(context.hold, cure);
     return 'retry';
   }
@@ -197,7 +197,7 @@ class OAuthAuthorizer implements Authorizer {
       );
     } catch (error) {
       if (signal?.aborted) throw error;
-      this.#noRenewalBefore = Date.now() + quietPauseMs;
+      this.#noRenewalBefore = Date.now() + refreshRetryMs;
     }
   }
 
@@ -221,10 +221,10 @@ class OAuthAuthorizer implements Authorizer {
   }
 
   /** Meets a challenge, or finds that somebody else already did. */
-  #cure(problem: Problem, signal: AbortSignal): Promise<void> {
+  #handleChallenge(problem: Problem, signal: AbortSignal): Promise<void> {
     return this.#locked(signal, async () => {
       await this.#reload();
-      if (this.#isCured(problem)) return;
+      if (this.#isHandled(problem)) return;
       const discovery = await this.#discover(problem, signal);
       const { metadata, resource } = discovery;
       const stored = await this.#credentials.tokens(metadata.issuer, resource);
@@ -237,14 +237,14 @@ class OAuthAuthorizer implements Authorizer {
       // The retry of a request whose first refusal was just cured, and refused again: the same cure is no use.
       const inVain = problem.attempt > 1 && Date.now() - this.#adoptedAt < 60_000 ? this.#origin : undefined;
       if (held !== undefined && inVain === 'grant') {
-        throw authErrors.tokenRejected(this.#http.guard.server.href, problem.refusal);
+        throw authErrors.tokenRejected(this.#http.guard.server.href, problem.oauthError);
       }
       if (held !== undefined && inVain !== 'refresh' && (await this.#refreshed(held, metadata, signal))) return;
       await this.#authorize(discovery, this.#scopesFor(problem, discovery, held), signal);
     });
   }
 
-  #isCured({ status, failed, challenge }: Problem): boolean {
+  #isHandled({ status, failed, challenge }: Problem): boolean {
     if (this.#tokens === undefined || this.#tokens.accessToken === failed) return false;
     return status === 401 || includesAll(this.#tokens.requestedScope, challenge.scope ?? []);
   }
@@ -262,7 +262,7 @@ class OAuthAuthorizer implements Authorizer {
     const key = [...scopes].sort().join(' ');
     const before = this.#stepUps.get(key) ?? 0;
     // A token that already has what is asked for will not be better the second time.
-    if ((!wider && !withheld) || before >= maxStepUps) throw authErrors.insufficientScope(challenged, problem.refusal);
+    if ((!wider && !withheld) || before >= maxStepUps) throw authErrors.insufficientScope(challenged, problem.oauthError);
     this.#stepUps.set(key, before + 1);
     await this.#authorize(discovery, scopes, signal);
     if (includesAll(this.#tokens?.grantedScope ?? [], challenged)) this.#stepUps.delete(key);
@@ -305,7 +305,7 @@ class OAuthAuthorizer implements Authorizer {
     const bound = await this.#credentials.binding();
     return discover(this.#http, challenge, {
       signal,
-      refused: target,
+      rejected: target,
       protocolVersion: typeof protocolVersion === 'function' ? protocolVersion() : protocolVersion,
       choose: chooseServer && (async (issuers) => this.#holds.ask(async () => chooseServer(issuers))),
       preferred: [...clients.flatMap(({ issuer }) => issuer ?? []), ...(bound === undefined ? [] : [bound.issuer])],
@@ -328,7 +328,7 @@ class OAuthAuthorizer implements Authorizer {
     return {
       prepare: async (options) => {
         const stop = await redirector.prepare(options);
-        const visit: RedirectStop['visit'] = (request) => this.#holds.ask(() => stop.visit(request));
+        const visit: RedirectListener['visit'] = (request) => this.#holds.ask(() => stop.visit(request));
         return { redirectUri: stop.redirectUri, visit, close: () => stop.close() };
       },
     };

@@ -52,7 +52,7 @@ test('without a name the path-inserted place comes first, the root second', asyn
 
 test('a named place that is gone is backed by the well-known ones', async () => {
   const { as, rs } = await world();
-  rs.behaviour.judge = () => ({
+  rs.behaviour.checkToken = () => ({
     status: 401,
     headers: { 'www-authenticate': `Bearer resource_metadata="${rs.origin}/moved"` },
   });
@@ -61,7 +61,7 @@ test('a named place that is gone is backed by the well-known ones', async () => 
 
 test('a named place that we may not ask is not asked', async () => {
   const { as, rs } = await world();
-  rs.behaviour.judge = () => ({
+  rs.behaviour.checkToken = () => ({
     status: 401,
     headers: { 'www-authenticate': 'Bearer resource_metadata="http://inner.proxy.example/prm"' },
   });
@@ -70,7 +70,7 @@ test('a named place that we may not ask is not asked', async () => {
 
 test('named metadata that cannot be found anywhere is an error, not an older server', async () => {
   const { as, rs } = await world({}, { metadataPath: '/nowhere' });
-  rs.behaviour.judge = () => ({
+  rs.behaviour.checkToken = () => ({
     status: 401,
     headers: { 'www-authenticate': `Bearer resource_metadata="${rs.origin}/gone"` },
   });
@@ -246,9 +246,9 @@ test('a demand for DPoP is seen in the metadata and in the challenge', async () 
   const byMetadata = await world({}, { metadata: { dpop_bound_access_tokens_required: true } });
   expect((await search(byMetadata.rs)).dpopRequired).toBe(true);
   const byChallenge = await world();
-  byChallenge.rs.behaviour.judge = () => ({ status: 401, headers: { 'www-authenticate': 'DPoP algs="ES256"' } });
+  byChallenge.rs.behaviour.checkToken = () => ({ status: 401, headers: { 'www-authenticate': 'DPoP algs="ES256"' } });
   expect((await search(byChallenge.rs)).dpopRequired).toBe(true);
   const either = await world();
-  either.rs.behaviour.judge = () => ({ status: 401, headers: { 'www-authenticate': 'Bearer, DPoP algs="ES256"' } });
+  either.rs.behaviour.checkToken = () => ({ status: 401, headers: { 'www-authenticate': 'Bearer, DPoP algs="ES256"' } });
   expect((await search(either.rs)).dpopRequired).toBe(false);
 });

@@ -25,7 +25,7 @@ export interface DiscoveryOptions {
   /** Sent as `MCP-Protocol-Version` to the MCP server and its origin, which may answer by revision. */
   readonly protocolVersion?: string;
   /** The URL that was refused; counts where the server was given as an origin alone. */
-  readonly refused?: URL;
+  readonly rejected?: URL;
   /** Authorization servers we have credentials for; preferred when the resource lists several. */
   readonly preferred?: readonly string[];
   /** Picks one of several; the default takes a preferred one, else the first. */
@@ -41,7 +41,7 @@ export async function discover(
   const { signal } = options;
   const headers: Record<string, string> =
     options.protocolVersion === undefined ? {} : { 'mcp-protocol-version': options.protocolVersion };
-  const endpoint = endpointOf(http.guard.server, options.refused);
+  const endpoint = endpointOf(http.guard.server, options.rejected);
   const search = await findResourceMetadata(http, challenge.resourceMetadata, { headers, signal }, endpoint);
   if (!search.ok) {
     const origin = await findOriginMetadata(http, { headers, signal });
@@ -65,9 +65,9 @@ export async function discover(
 }
 
 /** Whoever gives an origin alone means the endpoint it led to; a path that was given is meant exactly. */
-function endpointOf(server: URL, refused: URL | undefined): URL {
+function endpointOf(server: URL, rejected: URL | undefined): URL {
   const { pathname, search } = server;
-  return pathname === '/' && search === '' && refused?.origin === server.origin ? refused : server;
+  return pathname === '/' && search === '' && rejected?.origin === server.origin ? rejected : server;
 }
 
 async function pick(issuers: readonly string[], options: DiscoveryOptions): Promise<string> {

@@ -3,7 +3,7 @@
 // characters, so that a hostile description cannot redraw a terminal.
 
 /** What an authorization or registration endpoint answered when it refused. */
-export interface ServerRefusal {
+export interface OAuthErrorInfo {
   readonly status?: number;
   readonly error?: string;
   readonly description?: string;
@@ -15,18 +15,18 @@ export class AuthError extends Error {
   /** URLs asked on the way, in order, where that helps. */
   readonly tried: readonly string[];
   /** The server's own words, when it had any. */
-  readonly refusal: ServerRefusal | undefined;
+  readonly oauthError: OAuthErrorInfo | undefined;
 
   constructor(
     code: AuthErrorCode,
     message: string,
-    options: { tried?: readonly string[]; refusal?: ServerRefusal; cause?: unknown } = {},
+    options: { tried?: readonly string[]; oauthError?: OAuthErrorInfo; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AuthError';
     this.code = code;
     this.tried = options.tried ?? [];
-    this.refusal = options.refusal;
+    this.oauthError = options.oauthError;
   }
 }
 
@@ -55,7 +55,7 @@ export type AuthErrorCode =
   | 'state-replayed'
   | 'callback-issuer-missing'
   | 'callback-issuer-mismatch'
-  | 'authorization-refused'
+  | 'authorization-denied'
   | 'token-request-failed'
   | 'token-response-invalid'
   | 'token-rejected'
@@ -120,9 +120,9 @@ export const authErrors = {
       'registration-unavailable',
       `The authorization server ${quote(issuer)} offers neither client ID metadata documents we could use nor dynamic registration. Register a client there and pass its id as client: { clientId }`,
     ),
-  registrationFailed: (issuer: string, refusal: ServerRefusal, cause?: unknown) =>
-    new AuthError('registration-failed', `Registering with ${quote(issuer)} failed: ${said(refusal)}`, {
-      refusal,
+  registrationFailed: (issuer: string, oauthError: OAuthErrorInfo, cause?: unknown) =>
+    new AuthError('registration-failed', `Registering with ${quote(issuer)} failed: ${said(oauthError)}`, {
+      oauthError,
       cause,
     }),
   notOffered: (tried: readonly string[], cause?: unknown) =>
@@ -162,12 +162,12 @@ export const authErrors = {
       'callback-issuer-mismatch',
       `The authorization response names another issuer than ${quote(issuer)}; the code is not used (possible mix-up attack)`,
     ),
-  authorizationRefused: (refusal: ServerRefusal) =>
-    new AuthError('authorization-refused', `The authorization server refused: ${said(refusal)}`, { refusal }),
-  tokenRequestFailed: (endpoint: string, grant: string, refusal: ServerRefusal, cause?: unknown) =>
-    new AuthError('token-request-failed', `${quote(endpoint)} refused the ${grant} grant: ${said(refusal)}`, {
+  authorizationDenied: (oauthError: OAuthErrorInfo) =>
+    new AuthError('authorization-denied', `The authorization server refused: ${said(oauthError)}`, { oauthError }),
+  tokenRequestFailed: (endpoint: string, grant: string, oauthError: OAuthErrorInfo, cause?: unknown) =>
+    new AuthError('token-request-failed', `${quote(endpoint)} refused the ${grant} grant: ${said(oauthError)}`, {
       tried: [endpoint],
-      refusal,
+      oauthError,
       cause,
     }),
   tokenResponseInvalid: (endpoint: string, why: string, cause?: unknown) =>
@@ -175,27 +175,27 @@ export const authErrors = {
       tried: [endpoint],
       cause,
     }),
-  tokenRejected: (server: string, refusal: ServerRefusal) =>
+  tokenRejected: (server: string, oauthError: OAuthErrorInfo) =>
     new AuthError(
       'token-rejected',
-      `${quote(server)} rejects the access token that was just issued for it: ${said(refusal)}. Its authorization server and it disagree; ask the operator`,
-      { refusal },
+      `${quote(server)} rejects the access token that was just issued for it: ${said(oauthError)}. Its authorization server and it disagree; ask the operator`,
+      { oauthError },
     ),
-  revocationFailed: (endpoint: string, refusal: ServerRefusal, cause?: unknown) =>
-    new AuthError('revocation-failed', `${quote(endpoint)} did not revoke a token: ${said(refusal)}`, {
+  revocationFailed: (endpoint: string, oauthError: OAuthErrorInfo, cause?: unknown) =>
+    new AuthError('revocation-failed', `${quote(endpoint)} did not revoke a token: ${said(oauthError)}`, {
       tried: [endpoint],
-      refusal,
+      oauthError,
       cause,
     }),
-  insufficientScope: (wanted: readonly string[], refusal: ServerRefusal) =>
+  insufficientScope: (wanted: readonly string[], oauthError: OAuthErrorInfo) =>
     new AuthError(
       'insufficient-scope',
-      `The server wants scope ${wanted.length > 0 ? quote(wanted.join(' ')) : 'it does not name'}, and asking again will not help: ${said(refusal)}`,
-      { refusal },
+      `The server wants scope ${wanted.length > 0 ? quote(wanted.join(' ')) : 'it does not name'}, and asking again will not help: ${said(oauthError)}`,
+      { oauthError },
     ),
-  tooManyChallenges: (attempts: number, refusal: ServerRefusal) =>
-    new AuthError('too-many-challenges', `Still refused after ${attempts} authorization attempts: ${said(refusal)}`, {
-      refusal,
+  tooManyChallenges: (attempts: number, oauthError: OAuthErrorInfo) =>
+    new AuthError('too-many-challenges', `Still refused after ${attempts} authorization attempts: ${said(oauthError)}`, {
+      oauthError,
     }),
   dpopUnsupported: (issuer: string) =>
     new AuthError(
@@ -220,11 +220,11 @@ export const authErrors = {
 } as const;
 
 /** A refusal as a phrase. */
-export function said(refusal: ServerRefusal): string {
+export function said(oauthError: OAuthErrorInfo): string {
   const parts = [
-    refusal.status === undefined ? undefined : `HTTP ${refusal.status}`,
-    refusal.error === undefined ? undefined : clean(refusal.error),
-    refusal.description === undefined ? undefined : quote(refusal.description),
+    oauthError.status === undefined ? undefined : `HTTP ${oauthError.status}`,
+    oauthError.error === undefined ? undefined : clean(oauthError.error),
+    oauthError.description === undefined ? undefined : quote(oauthError.description),
   ].filter((part) => part !== undefined);
   return parts.length > 0 ? parts.join(', ') : 'no reason given';
 }

@@ -12,13 +12,13 @@ export interface AuthHttp {
   /** One request, no redirect followed; the body is read completely, within the cap. */
   request(what: string, url: string, init: RequestInit): Promise<Response>;
   /** A JSON document. Absent (4xx, or something that is not a JSON object) is an answer, failure is an `AuthError`. */
-  document(what: string, url: URL, init: { headers?: Record<string, string>; signal?: AbortSignal }): Promise<Found>;
+  document(what: string, url: URL, init: { headers?: Record<string, string>; signal?: AbortSignal }): Promise<FetchedDocument>;
   /** The same limits on behalf of another host, one that the configuration names and not the MCP server. */
   toward(host: string): AuthHttp;
 }
 
 /** A fetched document, or the news that there is none. */
-export type Found = { readonly ok: true; readonly value: Record<string, unknown> } | { readonly ok: false };
+export type FetchedDocument = { readonly ok: true; readonly value: Record<string, unknown> } | { readonly ok: false };
 
 /** Limits of these requests. */
 export interface AuthHttpOptions extends UrlGuardOptions {
@@ -82,7 +82,7 @@ export function createAuthHttp(server: string | URL, options: AuthHttpOptions = 
 }
 
 /** A web page in place of a document is common (catch-all routes) and means "not here". */
-function asObject(text: string): Found {
+function asObject(text: string): FetchedDocument {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {

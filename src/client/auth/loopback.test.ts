@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { createResponseJudge } from './authorization-response.ts';
+import { createResponseValidator } from './authorization-response.ts';
 import { createMemoryStore } from './credential-store.ts';
 import { createLoopbackRedirector, type LoopbackOptions } from './loopback.ts';
 import { caller, Worlds } from './testing/world.ts';
@@ -40,8 +40,8 @@ async function visiting(options: LoopbackOptions = {}, preferred?: string) {
     preferred,
   });
   const controller = new AbortController();
-  const judge = createResponseJudge({ state: 's', issuer, issuerPromised: true });
-  const answer = stop.visit({ url: target, signal: controller.signal, judge });
+  const validate = createResponseValidator({ state: 's', issuer, issuerPromised: true });
+  const answer = stop.visit({ url: target, signal: controller.signal, validate });
   answer.catch(() => {}); // Each test looks at it in its own time.
   const callback = `/callback?code=c&state=s&iss=${encodeURIComponent(issuer)}`;
   return { stop, answer, controller, opened, callback };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type OpenUrl, openInBrowser } from './browser.ts';
 import { renderPage } from './callback-page.ts';
 import { AuthError, authErrors } from './errors.ts';
-import type { Redirector, RedirectStop } from './redirect.ts';
+import type { Redirector, RedirectListener } from './redirect.ts';
 
 /** Options of the listener. */
 export interface LoopbackOptions {
@@ -35,7 +35,7 @@ export function createLoopbackRedirector(options: LoopbackOptions = {}): Redirec
         throw authErrors.configuration(`cannot listen on 127.0.0.1:${wanted} (${error.code ?? error.message})`);
       });
       const { port } = server.address() as AddressInfo;
-      return createStop(server, { authority: `${host}:${port}`, path, open, clientName: options.clientName });
+      return createListener(server, { authority: `${host}:${port}`, path, open, clientName: options.clientName });
     },
   };
 }
@@ -47,19 +47,19 @@ interface StopContext {
   readonly clientName: string | undefined;
 }
 
-function createStop(server: Server, context: StopContext): RedirectStop {
+function createListener(server: Server, context: StopContext): RedirectListener {
   // Absent before and after the visit.
-  let receive: ((parameters: URLSearchParams) => Verdict) | undefined;
+  let receive: ((parameters: URLSearchParams) => CallbackResult) | undefined;
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const reply = (status: number, outcome: 'done' | 'failed' | 'stray', settle?: () => void) =>
+    const reply = (status: number, outcome: 'done' | 'failed' | 'unexpected', settle?: () => void) =>
       answer(response, status, renderPage(outcome, context.clientName), settle);
     // A name that merely resolves to 127.0.0.1 is somebody else's page (DNS rebinding).
-    if (request.headers.host !== context.authority) return reply(421, 'stray');
+    if (request.headers.host !== context.authority) return reply(421, 'unexpected');
     const target = targetOf(request, context.authority);
-    if (target?.pathname !== context.path) return reply(404, 'stray');
-    if (request.method !== 'GET') return reply(405, 'stray');
-    if (receive === undefined) return reply(410, 'stray');
+    if (target?.pathname !== context.path) return reply(404, 'unexpected');
+    if (request.method !== 'GET') return reply(405, 'unexpected');
+    if (receive === undefined) return reply(410, 'unexpected');
     const verdict = receive(target.searchParams);
     // The page is on its way before the listener goes, so that nobody sees a broken connection.
     reply(verdict.status, verdict.outcome, verdict.settle);
@@ -72,7 +72,7 @@ function createStop(server: Server, context: StopContext): RedirectStop {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-    visit: ({ url, signal, judge }) =>
+    visit: ({ url, signal, validate }) =>
       new Promise<URLSearchParams>((resolve, reject) => {
         const onAbort = () => end(() => reject(signal.reason))();
         const end = (settle: () => void) => () => {
@@ -82,10 +82,10 @@ function createStop(server: Server, context: StopContext): RedirectStop {
         };
         receive = (parameters) => {
           try {
-            judge(parameters);
+            validate(parameters);
             return { status: 200, outcome: 'done', settle: end(() => resolve(parameters)) };
           } catch (error) {
-            if (isForeign(error)) return { status: 400, outcome: 'stray', settle: () => {} };
+            if (isForeign(error)) return { status: 400, outcome: 'unexpected', settle: () => {} };
             return { status: 400, outcome: 'failed', settle: end(() => reject(error)) };
           }
         };
@@ -101,9 +101,9 @@ function createStop(server: Server, context: StopContext): RedirectStop {
 }
 
 /** What a callback is answered with, and what happens once that is sent. */
-interface Verdict {
+interface CallbackResult {
   readonly status: number;
-  readonly outcome: 'done' | 'failed' | 'stray';
+  readonly outcome: 'done' | 'failed' | 'unexpected';
   readonly settle: () => void;
 }
 

@@ -9,7 +9,7 @@ import { findServerMetadata, type ServerMetadata, tokenOnlyMetadata } from './se
 import type { TokenResponse } from './tokens.ts';
 
 /** What an assertion is needed for. */
-export interface AssertionNeed {
+export interface AssertionRequest {
   /** The authorization server: the audience of the assertion. */
   readonly issuer: string;
   readonly resource: string;
@@ -17,7 +17,7 @@ export interface AssertionNeed {
 }
 
 /** A token somebody else issued, or a way to get a fresh one. */
-export type AssertionSource = string | ((need: AssertionNeed) => string | Promise<string>);
+export type AssertionSource = string | ((need: AssertionRequest) => string | Promise<string>);
 
 /** How a machine gets its tokens. */
 export type MachineGrant =
@@ -52,7 +52,7 @@ export async function requestMachineToken(grant: MachineGrant, request: MachineR
   const call: TokenCall = { http, metadata, client, dpop, signal };
   const parameters = { resource, ...scopeOf(request.scopes) };
   if (grant.kind === 'client-credentials') return requestGrant(call, 'client_credentials', parameters);
-  const need: AssertionNeed = { issuer: metadata.issuer, resource, scopes: request.scopes };
+  const need: AssertionRequest = { issuer: metadata.issuer, resource, scopes: request.scopes };
   const assertion =
     grant.kind === 'workload' ? await obtain(grant.assertion, need) : await exchange(grant, request, need);
   return requestGrant(call, jwtBearer, { ...parameters, assertion });
@@ -62,7 +62,7 @@ export async function requestMachineToken(grant: MachineGrant, request: MachineR
 async function exchange(
   grant: MachineGrant & { kind: 'enterprise' },
   request: MachineRequest,
-  need: AssertionNeed,
+  need: AssertionRequest,
 ): Promise<string> {
   const { identityProvider: provider } = grant;
   // The configuration names the provider, so it may stand closer to us than the MCP server does.
@@ -95,7 +95,7 @@ async function providerMetadata(
   return tokenOnlyMetadata(provider.issuer, provider.tokenEndpoint);
 }
 
-async function obtain(source: AssertionSource, need: AssertionNeed): Promise<string> {
+async function obtain(source: AssertionSource, need: AssertionRequest): Promise<string> {
   const token = typeof source === 'string' ? source : await source(need);
   if (token === '') throw authErrors.configuration('the assertion is empty');
   return token;

@@ -2,19 +2,19 @@
 // and its many errors into ours. Loaded on first use. The library was chosen over hand-written code because it is
 // certified, has no dependencies, and keeps every check (PKCE, response shape, DPoP, assertions) explicit.
 import type * as OAuthLibrary from 'oauth4webapi';
-import { lenientRegistration, refusalIn, withoutIdToken } from './answers.ts';
+import { lenientRegistration, errorIn, withoutIdToken } from './answers.ts';
 import type { ClientIdentity } from './client-identity.ts';
-import { AuthError, authErrors, type ServerRefusal } from './errors.ts';
+import { AuthError, authErrors, type OAuthErrorInfo } from './errors.ts';
 import type { AuthHttp } from './http.ts';
 import type { ServerMetadata } from './server-metadata.ts';
 import type { TokenResponse } from './tokens.ts';
 import { splitScope } from './www-authenticate.ts';
 
-type Library = typeof OAuthLibrary;
-type Server = OAuthLibrary.AuthorizationServer;
+type OAuthLibrary = typeof OAuthLibrary;
+type LibraryServer = OAuthLibrary.AuthorizationServer;
 
-let loading: Promise<Library> | undefined;
-function library(): Promise<Library> {
+let loading: Promise<OAuthLibrary> | undefined;
+function library(): Promise<OAuthLibrary> {
   loading ??= import('oauth4webapi');
   return loading;
 }
@@ -48,7 +48,7 @@ export async function redeemCode(
   parameters: Record<string, string>,
 ): Promise<TokenResponse> {
   const oauth = await library();
-  const server: Server = {
+  const server: LibraryServer = {
     ...toServer(call.metadata),
     authorization_response_iss_parameter_supported: call.metadata.namesItselfInResponses,
   };
@@ -109,7 +109,7 @@ export async function registerClient(
   signal?: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const oauth = await library();
-  const server: Server = { issuer: metadata.issuer, registration_endpoint: metadata.registrationEndpoint };
+  const server: LibraryServer = { issuer: metadata.issuer, registration_endpoint: metadata.registrationEndpoint };
   try {
     const response = await oauth.dynamicClientRegistrationRequest(
       server,
@@ -119,7 +119,7 @@ export async function registerClient(
     return await oauth.processDynamicClientRegistrationResponse(await lenientRegistration(response));
   } catch (error) {
     if (error instanceof AuthError || signal?.aborted) throw error;
-    throw authErrors.registrationFailed(metadata.issuer, await refusalOf(oauth, error), error);
+    throw authErrors.registrationFailed(metadata.issuer, await oauthErrorOf(oauth, error), error);
   }
 }
 
@@ -129,7 +129,7 @@ export async function pushAuthorization(
   parameters: URLSearchParams,
 ): Promise<string> {
   const oauth = await library();
-  const server: Server = {
+  const server: LibraryServer = {
     ...toServer(call.metadata),
     pushed_authorization_request_endpoint: call.metadata.pushedAuthorizationEndpoint,
   };
@@ -146,7 +146,7 @@ export async function pushAuthorization(
     return (await oauth.processPushedAuthorizationResponse(server, client, response)).request_uri;
   } catch (error) {
     if (error instanceof AuthError || call.signal?.aborted) throw error;
-    throw authErrors.authorizationRefused(await refusalOf(oauth, error));
+    throw authErrors.authorizationDenied(await oauthErrorOf(oauth, error));
   }
 }
 
@@ -158,7 +158,7 @@ export async function revokeToken(
   hint: 'refresh_token' | 'access_token',
 ): Promise<void> {
   const oauth = await library();
-  const server: Server = { ...toServer(call.metadata), revocation_endpoint: endpoint };
+  const server: LibraryServer = { ...toServer(call.metadata), revocation_endpoint: endpoint };
   const client = { client_id: call.client.clientId };
   try {
     const response = await oauth.revocationRequest(server, client, authOf(oauth, call.client), token, {
@@ -168,7 +168,7 @@ export async function revokeToken(
     await oauth.processRevocationResponse(response);
   } catch (error) {
     if (error instanceof AuthError || call.signal?.aborted) throw error;
-    throw authErrors.revocationFailed(endpoint, await refusalOf(oauth, error), error);
+    throw authErrors.revocationFailed(endpoint, await oauthErrorOf(oauth, error), error);
   }
 }
 
@@ -215,12 +215,12 @@ async function proveTo(key: DpopKey, url: URL, method: string, accessToken: stri
   return { headers };
 }
 
-type Attempt = (options: OAuthLibrary.TokenEndpointRequestOptions, auth: OAuthLibrary.ClientAuth) => Promise<Response>;
+type TokenAttempt = (options: OAuthLibrary.TokenEndpointRequestOptions, auth: OAuthLibrary.ClientAuth) => Promise<Response>;
 
 async function tokenRequest(
   call: TokenCall,
   grant: string,
-  attempt: Attempt,
+  attempt: TokenAttempt,
   issuedTokenType?: string,
 ): Promise<TokenResponse> {
   const oauth = await library();
@@ -249,7 +249,7 @@ async function tokenRequest(
     return toTokenResponse(result);
   } catch (error) {
     if (error instanceof AuthError || call.signal?.aborted) throw error;
-    const refusal = await refusalOf(oauth, error);
+    const refusal = await oauthErrorOf(oauth, error);
     if (refusal.error === undefined && (refusal.status === undefined || refusal.status < 300)) {
       throw authErrors.tokenResponseInvalid(call.metadata.tokenEndpoint, (error as Error).message, error);
     }
@@ -267,12 +267,12 @@ function toTokenResponse(result: OAuthLibrary.TokenEndpointResponse): TokenRespo
   };
 }
 
-function toServer(metadata: Pick<ServerMetadata, 'issuer' | 'tokenEndpoint'>): Server {
+function toServer(metadata: Pick<ServerMetadata, 'issuer' | 'tokenEndpoint'>): LibraryServer {
   return { issuer: metadata.issuer, token_endpoint: metadata.tokenEndpoint };
 }
 
 /** Endpoints passed the URL guard, which knows about loopback; the library's own https rule is coarser. */
-function httpOptions(oauth: Library, http: AuthHttp, what: string, signal?: AbortSignal) {
+function httpOptions(oauth: OAuthLibrary, http: AuthHttp, what: string, signal?: AbortSignal) {
   return {
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url: string, init: object) => http.request(what, url, init as RequestInit),
@@ -280,7 +280,7 @@ function httpOptions(oauth: Library, http: AuthHttp, what: string, signal?: Abor
   };
 }
 
-function authOf(oauth: Library, client: ClientIdentity): OAuthLibrary.ClientAuth {
+function authOf(oauth: OAuthLibrary, client: ClientIdentity): OAuthLibrary.ClientAuth {
   if (client.method === 'private_key_jwt' && client.privateKey !== undefined)
     return oauth.PrivateKeyJwt(client.privateKey);
   if (client.method === 'client_secret_basic' && client.clientSecret !== undefined) return basic(client.clientSecret);
@@ -303,13 +303,13 @@ function basic(secret: string): OAuthLibrary.ClientAuth {
   };
 }
 
-async function refusalOf(oauth: Library, error: unknown): Promise<ServerRefusal> {
+async function oauthErrorOf(oauth: OAuthLibrary, error: unknown): Promise<OAuthErrorInfo> {
   if (error instanceof oauth.ResponseBodyError) {
     return { status: error.status, error: error.error, description: error.error_description };
   }
   // An authentication challenge hides the body, which often says more; a plain status arrives as the cause.
-  if (error instanceof oauth.WWWAuthenticateChallengeError) return refusalIn(error.response);
-  if (error instanceof Error && error.cause instanceof Response) return refusalIn(error.cause);
+  if (error instanceof oauth.WWWAuthenticateChallengeError) return errorIn(error.response);
+  if (error instanceof Error && error.cause instanceof Response) return errorIn(error.cause);
   return { description: (error as Error).message };
 }
 

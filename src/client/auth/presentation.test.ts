@@ -3,7 +3,7 @@ import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } f
 import { afterEach, expect, test } from 'vitest';
 import { createMemoryStore } from './credential-store.ts';
 import type { SeenRequest } from './testing/fake-http.ts';
-import { caller, type World, Worlds } from './testing/world.ts';
+import { caller, type AuthTestSetup, Worlds } from './testing/world.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());
@@ -27,7 +27,7 @@ async function check(request: SeenRequest, url: string): Promise<Proof> {
 /** A world that demands DPoP; `nonce` makes both servers demand that as well. */
 async function dpopWorld(
   nonces: { as?: string; rs?: string } = {},
-): Promise<World & { proofs: Proof[]; nonces: typeof nonces }> {
+): Promise<AuthTestSetup & { proofs: Proof[]; nonces: typeof nonces }> {
   const proofs: Proof[] = [];
   const bound = new Map<string, string>();
   const world = await worlds.start({
@@ -43,7 +43,7 @@ async function dpopWorld(
     },
   });
   const { rs } = world;
-  rs.behaviour.judge = (token, request) => {
+  rs.behaviour.checkToken = (token, request) => {
     const refuse = (parameters: string, headers = {}) => ({
       status: 401,
       headers: { 'www-authenticate': `DPoP ${parameters}`, ...headers },
@@ -87,9 +87,9 @@ test('nonces are met at both servers, and one that changes costs one more round'
 
 test('a nonce that comes with an ordinary answer is used from then on', async () => {
   const world = await dpopWorld();
-  const { judge } = world.rs.behaviour;
-  world.rs.behaviour.judge = (token, request) =>
-    judge(token, request) ?? { headers: { 'dpop-nonce': 'for-later' }, body: { ok: true } };
+  const { checkToken } = world.rs.behaviour;
+  world.rs.behaviour.checkToken = (token, request) =>
+    checkToken(token, request) ?? { headers: { 'dpop-nonce': 'for-later' }, body: { ok: true } };
   const { call } = caller(world.rs);
   await call();
   world.nonces.rs = 'for-later';
@@ -102,7 +102,7 @@ test('a server that is not content with its own nonce does not keep us in a loop
   const world = await dpopWorld();
   const { call } = caller(world.rs);
   await call();
-  world.rs.behaviour.judge = () => ({
+  world.rs.behaviour.checkToken = () => ({
     status: 401,
     headers: { 'www-authenticate': 'DPoP error="use_dpop_nonce"', 'dpop-nonce': 'same' },
   });
@@ -117,11 +117,11 @@ test('the key is kept with the token, so that the next run and a refresh can use
   expect(await caller(world.rs, { store }).call()).toBe(200);
   expect(world.as.to('/authorize')).toHaveLength(1);
   const dead = world.rs.presented().at(-1);
-  const { judge } = world.rs.behaviour;
-  world.rs.behaviour.judge = (token, request) =>
+  const { checkToken } = world.rs.behaviour;
+  world.rs.behaviour.checkToken = (token, request) =>
     request.headers.authorization === dead
       ? { status: 401, headers: { 'www-authenticate': 'DPoP' } }
-      : judge(token, request);
+      : checkToken(token, request);
   expect(await caller(world.rs, { store }).call()).toBe(200);
   const keys = await Promise.all(world.as.to('/token').map((request) => check(request, `${world.as.origin}/token`)));
   expect(keys).toHaveLength(2);
@@ -145,8 +145,8 @@ test('an authorization server without DPoP cannot serve a resource that demands 
 
 test('it can be asked for where the server leaves the choice, and left out where it does not matter', async () => {
   const { rs } = await dpopWorld();
-  const { judge } = rs.behaviour;
-  rs.behaviour.judge = (token, request) => (token === undefined ? rs.refuse(401) : judge(token, request));
+  const { checkToken } = rs.behaviour;
+  rs.behaviour.checkToken = (token, request) => (token === undefined ? rs.refuse(401) : checkToken(token, request));
   expect(await caller(rs, { dpop: 'always' }).call()).toBe(200);
   expect(rs.presented().at(-1)).toMatch(/^DPoP /);
   const plain = await worlds.start({ metadata: { dpop_signing_alg_values_supported: ['ES256'] } });

@@ -16,7 +16,7 @@ test.each([
   const parameters = await stop.visit({
     url: new URL('https://as.example/'),
     signal,
-    judge: (given) => void judged.push(given.get('state')!),
+    validate: (given) => void judged.push(given.get('state')!),
   });
   expect(parameters.get('code')).toBe('c');
   expect(judged).toEqual(['s']);

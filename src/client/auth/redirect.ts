@@ -4,25 +4,25 @@ import { authErrors } from './errors.ts';
 import { isLoopback } from './url-guard.ts';
 
 /** One round trip through the authorization server. */
-export interface Visit {
+export interface SignInVisit {
   readonly url: URL;
   readonly signal: AbortSignal;
   /** Throws when an authorization response is not the one expected; `state-mismatch` means: not ours, keep waiting. */
-  judge(parameters: URLSearchParams): void;
+  validate(parameters: URLSearchParams): void;
 }
 
 /** A prepared place to come back to. */
-export interface RedirectStop {
+export interface RedirectListener {
   readonly redirectUri: string;
   /** Sends the person off and resolves with a response that `judge` accepted. */
-  visit(visit: Visit): Promise<URLSearchParams>;
+  visit(visit: SignInVisit): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
 
 /** Prepares the place before registration, which must name it. */
 export interface Redirector {
   /** `preferred` is the URI of an earlier registration; taking it again keeps that registration usable. */
-  prepare(options: { readonly preferred?: string; readonly signal?: AbortSignal }): Promise<RedirectStop>;
+  prepare(options: { readonly preferred?: string; readonly signal?: AbortSignal }): Promise<RedirectListener>;
 }
 
 /** Brings a person to `url` and returns the callback: the full URL, its query, or the parameters. */
@@ -34,11 +34,11 @@ export type RedirectHook = (
 /** A redirector for applications that receive the callback themselves (a web server, an app link, a test). */
 export function createHookRedirector(redirectUri: string, hook: RedirectHook): Redirector {
   checkRedirectUri(redirectUri);
-  const stop: RedirectStop = {
+  const stop: RedirectListener = {
     redirectUri,
-    async visit({ url, signal, judge }) {
+    async visit({ url, signal, validate }) {
       const parameters = toParameters(await hook(url, { redirectUri, signal }));
-      judge(parameters);
+      validate(parameters);
       return parameters;
     },
     close: async () => {},

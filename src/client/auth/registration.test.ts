@@ -226,10 +226,10 @@ test('at last the person is asked, and without an answer told what to do', async
   const { as, rs } = await worlds.start({ metadata: { registration_endpoint: undefined } });
   await expect(caller(rs).call()).rejects.toMatchObject({ code: 'registration-unavailable' });
   const asked: string[] = [];
-  const askClient = async (issuer: string) => {
+  const promptForClient = async (issuer: string) => {
     asked.push(issuer);
     return { clientId: 'typed' };
   };
-  expect(await caller(rs, { askClient }).call()).toBe(200);
+  expect(await caller(rs, { promptForClient }).call()).toBe(200);
   expect(asked).toEqual([as.issuer]);
 });

@@ -25,7 +25,7 @@ export interface RegistrationOptions {
   readonly clientName?: string;
   readonly clientUri?: string;
   /** Asked when nothing else works, with the issuer to register at. */
-  readonly askClient?: (issuer: string) => Promise<PreRegisteredClient | undefined>;
+  readonly promptForClient?: (issuer: string) => Promise<PreRegisteredClient | undefined>;
 }
 
 /** An identity, and whether we may replace it by registering again. */
@@ -61,7 +61,7 @@ export async function resolveClient(options: RegistrationOptions, context: Resol
     return { identity: await register(options, context), replaceable: true };
   }
 
-  const typed = await options.askClient?.(metadata.issuer);
+  const typed = await options.promptForClient?.(metadata.issuer);
   if (typed === undefined) throw authErrors.registrationUnavailable(metadata.issuer);
   return { identity: await toIdentity(typed, metadata), replaceable: false };
 }

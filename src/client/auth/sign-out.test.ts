@@ -3,13 +3,13 @@ import { type CredentialStore, createMemoryStore } from './credential-store.ts';
 import { signOut } from './sign-out.ts';
 import type { Reply } from './testing/fake-http.ts';
 import type { ServerBehaviour } from './testing/fake-provider.ts';
-import { caller, type World, Worlds } from './testing/world.ts';
+import { caller, type AuthTestSetup, Worlds } from './testing/world.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());
 
 /** A world in which somebody has signed in. */
-async function signedIn(server: Partial<ServerBehaviour> = {}): Promise<World & { store: CredentialStore }> {
+async function signedIn(server: Partial<ServerBehaviour> = {}): Promise<AuthTestSetup & { store: CredentialStore }> {
   const world = await worlds.start(server);
   const store = createMemoryStore();
   expect(await caller(world.rs, { store }).call()).toBe(200);
@@ -17,12 +17,12 @@ async function signedIn(server: Partial<ServerBehaviour> = {}): Promise<World & 
 }
 
 /** Declares a place for revocation, and says what it answers. */
-function offerRevocation({ as }: World, answer: Reply = {}): void {
+function offerRevocation({ as }: AuthTestSetup, answer: Reply = {}): void {
   as.behaviour.metadata['revocation_endpoint'] = `${as.issuer}/revoke`;
   as.behaviour.revocation = () => answer;
 }
 
-const revocations = ({ as }: World) =>
+const revocations = ({ as }: AuthTestSetup) =>
   as.to('/revoke').map(({ body }) => Object.fromEntries(new URLSearchParams(body)) as Record<string, string>);
 
 test('both tokens are revoked, the one for renewal first, and the next visit needs a new sign-in', async () => {

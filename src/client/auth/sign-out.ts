@@ -46,13 +46,13 @@ export async function signOut(options: SignOutOptions): Promise<SignedOut | unde
   }
 }
 
-interface Held {
+interface StoredSignIn {
   readonly binding: ServerBinding;
   readonly tokens: TokenSet;
 }
 
 /** Out of the store before anything can fail: whoever signs out must not stay signed in. */
-async function take(credentials: Credentials): Promise<Held | undefined> {
+async function take(credentials: Credentials): Promise<StoredSignIn | undefined> {
   const binding = await credentials.binding();
   if (binding === undefined) return undefined;
   const tokens = await credentials.tokens(binding.issuer, binding.resource);
@@ -63,7 +63,7 @@ async function take(credentials: Credentials): Promise<Held | undefined> {
 
 /** False where there is nobody to ask, or nobody we could ask as. */
 async function revoke(
-  { binding, tokens }: Held,
+  { binding, tokens }: StoredSignIn,
   http: AuthHttp,
   credentials: Credentials,
   options: SignOutOptions,

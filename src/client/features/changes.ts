@@ -6,18 +6,18 @@ export interface Change {
   readonly kind: 'tools' | 'prompts' | 'resources' | 'resource';
   readonly uri?: string;
   /** The connection was lost meanwhile: this may have changed, or not. */
-  readonly gap?: true;
+  readonly missed?: true;
 }
 
 /** Stops a server that announces URIs without end while nobody reads. */
 const maxWaiting = 10_000;
 
-type Reader = { readonly resolve: (next: IteratorResult<Change>) => void; readonly reject: (error: unknown) => void };
+type ChangeReader = { readonly resolve: (next: IteratorResult<Change>) => void; readonly reject: (error: unknown) => void };
 
 /** Holds changes until somebody asks for the next one. */
 export class ChangeQueue {
   readonly #waiting = new Map<string, Change>();
-  readonly #readers: Reader[] = [];
+  readonly #readers: ChangeReader[] = [];
   #over = false;
   #error: unknown;
 
@@ -30,7 +30,7 @@ export class ChangeQueue {
     }
     const key = `${change.kind} ${change.uri ?? ''}`;
     // What certainly changed is not forgotten for what only may have.
-    if (change.gap === true && this.#waiting.has(key)) return;
+    if (change.missed === true && this.#waiting.has(key)) return;
     if (this.#waiting.size < maxWaiting || this.#waiting.has(key)) this.#waiting.set(key, change);
   }
 

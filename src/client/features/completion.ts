@@ -3,10 +3,10 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Completion, CompletionRef } from '../../protocol/model.ts';
-import { Call, type Fields } from '../call.ts';
+import { OutgoingCall, type JsonObject } from '../call.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
-import { demand, type Kit } from './kit.ts';
+import { requireOffered, type FeatureContext } from './kit.ts';
 
 /** What is to be completed. */
 export interface CompletionRequest {
@@ -17,16 +17,16 @@ export interface CompletionRequest {
 }
 
 /** Asks for suggestions. */
-export async function complete(kit: Kit, request: CompletionRequest, options?: CallOptions): Promise<Completion> {
-  demand(kit, methods.complete);
+export async function complete(kit: FeatureContext, request: CompletionRequest, options?: CallOptions): Promise<Completion> {
+  requireOffered(kit, methods.complete);
   const { ref, argument, context } = request;
   const params = { ref, argument, ...(context === undefined ? {} : { context: { arguments: context } }) };
-  const call = new Call(methods.complete, JSON.stringify(params).slice(1, -1), toCompletion, options);
+  const call = new OutgoingCall(methods.complete, JSON.stringify(params).slice(1, -1), toCompletion, options);
   call.idempotent = true;
   return kit.caller.start<Completion>(call);
 }
 
-function toCompletion({ completion }: Fields): Completion {
+function toCompletion({ completion }: JsonObject): Completion {
   if (isObject(completion) && Array.isArray(completion['values'])) return completion as unknown as Completion;
   throw clientErrors.invalidResult(methods.complete.name, '"completion.values" is not an array');
 }

@@ -4,32 +4,32 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/log.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
 import type { CacheView } from '../cache.ts';
-import type { Caller } from '../caller.ts';
-import type { Conversation } from '../conversation.ts';
+import type { CallRunner } from '../caller.ts';
+import type { ClientConnection } from '../conversation.ts';
 import { clientErrors } from '../errors.ts';
-import type { Limits } from '../options.ts';
+import type { ClientLimits } from '../options.ts';
 
 /** The parts of a client that its features share. */
-export interface Kit {
-  readonly caller: Caller;
+export interface FeatureContext {
+  readonly caller: CallRunner;
   readonly cache: CacheView | undefined;
-  readonly limits: Limits;
+  readonly limits: ClientLimits;
   readonly logger: Logger;
   /** The conversation of the moment, or the last one there was. */
-  readonly latest: Conversation;
+  readonly latest: ClientConnection;
 }
 
 /**
  * Whether the server offers a method. One that declares nothing at all can not be taken at its word: many small servers
  * do so and have tools nevertheless.
  */
-export function offers({ latest }: Kit, row: MethodRow): boolean {
+export function offers({ latest }: FeatureContext, row: MethodRow): boolean {
   let verdict = latest.offered.get(row);
-  if (verdict === undefined) latest.offered.set(row, (verdict = judge(latest, row)));
+  if (verdict === undefined) latest.offered.set(row, (verdict = isOffered(latest, row)));
   return verdict;
 }
 
-function judge({ dialect, facts }: Conversation, { name, needs }: MethodRow): boolean {
+function isOffered({ dialect, facts }: ClientConnection, { name, needs }: MethodRow): boolean {
   if (dialect === undefined || facts === undefined || !dialect.requests.has(name)) return false;
   if (needs === undefined) return true;
   const [key, flag] = needs.split('.') as [string, string | undefined];
@@ -41,7 +41,7 @@ function judge({ dialect, facts }: Conversation, { name, needs }: MethodRow): bo
 }
 
 /** Throws unless the server offers a method. */
-export function demand(kit: Kit, row: MethodRow): void {
+export function requireOffered(kit: FeatureContext, row: MethodRow): void {
   if (offers(kit, row)) return;
   const { dialect } = kit.latest;
   if (dialect !== undefined && !dialect.requests.has(row.name)) {

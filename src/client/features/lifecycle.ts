@@ -1,20 +1,20 @@
 // Whether the server is there, and telling it that our folders have changed.
 
 import { methods } from '../../protocol/methods.ts';
-import { Call } from '../call.ts';
+import { OutgoingCall } from '../call.ts';
 import type { CallOptions } from '../options.ts';
-import type { Kit } from './kit.ts';
+import type { FeatureContext } from './kit.ts';
 
 /** Asks for a sign of life. The newest revision has no ping; asking who the server is serves as well. */
-export async function ping(kit: Kit, options?: CallOptions): Promise<void> {
+export async function ping(kit: FeatureContext, options?: CallOptions): Promise<void> {
   const conversation = await kit.caller.ready();
   const row = conversation.dialect?.requests.has(methods.ping.name) ? methods.ping : methods.discover;
-  const call = new Call(row, '', () => undefined, options);
+  const call = new OutgoingCall(row, '', () => undefined, options);
   call.idempotent = true;
   await kit.caller.start(call);
 }
 
 /** Tells the server that the folders have changed, on revisions where it remembers them. */
-export function announceRoots(kit: Kit): void {
+export function announceRoots(kit: FeatureContext): void {
   kit.latest.notify('notifications/roots/list_changed');
 }

@@ -2,10 +2,10 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
-import { Call, type Fields } from '../call.ts';
+import { OutgoingCall, type JsonObject } from '../call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
-import { type Kit, offers } from './kit.ts';
+import { type FeatureContext, offers } from './kit.ts';
 
 /** One page of a list. */
 export interface Page<T> {
@@ -22,15 +22,15 @@ export interface ListKind {
 }
 
 /** Tells more about why an item is of no use; undefined keeps it. */
-export type Sieve<T> = (item: T) => string | undefined;
+export type ItemFilter<T> = (item: T) => string | undefined;
 
 /** Reads one kind of list. */
 export class ListReader<T> {
-  readonly #kit: Kit;
+  readonly #kit: FeatureContext;
   readonly #kind: ListKind;
-  readonly #sieve: Sieve<T>;
+  readonly #sieve: ItemFilter<T>;
 
-  constructor(kit: Kit, kind: ListKind, sieve: Sieve<T> = () => undefined) {
+  constructor(kit: FeatureContext, kind: ListKind, sieve: ItemFilter<T> = () => undefined) {
     this.#kit = kit;
     this.#kind = kind;
     this.#sieve = sieve;
@@ -52,7 +52,7 @@ export class ListReader<T> {
       }
     }
     const fields = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
-    const call = new Call(
+    const call = new OutgoingCall(
       row,
       fields,
       (result) => {
@@ -109,7 +109,7 @@ export class ListReader<T> {
     );
   }
 
-  #decode(result: Fields): Page<T> {
+  #decode(result: JsonObject): Page<T> {
     const { key, row } = this.#kind;
     const { [key]: list, nextCursor } = result;
     if (!Array.isArray(list)) throw clientErrors.invalidResult(row.name, `"${key}" is not an array`);
@@ -138,5 +138,5 @@ class StaleCursor extends Error {
 }
 
 function isInvalidParams(error: unknown): boolean {
-  return error instanceof ClientError && error.said?.code === -32602;
+  return error instanceof ClientError && error.serverError?.code === -32602;
 }

@@ -3,18 +3,18 @@
 
 import { methods } from '../../protocol/methods.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
-import { Call, type Fields } from '../call.ts';
-import type { Conversation } from '../conversation.ts';
+import { OutgoingCall, type JsonObject } from '../call.ts';
+import type { ClientConnection } from '../conversation.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions, LogMessage } from '../options.ts';
-import { demand, type Kit } from './kit.ts';
+import { requireOffered, type FeatureContext } from './kit.ts';
 
 /** The level of one client. */
 export class Logging {
-  readonly #kit: Kit;
+  readonly #kit: FeatureContext;
   #level: LogLevel | undefined;
 
-  constructor(kit: Kit) {
+  constructor(kit: FeatureContext) {
     this.#kit = kit;
   }
 
@@ -29,7 +29,7 @@ export class Logging {
   }
 
   /** A new conversation knows nothing of the level of the last one. */
-  restored(conversation: Conversation): void {
+  restored(conversation: ClientConnection): void {
     if (this.#level === undefined) return;
     conversation.logLevel = this.#level;
     if (!conversation.dialect?.requests.has(methods.setLevel.name)) return;
@@ -39,15 +39,15 @@ export class Logging {
   }
 
   async #send(level: LogLevel, options?: CallOptions): Promise<void> {
-    demand(this.#kit, methods.setLevel);
-    const call = new Call(methods.setLevel, `"level":"${level}"`, () => undefined, options);
+    requireOffered(this.#kit, methods.setLevel);
+    const call = new OutgoingCall(methods.setLevel, `"level":"${level}"`, () => undefined, options);
     call.idempotent = true;
     await this.#kit.caller.start(call);
   }
 }
 
 /** A log message as the application gets it; undefined when it is none. */
-export function toLogMessage(params: Fields): LogMessage | undefined {
+export function toLogMessage(params: JsonObject): LogMessage | undefined {
   const { level, logger, data } = params;
   if (!(logLevels as readonly unknown[]).includes(level)) return undefined;
   return { level: level as LogLevel, ...(typeof logger === 'string' ? { logger } : {}), data };

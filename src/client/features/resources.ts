@@ -3,19 +3,19 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { ReadResult, Resource, ResourceTemplate } from '../../protocol/model.ts';
-import { Call, type Fields } from '../call.ts';
+import { OutgoingCall, type JsonObject } from '../call.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { ReadOptions } from '../options.ts';
-import { demand, type Kit } from './kit.ts';
+import { requireOffered, type FeatureContext } from './kit.ts';
 import { ListReader } from './lists.ts';
 
 /** The resources of one server. */
 export class Resources {
-  readonly #kit: Kit;
+  readonly #kit: FeatureContext;
   readonly lists: ListReader<Resource>;
   readonly templates: ListReader<ResourceTemplate>;
 
-  constructor(kit: Kit) {
+  constructor(kit: FeatureContext) {
     this.#kit = kit;
     this.lists = new ListReader<Resource>(kit, {
       row: methods.listResources,
@@ -31,14 +31,14 @@ export class Resources {
 
   async read(uri: string, options: ReadOptions = {}): Promise<ReadResult> {
     const row = methods.readResource;
-    demand(this.#kit, row);
+    requireOffered(this.#kit, row);
     const { cache, caller } = this.#kit;
     const { cache: use = 'use' } = options;
     if (use === 'use') {
       const known = cache?.get(row.name, uri);
       if (known !== undefined) return known as ReadResult;
     }
-    const call = new Call(
+    const call = new OutgoingCall(
       row,
       `"uri":${JSON.stringify(uri)}`,
       (result) => {
@@ -52,21 +52,21 @@ export class Resources {
     call.addressed = { name: uri };
     call.idempotent = true;
     return caller.start<ReadResult>(call).catch((error: unknown) => {
-      throw isNotFound(error) ? clientErrors.resourceNotFound(uri, error.said) : error;
+      throw isNotFound(error) ? clientErrors.resourceNotFound(uri, error.serverError) : error;
     });
   }
 }
 
-function toReadResult(result: Fields): ReadResult {
+function toReadResult(result: JsonObject): ReadResult {
   if (Array.isArray(result['contents'])) return result as unknown as ReadResult;
   throw clientErrors.invalidResult(methods.readResource.name, '"contents" is not an array');
 }
 
-type Refusal = ClientError & { readonly said: { readonly code: number; readonly message: string } };
+type ErrorReply = ClientError & { readonly serverError: { readonly code: number; readonly message: string } };
 
 /** Older revisions have a code of their own for it, the newest says which URI in the data of a general one. */
-function isNotFound(error: unknown): error is Refusal {
+function isNotFound(error: unknown): error is ErrorReply {
   if (!(error instanceof ClientError) || error.code !== 'server-error') return false;
-  const { code, data } = error.said ?? {};
+  const { code, data } = error.serverError ?? {};
   return code === -32002 || (code === -32602 && isObject(data) && typeof data['uri'] === 'string');
 }

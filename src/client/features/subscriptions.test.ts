@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { connect } from '../connect.ts';
-import { refuse, ScriptedServer, type Sent } from '../testing/scripted-server.ts';
+import { scriptError, ScriptedServer, type Sent } from '../testing/scripted-server.ts';
 import type { Change } from './changes.ts';
 import type { Subscription } from './subscriptions.ts';
 
@@ -81,7 +81,7 @@ test('a resource the server leaves out of its acknowledgement is an error', asyn
 });
 
 test('a refused subscription rejects', async () => {
-  const server = new ScriptedServer('handshake', { 'resources/subscribe': () => refuse(-32602, 'never heard of it') });
+  const server = new ScriptedServer('handshake', { 'resources/subscribe': () => scriptError(-32602, 'never heard of it') });
   await expect((await connect(server.target)).subscribe('demo://a')).rejects.toThrow('never heard of it');
 });
 

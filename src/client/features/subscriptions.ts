@@ -5,13 +5,13 @@ import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { ListenFilter } from '../../protocol/revisions/client-vocabulary.ts';
 import { KeyedMutex } from '../auth/credential-store.ts';
-import { Call, type Fields } from '../call.ts';
-import type { Conversation } from '../conversation.ts';
+import { OutgoingCall, type JsonObject } from '../call.ts';
+import type { ClientConnection } from '../conversation.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
 import { pause, pauseMs, transience, unlessAborted } from '../retry.ts';
 import { type Change, ChangeQueue } from './changes.ts';
-import { demand, type Kit } from './kit.ts';
+import { requireOffered, type FeatureContext } from './kit.ts';
 
 /** What to wait for. */
 export interface WatchFilter extends ListenFilter {}
@@ -35,17 +35,17 @@ const again = { maxAttempts: 10, baseDelayMs: 200, maxDelayMs: 10_000 };
 
 /** The subscriptions of one client. */
 export class Subscriptions {
-  readonly #kit: Kit;
-  readonly #open = new Set<Watch>();
+  readonly #kit: FeatureContext;
+  readonly #open = new Set<ActiveSubscription>();
   readonly #turns = new KeyedMutex();
 
-  constructor(kit: Kit) {
+  constructor(kit: FeatureContext) {
     this.#kit = kit;
   }
 
   /** Resolves when the server has agreed. */
   async watch(filter: WatchFilter, options: CallOptions = {}): Promise<Subscription> {
-    const watch = new Watch(this.#kit, filter, options, this.#open, this.#turns);
+    const watch = new ActiveSubscription(this.#kit, filter, options, this.#open, this.#turns);
     this.#open.add(watch);
     await watch.begin();
     return watch;
@@ -58,11 +58,11 @@ export class Subscriptions {
   }
 
   /** Hands a change to those who wait for it; `standing` is the stream it came on, where it has one of its own. */
-  changed(change: Change, standing: Call | undefined): void {
-    for (const watch of this.#open) watch.hear(change, standing);
+  changed(change: Change, standing: OutgoingCall | undefined): void {
+    for (const watch of this.#open) watch.onChange(change, standing);
   }
 
-  acknowledged(params: Fields, standing: Call | undefined): void {
+  acknowledged(params: JsonObject, standing: OutgoingCall | undefined): void {
     for (const watch of this.#open) if (watch.call === standing && standing !== undefined) watch.agreed(params);
   }
 
@@ -71,20 +71,20 @@ export class Subscriptions {
   }
 }
 
-class Watch implements Subscription {
+class ActiveSubscription implements Subscription {
   readonly filter: WatchFilter;
-  readonly #kit: Kit;
+  readonly #kit: FeatureContext;
   readonly #options: CallOptions;
-  readonly #all: Set<Watch>;
+  readonly #all: Set<ActiveSubscription>;
   /** One request at a time about a resource: over HTTP two could overtake each other. */
   readonly #turns: KeyedMutex;
   readonly #queue = new ChangeQueue();
   readonly #closing = new AbortController();
   /** The stream of its own, on revisions that have one. */
-  call: Call | undefined;
-  #agreed: ((params: Fields) => void) | undefined;
+  call: OutgoingCall | undefined;
+  #agreed: ((params: JsonObject) => void) | undefined;
 
-  constructor(kit: Kit, filter: WatchFilter, options: CallOptions, all: Set<Watch>, turns: KeyedMutex) {
+  constructor(kit: FeatureContext, filter: WatchFilter, options: CallOptions, all: Set<ActiveSubscription>, turns: KeyedMutex) {
     this.#kit = kit;
     this.filter = filter;
     this.#options = options;
@@ -107,11 +107,11 @@ class Watch implements Subscription {
     }
   }
 
-  hear(change: Change, standing: Call | undefined): void {
+  onChange(change: Change, standing: OutgoingCall | undefined): void {
     if (standing !== undefined ? standing === this.call : this.#wants(change)) this.#queue.push(change);
   }
 
-  agreed(params: Fields): void {
+  agreed(params: JsonObject): void {
     this.#agreed?.(params);
   }
 
@@ -149,7 +149,7 @@ class Watch implements Subscription {
     const conversation = await this.#kit.caller.ready();
     if (conversation.dialect?.requests.has(methods.listen.name)) return this.#listen(conversation);
     const { uris = [] } = this.filter;
-    if (uris.length > 0) demand(this.#kit, methods.subscribe);
+    if (uris.length > 0) requireOffered(this.#kit, methods.subscribe);
     await Promise.all(uris.map((uri) => this.#turns.run(uri, () => this.#request('subscribe', uri))));
     return { over: conversation.ended };
   }
@@ -166,18 +166,18 @@ class Watch implements Subscription {
 
   async #request(verb: 'subscribe' | 'unsubscribe', uri: string): Promise<void> {
     const { timeoutMs } = this.#options;
-    const call = new Call(methods[verb], `"uri":${JSON.stringify(uri)}`, () => undefined, { timeoutMs });
+    const call = new OutgoingCall(methods[verb], `"uri":${JSON.stringify(uri)}`, () => undefined, { timeoutMs });
     call.idempotent = true;
     await this.#kit.caller.start(call);
   }
 
-  async #listen(conversation: Conversation): Promise<{ readonly over: Promise<unknown> }> {
+  async #listen(conversation: ClientConnection): Promise<{ readonly over: Promise<unknown> }> {
     const fields = conversation.dialect?.listenFields(this.filter) ?? '';
     const { timeoutMs, meta } = this.#options;
-    const call = new Call(methods.listen, fields, () => undefined, { timeoutMs, meta, signal: this.#closing.signal });
-    call.standing = true;
+    const call = new OutgoingCall(methods.listen, fields, () => undefined, { timeoutMs, meta, signal: this.#closing.signal });
+    call.longLived = true;
     this.call = call;
-    const acknowledged = new Promise<Fields>((resolve) => {
+    const acknowledged = new Promise<JsonObject>((resolve) => {
       this.#agreed = resolve;
     });
     const over = this.#kit.caller.start(call);
@@ -192,7 +192,7 @@ class Watch implements Subscription {
   }
 
   /** A server acknowledges what it will do; a resource left out would be waited for in vain. */
-  #checkHonoured(params: Fields): void {
+  #checkHonoured(params: JsonObject): void {
     const honoured = isObject(params['notifications']) ? params['notifications'] : {};
     const uris = Array.isArray(honoured['resourceSubscriptions']) ? honoured['resourceSubscriptions'] : [];
     const missing = (this.filter.uris ?? []).filter((uri) => !uris.includes(uri));
@@ -211,22 +211,22 @@ class Watch implements Subscription {
         await pause(pauseMs(failures + 2, again), signal);
         current = await this.#attach();
         failures = 0;
-        this.#tellGap();
+        this.#reportMissed();
       } catch (error) {
         current = undefined;
         if (signal.aborted) return;
         if (this.#kit.caller.closed) return this.end();
-        if (!isPassing(error) || ++failures >= again.maxAttempts) return this.end(error);
+        if (!isTransient(error) || ++failures >= again.maxAttempts) return this.end(error);
       }
     }
   }
 
-  #tellGap(): void {
+  #reportMissed(): void {
     const { tools, prompts, resources, uris = [] } = this.filter;
     for (const [kind, wanted] of Object.entries({ tools, prompts, resources })) {
-      if (wanted === true) this.#queue.push({ kind: kind as Change['kind'], gap: true });
+      if (wanted === true) this.#queue.push({ kind: kind as Change['kind'], missed: true });
     }
-    for (const uri of uris) this.#queue.push({ kind: 'resource', uri, gap: true });
+    for (const uri of uris) this.#queue.push({ kind: 'resource', uri, missed: true });
   }
 
   #wants({ kind, uri }: Change): boolean {
@@ -236,7 +236,7 @@ class Watch implements Subscription {
   }
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
   return (
     transience(error) !== undefined || ['connect-timeout', 'timeout', 'session-lost', 'closed'].includes(error.code)

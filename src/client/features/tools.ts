@@ -5,14 +5,14 @@ import { methods } from '../../protocol/methods.ts';
 import type { Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
 import { compileSchema, formatIssues, SchemaError, type Validation, type Validator } from '../../schema/index.ts';
-import { judgeAtOnce } from '../../schema/judging.ts';
-import { Call, type Fields } from '../call.ts';
+import { loadEagerly } from '../../schema/judging.ts';
+import { OutgoingCall, type JsonObject } from '../call.ts';
 import { clientErrors } from '../errors.ts';
 import type { ReadOptions, ToolCallOptions } from '../options.ts';
-import { demand, type Kit } from './kit.ts';
+import { requireOffered, type FeatureContext } from './kit.ts';
 import { ListReader, type Page } from './lists.ts';
 
-judgeAtOnce();
+loadEagerly();
 
 /** What is checked about a call. */
 export interface ToolSettings {
@@ -32,18 +32,18 @@ const none: readonly HeaderParam[] = [];
 
 /** The tools of one server. */
 export class Tools {
-  readonly #kit: Kit;
+  readonly #kit: FeatureContext;
   readonly #settings: ToolSettings;
   readonly #lists: ListReader<Tool>;
   readonly #known = new Map<string, KnownTool>();
   /** The whole list was fetched and has not changed since. */
   #complete = false;
 
-  constructor(kit: Kit, settings: ToolSettings) {
+  constructor(kit: FeatureContext, settings: ToolSettings) {
     this.#kit = kit;
     this.#settings = settings;
     const kind = { row: methods.listTools, key: 'tools', strings: ['name'] } as const;
-    this.#lists = new ListReader<Tool>(kit, kind, (tool) => this.#learn(tool));
+    this.#lists = new ListReader<Tool>(kit, kind, (tool) => this.#remember(tool));
   }
 
   page(cursor?: string, options?: ReadOptions): Promise<Page<Tool>> {
@@ -56,7 +56,7 @@ export class Tools {
     return tools;
   }
 
-  call(name: string, args: Fields | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
+  call(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
     if (this.#settings.validateArguments) return this.#callChecked(name, args ?? {}, options);
     try {
       return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
@@ -71,15 +71,15 @@ export class Tools {
     this.#complete = false;
   }
 
-  #prepare(name: string, args: Fields | undefined, options: ToolCallOptions | undefined): Call {
-    demand(this.#kit, methods.callTool);
+  #prepare(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): OutgoingCall {
+    requireOffered(this.#kit, methods.callTool);
     const known = this.#known.get(name);
     const fields =
       args === undefined
         ? `"name":${JSON.stringify(name)}`
         : `"name":${JSON.stringify(name)},"arguments":${argumentsText(name, args)}`;
     const checked = known?.tool.outputSchema !== undefined && this.#settings.validateOutput;
-    const call = new Call(
+    const call = new OutgoingCall(
       methods.callTool,
       fields,
       checked ? (result) => this.#checkOutput(known, toToolResult(result)) : toToolResult,
@@ -88,12 +88,12 @@ export class Tools {
     call.idempotent = options?.idempotent ?? isIdempotent(known?.tool);
     if (this.#kit.latest.mirrors) {
       call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
-      call.mend = this.#mend;
+      call.onHeaderMismatch = this.#refreshHeaders;
     }
     return call;
   }
 
-  async #callChecked(name: string, args: Fields, options: ToolCallOptions | undefined): Promise<ToolResult> {
+  async #callChecked(name: string, args: JsonObject, options: ToolCallOptions | undefined): Promise<ToolResult> {
     if (!this.#known.has(name) && !this.#complete) await this.list();
     const known = this.#known.get(name);
     const validator = known === undefined ? undefined : this.#validator(known, 'input');
@@ -110,7 +110,7 @@ export class Tools {
   }
 
   /** Our idea of the mirrored headers may be old: look at the list again, then try once more. */
-  #mend = async (call: Call): Promise<void> => {
+  #refreshHeaders = async (call: OutgoingCall): Promise<void> => {
     await this.list({ cache: 'refresh' });
     const { addressed } = call;
     if (addressed === undefined) return;
@@ -118,7 +118,7 @@ export class Tools {
   };
 
   /** Remembers a tool of a list, or says why it is of no use. */
-  #learn(tool: Tool): string | undefined {
+  #remember(tool: Tool): string | undefined {
     const { inputSchema } = tool;
     if (typeof inputSchema !== 'object' || inputSchema === null) return 'it lacks inputSchema';
     const params = this.#kit.latest.mirrors ? headerParams(inputSchema) : none;
@@ -144,13 +144,13 @@ export class Tools {
       if (issues === undefined) return result;
       throw clientErrors.invalidStructured(name, formatIssues(issues));
     }
-    const judge = (verdict: Validation): ToolResult => {
+    const checkOutput = (verdict: Validation): ToolResult => {
       if (verdict.ok) return result;
       throw clientErrors.invalidStructured(name, formatIssues(verdict.issues));
     };
     const verdict = validator.validate(result.structuredContent);
-    if (!(verdict instanceof Promise)) return judge(verdict);
-    return verdict.then(judge, (error: unknown) => {
+    if (!(verdict instanceof Promise)) return checkOutput(verdict);
+    return verdict.then(checkOutput, (error: unknown) => {
       // Some schemas turn out to be of no use only when they are compiled, with the first value.
       if (!(error instanceof SchemaError)) throw error;
       this.#giveUp(known, 'output', error);
@@ -184,7 +184,7 @@ function isIdempotent(tool: Tool | undefined): boolean {
   return tool?.annotations?.readOnlyHint === true || tool?.annotations?.idempotentHint === true;
 }
 
-function argumentsText(name: string, args: Fields): string {
+function argumentsText(name: string, args: JsonObject): string {
   try {
     return JSON.stringify(args);
   } catch (cause) {
@@ -192,7 +192,7 @@ function argumentsText(name: string, args: Fields): string {
   }
 }
 
-function toToolResult(result: Fields): ToolResult {
+function toToolResult(result: JsonObject): ToolResult {
   if (Array.isArray(result['content'])) return result as unknown as ToolResult;
   // Some servers leave the text copy out where there is structured content.
   if (result['content'] === undefined && 'structuredContent' in result) {

@@ -16,9 +16,9 @@ export interface Sent {
 }
 
 /** Answers a request: with a result, with an error by throwing `refuse`, or not at all with `undefined`. */
-export type Answer = (message: Sent, server: ScriptedServer) => Fields | undefined;
+export type ScriptedAnswer = (message: Sent, server: ScriptedServer) => Fields | undefined;
 
-class Refusal extends Error {
+class ScriptedError extends Error {
   readonly error: object;
 
   constructor(error: object) {
@@ -28,12 +28,12 @@ class Refusal extends Error {
 }
 
 /** Makes an answer a JSON-RPC error. */
-export function refuse(code: number, message: string, data?: unknown): never {
-  throw new Refusal({ code, message, ...(data === undefined ? {} : { data }) });
+export function scriptError(code: number, message: string, data?: unknown): never {
+  throw new ScriptedError({ code, message, ...(data === undefined ? {} : { data }) });
 }
 
-const handshake: Record<string, Answer> = {
-  'server/discover': () => refuse(-32601, 'Method not found'),
+const handshake: Record<string, ScriptedAnswer> = {
+  'server/discover': () => scriptError(-32601, 'Method not found'),
   initialize: ({ params }) => ({
     protocolVersion: params?.['protocolVersion'],
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {}, completions: {} },
@@ -41,7 +41,7 @@ const handshake: Record<string, Answer> = {
   }),
 };
 
-const stateless: Record<string, Answer> = {
+const stateless: Record<string, ScriptedAnswer> = {
   'server/discover': () => ({
     resultType: 'complete',
     supportedVersions: statelessRevisions,
@@ -55,13 +55,13 @@ const stateless: Record<string, Answer> = {
 export class ScriptedServer {
   readonly sent: Sent[] = [];
   readonly headers: (readonly string[] | undefined)[] = [];
-  readonly #answers: Record<string, Answer>;
+  readonly #answers: Record<string, ScriptedAnswer>;
   readonly #mirrors: boolean;
   #listener: TransportListener | undefined;
   connections = 0;
 
   /** `mirrors`: behaves as HTTP does, with headers beside messages. */
-  constructor(era: 'handshake' | 'stateless', answers: Record<string, Answer> = {}, mirrors = false) {
+  constructor(era: 'handshake' | 'stateless', answers: Record<string, ScriptedAnswer> = {}, mirrors = false) {
     this.#answers = { ...(era === 'handshake' ? handshake : stateless), ...answers };
     this.#mirrors = mirrors;
   }
@@ -77,7 +77,7 @@ export class ScriptedServer {
       },
       send: (message) => queueMicrotask(() => this.#receive(message, listening)),
       close: async () => {},
-      ...(this.#mirrors ? { settle: () => {} } : {}),
+      ...(this.#mirrors ? { setBinding: () => {} } : {}),
     };
     return transport;
   };
@@ -106,11 +106,11 @@ export class ScriptedServer {
     const answer = this.#answers[method];
     const reply = (fields: Fields): void => listener?.receive(JSON.stringify({ jsonrpc: '2.0', id, ...fields }));
     try {
-      if (answer === undefined) refuse(-32601, `Method not found: ${method}`);
+      if (answer === undefined) scriptError(-32601, `Method not found: ${method}`);
       const result = answer(message, this);
       if (result !== undefined) reply({ result });
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ScriptedError)) throw error;
       reply({ error: error.error });
     }
   }

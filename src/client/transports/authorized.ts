@@ -32,7 +32,7 @@ export function sendAuthorized<R extends ChallengedResponse>(request: Authorized
     abortSent();
   });
   return withAuthorization(
-    authorizer.holdsTime === true ? authorizer : patient(authorizer, () => request.hold()),
+    authorizer.holdsTime === true ? authorizer : withPausedTimeouts(authorizer, () => request.hold()),
     url,
     { method, signal: given.signal, hold: () => request.hold() },
     (credentials) => {
@@ -46,7 +46,7 @@ export function sendAuthorized<R extends ChallengedResponse>(request: Authorized
 }
 
 /** An authorizer that does not say when it asks a person: while it meets a challenge, the clocks stand still. */
-function patient(authorizer: Authorizer, hold: () => () => void): Authorizer {
+function withPausedTimeouts(authorizer: Authorizer, hold: () => () => void): Authorizer {
   return {
     headers: (url, request) => authorizer.headers(url, request),
     async challenge(url, response, context) {

@@ -18,9 +18,9 @@ export interface ChildOptions {
 }
 
 /** How much of stderr is kept for error messages. */
-const keptStderr = 64 * 1024;
+const maxStderrChars = 64 * 1024;
 /** How long members of the group that the server left behind may take to heed SIGTERM. */
-const strayMs = 500;
+const orphanGraceMs = 500;
 /** How long after its end a child's pipes may stay open before that does not matter any more. */
 const pipesMs = 1_000;
 
@@ -43,7 +43,7 @@ export class ChildServer {
     this.#options = options;
     this.stdin = child.stdin as Writable;
     this.stdout = child.stdout as Readable;
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#appendStderr(text));
     child.stderr?.on('error', () => {}); // What it would have said is lost; its end says the rest.
     this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
     this.ended = new Promise((resolve) => {
@@ -89,7 +89,7 @@ export class ChildServer {
   }
 
   get stderr(): string {
-    return this.#stderr.length > keptStderr ? this.#stderr.slice(-keptStderr) : this.#stderr;
+    return this.#stderr.length > maxStderrChars ? this.#stderr.slice(-maxStderrChars) : this.#stderr;
   }
 
   /**
@@ -125,13 +125,13 @@ export class ChildServer {
   #swept: Promise<void> | undefined;
 
   #sweepGroup(): Promise<void> {
-    return (this.#swept ??= this.#endStrays());
+    return (this.#swept ??= this.#killGroup());
   }
 
   /** What the server started and left behind has lost its reason to be. */
-  async #endStrays(): Promise<void> {
-    if (this.#signal('SIGTERM') && !(await this.#emptiesWithin(strayMs)) && this.#signal('SIGKILL')) {
-      await this.#emptiesWithin(strayMs);
+  async #killGroup(): Promise<void> {
+    if (this.#signal('SIGTERM') && !(await this.#emptiesWithin(orphanGraceMs)) && this.#signal('SIGKILL')) {
+      await this.#emptiesWithin(orphanGraceMs);
     }
     this.#gone = true;
     if (canGuard) unguard(this.#group);
@@ -157,10 +157,10 @@ export class ChildServer {
     }
   }
 
-  #keep(text: string): void {
+  #appendStderr(text: string): void {
     this.#stderr += text;
     // Twice the size before cutting: cutting on every line would copy the whole each time.
-    if (this.#stderr.length > 2 * keptStderr) this.#stderr = this.#stderr.slice(-keptStderr);
+    if (this.#stderr.length > 2 * maxStderrChars) this.#stderr = this.#stderr.slice(-maxStderrChars);
     this.#options.onStderr?.(text);
   }
 }

@@ -42,13 +42,13 @@ const prelude = 'echo "+ $$" >&3 && exec "$@" 3>&-';
 /** Whether children can be guarded on this system. */
 export const canGuard = process.platform !== 'win32' && existsSync(shell);
 
-let guardian: ChildProcess | undefined;
+let orphanGuard: ChildProcess | undefined;
 let guarded = 0;
 
 /** The pipe to the guardian, which is started if need be. Pair every call with one of `unguard`. */
 export function guard(): Writable {
   guarded++;
-  if (guardian === undefined) {
+  if (orphanGuard === undefined) {
     const started = spawn(shell, ['-c', script], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
@@ -60,17 +60,17 @@ export function guard(): Writable {
     (started.stdin as unknown as { unref(): void }).unref();
     started.stdin?.on('error', () => {});
     started.on('error', () => {});
-    guardian = started;
+    orphanGuard = started;
   }
-  return guardian.stdin as Writable;
+  return orphanGuard.stdin as Writable;
 }
 
 /** A child is gone, with all of its group; `group` is undefined when it never came to be. */
 export function unguard(group: number | undefined): void {
-  const current = guardian;
+  const current = orphanGuard;
   if (group !== undefined) current?.stdin?.write(`- ${group}\n`);
   if (--guarded > 0) return;
-  guardian = undefined;
+  orphanGuard = undefined;
   current?.stdin?.end();
 }
 

@@ -3,15 +3,15 @@
 
 import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
-import { type ClientError, clientErrors, type ServerSaid } from '../errors.ts';
+import { type ClientError, clientErrors, type ServerErrorInfo } from '../errors.ts';
 import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
 import { sendAuthorized } from './authorized.ts';
-import { createWire, type HttpReply, type HttpRequest, type HttpWire } from './http-wire.ts';
+import { createWire, type HttpReply, type OutgoingHttpRequest, type HttpWire } from './http-wire.ts';
 import type { TransportListener } from './transport.ts';
 
 /** A request as a transport words it; host, credentials and fixed headers are added here. */
-export interface Errand extends Omit<HttpRequest, 'url'> {
+export interface HttpSend extends Omit<OutgoingHttpRequest, 'url'> {
   /** What is being done, for messages. */
   readonly what: string;
   /** Default: the endpoint. */
@@ -51,7 +51,7 @@ export class HttpClient {
   }
 
   /** Sends a request; rejects with a `ClientError` or an `AuthError`. A reply of any status but a redirect resolves. */
-  send(errand: Errand): Promise<HttpReply> {
+  send(errand: HttpSend): Promise<HttpReply> {
     const authorizer = this.#authorizer;
     const url = errand.url ?? this.#url;
     if (authorizer === undefined) return this.#sendTo(url, errand, this.#headers);
@@ -59,7 +59,7 @@ export class HttpClient {
       authorizer,
       url,
       method: errand.method,
-      hold: () => this.#listener.hold(),
+      hold: () => this.#listener.pauseTimeouts(),
       onSent: errand.onSent,
       send: (credentials, onSent) =>
         this.#sendTo(url, { ...errand, onSent }, [...this.#headers, ...toList(credentials)]),
@@ -71,7 +71,7 @@ export class HttpClient {
     this.#wire.close();
   }
 
-  #sendTo(start: URL, errand: Errand, further: readonly string[]): Promise<HttpReply> {
+  #sendTo(start: URL, errand: HttpSend, further: readonly string[]): Promise<HttpReply> {
     const { method, body, long } = errand;
     const headers = further.length === 0 ? errand.headers : [...errand.headers, ...further];
     return new Promise((resolve, reject) => {
@@ -189,7 +189,7 @@ export function mediaType(reply: HttpReply): string {
 }
 
 /** A reply that is a refusal, as an error. `session`: it was sent within one. */
-export async function toRefusal(
+export async function toErrorInfo(
   server: string,
   what: string,
   reply: HttpReply,
@@ -199,7 +199,7 @@ export async function toRefusal(
   const body = (await readText(reply, maxErrorBytes).catch(() => undefined)) ?? '';
   const error = errorIn(body);
   const retryAfter = retryAfterMs(reply.header('retry-after'));
-  const said: ServerSaid = {
+  const said: ServerErrorInfo = {
     status,
     ...(error === undefined
       ? { message: clean(body, 200) }
@@ -208,7 +208,7 @@ export async function toRefusal(
   };
   if (status === 401 || (status === 403 && error === undefined)) return clientErrors.unauthorized(server, said);
   if (status === 404 && session) return clientErrors.sessionLost(server, said);
-  return error === undefined ? clientErrors.http(server, what, said) : clientErrors.refused(what, error, status);
+  return error === undefined ? clientErrors.http(server, what, said) : clientErrors.serverRejected(what, error, status);
 }
 
 function errorIn(body: string): JsonRpcErrorObject | undefined {

@@ -3,25 +3,25 @@
 
 import type { ClientError } from '../errors.ts';
 import { EventReader } from './event-stream.ts';
-import { type HttpClient, mediaType, toRefusal } from './http-client.ts';
+import { type HttpClient, mediaType, toErrorInfo } from './http-client.ts';
 import type { HttpReply } from './http-wire.ts';
 import type { TransportListener } from './transport.ts';
 
 /** How a stream ended, and where it could go on. */
-export interface StreamEnd {
+export interface EventStreamEnd {
   readonly lastEventId: string | undefined;
   readonly retryMs: number | undefined;
   readonly error: Error | undefined;
   readonly tooLarge: boolean;
   /** Something arrived, so that a server which only breaks connections is told from one that works. */
-  readonly heard: boolean;
+  readonly receivedAny: boolean;
 }
 
 /** Pause before coming back, where the server asks for none. */
 const defaultRetryMs = 1_000;
 const maxRetryMs = 30_000;
 /** Attempts in a row that bring nothing. */
-const maxVainAttempts = 6;
+const maxFailedAttempts = 6;
 /** Some servers send nothing before the first event; how long to wait for a sign of the stream. */
 const openMs = 3_000;
 
@@ -30,15 +30,15 @@ export function readEvents(
   reply: HttpReply,
   listener: TransportListener,
   maxLength: number,
-  before?: StreamEnd,
-): Promise<StreamEnd> {
+  before?: EventStreamEnd,
+): Promise<EventStreamEnd> {
   return new Promise((resolve) => {
-    let heard = false;
+    let receivedAny = false;
     let tooLarge = false;
     const reader = new EventReader(
       {
         event(data, type) {
-          heard = true;
+          receivedAny = true;
           if (type === 'message') listener.receive(data);
         },
         tooLarge() {
@@ -54,20 +54,20 @@ export function readEvents(
     const finish = (error?: Error): void => {
       reader.close();
       const { lastEventId, retryMs } = reader;
-      resolve({ lastEventId, retryMs, error, tooLarge, heard: heard || lastEventId !== before?.lastEventId });
+      resolve({ lastEventId, retryMs, error, tooLarge, receivedAny: receivedAny || lastEventId !== before?.lastEventId });
     };
     reply.read({ chunk: (bytes) => reader.push(bytes), end: finish });
   });
 }
 
-interface StreamOptions {
+interface EventStreamOptions {
   readonly headers: () => readonly string[];
   readonly maxLength: number;
 }
 
 function openStream(
   client: HttpClient,
-  { headers }: StreamOptions,
+  { headers }: EventStreamOptions,
   lastEventId: string | undefined,
   onSent: (abort: () => void) => void,
 ): Promise<HttpReply> {
@@ -82,23 +82,23 @@ function openStream(
 }
 
 /** Goes on reading a stream that ended before the answer came, for as long as it is wanted. */
-export async function takeUpAgain(
+export async function resumeStream(
   client: HttpClient,
   listener: TransportListener,
-  first: StreamEnd,
-  options: StreamOptions & { readonly wanted: () => boolean; readonly onSent: (abort: () => void) => void },
-): Promise<StreamEnd> {
+  first: EventStreamEnd,
+  options: EventStreamOptions & { readonly wanted: () => boolean; readonly onSent: (abort: () => void) => void },
+): Promise<EventStreamEnd> {
   let end = first;
-  for (let vain = 0; vain < maxVainAttempts && end.lastEventId !== undefined && !end.tooLarge && options.wanted(); ) {
-    await rest(waitMs(end, vain), options.onSent);
+  for (let vain = 0; vain < maxFailedAttempts && end.lastEventId !== undefined && !end.tooLarge && options.wanted(); ) {
+    await readRest(waitMs(end, vain), options.onSent);
     if (!options.wanted()) return end;
     try {
       const reply = await openStream(client, options, end.lastEventId, options.onSent);
-      if (!isStream(reply)) throw await toRefusal(client.url.href, 'to go on with a stream', reply, true);
+      if (!isStream(reply)) throw await toErrorInfo(client.url.href, 'to go on with a stream', reply, true);
       end = await readEvents(reply, listener, options.maxLength, end);
-      vain = end.heard ? 0 : vain + 1;
+      vain = end.receivedAny ? 0 : vain + 1;
     } catch (error) {
-      const { status } = (error as ClientError).said ?? {};
+      const { status } = (error as ClientError).serverError ?? {};
       if (status !== undefined && status < 500) throw error;
       end = { ...end, error: error as Error };
       vain++;
@@ -108,15 +108,15 @@ export async function takeUpAgain(
 }
 
 /** The stream on which a server says what no request asked for. */
-export class StandingStream {
+export class ServerMessageStream {
   readonly #client: HttpClient;
   readonly #listener: TransportListener;
-  readonly #options: StreamOptions & { readonly session: boolean };
+  readonly #options: EventStreamOptions & { readonly session: boolean };
   #abort = (): void => {};
   #onOpen = (): void => {};
   #closed = false;
 
-  constructor(client: HttpClient, listener: TransportListener, options: StreamOptions & { readonly session: boolean }) {
+  constructor(client: HttpClient, listener: TransportListener, options: EventStreamOptions & { readonly session: boolean }) {
     this.#client = client;
     this.#listener = listener;
     this.#options = options;
@@ -136,7 +136,7 @@ export class StandingStream {
 
   /** Until closed, or until the server has none. */
   async #run(): Promise<void> {
-    let end: StreamEnd | undefined;
+    let end: EventStreamEnd | undefined;
     for (let vain = 0; !this.#closed; ) {
       try {
         const reply = await openStream(this.#client, this.#options, end?.lastEventId, (abort) => {
@@ -144,22 +144,22 @@ export class StandingStream {
         });
         if (this.#closed) return reply.discard();
         if (!isStream(reply)) {
-          await this.#refused(reply);
+          await this.#rejected(reply);
           return;
         }
         this.#onOpen();
         end = await readEvents(reply, this.#listener, this.#options.maxLength, end);
-        vain = end.heard ? 0 : vain + 1;
+        vain = end.receivedAny ? 0 : vain + 1;
       } catch (error) {
         if (this.#closed || isFinal(error)) return;
         vain++;
       }
       if (this.#closed) return;
-      if (vain > maxVainAttempts) {
-        this.#listener.note('an event stream that ends as soon as it is opened');
+      if (vain > maxFailedAttempts) {
+        this.#listener.reportUnexpected('an event stream that ends as soon as it is opened');
         return;
       }
-      await rest(waitMs(end, vain), (wake) => {
+      await readRest(waitMs(end, vain), (wake) => {
         this.#abort = wake;
       });
     }
@@ -171,9 +171,9 @@ export class StandingStream {
   }
 
   /** Most refusals mean that there is no such stream, which is allowed; an unknown session is the end of ours. */
-  async #refused(reply: HttpReply): Promise<void> {
+  async #rejected(reply: HttpReply): Promise<void> {
     if (reply.status === 404 && this.#options.session) {
-      const error = await toRefusal(this.#client.url.href, 'the event stream', reply, true);
+      const error = await toErrorInfo(this.#client.url.href, 'the event stream', reply, true);
       if (!this.#closed) this.#listener.lost(error);
     } else reply.discard();
   }
@@ -186,17 +186,17 @@ function isStream(reply: HttpReply): boolean {
 /** Trying again would change nothing: who we are, or what we send, is refused. */
 function isFinal(error: unknown): boolean {
   const { name, code } = error as { name?: string; code?: string };
-  return name === 'AuthError' || code === 'configuration' || code === 'redirect-refused' || code === 'unauthorized';
+  return name === 'AuthError' || code === 'configuration' || code === 'redirect-rejected' || code === 'unauthorized';
 }
 
-function waitMs(end: StreamEnd | undefined, vain: number): number {
+function waitMs(end: EventStreamEnd | undefined, vain: number): number {
   // What the server asks for is kept exactly; only what brings nothing is asked for less and less often.
   const base = end?.retryMs ?? defaultRetryMs;
   return vain === 0 ? base : Math.min(Math.max(base, 100) * 2 ** vain, Math.max(maxRetryMs, base));
 }
 
 /** Waits, or is woken: whoever could give up what was sent can end the pause as well. */
-function rest(ms: number, onRest: (wake: () => void) => void): Promise<void> {
+function readRest(ms: number, onRest: (wake: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     onRest(() => {

@@ -6,7 +6,7 @@ import type { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { SocketPool } from './socket-pool.ts';
 
 /** A request as it goes out. */
-export interface HttpRequest {
+export interface OutgoingHttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   /** Names and values in turn. */
@@ -43,7 +43,7 @@ export interface ReplyListener {
 /** A way to send requests. */
 export interface HttpWire {
   /** Sends; returns how to give up. */
-  send(request: HttpRequest, listener: ReplyListener): () => void;
+  send(request: OutgoingHttpRequest, listener: ReplyListener): () => void;
   /** Lets go of idle connections. */
   close(): void;
 }
@@ -64,7 +64,7 @@ export async function createWire(url: URL, given: typeof fetch | undefined): Pro
 }
 
 /** The parts of a URL as Node's client wants them; taking a URL apart costs more than sending to it should. */
-interface Place {
+interface RequestTarget {
   readonly url: URL;
   readonly header: string;
   readonly host: string;
@@ -76,7 +76,7 @@ class NodeWire implements HttpWire {
   readonly #request: typeof requestHttp;
   readonly #short: SocketPool;
   readonly #long: SocketPool;
-  #place: Place | undefined;
+  #place: RequestTarget | undefined;
 
   constructor(url: URL, secure: Secure | undefined) {
     this.#request = (secure?.request ?? requestHttp) as typeof requestHttp;
@@ -93,7 +93,7 @@ class NodeWire implements HttpWire {
     this.#long = pool(Number.POSITIVE_INFINITY);
   }
 
-  send({ method, url, headers, body, long }: HttpRequest, listener: ReplyListener): () => void {
+  send({ method, url, headers, body, long }: OutgoingHttpRequest, listener: ReplyListener): () => void {
     const place = this.#place?.url === url ? this.#place : (this.#place = toPlace(url));
     const flat = ['Host', place.header, ...headers];
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
@@ -125,7 +125,7 @@ class NodeWire implements HttpWire {
   }
 }
 
-function toPlace(url: URL): Place {
+function toPlace(url: URL): RequestTarget {
   return {
     url,
     header: url.host,
@@ -193,7 +193,7 @@ class FetchWire implements HttpWire {
     this.#fetch = given;
   }
 
-  send({ method, url, headers, body }: HttpRequest, listener: ReplyListener): () => void {
+  send({ method, url, headers, body }: OutgoingHttpRequest, listener: ReplyListener): () => void {
     const controller = new AbortController();
     const pairs: [string, string][] = [];
     for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at] as string, headers[at + 1] as string]);

@@ -1,23 +1,23 @@
 // Streamable HTTP from the client's side, with sessions and without: every message is a POST, an answer is one JSON body
 // or a stream of events. What sessions add (a standing stream, streams taken up again) is http-streams.ts.
 
-import type { HttpManners } from '../../protocol/revisions/client-vocabulary.ts';
+import type { HttpBinding } from '../../protocol/revisions/client-vocabulary.ts';
 import { AuthError } from '../auth/errors.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
-import { HttpClient, mediaType, readText, toRefusal } from './http-client.ts';
-import { readEvents, StandingStream, takeUpAgain } from './http-streams.ts';
+import { HttpClient, mediaType, readText, toErrorInfo } from './http-client.ts';
+import { readEvents, ServerMessageStream, resumeStream } from './http-streams.ts';
 import type { HttpReply } from './http-wire.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 const jsonHeaders = ['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'];
 const none: readonly string[] = [];
-const unsettled: HttpManners = { headers: [], mirrored: false, sessions: false, closingCancels: false };
+const defaultBinding: HttpBinding = { headers: [], mirrored: false, sessions: false, closingCancels: false };
 /** Messages nobody waits an answer for must not wait for ever either. */
-const noticeMs = 30_000;
+const notificationTimeoutMs = 30_000;
 /** How long the server may take to let go of a session we end. */
-const goodbyeMs = 2_000;
+const deleteTimeoutMs = 2_000;
 
 /** A server at one URL. */
 export class HttpTransport implements Transport {
@@ -30,10 +30,10 @@ export class HttpTransport implements Transport {
   readonly #notices = new Set<() => void>();
   #client!: HttpClient;
   #listener!: TransportListener;
-  #manners = unsettled;
+  #binding = defaultBinding;
   #session: string | undefined;
   #fixed: readonly string[] | undefined;
-  #standing: StandingStream | undefined;
+  #serverMessages: ServerMessageStream | undefined;
   #lastNotice: Promise<void> | undefined;
   #closed = false;
   #closing: Promise<void> | undefined;
@@ -51,22 +51,22 @@ export class HttpTransport implements Transport {
     this.#client = await HttpClient.create(this.#url, this.#options, listener);
   }
 
-  settle(manners: HttpManners): void {
-    this.#manners = manners;
+  setBinding(manners: HttpBinding): void {
+    this.#binding = manners;
     this.#fixed = undefined;
   }
 
   async ready(): Promise<void> {
-    if (!this.#manners.sessions) return;
+    if (!this.#binding.sessions) return;
     // What was said to open the conversation must be heard before anything that relies on it.
     await this.#lastNotice;
     if (this.#closed) return;
-    this.#standing = new StandingStream(this.#client, this.#listener, {
+    this.#serverMessages = new ServerMessageStream(this.#client, this.#listener, {
       headers: () => this.#sessionHeaders(),
       session: this.#session !== undefined,
       maxLength: this.#maxMessageBytes,
     });
-    const opened = this.#standing.open();
+    const opened = this.#serverMessages.open();
     // A server may ask on this stream while it serves a call; whoever can answer must be listening by then.
     if (Object.keys(this.#options.handlers ?? {}).length > 0) await opened;
   }
@@ -77,20 +77,20 @@ export class HttpTransport implements Transport {
     else void this.#request(message, message.id);
   }
 
-  forget(id: number): void {
+  abandon(id: number): void {
     const abort = this.#open.get(id);
     this.#open.delete(id);
     abort?.();
   }
 
-  close(graceMs: number = goodbyeMs): Promise<void> {
-    if (graceMs < goodbyeMs) setTimeout(() => this.#stopGoodbye(), graceMs).unref();
+  close(graceMs: number = deleteTimeoutMs): Promise<void> {
+    if (graceMs < deleteTimeoutMs) setTimeout(() => this.#stopGoodbye(), graceMs).unref();
     return (this.#closing ??= this.#close());
   }
 
   async #close(): Promise<void> {
     this.#closed = true;
-    this.#standing?.close();
+    this.#serverMessages?.close();
     for (const abort of [...this.#open.values(), ...this.#notices]) abort();
     this.#open.clear();
     if (this.#session !== undefined) await this.#endSession();
@@ -112,9 +112,9 @@ export class HttpTransport implements Transport {
       });
       await this.#readAnswer(reply, id, method);
       // An answer that did not answer: without this, somebody would wait until the time limit.
-      if (this.#listener.waits(id)) {
+      if (this.#listener.isPending(id)) {
         const why = 'a body that does not hold the answer';
-        this.#listener.fail(id, clientErrors.notAnAnswer(this.address, method, why, { status: reply.status }));
+        this.#listener.fail(id, clientErrors.unexpectedResponse(this.address, method, why, { status: reply.status }));
       }
     } catch (error) {
       this.#listener.fail(id, this.#toError(error));
@@ -126,7 +126,7 @@ export class HttpTransport implements Transport {
   async #readAnswer(reply: HttpReply, id: number, method: string): Promise<void> {
     const { status } = reply;
     if (status < 200 || status > 299) {
-      throw await toRefusal(this.address, method, reply, this.#session !== undefined);
+      throw await toErrorInfo(this.address, method, reply, this.#session !== undefined);
     }
     this.#adoptSession(reply);
     const type = mediaType(reply);
@@ -138,23 +138,23 @@ export class HttpTransport implements Transport {
     else {
       const body = (await readText(reply, 4096).catch(() => '')) ?? 'something long';
       const what = body === '' ? 'nothing' : `${type === '' ? 'something' : type}: "${clean(body, 120)}"`;
-      throw clientErrors.notAnAnswer(this.address, method, `HTTP ${status} and ${what}`, { status });
+      throw clientErrors.unexpectedResponse(this.address, method, `HTTP ${status} and ${what}`, { status });
     }
   }
 
   async #readStream(reply: HttpReply, id: number, method: string): Promise<void> {
     const listener = this.#listener;
     let end = await readEvents(reply, listener, this.#maxMessageBytes);
-    if (this.#manners.sessions) {
-      end = await takeUpAgain(this.#client, listener, end, {
+    if (this.#binding.sessions) {
+      end = await resumeStream(this.#client, listener, end, {
         headers: () => this.#sessionHeaders(),
         maxLength: this.#maxMessageBytes,
-        wanted: () => !this.#closed && listener.waits(id),
+        wanted: () => !this.#closed && listener.isPending(id),
         onSent: (abort) => this.#open.set(id, abort),
       });
     }
     if (end.tooLarge) throw clientErrors.tooLarge(`An event of ${method}`, this.#maxMessageBytes);
-    if (listener.waits(id)) {
+    if (listener.isPending(id)) {
       const why = end.error?.message ?? `the stream of ${method} ended without an answer`;
       throw clientErrors.lost(this.address, why, '', end.error);
     }
@@ -164,7 +164,7 @@ export class HttpTransport implements Transport {
 
   async #notify({ text, method = 'a message' }: Outgoing): Promise<void> {
     let abort = (): void => {};
-    const timer = setTimeout(() => abort(), noticeMs);
+    const timer = setTimeout(() => abort(), notificationTimeoutMs);
     timer.unref();
     try {
       const reply = await this.#client.send({
@@ -180,11 +180,11 @@ export class HttpTransport implements Transport {
       });
       if (reply.status >= 200 && reply.status < 300) reply.discard();
       else {
-        const error = await toRefusal(this.address, method, reply, this.#session !== undefined);
-        this.#listener.note(`a refusal of ${method}: ${error.message}`);
+        const error = await toErrorInfo(this.address, method, reply, this.#session !== undefined);
+        this.#listener.reportUnexpected(`a refusal of ${method}: ${error.message}`);
       }
     } catch (error) {
-      if (!this.#closed) this.#listener.note(`${method} could not be delivered: ${(error as Error).message}`);
+      if (!this.#closed) this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
     } finally {
       clearTimeout(timer);
       this.#notices.delete(abort);
@@ -194,7 +194,7 @@ export class HttpTransport implements Transport {
   // Sessions.
 
   #sessionHeaders(): readonly string[] {
-    const { headers } = this.#manners;
+    const { headers } = this.#binding;
     return this.#session === undefined ? headers : [...headers, 'Mcp-Session-Id', this.#session];
   }
 
@@ -204,18 +204,18 @@ export class HttpTransport implements Transport {
   }
 
   #adoptSession(reply: HttpReply): void {
-    if (!this.#manners.sessions || this.#session !== undefined) return;
+    if (!this.#binding.sessions || this.#session !== undefined) return;
     const id = reply.header('mcp-session-id');
     if (id === undefined) return;
     // It goes back as a header with every request.
     if (/^[\x21-\x7e]{1,8192}$/.test(id)) {
       this.#session = id;
       this.#fixed = undefined;
-    } else this.#listener.note('a session id that is not visible ASCII');
+    } else this.#listener.reportUnexpected('a session id that is not visible ASCII');
   }
 
   async #endSession(): Promise<void> {
-    const timer = setTimeout(() => this.#stopGoodbye(), goodbyeMs);
+    const timer = setTimeout(() => this.#stopGoodbye(), deleteTimeoutMs);
     try {
       const headers = this.#sessionHeaders();
       const onSent = (stop: () => void): void => {

@@ -12,10 +12,10 @@ const lookEveryMs = 1_000;
 type Connect = (options: object) => Socket;
 
 /** A request as an agent sees it. */
-type Seeker = ClientRequest & { onSocket(socket: Socket | undefined): void };
+type WaitingRequest = ClientRequest & { onSocket(socket: Socket | undefined): void };
 
 interface Pooled {
-  addRequest(request: Seeker): void;
+  addRequest(request: WaitingRequest): void;
 }
 
 /** The connections to one server, idle and in use. */
@@ -28,7 +28,7 @@ export class SocketPool {
   readonly #open = new Set<Socket>();
   /** Last in, first out: the others grow old and are let go. */
   readonly #idle: { readonly socket: Socket; readonly since: number }[] = [];
-  readonly #waiting: Seeker[] = [];
+  readonly #waiting: WaitingRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -46,10 +46,10 @@ export class SocketPool {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const socket of this.#open) socket.destroy();
-    for (const request of this.#waiting.splice(0)) refuse(request);
+    for (const request of this.#waiting.splice(0)) fail(request);
   }
 
-  #add(request: Seeker): void {
+  #add(request: WaitingRequest): void {
     const oldest = performance.now() - idleMs;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       const { socket, since } = idle;
@@ -64,12 +64,12 @@ export class SocketPool {
       request.onSocket(socket);
       return;
     }
-    if (this.#closed) refuse(request);
+    if (this.#closed) fail(request);
     else if (this.#open.size < this.#maxSockets) this.#dial(request);
     else this.#waiting.push(request);
   }
 
-  #dial(request: Seeker): void {
+  #dial(request: WaitingRequest): void {
     const socket = this.#connect(this.#options);
     this.#open.add(socket);
     socket.on('free', () => this.#free(socket));
@@ -101,7 +101,7 @@ export class SocketPool {
   }
 
   /** Requests may be given up while they wait. */
-  #nextWaiting(): Seeker | undefined {
+  #nextWaiting(): WaitingRequest | undefined {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       if (!next.destroyed) return next;
       // Without a socket it only learns that it is over.
@@ -120,7 +120,7 @@ export class SocketPool {
 }
 
 /** Without a socket a request hears of its end only this way. */
-function refuse(request: Seeker): void {
+function fail(request: WaitingRequest): void {
   request.destroy(new Error('the connection was closed'));
   request.onSocket(undefined);
 }

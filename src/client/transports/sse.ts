@@ -4,14 +4,14 @@
 import { type ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
 import { EventReader } from './event-stream.ts';
-import { HttpClient, mediaType, toRefusal } from './http-client.ts';
+import { HttpClient, mediaType, toErrorInfo } from './http-client.ts';
 import type { HttpReply } from './http-wire.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /** How long the server may take to name the second URL. */
 const endpointMs = 15_000;
 /** Messages nobody waits an answer for must not wait for ever either. */
-const noticeMs = 30_000;
+const notificationTimeoutMs = 30_000;
 
 /** A server at two URLs, of which the first names the second. */
 export class SseTransport implements Transport {
@@ -49,12 +49,12 @@ export class SseTransport implements Transport {
       },
     });
     const { status } = reply;
-    if (status !== 200) throw await toRefusal(this.address, 'the event stream', reply, false);
+    if (status !== 200) throw await toErrorInfo(this.address, 'the event stream', reply, false);
     const type = mediaType(reply);
     if (type !== 'text/event-stream') {
       reply.discard();
       const why = `${type || 'no'} content instead of events`;
-      throw clientErrors.notAnAnswer(this.address, 'GET', why, { status });
+      throw clientErrors.unexpectedResponse(this.address, 'GET', why, { status });
     }
     // Only now: before the answer somebody may have had to sign in.
     let late = false;
@@ -65,7 +65,7 @@ export class SseTransport implements Transport {
     try {
       await this.#follow(reply);
     } catch (error) {
-      if (late) throw clientErrors.notAnAnswer(this.address, 'GET', 'a stream that names no endpoint', { status: 200 });
+      if (late) throw clientErrors.unexpectedResponse(this.address, 'GET', 'a stream that names no endpoint', { status: 200 });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -78,7 +78,7 @@ export class SseTransport implements Transport {
     else void this.#request(message, message.id);
   }
 
-  forget(id: number): void {
+  abandon(id: number): void {
     this.#open.get(id)?.();
   }
 
@@ -128,7 +128,7 @@ export class SseTransport implements Transport {
   /** Messages, and credentials with them, go to the origin that was asked for and to no other. */
   #checkEndpoint(data: string): URL {
     if (!URL.canParse(data, this.#client.url.href)) {
-      throw clientErrors.notAnAnswer(this.address, 'GET', `an endpoint that is no URL: ${data}`, {});
+      throw clientErrors.unexpectedResponse(this.address, 'GET', `an endpoint that is no URL: ${data}`, {});
     }
     const endpoint = new URL(data, this.#client.url);
     if (endpoint.origin === this.#client.url.origin) return endpoint;
@@ -147,7 +147,7 @@ export class SseTransport implements Transport {
 
   async #notify(message: Outgoing): Promise<void> {
     let abort = (): void => {};
-    const timer = setTimeout(() => abort(), noticeMs);
+    const timer = setTimeout(() => abort(), notificationTimeoutMs);
     timer.unref();
     try {
       await this.#post(message, (stop) => {
@@ -156,7 +156,7 @@ export class SseTransport implements Transport {
       });
     } catch (error) {
       const { method = 'a message' } = message;
-      if (!this.#closed) this.#listener.note(`${method} could not be delivered: ${(error as Error).message}`);
+      if (!this.#closed) this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
     } finally {
       clearTimeout(timer);
       this.#notices.delete(abort);
@@ -172,7 +172,7 @@ export class SseTransport implements Transport {
       body: text,
       onSent,
     });
-    if (reply.status < 200 || reply.status > 299) throw await toRefusal(this.address, method, reply, false);
+    if (reply.status < 200 || reply.status > 299) throw await toErrorInfo(this.address, method, reply, false);
     reply.discard();
   }
 }

@@ -79,11 +79,11 @@ export class StdioTransport implements Transport {
     const reader = new LineReader(
       {
         onLine: (line) => listener.receive(line),
-        onRefused: (reason, { id, answer }) => {
+        onRejected: (reason, { id, answer }) => {
           if (reason === 'too-large' && answer && typeof id === 'number') {
             listener.fail(id, clientErrors.tooLarge('The answer', this.#maxMessageBytes));
           } else
-            listener.note(
+            listener.reportUnexpected(
               reason === 'too-large'
                 ? `a line of more than ${this.#maxMessageBytes} bytes`
                 : 'a line that is not UTF-8',

@@ -1,7 +1,7 @@
 // What a client needs of whatever carries its messages. Contract only: pipes, sockets and HTTP implement it beside this
 // file, and an application may bring its own.
 
-import type { HttpManners } from '../../protocol/revisions/client-vocabulary.ts';
+import type { HttpBinding } from '../../protocol/revisions/client-vocabulary.ts';
 import type { ClientError } from '../errors.ts';
 
 /** One message on its way out. `text` is a complete JSON-RPC message on one line. */
@@ -24,13 +24,13 @@ export interface TransportListener {
   /** The answer to this request can not come any more. */
   fail(id: number, error: ClientError): void;
   /** Whether anybody still waits for the answer to this request. */
-  waits(id: number): boolean;
+  isPending(id: number): boolean;
   /** The connection is over, and not because we closed it. Called once. */
   lost(error: ClientError): void;
   /** A person is asked before a message can go out: nobody's time runs until the returned function is called. */
-  hold(): () => void;
+  pauseTimeouts(): () => void;
   /** Something odd that is no failure yet: it is told when one comes of it. */
-  note(what: string): void;
+  reportUnexpected(what: string): void;
 }
 
 /** A way to reach a server. Opened once; a new connection is a new transport. */
@@ -44,11 +44,11 @@ export interface Transport {
   /** Sends, or tells the listener why it can not; never throws. */
   send(message: Outgoing): void;
   /** How requests travel from now on; only HTTP needs to know. */
-  settle?(manners: HttpManners): void;
+  setBinding?(manners: HttpBinding): void;
   /** The conversation is open: the server may now speak unasked. Resolves when it could be heard. Never rejects. */
   ready?(): Promise<void>;
   /** Nobody waits for the answer to this request any more. */
-  forget?(id: number): void;
+  abandon?(id: number): void;
   /** What the server's process wrote to stderr lately. */
   readonly stderr?: string;
   /**

@@ -20,7 +20,7 @@ const maxBacklogBytes = 64 * 1024 * 1024;
 const tooBig = 1009;
 
 /** What came of an attempt to connect. */
-type Attempt =
+type ConnectAttempt =
   | { readonly status: 101; readonly headers: Record<string, never>; readonly socket: Socket }
   | { readonly status: number; readonly headers: IncomingMessage['headers']; readonly socket: undefined };
 
@@ -53,7 +53,7 @@ export class WebSocketTransport implements Transport {
     const attempt = await (authorizer === undefined
       ? this.#attempt(WebSocket, {})
       : this.#authorized(authorizer, (credentials) => this.#attempt(WebSocket, credentials)));
-    if (attempt.socket === undefined) throw this.#refusal(attempt);
+    if (attempt.socket === undefined) throw this.#upgradeError(attempt);
     this.#follow(attempt.socket);
     if (this.#closed) attempt.socket.terminate();
   }
@@ -84,12 +84,12 @@ export class WebSocketTransport implements Transport {
     });
   }
 
-  #authorized(authorizer: Authorizer, send: (headers: AuthorizationHeaders) => Promise<Attempt>): Promise<Attempt> {
-    return sendAuthorized<Attempt>({
+  #authorized(authorizer: Authorizer, send: (headers: AuthorizationHeaders) => Promise<ConnectAttempt>): Promise<ConnectAttempt> {
+    return sendAuthorized<ConnectAttempt>({
       authorizer,
       url: this.#url,
       method: 'GET',
-      hold: () => this.#listener.hold(),
+      hold: () => this.#listener.pauseTimeouts(),
       onSent: (abort) => {
         this.#abort = abort;
       },
@@ -98,7 +98,7 @@ export class WebSocketTransport implements Transport {
     });
   }
 
-  #attempt(WebSocket: typeof Socket, credentials: AuthorizationHeaders): Promise<Attempt> {
+  #attempt(WebSocket: typeof Socket, credentials: AuthorizationHeaders): Promise<ConnectAttempt> {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(this.#url, ['mcp'], {
         headers: { ...this.#options.headers, ...credentials },
@@ -118,7 +118,7 @@ export class WebSocketTransport implements Transport {
     });
   }
 
-  #refusal({ status, headers }: Attempt): ClientError {
+  #upgradeError({ status, headers }: ConnectAttempt): ClientError {
     const location = status >= 300 && status < 400 ? headerOf(headers, 'location') : undefined;
     if (location !== undefined) return clientErrors.redirect(this.address, location, 'a WebSocket is never redirected');
     if (status === 401 || status === 403) return clientErrors.unauthorized(this.address, { status });
@@ -132,7 +132,7 @@ export class WebSocketTransport implements Transport {
       failure = error;
     });
     socket.on('message', (data, isBinary) => {
-      if (isBinary) this.#listener.note('a binary frame');
+      if (isBinary) this.#listener.reportUnexpected('a binary frame');
       else this.#listener.receive(String(data));
     });
     socket.on('pong', () => {

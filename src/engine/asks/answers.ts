@@ -3,19 +3,19 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ElicitResult, Root, SamplingResult } from '../../protocol/model.ts';
 import { formatIssues } from '../../schema/index.ts';
-import type { Ask, FormAsk } from './ask.ts';
+import type { InputRequest, FormInputRequest } from './ask.ts';
 
 /** `wrong`: not a result of the asked kind at all. `mismatch`: a form whose content does not fit its schema. */
-export type Read =
+export type DecodedResponse =
   | { readonly state: 'ok'; readonly value: unknown }
   | { readonly state: 'wrong' | 'mismatch'; readonly reason: string };
 
 /** The kind under which an answer is remembered. */
-export function kindOf(ask: Ask): 'elicit' | 'sample' | 'roots' {
+export function kindOf(ask: InputRequest): 'elicit' | 'sample' | 'roots' {
   return ask.kind === 'elicitUrl' ? 'elicit' : ask.kind;
 }
 
-export function readAnswer(ask: Ask, answer: unknown): Read | Promise<Read> {
+export function decodeResponse(ask: InputRequest, answer: unknown): DecodedResponse | Promise<DecodedResponse> {
   if (!isObject(answer)) return wrong('the answer is not an object');
   switch (ask.kind) {
     case 'roots': {
@@ -44,8 +44,8 @@ export function readAnswer(ask: Ask, answer: unknown): Read | Promise<Read> {
   }
 }
 
-function readForm(ask: FormAsk, content: unknown): Read | Promise<Read> {
-  const judge = (validation: Awaited<ReturnType<FormAsk['schema']['validator']['validate']>>): Read =>
+function readForm(ask: FormInputRequest, content: unknown): DecodedResponse | Promise<DecodedResponse> {
+  const judge = (validation: Awaited<ReturnType<FormInputRequest['schema']['validator']['validate']>>): DecodedResponse =>
     validation.ok
       ? { state: 'ok', value: { action: 'accept', content: validation.value } }
       : { state: 'mismatch', reason: formatIssues(validation.issues) };
@@ -53,6 +53,6 @@ function readForm(ask: FormAsk, content: unknown): Read | Promise<Read> {
   return validation instanceof Promise ? validation.then(judge) : judge(validation);
 }
 
-function wrong(reason: string): Read {
+function wrong(reason: string): DecodedResponse {
   return { state: 'wrong', reason };
 }

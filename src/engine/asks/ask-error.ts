@@ -3,22 +3,22 @@
 import { type Ability, requiredCapabilities } from '../../protocol/abilities.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 
-export type AskErrorCode =
+export type InputRequestErrorCode =
   | 'missing-capability'
   | 'unsupported'
   | 'no-return-path'
-  | 'refused'
+  | 'declined'
   | 'timeout'
   | 'invalid-answer'
   | 'not-allowed-here';
 
 /** Why a question could not be answered. Handlers may catch it and do without. */
-export class AskError extends Error {
-  readonly code: AskErrorCode;
+export class InputRequestError extends Error {
+  readonly code: InputRequestErrorCode;
   /** What the client would have to declare, when that is the reason. */
   readonly missing: readonly Ability[];
 
-  constructor(code: AskErrorCode, message: string, missing: readonly Ability[] = [], cause?: unknown) {
+  constructor(code: InputRequestErrorCode, message: string, missing: readonly Ability[] = [], cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'AskError';
     this.code = code;

@@ -2,10 +2,10 @@
 
 import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
-import type { ElicitAnswer } from '../context.ts';
+import type { TypedElicitResult } from '../context.ts';
 import { flatForm } from './form.ts';
 
-export interface FormAsk<T = unknown> {
+export interface FormInputRequest<T = unknown> {
   readonly kind: 'elicit';
   readonly message: string;
   readonly schema: CompiledSchema;
@@ -15,39 +15,39 @@ export interface FormAsk<T = unknown> {
   readonly content?: T;
 }
 
-export interface UrlAsk {
+export interface UrlInputRequest {
   readonly kind: 'elicitUrl';
   readonly message: string;
   readonly url: string;
   readonly optional?: boolean;
 }
 
-export interface SampleAsk {
+export interface SamplingInputRequest {
   readonly kind: 'sample';
   readonly params: SamplingParams;
   readonly optional?: boolean;
 }
 
-export interface RootsAsk {
+export interface RootsInputRequest {
   readonly kind: 'roots';
   readonly optional?: boolean;
 }
 
-export type Ask = FormAsk | UrlAsk | SampleAsk | RootsAsk;
-export type Asks = { readonly [key: string]: Ask };
+export type InputRequest = FormInputRequest | UrlInputRequest | SamplingInputRequest | RootsInputRequest;
+export type InputRequests = { readonly [key: string]: InputRequest };
 
-type AskResult<A> =
-  A extends FormAsk<infer T>
-    ? ElicitAnswer<T>
-    : A extends UrlAsk
+type InputResponse<A> =
+  A extends FormInputRequest<infer T>
+    ? TypedElicitResult<T>
+    : A extends UrlInputRequest
       ? ElicitResult
-      : A extends SampleAsk
+      : A extends SamplingInputRequest
         ? SamplingResult
         : readonly Root[];
 
 /** What each question of a set is answered with. */
-export type AskResults<A extends Asks> = {
-  readonly [K in keyof A]: A[K] extends { readonly optional: true } ? AskResult<A[K]> | undefined : AskResult<A[K]>;
+export type InputResponses<A extends InputRequests> = {
+  readonly [K in keyof A]: A[K] extends { readonly optional: true } ? InputResponse<A[K]> | undefined : InputResponse<A[K]>;
 };
 
 /** A question the client need not be able to answer: left out where it can not, and its result is then undefined. */
@@ -56,34 +56,34 @@ interface Optional {
 }
 
 /** A form for the user. */
-export function elicit<const S extends SchemaInput>(message: string, schema: S): FormAsk<InferOutput<S>>;
+export function elicit<const S extends SchemaInput>(message: string, schema: S): FormInputRequest<InferOutput<S>>;
 export function elicit<const S extends SchemaInput>(
   message: string,
   schema: S,
   options: Optional,
-): FormAsk<InferOutput<S>> & Optional;
-export function elicit(message: string, schema: SchemaInput, options?: Optional): FormAsk {
+): FormInputRequest<InferOutput<S>> & Optional;
+export function elicit(message: string, schema: SchemaInput, options?: Optional): FormInputRequest {
   return { kind: 'elicit', message, schema: compileForm(schema), ...options };
 }
 
 /** A URL for the user to visit. */
-export function elicitUrl(message: string, url: string): UrlAsk;
-export function elicitUrl(message: string, url: string, options: Optional): UrlAsk & Optional;
-export function elicitUrl(message: string, url: string, options?: Optional): UrlAsk {
+export function elicitUrl(message: string, url: string): UrlInputRequest;
+export function elicitUrl(message: string, url: string, options: Optional): UrlInputRequest & Optional;
+export function elicitUrl(message: string, url: string, options?: Optional): UrlInputRequest {
   return { kind: 'elicitUrl', message, url: new URL(url).href, ...options };
 }
 
 /** A question to the client's model. */
-export function sample(params: SamplingParams): SampleAsk;
-export function sample(params: SamplingParams, options: Optional): SampleAsk & Optional;
-export function sample(params: SamplingParams, options?: Optional): SampleAsk {
+export function sample(params: SamplingParams): SamplingInputRequest;
+export function sample(params: SamplingParams, options: Optional): SamplingInputRequest & Optional;
+export function sample(params: SamplingParams, options?: Optional): SamplingInputRequest {
   return { kind: 'sample', params, ...options };
 }
 
 /** The folders the client works in. */
-export function roots(): RootsAsk;
-export function roots(options: Optional): RootsAsk & Optional;
-export function roots(options?: Optional): RootsAsk {
+export function roots(): RootsInputRequest;
+export function roots(options: Optional): RootsInputRequest & Optional;
+export function roots(options?: Optional): RootsInputRequest {
   return { kind: 'roots', ...options };
 }
 

@@ -1,26 +1,26 @@
 // How a handler's questions reach the client: the contract, and what both ways share.
 
 import { type Ability, declares } from '../../protocol/abilities.ts';
-import { spellForm, spellSampling, spellUrl } from '../../protocol/revisions/inputs.ts';
+import { encodeForm, encodeSampling, encodeUrl } from '../../protocol/revisions/inputs.ts';
 import type { Call } from '../call.ts';
-import type { Ask } from './ask.ts';
-import { AskError } from './ask-error.ts';
+import type { InputRequest } from './ask.ts';
+import { InputRequestError } from './ask-error.ts';
 
-export type KeyedAsk = readonly [key: string | undefined, ask: Ask];
+export type KeyedInputRequest = readonly [key: string | undefined, ask: InputRequest];
 
-export interface Asker {
+export interface InputRequester {
   /** Puts the questions in one round; answers come in the same order. */
-  ask(asks: readonly KeyedAsk[]): Promise<unknown[]>;
+  ask(asks: readonly KeyedInputRequest[]): Promise<unknown[]>;
   /** The answers there are already, in the same order; undefined unless all of them are there. */
-  answersTo(asks: readonly (readonly [key: string, ask: Ask])[]): Promise<unknown[] | undefined>;
+  answersTo(asks: readonly (readonly [key: string, ask: InputRequest])[]): Promise<unknown[] | undefined>;
   step(key: string, run: () => unknown, once: boolean): Promise<unknown>;
   /** The handler runs again from the top, within the same call: what it learned so far is not asked again. */
   restart(): void;
   /** The call is over: open questions are withdrawn. */
-  abandon(reason: Error): void;
+  cancelAll(reason: Error): void;
 }
 
-export function abilityOf(ask: Ask): Ability {
+export function abilityOf(ask: InputRequest): Ability {
   switch (ask.kind) {
     case 'elicit':
       return 'elicitation.form';
@@ -33,25 +33,25 @@ export function abilityOf(ask: Ask): Ability {
   }
 }
 
-export const askMethods = {
+export const inputRequestMethods = {
   elicit: 'elicitation/create',
   elicitUrl: 'elicitation/create',
   sample: 'sampling/createMessage',
   roots: 'roots/list',
-} as const satisfies Record<Ask['kind'], string>;
+} as const satisfies Record<InputRequest['kind'], string>;
 
 /**
  * The questions of a round that can be put; optional ones the client can not answer are left out. Throws when a
  * mandatory one can not, naming everything that is missing at once.
  */
-export function askable(call: Call, asks: readonly KeyedAsk[]): readonly boolean[] {
-  const { revision } = call;
+export function supportedRequests(call: Call, asks: readonly KeyedInputRequest[]): readonly boolean[] {
+  const { codec } = call;
   const missing: Ability[] = [];
   const open = asks.map(([, ask]) => {
     const ability = abilityOf(ask);
-    if (!revision.knows(ability)) {
+    if (!codec.supports(ability)) {
       if (ask.optional !== true)
-        throw new AskError('unsupported', `${ability} does not exist in revision ${revision.date}`);
+        throw new InputRequestError('unsupported', `${ability} does not exist in revision ${codec.date}`);
       return false;
     }
     if (declares(call.capabilities, ability)) return true;
@@ -59,27 +59,27 @@ export function askable(call: Call, asks: readonly KeyedAsk[]): readonly boolean
     return false;
   });
   if (missing.length > 0) {
-    throw new AskError('missing-capability', `The client did not declare ${missing.join(', ')}`, missing);
+    throw new InputRequestError('missing-capability', `The client did not declare ${missing.join(', ')}`, missing);
   }
   return open;
 }
 
 /** A question that is left out where the client can not answer it, and this one can not. */
-export function leftOut(call: Call, ask: Ask): boolean {
+export function isSkipped(call: Call, ask: InputRequest): boolean {
   const ability = abilityOf(ask);
-  return ask.optional === true && !(call.revision.knows(ability) && declares(call.capabilities, ability));
+  return ask.optional === true && !(call.codec.supports(ability) && declares(call.capabilities, ability));
 }
 
 /** The params of a question as the revision spells them. */
-export function spellAsk(call: Call, ask: Ask, elicitationId: string): { readonly [key: string]: unknown } {
-  const { spelling } = call.revision;
+export function encodeInputRequest(call: Call, ask: InputRequest, elicitationId: string): { readonly [key: string]: unknown } {
+  const { dialect } = call.codec;
   if (ask.kind === 'roots') return {};
   const spelled =
     ask.kind === 'elicit'
-      ? spellForm(ask.message, ask.schema.json, spelling)
+      ? encodeForm(ask.message, ask.schema.json, dialect)
       : ask.kind === 'elicitUrl'
-        ? spellUrl(ask.message, ask.url, elicitationId, spelling)
-        : spellSampling(ask.params, spelling, call.capabilities);
-  if (!spelled.ok) throw new AskError('unsupported', spelled.reason);
+        ? encodeUrl(ask.message, ask.url, elicitationId, dialect)
+        : encodeSampling(ask.params, dialect, call.capabilities);
+  if (!spelled.ok) throw new InputRequestError('unsupported', spelled.reason);
   return spelled.params;
 }

@@ -2,35 +2,35 @@
 
 import { methodRow } from '../../protocol/methods.ts';
 import type { Call } from '../call.ts';
-import { AskError } from './ask-error.ts';
-import type { Asker } from './asker.ts';
+import { InputRequestError } from './ask-error.ts';
+import type { InputRequester } from './asker.ts';
 
-export { AskError, type AskErrorCode } from './ask-error.ts';
-export type { Asker } from './asker.ts';
+export { InputRequestError, type InputRequestErrorCode } from './ask-error.ts';
+export type { InputRequester } from './asker.ts';
 
 /** The asker of a call: by requests of ours, or by asking for a retry. Throws where the protocol lets nobody ask. */
-export async function askerOf(call: Call): Promise<Asker> {
-  if (methodRow(call.method)?.asks !== true) {
-    throw new AskError(
+export async function inputRequesterOf(call: Call): Promise<InputRequester> {
+  if (methodRow(call.method)?.requestsInput !== true) {
+    throw new InputRequestError(
       'not-allowed-here',
       `${call.method} can not ask the client; only tools, prompts and resource reads can`,
     );
   }
-  if (call.revision.asks === 'push') {
-    const { PushAsker } = await import('./push.ts');
-    return (call.asker ??= new PushAsker(call));
+  if (call.codec.inputRequests === 'push') {
+    const { PushInputRequester } = await import('./push.ts');
+    return (call.inputRequester ??= new PushInputRequester(call));
   }
-  const { RetryAsker } = await import('./retry.ts');
-  return (call.asker ??= new RetryAsker(call));
+  const { RetryInputRequester } = await import('./retry.ts');
+  return (call.inputRequester ??= new RetryInputRequester(call));
 }
 
 /** Reads what an earlier round left behind, before the handler runs. Undefined when this is a first round. */
-export function resumeRounds(call: Call, singleUse = false): Promise<void> | undefined {
+export function resumeFromState(call: Call, singleUse = false): Promise<void> | undefined {
   const { requestState, inputResponses } = call.params;
-  if (call.revision.asks !== 'retry' || (requestState === undefined && inputResponses === undefined)) return undefined;
-  return import('./retry.ts').then(({ RetryAsker }) => {
-    const asker = new RetryAsker(call);
-    call.asker = asker;
+  if (call.codec.inputRequests !== 'retry' || (requestState === undefined && inputResponses === undefined)) return undefined;
+  return import('./retry.ts').then(({ RetryInputRequester }) => {
+    const asker = new RetryInputRequester(call);
+    call.inputRequester = asker;
     return asker.resume(singleUse);
   });
 }

@@ -1,12 +1,12 @@
 // What a handler returns to ask instead of waiting: its questions. It has ended then, and is run again with the answers.
 
-import type { Asks } from './ask.ts';
+import type { InputRequests } from './ask.ts';
 
 /** Questions to be answered before the handler can go on; made by `inputRequired`. */
 export class InputRequired {
-  readonly asks: Asks;
+  readonly asks: InputRequests;
 
-  constructor(asks: Asks) {
+  constructor(asks: InputRequests) {
     this.asks = asks;
   }
 }
@@ -15,7 +15,7 @@ export class InputRequired {
  * Ends a handler with questions: it is run again once they are answered, and finds the answers with `ctx.answersTo`.
  * For handlers that go by phases; one that would rather wait uses `ctx.askAll`.
  */
-export function inputRequired(asks: Asks): InputRequired {
+export function inputRequired(asks: InputRequests): InputRequired {
   if (Object.keys(asks).length === 0) throw new TypeError('inputRequired needs at least one question');
   return new InputRequired(asks);
 }

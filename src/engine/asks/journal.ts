@@ -31,7 +31,7 @@ interface Sealed {
   readonly answers?: Json;
   readonly steps?: Json;
   /** The journal is in the store under this key. */
-  readonly kept?: string;
+  readonly storedHandle?: string;
 }
 
 /** Who asked for what: a state is only good for the same request of the same caller. */
@@ -42,19 +42,19 @@ async function bindingOf(call: Call): Promise<string> {
 
 /** Opens the state a client sent back. Anything that is not exactly what was given out is refused. */
 export async function openJournal(call: Call, state: unknown): Promise<Journal | WireError> {
-  if (typeof state !== 'string') return wireErrors.badState('it must be the string that was given out');
-  const { sealer, store, limits } = call.core;
+  if (typeof state !== 'string') return wireErrors.invalidRequestState('it must be the string that was given out');
+  const { sealer, store, limits } = call.server;
   // Longer than any that is given out: a character takes up to three bytes, and three bytes four characters when sealed.
   if (state.length > limits.maxJournalBytes * 4 + 4_096)
-    return wireErrors.badState('it was not given out by this server');
+    return wireErrors.invalidRequestState('it was not given out by this server');
   const opened = (await sealer.open(purpose, state, await bindingOf(call))) as Sealed | undefined;
-  if (!isObject(opened)) return wireErrors.badState('it was not given out for this request');
-  if (opened.until < Date.now()) return wireErrors.badState('it has expired');
+  if (!isObject(opened)) return wireErrors.invalidRequestState('it was not given out for this request');
+  if (opened.until < Date.now()) return wireErrors.invalidRequestState('it has expired');
   let { answers, steps } = opened;
-  if (opened.kept !== undefined) {
-    const kept = await store.get(`journal ${opened.kept}`);
-    if (!isObject(kept)) return wireErrors.badState('it has expired');
-    ({ answers, steps } = kept as { answers?: Json; steps?: Json });
+  if (opened.storedHandle !== undefined) {
+    const storedHandle = await store.get(`journal ${opened.storedHandle}`);
+    if (!isObject(storedHandle)) return wireErrors.invalidRequestState('it has expired');
+    ({ answers, steps } = storedHandle as { answers?: Json; steps?: Json });
   }
   return {
     answers: new Map(Object.entries((answers ?? {}) as Record<string, { kind: string; value: Json }>)),
@@ -69,7 +69,7 @@ export async function openJournal(call: Call, state: unknown): Promise<Journal |
  * retry sent twice.
  */
 export async function sealJournal(call: Call, journal: Journal): Promise<string> {
-  const { sealer, store, limits } = call.core;
+  const { sealer, store, limits } = call.server;
   const content = {
     ...(journal.answers.size === 0 ? {} : { answers: Object.fromEntries(journal.answers) }),
     ...(journal.steps.size === 0 ? {} : { steps: Object.fromEntries(journal.steps) }),
@@ -78,14 +78,14 @@ export async function sealJournal(call: Call, journal: Journal): Promise<string>
   let sealed: Sealed = { ...head, ...content };
   if (JSON.stringify(content).length > limits.maxJournalBytes) {
     await store.set(`journal ${head.nonce}`, content, limits.journalTtlMs, callerKey(call.peer));
-    sealed = { ...head, kept: head.nonce };
+    sealed = { ...head, storedHandle: head.nonce };
   }
   return sealer.seal(purpose, sealed as unknown as Json, await bindingOf(call));
 }
 
 /** Marks a state as used; false when it was used before. Nothing may run when there is no room for the mark. */
 export async function useOnce(call: Call, nonce: string, until: number): Promise<boolean> {
-  const { store, limits, usedStates } = call.core;
+  const { store, limits, usedStates } = call.server;
   const caller = callerKey(call.peer);
   if (usedStates.isFull(caller)) throw wireErrors.overloaded(usedStates.waitMs(caller));
   // The state may have been sealed by a clock that was ahead: the mark must outlive it all the same.

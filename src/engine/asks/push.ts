@@ -4,34 +4,34 @@
 import type { Root } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
 import { ClientRequests } from '../client-requests.ts';
-import { kindOf, readAnswer } from './answers.ts';
-import type { Ask } from './ask.ts';
-import { AskError } from './ask-error.ts';
-import { type Asker, askable, askMethods, type KeyedAsk, leftOut, spellAsk } from './asker.ts';
+import { kindOf, decodeResponse } from './answers.ts';
+import type { InputRequest } from './ask.ts';
+import { InputRequestError } from './ask-error.ts';
+import { type InputRequester, supportedRequests, inputRequestMethods, type KeyedInputRequest, isSkipped, encodeInputRequest } from './asker.ts';
 
 /** What a run of the handler has learned. */
-interface Memory {
+interface Recorded {
   readonly answers: Map<string, { readonly kind: string; readonly value: unknown }>;
   readonly steps: Map<string, unknown>;
 }
 
-const emptyMemory = (): Memory => ({ answers: new Map(), steps: new Map() });
+const emptyMemory = (): Recorded => ({ answers: new Map(), steps: new Map() });
 
-export class PushAsker implements Asker {
+export class PushInputRequester implements InputRequester {
   readonly #call: Call;
   /** Of the runs before this one; most handlers have a single run, in which nothing is replayed. */
-  #earlier: Memory = emptyMemory();
-  #learned: Memory = emptyMemory();
+  #earlier: Recorded = emptyMemory();
+  #learned: Recorded = emptyMemory();
   #ordinal = 0;
 
   constructor(call: Call) {
     this.#call = call;
   }
 
-  async ask(asks: readonly KeyedAsk[]): Promise<unknown[]> {
+  async ask(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
     const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
     const unanswered = keyed.filter(([key, ask]) => this.#recorded(key, ask) === undefined);
-    const open = askable(this.#call, unanswered);
+    const open = supportedRequests(this.#call, unanswered);
     let at = 0;
     return Promise.all(
       keyed.map(async ([key, ask]) => {
@@ -45,14 +45,14 @@ export class PushAsker implements Asker {
     );
   }
 
-  #recorded(key: string, ask: Ask): { readonly value: unknown } | undefined {
+  #recorded(key: string, ask: InputRequest): { readonly value: unknown } | undefined {
     const known = this.#earlier.answers.get(key);
     return known !== undefined && known.kind === kindOf(ask) ? known : undefined;
   }
 
-  async answersTo(asks: readonly (readonly [key: string, ask: Ask])[]): Promise<unknown[] | undefined> {
+  async answersTo(asks: readonly (readonly [key: string, ask: InputRequest])[]): Promise<unknown[] | undefined> {
     const known = asks.map(([key, ask]) => this.#recorded(key, ask));
-    const complete = asks.every(([, ask], i) => known[i] !== undefined || leftOut(this.#call, ask));
+    const complete = asks.every(([, ask], i) => known[i] !== undefined || isSkipped(this.#call, ask));
     return complete ? known.map((each) => each?.value) : undefined;
   }
 
@@ -71,31 +71,31 @@ export class PushAsker implements Asker {
     this.#ordinal = 0;
   }
 
-  abandon(reason: Error): void {
-    this.#call.channel.withdraw(this.#call, reason);
+  cancelAll(reason: Error): void {
+    this.#call.channel.cancelRequest(this.#call, reason);
   }
 
-  async #send(ask: Ask): Promise<unknown> {
+  async #send(ask: InputRequest): Promise<unknown> {
     const call = this.#call;
     const { session } = call;
     if (ask.kind === 'roots' && session?.roots !== undefined) return session.roots;
     const epoch = session?.rootsEpoch ?? 0;
-    const params = spellAsk(call, ask, crypto.randomUUID());
+    const params = encodeInputRequest(call, ask, crypto.randomUUID());
     call.waiting++;
     let answer: unknown;
     try {
-      const { idPrefix, limits } = call.core;
-      const keep = (): ClientRequests => new ClientRequests(idPrefix, limits.askTimeoutMs);
-      answer = await call.channel.request(call, askMethods[ask.kind], params, keep);
+      const { idPrefix, limits } = call.server;
+      const keep = (): ClientRequests => new ClientRequests(idPrefix, limits.inputTimeoutMs);
+      answer = await call.channel.request(call, inputRequestMethods[ask.kind], params, keep);
     } finally {
       call.waiting--;
     }
-    const read = await readAnswer(ask, answer);
+    const read = await decodeResponse(ask, answer);
     if (read.state !== 'ok')
-      throw new AskError('invalid-answer', `The client's answer can not be used: ${read.reason}`);
+      throw new InputRequestError('invalid-answer', `The client's answer can not be used: ${read.reason}`);
     if (ask.kind === 'roots' && session !== undefined && promisesChanges(session.capabilities)) {
       // Longer ones are asked for again: each session would hold them for as long as it lives.
-      const { maxRootsLength } = call.core.limits;
+      const { maxRootsLength } = call.server.limits;
       if (JSON.stringify(read.value).length <= maxRootsLength) session.keepRoots(read.value as readonly Root[], epoch);
     }
     return read.value;

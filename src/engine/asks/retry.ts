@@ -6,10 +6,10 @@ import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
-import { kindOf, readAnswer } from './answers.ts';
-import type { Ask } from './ask.ts';
-import { AskError } from './ask-error.ts';
-import { type Asker, askable, askMethods, type KeyedAsk, leftOut, spellAsk } from './asker.ts';
+import { kindOf, decodeResponse } from './answers.ts';
+import type { InputRequest } from './ask.ts';
+import { InputRequestError } from './ask-error.ts';
+import { type InputRequester, supportedRequests, inputRequestMethods, type KeyedInputRequest, isSkipped, encodeInputRequest } from './asker.ts';
 import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
 
 /**
@@ -18,7 +18,7 @@ import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from '.
  */
 const never = (): Promise<never> => new Promise(() => {});
 
-export class RetryAsker implements Asker {
+export class RetryInputRequester implements InputRequester {
   readonly #call: Call;
   #journal: Journal = emptyJournal();
   #responses: { readonly [key: string]: unknown } = {};
@@ -63,14 +63,14 @@ export class RetryAsker implements Asker {
   async #claimState(): Promise<WireError | undefined> {
     const { nonce, until } = this.#journal;
     if (nonce !== undefined) {
-      return (await useOnce(this.#call, nonce, until)) ? undefined : wireErrors.badState('it was used before');
+      return (await useOnce(this.#call, nonce, until)) ? undefined : wireErrors.invalidRequestState('it was used before');
     }
     // Every round hands out a state, so answers without one can not be told from answers sent twice.
-    return RetryAsker.continues(this.#call) ? wireErrors.badState('it is missing') : undefined;
+    return RetryInputRequester.continues(this.#call) ? wireErrors.invalidRequestState('it is missing') : undefined;
   }
 
-  async ask(asks: readonly KeyedAsk[]): Promise<unknown[]> {
-    const open = askable(this.#call, this.#unanswered(asks));
+  async ask(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
+    const open = supportedRequests(this.#call, this.#unanswered(asks));
     const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
     let at = 0;
     return Promise.all(
@@ -83,26 +83,26 @@ export class RetryAsker implements Asker {
   }
 
   /** Recorded answers stay good even if the retry declares less; only open questions need the capability now. */
-  #unanswered(asks: readonly KeyedAsk[]): readonly KeyedAsk[] {
+  #unanswered(asks: readonly KeyedInputRequest[]): readonly KeyedInputRequest[] {
     let ordinal = this.#ordinal;
     return asks.filter(([key, ask]) => this.#recorded(key ?? `ask-${ordinal++}`, ask) === undefined);
   }
 
-  #recorded(key: string, ask: Ask): { readonly value: unknown } | undefined {
+  #recorded(key: string, ask: InputRequest): { readonly value: unknown } | undefined {
     const known = this.#journal.answers.get(key);
     return known !== undefined && known.kind === kindOf(ask) ? known : undefined;
   }
 
-  async answersTo(asks: readonly (readonly [key: string, ask: Ask])[]): Promise<unknown[] | undefined> {
+  async answersTo(asks: readonly (readonly [key: string, ask: InputRequest])[]): Promise<unknown[] | undefined> {
     const known = await Promise.all(asks.map(([key, ask]) => this.#recorded(key, ask) ?? this.#response(key, ask)));
-    const complete = asks.every(([, ask], i) => known[i] !== undefined || leftOut(this.#call, ask));
+    const complete = asks.every(([, ask], i) => known[i] !== undefined || isSkipped(this.#call, ask));
     return complete ? known.map((each) => each?.value) : undefined;
   }
 
   /** An answer that came with this round, recorded from now on; undefined when there is none that fits. */
-  async #response(key: string, ask: Ask): Promise<{ readonly value: unknown } | undefined> {
+  async #response(key: string, ask: InputRequest): Promise<{ readonly value: unknown } | undefined> {
     if (!Object.hasOwn(this.#responses, key)) return undefined;
-    const read = await readAnswer(ask, this.#responses[key]);
+    const read = await decodeResponse(ask, this.#responses[key]);
     if (read.state === 'wrong') {
       const error = wireErrors.invalidParams(`inputResponses[${JSON.stringify(key)}]: ${read.reason}`);
       this.#end(() => this.#call.fail(error));
@@ -113,12 +113,12 @@ export class RetryAsker implements Asker {
     return read;
   }
 
-  async #answer(key: string, ask: Ask): Promise<unknown> {
+  async #answer(key: string, ask: InputRequest): Promise<unknown> {
     const response = await this.#response(key, ask);
     if (response !== undefined) return response.value;
     if (this.#pending.has(key))
-      throw new AskError('not-allowed-here', `Two questions share the key ${JSON.stringify(key)}`);
-    this.#pending.set(key, { method: askMethods[ask.kind], params: spellAsk(this.#call, ask, '') });
+      throw new InputRequestError('not-allowed-here', `Two questions share the key ${JSON.stringify(key)}`);
+    this.#pending.set(key, { method: inputRequestMethods[ask.kind], params: encodeInputRequest(this.#call, ask, '') });
     this.#schedule();
     return never();
   }
@@ -146,7 +146,7 @@ export class RetryAsker implements Asker {
     this.#ordinal = 0;
   }
 
-  abandon(): void {
+  cancelAll(): void {
     this.#closed = true;
   }
 
@@ -171,10 +171,10 @@ export class RetryAsker implements Asker {
     const call = this.#call;
     try {
       const state = await sealJournal(call, this.#journal);
-      call.succeed(call.revision.inputRequired(Object.fromEntries(this.#pending), state), 'asked');
+      call.succeed(call.codec.inputRequired(Object.fromEntries(this.#pending), state), 'input-required');
     } catch (cause) {
       call.fail(cause instanceof WireError ? cause : wireErrors.internal(cause));
-      call.core.logger?.error('a round of questions could not be sent', { cause: String(cause) });
+      call.server.logger?.error('a round of questions could not be sent', { cause: String(cause) });
     }
     call.abort('suspended');
   }

@@ -2,43 +2,43 @@
 // round travels is up to the asker; where the client is asked by retry, this run ends with the first open question.
 
 import type { Call } from '../call.ts';
-import { requireOpen } from '../lazy-feature.ts';
+import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
-import { askerOf } from './index.ts';
+import { inputRequesterOf } from './index.ts';
 import { InputRequired } from './input-required.ts';
 
 /** A handler that never looks at its answers would ask for ever. */
-const maxRounds = 8;
+const maxInputRetries = 8;
 
 type Awaitable<T> = T | Promise<T>;
 
 /** Runs a handler, and again after each round of questions it returns. */
-export function runRounds<T>(call: Call, run: () => Awaitable<T | InputRequired>): Awaitable<T> {
-  requireOpen(call);
+export function runWithInput<T>(call: Call, run: () => Awaitable<T | InputRequired>): Awaitable<T> {
+  throwIfSettled(call);
   const returned = run();
   if (isThenable(returned)) {
     return Promise.resolve(returned).then((value) =>
-      value instanceof InputRequired ? runAgain(call, value, run) : (value as T),
+      value instanceof InputRequired ? rerunWithInput(call, value, run) : (value as T),
     );
   }
-  return returned instanceof InputRequired ? runAgain(call, returned, run) : (returned as T);
+  return returned instanceof InputRequired ? rerunWithInput(call, returned, run) : (returned as T);
 }
 
 /** The same for one that has returned its first questions. */
-export async function runAgain<T>(
+export async function rerunWithInput<T>(
   call: Call,
   first: InputRequired,
   run: () => Awaitable<T | InputRequired>,
 ): Promise<T> {
-  const asker = await askerOf(call);
+  const asker = await inputRequesterOf(call);
   let required = first;
-  for (let round = 0; round < maxRounds; round++) {
+  for (let round = 0; round < maxInputRetries; round++) {
     await asker.ask(Object.entries(required.asks));
     asker.restart();
-    requireOpen(call);
+    throwIfSettled(call);
     const value = await run();
     if (!(value instanceof InputRequired)) return value;
     required = value;
   }
-  throw new Error(`The handler asked ${maxRounds} times in one call; it should look at ctx.answersTo before it asks`);
+  throw new Error(`The handler asked ${maxInputRetries} times in one call; it should look at ctx.answersTo before it asks`);
 }

@@ -5,58 +5,58 @@ import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
-import { judgeAtOnce } from '../../schema/judging.ts';
-import { resumeRounds } from '../asks/index.ts';
+import { loadEagerly } from '../../schema/judging.ts';
+import { resumeFromState } from '../asks/index.ts';
 import { InputRequired } from '../asks/input-required.ts';
-import { runAgain } from '../asks/rounds.ts';
+import { rerunWithInput } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Feature } from '../feature.ts';
-import { requireOpen } from '../lazy-feature.ts';
+import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
-import { failure, settleFailure, toolOutline } from './list-tools.ts';
+import { toolFailure, toFailureResult, toolFailureHandling } from './list-tools.ts';
 import { toToolResult } from './tool-result.ts';
 
-judgeAtOnce();
+loadEagerly();
 
 export const callTool: Feature<ToolResult> = {
-  ...toolOutline,
+  ...toolFailureHandling,
   run(call) {
     const name = call.params['name'] as string;
-    const entry = call.core.catalog.tools.get(name);
+    const entry = call.server.catalog.tools.get(name);
     if (entry === undefined || (entry.visible !== undefined && !entry.visible(call.peer.principal))) {
       return unknownTool(call, name);
     }
-    call.subject = entry;
+    call.target = entry;
     const given = call.params['arguments'] as { readonly [key: string]: unknown } | undefined;
-    if (given === undefined && call.revision.rules.missingArguments === 'error') {
-      return failure(call, 'No arguments provided', 'missingArguments');
+    if (given === undefined && call.codec.rules.missingArguments === 'error') {
+      return toolFailure(call, 'No arguments provided', 'missingArguments');
     }
     const args = given ?? {};
     if (call.header !== undefined) {
       const mismatch = checkParamHeaders(entry.headerParams(), args, call.header);
       if (mismatch !== undefined) throw mismatch;
     }
-    const lack = entry.definition.needs === undefined ? undefined : lacking(call, entry);
+    const lack = entry.definition.needs === undefined ? undefined : missingCapabilityResult(call, entry);
     if (lack !== undefined) return lack;
-    const earlier = resumeRounds(call, entry.definition.singleUse);
+    const earlier = resumeFromState(call, entry.definition.singleUse);
     return earlier === undefined ? validate(call, entry, args) : earlier.then(() => validate(call, entry, args));
   },
 };
 
 function unknownTool(call: Call, name: string): ToolResult {
   const error = wireErrors.unknownTool(name);
-  if (call.revision.rules.unknownTool === 'result') return failure(call, error.message, 'unknownTool');
+  if (call.codec.rules.unknownTool === 'result') return toolFailure(call, error.message, 'unknownTool');
   throw error;
 }
 
 /** Why the client can not serve the tool, where it can not. Revisions with a code for it get the code. */
-function lacking(call: Call, { definition }: ToolEntry): ToolResult | undefined {
+function missingCapabilityResult(call: Call, { definition }: ToolEntry): ToolResult | undefined {
   const missing = definition.needs?.filter((each) => !declares(call.capabilities, each)) ?? [];
   if (missing.length === 0) return undefined;
   const error = wireErrors.missingCapability(requiredCapabilities(missing));
-  if (call.revision.asks === 'retry') throw error;
-  return failure(call, error.message, 'handler');
+  if (call.codec.inputRequests === 'retry') throw error;
+  return toolFailure(call, error.message, 'handler');
 }
 
 function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
@@ -66,34 +66,34 @@ function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Pro
     return issues === undefined ? run(call, entry, args) : invalid(call, entry, args, issues);
   }
   const validation = validator.validate(args);
-  if (validation instanceof Promise) return validation.then((settled) => judge(call, entry, args, settled));
-  return judge(call, entry, args, validation);
+  if (validation instanceof Promise) return validation.then((settled) => runIfValid(call, entry, args, settled));
+  return runIfValid(call, entry, args, validation);
 }
 
-function judge(call: Call, entry: ToolEntry, args: unknown, validation: Validation): ToolResult | Promise<ToolResult> {
+function runIfValid(call: Call, entry: ToolEntry, args: unknown, validation: Validation): ToolResult | Promise<ToolResult> {
   return validation.ok ? run(call, entry, validation.value) : invalid(call, entry, args, validation.issues);
 }
 
 function invalid(call: Call, entry: ToolEntry, args: unknown, issues: readonly Issue[]): ToolResult {
   const own = entry.definition.explain?.(issues, args);
-  if (call.revision.invalidArguments === 'result') return failure(call, own ?? formatIssues(issues), 'arguments');
+  if (call.codec.invalidArguments === 'result') return toolFailure(call, own ?? formatIssues(issues), 'arguments');
   throw own === undefined
     ? wireErrors.invalidArguments(entry.key, formatIssues(issues))
     : new WireError('invalidArguments', own);
 }
 
 function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
-  requireOpen(call);
+  throwIfSettled(call);
   let returned: unknown;
   try {
     returned = entry.definition.run(args as never, call.context);
   } catch (error) {
-    return settleFailure(call, error);
+    return toFailureResult(call, error);
   }
   if (isThenable(returned)) {
     return Promise.resolve(returned).then(
       (value) => settle(call, entry, args, value),
-      (error: unknown) => settleFailure(call, error),
+      (error: unknown) => toFailureResult(call, error),
     );
   }
   return settle(call, entry, args, returned);
@@ -101,18 +101,18 @@ function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<
 
 function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown): ToolResult | Promise<ToolResult> {
   if (returned instanceof InputRequired) {
-    return runAgain(call, returned, () => entry.definition.run(args as never, call.context)).then(
+    return rerunWithInput(call, returned, () => entry.definition.run(args as never, call.context)).then(
       (value) => settle(call, entry, args, value),
-      (error: unknown) => settleFailure(call, error),
+      (error: unknown) => toFailureResult(call, error),
     );
   }
-  const result = toToolResult(returned, entry.output !== undefined, call.revision.rules.jsonIndent);
+  const result = toToolResult(returned, entry.output !== undefined, call.codec.rules.jsonIndent);
   if (entry.output === undefined || result.isError === true) return result;
   const check = (validation: Validation): ToolResult => {
     if (validation.ok) return result;
     const why = `The tool returned a value that does not match its output schema: ${formatIssues(validation.issues)}`;
-    call.core.logger?.error(`tool ${entry.key} broke its output schema`, { issues: formatIssues(validation.issues) });
-    return failure(call, why, 'handler');
+    call.server.logger?.error(`tool ${entry.key} broke its output schema`, { issues: formatIssues(validation.issues) });
+    return toolFailure(call, why, 'handler');
   };
   const validation = entry.output.validator.validate(result.structuredContent);
   return validation instanceof Promise ? validation.then(check) : check(validation);

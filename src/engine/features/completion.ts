@@ -21,7 +21,7 @@ interface CompleteParams {
 const nothing: Completion = { values: [], total: 0, hasMore: false };
 
 export const complete: Feature<Completion> = {
-  pace: 'work',
+  duration: 'handler',
   run(call) {
     const { ref, argument, context } = call.params as unknown as CompleteParams;
     const completer = find(call, ref, argument.name);
@@ -32,13 +32,13 @@ export const complete: Feature<Completion> = {
       ? Promise.resolve(suggested).then((each) => toCompletion(each as Suggested))
       : toCompletion(suggested as Suggested);
   },
-  encode: (completion, { revision }) => revision.completion(completion),
+  encode: (completion, { codec }) => codec.completion(completion),
 };
 
 type Suggested = readonly string[] | Completion;
 
 function find(call: Call, ref: CompletionRef, argument: string): Completer | undefined {
-  const { prompts, resourceTemplates, resources } = call.core.catalog;
+  const { prompts, resourceTemplates, resources } = call.server.catalog;
   const { principal } = call.peer;
   if (ref.type === 'ref/prompt') {
     const entry = prompts.get(ref.name);

@@ -4,22 +4,22 @@
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Completion, PromptResult, ReadResult } from '../../protocol/model.ts';
 import type { Feature } from '../feature.ts';
-import { lazyFeature, type Outline } from '../lazy-feature.ts';
+import { lazyFeature, type FeatureInfo } from '../lazy-feature.ts';
 import { discover, initialize, ping } from './lifecycle.ts';
-import { listTools, toolOutline } from './list-tools.ts';
+import { listTools, toolFailureHandling } from './list-tools.ts';
 import { setLevel } from './logging.ts';
 import { listen, subscribe, unsubscribe } from './subscriptions.ts';
 
-const notKept: CacheHint = { ttlMs: 0, cacheScope: 'private' };
+const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 
 /** How answers of middleware are spelled while the feature they stand in for is not there yet. */
-const spell = (pace: Outline['pace'], encode: Feature['encode']): Outline => ({ pace, encode });
+const featureInfo = (duration: FeatureInfo['duration'], encode: Feature['encode']): FeatureInfo => ({ duration, encode });
 const text: Feature['encode'] = (result) => result as string;
-const listed = spell('instant', text);
-const gathered = spell('work', text);
-const read = spell('work', (result, { revision }) => revision.readResult(result as ReadResult, notKept));
-const prompted = spell('work', (result, { revision }) => revision.promptResult(result as PromptResult));
-const completed = spell('work', (result, { revision }) => revision.completion(result as Completion));
+const listed = featureInfo('immediate', text);
+const gathered = featureInfo('handler', text);
+const read = featureInfo('handler', (result, { codec }) => codec.readResult(result as ReadResult, notCached));
+const prompted = featureInfo('handler', (result, { codec }) => codec.promptResult(result as PromptResult));
+const completed = featureInfo('handler', (result, { codec }) => codec.completion(result as Completion));
 
 const resources = () => import('./resources.ts');
 const prompts = () => import('./prompts.ts');
@@ -37,7 +37,7 @@ export const features = (): readonly (readonly [string, Feature])[] => [
   [methods.ping.name, ping],
   [methods.discover.name, discover],
   [methods.listTools.name, listTools],
-  [methods.callTool.name, callTool ?? lazyFeature(toolOutline as Outline, loadCallTool)],
+  [methods.callTool.name, callTool ?? lazyFeature(toolFailureHandling as FeatureInfo, loadCallTool)],
   [methods.setLevel.name, setLevel],
   [methods.listResources.name, lazyFeature(gathered, async () => (await resources()).listResources)],
   [methods.listResourceTemplates.name, lazyFeature(listed, async () => (await resources()).listResourceTemplates)],

@@ -4,7 +4,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { isObject, type Params } from '../../protocol/json-rpc.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
-import type { Core } from '../core.ts';
+import type { ServerState } from '../core.ts';
 import type { Feature } from '../feature.ts';
 import { Session } from '../session.ts';
 
@@ -12,17 +12,17 @@ import { Session } from '../session.ts';
 export const initialize: Feature<Session> = {
   run(call) {
     const { protocolVersion, clientInfo, capabilities } = call.params;
-    const flaw = call.revision.rules.lenientInitialize ? undefined : checkInitialize(call);
+    const flaw = call.codec.rules.lenientInitialize ? undefined : checkInitialize(call);
     if (flaw !== undefined) throw wireErrors.invalidParams(flaw);
-    const revision = call.core.vocabulary.negotiate(protocolVersion);
+    const revision = call.server.revisions.negotiate(protocolVersion);
     if (revision === undefined) {
-      throw wireErrors.unsupportedVersion(protocolVersion ?? null, call.core.vocabulary.statelessVersions);
+      throw wireErrors.unsupportedVersion(protocolVersion ?? null, call.server.revisions.statelessVersions);
     }
     const client = {
       ...(isObject(clientInfo) ? { clientInfo: withoutIcons(clientInfo) } : {}),
       capabilities: isObject(capabilities) ? (capabilities as Capabilities) : {},
     };
-    const { maxClientLength } = call.core.limits;
+    const { maxClientLength } = call.server.limits;
     if (JSON.stringify(client).length > maxClientLength) {
       throw wireErrors.invalidParams(`clientInfo and capabilities must have at most ${maxClientLength} characters`);
     }
@@ -32,7 +32,7 @@ export const initialize: Feature<Session> = {
     call.channel.open(session);
     return session;
   },
-  encode: (session, { core }) => session.revision.greeting(welcome(core)),
+  encode: (session, { server }) => session.codec.serverDescription(welcome(server)),
 };
 
 /** Icons are for people, may be pictures in full, and no session needs them. */
@@ -48,19 +48,19 @@ function checkInitialize({ params }: Call): string | undefined {
 
 export const ping: Feature<undefined> = {
   run: () => undefined,
-  encode: (_result, { revision }) => revision.empty(),
+  encode: (_result, { codec }) => codec.empty(),
 };
 
 export const discover: Feature<undefined> = {
   run: () => undefined,
-  encode: (_result, { core, revision }) => revision.greeting(welcome(core)),
+  encode: (_result, { server, codec }) => codec.serverDescription(welcome(server)),
 };
 
-function welcome(core: Core): Parameters<Call['revision']['greeting']>[0] {
+function welcome(core: ServerState): Parameters<Call['codec']['serverDescription']>[0] {
   return {
     capabilities: core.capabilities,
     ...(core.instructions === undefined ? {} : { instructions: core.instructions }),
     cache: core.listCache,
-    versions: core.vocabulary.statelessVersions,
+    versions: core.revisions.statelessVersions,
   };
 }

@@ -7,10 +7,10 @@ import type { Feature } from '../feature.ts';
 export const setLevel: Feature<undefined> = {
   run(call) {
     const asked = call.params['level'] as string;
-    const level = call.revision.rules.levelAliases.get(asked) ?? asked;
+    const level = call.codec.rules.levelAliases.get(asked) ?? asked;
     if (!(logLevels as readonly string[]).includes(level)) throw wireErrors.unknownLevel(asked, logLevels);
     call.session?.setLevel(level as LogLevel);
     return undefined;
   },
-  encode: (_result, { revision }) => revision.empty(),
+  encode: (_result, { codec }) => codec.empty(),
 };

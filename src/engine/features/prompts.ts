@@ -2,30 +2,30 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import type { PromptMessage, PromptResult } from '../../protocol/model.ts';
-import { resumeRounds } from '../asks/index.ts';
-import { runRounds } from '../asks/rounds.ts';
+import { resumeFromState } from '../asks/index.ts';
+import { runWithInput } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { PromptReturn } from '../definitions.ts';
 import type { Feature } from '../feature.ts';
 import { isThenable } from '../run-call.ts';
 
 export const listPrompts: Feature<string> = {
-  run: (call) => call.core.lists.page('prompts', call),
-  encode: (page, { core }) => core.lists.encode(page),
+  run: (call) => call.server.lists.page('prompts', call),
+  encode: (page, { server }) => server.lists.encode(page),
 };
 
 export const getPrompt: Feature<PromptResult> = {
-  pace: 'work',
+  duration: 'handler',
   run(call) {
-    const earlier = resumeRounds(call);
+    const earlier = resumeFromState(call);
     return earlier === undefined ? get(call) : earlier.then(() => get(call));
   },
-  encode: (result, { revision }) => revision.promptResult(result),
+  encode: (result, { codec }) => codec.promptResult(result),
 };
 
 function get(call: Call): PromptResult | Promise<PromptResult> {
   const name = call.params['name'] as string;
-  const entry = call.core.catalog.prompts.get(name);
+  const entry = call.server.catalog.prompts.get(name);
   if (entry === undefined || (entry.visible !== undefined && !entry.visible(call.peer.principal))) {
     throw wireErrors.unknownPrompt(name);
   }
@@ -37,7 +37,7 @@ function get(call: Call): PromptResult | Promise<PromptResult> {
     if (value !== undefined) args[argument] = value;
     else if (required === true) throw wireErrors.missingArgument(name, argument);
   }
-  const returned = runRounds(call, () => definition.get(args as never, call.context));
+  const returned = runWithInput(call, () => definition.get(args as never, call.context));
   const { description } = definition;
   if (isThenable(returned))
     return Promise.resolve(returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));

@@ -4,80 +4,80 @@ import { toBase64Url } from '../../protocol/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
-import { resumeRounds } from '../asks/index.ts';
-import { runRounds } from '../asks/rounds.ts';
+import { resumeFromState } from '../asks/index.ts';
+import { runWithInput } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { TemplateEntry } from '../catalog.ts';
 import type { ReadReturn } from '../definitions.ts';
 import type { Feature } from '../feature.ts';
-import type { Row } from '../lists.ts';
+import type { ListItem } from '../lists.ts';
 import { isThenable } from '../run-call.ts';
 
 export const listResources: Feature<string> = {
-  pace: 'work',
+  duration: 'handler',
   run(call) {
-    const { catalog } = call.core;
+    const { catalog } = call.server;
     const { resources } = catalog;
     const listing = [...visibleTemplates(call)].flatMap(({ definition }) =>
       definition.list === undefined ? [] : [definition.list(call.peer.principal)],
     );
-    if (listing.length === 0) return call.core.lists.page('resources', call);
+    if (listing.length === 0) return call.server.lists.page('resources', call);
     return Promise.all(listing).then((lists) => {
       // A member that is also registered by itself is listed once, as registered.
-      const rows = new Map<string, Row<'resources'>>();
+      const rows = new Map<string, ListItem<'resources'>>();
       for (const item of lists.flat() as Resource[]) {
         if (resources.has(item.uri) || !catalog.allows('resources', item.uri, call.peer.principal)) continue;
         rows.set(item.uri, { key: item.uri, item });
       }
-      return call.core.lists.page('resources', call, [...rows.values()]);
+      return call.server.lists.page('resources', call, [...rows.values()]);
     });
   },
-  encode: (page, { core }) => core.lists.encode(page),
+  encode: (page, { server }) => server.lists.encode(page),
 };
 
 export const listResourceTemplates: Feature<string> = {
-  run: (call) => call.core.lists.page('resourceTemplates', call),
-  encode: (page, { core }) => core.lists.encode(page),
+  run: (call) => call.server.lists.page('resourceTemplates', call),
+  encode: (page, { server }) => server.lists.encode(page),
 };
 
 /** Contents nobody gave a hint for. */
-const notKept: CacheHint = { ttlMs: 0, cacheScope: 'private' };
+const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 
 export const readResource: Feature<ReadResult> = {
-  pace: 'work',
+  duration: 'handler',
   run(call) {
-    const earlier = resumeRounds(call);
+    const earlier = resumeFromState(call);
     return earlier === undefined ? read(call) : earlier.then(() => read(call));
   },
   // Contents are the caller's own unless the resource says otherwise; how long lists may be kept says nothing of them.
-  encode: (result, call) => call.revision.readResult(result, (call.subject as CacheHint | undefined) ?? notKept),
+  encode: (result, call) => call.codec.readResult(result, (call.target as CacheHint | undefined) ?? notCached),
 };
 
 function* visibleTemplates(call: Call): Iterable<TemplateEntry> {
-  for (const entry of call.core.catalog.resourceTemplates.values()) {
+  for (const entry of call.server.catalog.resourceTemplates.values()) {
     if (entry.visible === undefined || entry.visible(call.peer.principal)) yield entry;
   }
 }
 
 function read(call: Call): ReadResult | Promise<ReadResult> {
   const uri = call.params['uri'] as string;
-  const { catalog } = call.core;
+  const { catalog } = call.server;
   if (!catalog.allows('resources', uri, call.peer.principal)) throw wireErrors.resourceNotFound(uri);
   const entry = catalog.resources.get(uri);
   if (entry !== undefined && (entry.visible === undefined || entry.visible(call.peer.principal))) {
     const { definition } = entry;
-    call.subject = definition.cache;
+    call.target = definition.cache;
     return settle(
       uri,
       definition.mimeType,
-      runRounds(call, () => definition.read(call.context)),
+      runWithInput(call, () => definition.read(call.context)),
     );
   }
   for (const { template, definition } of visibleTemplates(call)) {
     const variables = template.match(uri);
     if (variables === undefined) continue;
-    call.subject = definition.cache;
-    const returned = runRounds(call, () => definition.read(variables, call.context, uri));
+    call.target = definition.cache;
+    const returned = runWithInput(call, () => definition.read(variables, call.context, uri));
     return settle(uri, definition.mimeType, returned);
   }
   throw wireErrors.resourceNotFound(uri);

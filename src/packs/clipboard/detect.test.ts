@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { ClipboardBackend, ClipboardError } from './backend.ts';
-import { pickBackend, type Surroundings } from './detect.ts';
+import { pickBackend, type Machine } from './detect.ts';
 import { macosBackend } from './macos.ts';
 import { windowsBackend } from './windows.ts';
 
@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mooring-clipboard-'));
 writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function around(platform: string, env: Record<string, string>, programs: string[], wsl = false): Surroundings {
+function around(platform: string, env: Record<string, string>, programs: string[], wsl = false): Machine {
   return {
     platform,
     env,
@@ -21,7 +21,7 @@ function around(platform: string, env: Record<string, string>, programs: string[
   };
 }
 
-function refusal(surroundings: Surroundings): ClipboardError {
+function refusal(surroundings: Machine): ClipboardError {
   try {
     pickBackend('auto', surroundings);
   } catch (error) {
@@ -35,7 +35,7 @@ const x11 = { DISPLAY: ':0' };
 const wayland = { WAYLAND_DISPLAY: 'wayland-0' };
 
 test('S0-53: each system has its clipboard, and Wayland is preferred to the X11 it emulates', () => {
-  const name = (surroundings: Surroundings): string => pickBackend('auto', surroundings).name;
+  const name = (surroundings: Machine): string => pickBackend('auto', surroundings).name;
   expect(name(around('linux', x11, all))).toBe('xclip');
   expect(name(around('linux', x11, ['xsel']))).toBe('xsel');
   expect(name(around('linux', { ...x11, ...wayland }, all))).toBe('wl-clipboard');

@@ -11,7 +11,7 @@ import { windowsBackend } from './windows.ts';
 import { xclipBackend, xselBackend } from './x11.ts';
 
 /** What detection depends on. */
-export interface Surroundings {
+export interface Machine {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The absolute path of an installed program. */
@@ -20,7 +20,7 @@ export interface Surroundings {
 }
 
 /** The clipboard by name. Throws a `ClipboardError` that says what to do. */
-export function pickBackend(name: BackendName, around: Surroundings = thisMachine): ClipboardBackend {
+export function pickBackend(name: BackendName, around: Machine = thisMachine): ClipboardBackend {
   switch (name) {
     case 'auto':
       return detect(around);
@@ -40,7 +40,7 @@ export function pickBackend(name: BackendName, around: Surroundings = thisMachin
   }
 }
 
-function detect(around: Surroundings): ClipboardBackend {
+function detect(around: Machine): ClipboardBackend {
   const { platform, env } = around;
   if (platform === 'win32') return pickBackend('windows', around);
   if (platform === 'darwin') return pickBackend('macos', around);
@@ -64,13 +64,13 @@ function missing(program: string, debianPackage: string): ClipboardError {
   );
 }
 
-function need(around: Surroundings, program: string, debianPackage: string): string {
+function need(around: Machine, program: string, debianPackage: string): string {
   const path = around.find(program);
   if (path === undefined) throw missing(program, debianPackage);
   return path;
 }
 
-function needPowershell(around: Surroundings): string {
+function needPowershell(around: Machine): string {
   const path = findPowershell(around);
   if (path === undefined) {
     throw new ClipboardError('powershell.exe was not found', 'It is part of Windows; add its folder to PATH');
@@ -79,14 +79,14 @@ function needPowershell(around: Surroundings): string {
 }
 
 /** Its location in Windows first, then PATH, where other programs may have put anything. */
-function findPowershell({ platform, env, find }: Surroundings): string | undefined {
+function findPowershell({ platform, env, find }: Machine): string | undefined {
   const inSystem = 'System32/WindowsPowerShell/v1.0/powershell.exe';
   const usual =
     platform === 'win32' ? join(env['SystemRoot'] ?? 'C:/Windows', inSystem) : join('/mnt/c/Windows', inSystem);
   return statSync(usual, { throwIfNoEntry: false })?.isFile() === true ? usual : find('powershell.exe');
 }
 
-const thisMachine: Surroundings = {
+const thisMachine: Machine = {
   platform: process.platform,
   env: process.env,
   find: (program) =>

@@ -39,7 +39,7 @@ export async function runProgram(path: string, args: readonly string[], run: Pro
   if (run.signal.aborted) throw run.signal.reason;
   const child = spawn(path, [...args], { env: environment(run.env), stdio: 'pipe', windowsHide: true });
   try {
-    return await attend(child, path, run);
+    return await runToEnd(child, path, run);
   } finally {
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
@@ -55,7 +55,7 @@ function environment(extra: ProgramRun['env']): Record<string, string> {
   return { ...env, ...extra };
 }
 
-function attend(child: ChildProcessWithoutNullStreams, path: string, run: ProgramRun): Promise<ProgramEnd> {
+function runToEnd(child: ChildProcessWithoutNullStreams, path: string, run: ProgramRun): Promise<ProgramEnd> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -90,14 +90,14 @@ export function decodeText(bytes: Buffer): string {
 }
 
 /** How long it may take until a text that was just set can be read back, in ms. */
-const patienceMs = 3_000;
+const visibleTimeoutMs = 3_000;
 
 /**
  * Waits until the clipboard contains `text`. The programs go into the background before they own the clipboard, so
  * only reading shows that others can see the text.
  */
 export async function untilVisible(text: string, read: () => Promise<string>, signal: AbortSignal): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + visibleTimeoutMs;
   for (let waitMs = 2; (await read()) !== text; waitMs = Math.min(waitMs * 2, 100)) {
     if (performance.now() > deadline) {
       throw new ClipboardError(

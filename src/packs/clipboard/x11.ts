@@ -4,7 +4,7 @@
 import { type ClipboardBackend, ClipboardError, noDisplay } from './backend.ts';
 import { decodeText, type ProgramEnd, runProgram, untilVisible } from './program.ts';
 
-interface Tool {
+interface ClipboardTool {
   readonly name: string;
   readonly readArgs: readonly string[];
   readonly writeArgs: readonly string[];
@@ -12,14 +12,14 @@ interface Tool {
   readonly endsAtNul: boolean;
 }
 
-const xclip: Tool = {
+const xclip: ClipboardTool = {
   name: 'xclip',
   readArgs: ['-selection', 'clipboard', '-out'],
   writeArgs: ['-selection', 'clipboard', '-in'],
   endsAtNul: false,
 };
 
-const xsel: Tool = {
+const xsel: ClipboardTool = {
   name: 'xsel',
   readArgs: ['--clipboard', '--output'],
   writeArgs: ['--clipboard', '--input'],
@@ -29,7 +29,7 @@ const xsel: Tool = {
 export const xclipBackend = (path: string): ClipboardBackend => x11Backend(path, xclip);
 export const xselBackend = (path: string): ClipboardBackend => x11Backend(path, xsel);
 
-function x11Backend(path: string, tool: Tool): ClipboardBackend {
+function x11Backend(path: string, tool: ClipboardTool): ClipboardBackend {
   const read = async (signal: AbortSignal, maxBytes?: number): Promise<string> => {
     const end = await runProgram(path, tool.readArgs, { signal, ...(maxBytes === undefined ? {} : { maxBytes }) });
     if (end.code === 0) return decodeText(end.output);

@@ -71,7 +71,7 @@ const enumsForm = {
   required: [],
 } as const;
 
-export function installAsking(server: Server): void {
+export function installInputRequests(server: Server): void {
   server.tool('test_sampling', {
     description: "Asks the client's model",
     input: text('prompt'),

@@ -3,12 +3,12 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { installAsking } from './asking.ts';
+import { installInputRequests } from './asking.ts';
 import { installChanges } from './changes.ts';
 import { installContent } from './content.ts';
 import { installPrompts } from './prompts.ts';
 import { installResources } from './resources.ts';
-import { installRounds } from './rounds.ts';
+import { installInputRequired } from './rounds.ts';
 import { installSchemas } from './schemas.ts';
 
 export function everything(): Pack<Server> {
@@ -17,8 +17,8 @@ export function everything(): Pack<Server> {
     install(server) {
       // First, because clients that try "the first tool" without arguments need one that succeeds.
       installContent(server);
-      installAsking(server);
-      installRounds(server);
+      installInputRequests(server);
+      installInputRequired(server);
       installSchemas(server);
       installResources(server);
       installPrompts(server);

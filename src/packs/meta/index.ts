@@ -116,7 +116,7 @@ function installSearch(server: Server, options: MetaOptions, short: ShortList | 
       );
       const ranked = rank(known, query);
       const found = ranked.slice(0, limit);
-      short?.disclose(
+      short?.addToList(
         found.map(({ name }) => name),
         ctx,
       );

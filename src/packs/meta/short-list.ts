@@ -8,11 +8,11 @@ import type { Server } from '../../engine/server.ts';
 
 const sessionKey = 'meta.disclosed';
 /** Number of cached filtered lists; stops sessions that find ever different tools from filling memory. */
-const maxKept = 256;
+const maxListed = 256;
 
 export interface ShortList {
   /** Lists these tools to the session from now on. */
-  disclose(names: readonly string[], ctx: Context): void;
+  addToList(names: readonly string[], ctx: Context): void;
 }
 
 /** Shortens tools/list to `shown` and the tools that the session has found. */
@@ -26,7 +26,7 @@ export function installShortList(server: Server, shown: ReadonlySet<string>): Sh
       let short = kept.get(key);
       if (short === undefined) {
         short = filter(text as string, (name) => shown.has(name) || found?.has(name) === true);
-        if (kept.size >= maxKept) kept.clear();
+        if (kept.size >= maxListed) kept.clear();
         kept.set(key, short);
       }
       return short;
@@ -36,7 +36,7 @@ export function installShortList(server: Server, shown: ReadonlySet<string>): Sh
   };
   server.around(shorten);
   return {
-    disclose(names, ctx) {
+    addToList(names, ctx) {
       const { session } = ctx;
       if (session === undefined) return; // Stateless requests have no list of their own.
       const found = foundBy(ctx) ?? new Set<string>();

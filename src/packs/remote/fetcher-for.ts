@@ -7,7 +7,7 @@ import type { compilePolicy } from '../../security/network/policy.ts';
 const userAgent = 'Mozilla/5.0 (compatible; mooring)';
 
 /** Which addresses the fetcher may use for a service. */
-export interface Reach {
+export interface FetcherAccess {
   /** The operator configured the URL: then its address may be private. */
   readonly given: boolean;
   /** The network policy, which takes precedence. */
@@ -19,7 +19,7 @@ export interface Reach {
  * configured the URL, and only at that port: a public name must not resolve to an internal service. If a policy covers
  * the network, only the policy can allow private addresses, and a service it does not allow is denied here.
  */
-function optionsFor(url: URL, { given, network }: Reach, compile: typeof compilePolicy): FetcherOptions {
+function optionsFor(url: URL, { given, network }: FetcherAccess, compile: typeof compilePolicy): FetcherOptions {
   const own = { hosts: [url.hostname], userAgent };
   if (network !== undefined) {
     compile(network).url(url);
@@ -34,7 +34,7 @@ function optionsFor(url: URL, { given, network }: Reach, compile: typeof compile
  * The fetcher of a service, created with the first request: a denial by policy is an error of that request, and start-up
  * loads no HTTP code.
  */
-export function fetcherFor(url: URL, reach: Reach): Fetcher {
+export function fetcherFor(url: URL, reach: FetcherAccess): Fetcher {
   let making: Promise<Fetcher> | undefined;
   const make = async (): Promise<Fetcher> => {
     const [{ createFetcher }, { compilePolicy }] = await Promise.all([

@@ -14,7 +14,7 @@ const plan = (failures: number, options: Partial<Parameters<typeof retry>[1]> = 
       baseMs: 100,
       maxMs: 250,
       random: () => 1,
-      worthAnotherTry: () => true,
+      isRetryable: () => true,
       wait: async (ms) => void waits.push(ms),
       ...options,
     },
@@ -36,14 +36,14 @@ test('jitter takes a random part of each wait', async () => {
 
 test('the last error is thrown when the attempts are used up or it is not retryable', async () => {
   await expect(plan(9).done).rejects.toThrow('failure 4');
-  await expect(plan(9, { worthAnotherTry: () => false }).done).rejects.toThrow('failure 1');
+  await expect(plan(9, { isRetryable: () => false }).done).rejects.toThrow('failure 1');
 });
 
 test('a wait that the service asks for is honoured up to the limit, and ends the attempts beyond it', async () => {
-  const within = plan(1, { worthAnotherTry: () => 240 });
+  const within = plan(1, { isRetryable: () => 240 });
   await within.done;
   expect(within.waits).toEqual([240]);
-  await expect(plan(1, { worthAnotherTry: () => 251 }).done).rejects.toThrow('failure 1');
+  await expect(plan(1, { isRetryable: () => 251 }).done).rejects.toThrow('failure 1');
 });
 
 test('an abort ends the wait with its own reason', async () => {

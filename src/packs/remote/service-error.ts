@@ -41,7 +41,7 @@ export const serviceErrors = {
   timeout: (cause: unknown) => new ServiceError('timeout', 'Network timeout', { cause }),
   network: (cause: NetworkError) => new ServiceError('network', cause.message, { cause }),
   status: (service: string, status: number, retryAfterMs?: number) =>
-    new ServiceError('status', `${service} responded with status ${status}${statusWords[status] ?? ''}`, {
+    new ServiceError('status', `${service} responded with status ${status}${statusTexts[status] ?? ''}`, {
       status,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     }),
@@ -55,7 +55,7 @@ export const serviceErrors = {
     ),
 };
 
-const statusWords: Readonly<Record<number, string>> = {
+const statusTexts: Readonly<Record<number, string>> = {
   401: ' (it requires credentials)',
   403: ' (forbidden)',
   404: ' (not found)',
@@ -71,7 +71,7 @@ export function fromNetwork(error: unknown): unknown {
 }
 
 /** Errors that may be temporary. A denial by policy, a challenge or an unexpected page is not. */
-export function isPassing(error: unknown): boolean | number {
+export function isTransient(error: unknown): boolean | number {
   if (!(error instanceof ServiceError)) return false;
   if (error.code === 'timeout') return true;
   if (error.code === 'network') {

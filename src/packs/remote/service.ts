@@ -4,7 +4,7 @@
 import type { Fetcher, FetchInit } from '../../security/network/fetcher.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { pause, retry, retryAfterMs } from './retry.ts';
-import { fromNetwork, isPassing, ServiceError, serviceErrors } from './service-error.ts';
+import { fromNetwork, isTransient, ServiceError, serviceErrors } from './service-error.ts';
 
 /** Limits for calls to a service. Every number has a default. */
 export interface ServiceLimits {
@@ -115,7 +115,7 @@ export class Service {
   async text(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<{ status: number; text: string }> {
     const { attempts, backOffMs: baseMs, maxBackOffMs: maxMs } = this.#limits;
     const { signal } = init;
-    return retry(() => this.#once(url, init), { attempts, baseMs, maxMs, signal, worthAnotherTry: isPassing });
+    return retry(() => this.#once(url, init), { attempts, baseMs, maxMs, signal, isRetryable: isTransient });
   }
 
   async json(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<unknown> {
@@ -128,7 +128,7 @@ export class Service {
   }
 
   async #once(url: URL, init: FetchInit & { readonly signal: AbortSignal }): Promise<{ status: number; text: string }> {
-    await this.#takeTurn(init.signal);
+    await this.#waitForInterval(init.signal);
     try {
       const response = await this.#fetcher.fetch(url, init);
       const { status } = response;
@@ -142,7 +142,7 @@ export class Service {
     }
   }
 
-  async #takeTurn(signal: AbortSignal): Promise<void> {
+  async #waitForInterval(signal: AbortSignal): Promise<void> {
     const now = this.#now();
     const startMs = Math.max(now, this.#nextStartMs);
     this.#nextStartMs = startMs + this.#limits.minIntervalMs;

@@ -37,7 +37,7 @@ export class Arxiv extends RemoteSource {
   }
 }
 
-interface Draft {
+interface PaperDraft {
   id: string;
   title: string;
   summary: string;
@@ -61,9 +61,9 @@ const fieldNames: Readonly<Record<string, TextField>> = {
 
 /** The papers of a feed; undefined when it is not a feed. */
 export function readFeed(xml: string): Paper[] | undefined {
-  const drafts: Draft[] = [];
+  const drafts: PaperDraft[] = [];
   let isFeed = false;
-  let draft: Draft | undefined;
+  let draft: PaperDraft | undefined;
   let field: TextField | 'author' | undefined;
   for (const token of tokenize(xml, 'xml')) {
     if (token.kind === 'text') {
@@ -87,7 +87,7 @@ export function readFeed(xml: string): Paper[] | undefined {
   return isFeed ? drafts.flatMap((each) => toPaper(each) ?? []) : undefined;
 }
 
-function toPaper(draft: Draft): Paper | undefined {
+function toPaper(draft: PaperDraft): Paper | undefined {
   // The service also reports errors as an entry, whose id is not that of a paper.
   const arxivId = normaliseArxivId(draft.id.replace(/^https?:\/\/arxiv\.org\/abs\//, ''));
   if (arxivId === undefined) return undefined;

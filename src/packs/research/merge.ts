@@ -11,20 +11,20 @@ export interface RankedList {
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): the weight of the very first ranks. */
 const fusion = 60;
 
-interface Group {
+interface PaperGroup {
   /** When two groups turn out to be the same paper, the earlier one keeps its texts. */
   readonly order: number;
   paper: Paper;
   readonly sources: Set<string>;
   score: number;
   /** Merged into another group, which replaces this one. */
-  into?: Group;
+  into?: PaperGroup;
 }
 
 /** One list without duplicates. A paper with several keys joins the groups of all of them. */
 export function mergePapers(lists: readonly RankedList[]): FoundPaper[] {
-  const byKey = new Map<string, Group>();
-  const groups: Group[] = [];
+  const byKey = new Map<string, PaperGroup>();
+  const groups: PaperGroup[] = [];
   for (const { source, papers } of lists) {
     for (const [rank, paper] of papers.entries()) {
       const keys = keysOf(paper);
@@ -46,13 +46,13 @@ export function mergePapers(lists: readonly RankedList[]): FoundPaper[] {
     .sort((a, b) => b.score - a.score);
 }
 
-function find(byKey: ReadonlyMap<string, Group>, key: string | undefined): Group | undefined {
+function find(byKey: ReadonlyMap<string, PaperGroup>, key: string | undefined): PaperGroup | undefined {
   let group = key === undefined ? undefined : byKey.get(key);
   while (group?.into !== undefined) group = group.into;
   return group;
 }
 
-function join(first: Group | undefined, second: Group | undefined): Group | undefined {
+function join(first: PaperGroup | undefined, second: PaperGroup | undefined): PaperGroup | undefined {
   if (first === undefined || second === undefined || first === second) return first ?? second;
   if (second.order < first.order) return join(second, first);
   first.paper = complete(first.paper, second.paper);

@@ -6,7 +6,7 @@ import type { Server } from '../../engine/server.ts';
 import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceLimits } from '../remote/service.ts';
 import type { SafeSearch, SearchBackend } from './backend.ts';
-import type { Labelling, Searcher } from './search.ts';
+import type { Labelling, CachedSearch } from './search.ts';
 
 export type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
 export type { Labelling } from './search.ts';
@@ -79,11 +79,11 @@ export function search(options: SearchOptions = {}): SearchPack {
   const { cacheTtlMs = 5 * 60_000, maxCached = 200, label = 'fence', annotations = true } = options;
   const engine = chooseEngine(options);
   let backend: SearchBackend | undefined;
-  let searcher: Promise<Searcher> | undefined;
-  const begin = async (): Promise<Searcher> => {
+  let searcher: Promise<CachedSearch> | undefined;
+  const begin = async (): Promise<CachedSearch> => {
     const [made, module] = await Promise.all([engine.make(), import('./search.ts')]);
     backend = made;
-    return new module.Searcher({ backend: made, cacheTtlMs, maxCached, label });
+    return new module.CachedSearch({ backend: made, cacheTtlMs, maxCached, label });
   };
   return {
     name: 'search',
@@ -106,7 +106,7 @@ export function search(options: SearchOptions = {}): SearchPack {
         ...(annotations ? { annotations: { readOnlyHint: true, openWorldHint: true } } : {}),
         run: async ({ query, max_results = defaultResults }, ctx) => {
           try {
-            checkQuestion(query, max_results);
+            checkQuery(query, max_results);
             searcher ??= begin();
             return await (await searcher).search(query, Math.min(max_results, mostResults), ctx.signal);
           } catch (error) {
@@ -120,7 +120,7 @@ export function search(options: SearchOptions = {}): SearchPack {
   };
 }
 
-function checkQuestion(query: string, maxResults: number): void {
+function checkQuery(query: string, maxResults: number): void {
   if (query.trim() === '') throw new Error('the query is empty');
   if (query.length > maxQueryChars) throw new Error(`the query is longer than ${maxQueryChars} characters`);
   if (maxResults < 1) throw new Error('max_results must be at least 1');

@@ -14,21 +14,21 @@ export type ResultsPage =
 /** More results than one page ever contains. */
 const maxHits = 100;
 
-interface Draft {
+interface HitDraft {
   readonly ad: boolean;
   title: string;
   href: string;
   snippet: string;
 }
 
-type Field = 'title' | 'snippet';
+type FormField = 'title' | 'snippet';
 
 /** Parses a page. It relies on DuckDuckGo's classes `result`, `result__a`, `result__snippet` and `result--ad`. */
 export function readResultsPage(html: string): ResultsPage {
-  const drafts: Draft[] = [];
+  const drafts: HitDraft[] = [];
   const form = new FormReader();
   let nothing = false;
-  let field: Field | undefined;
+  let field: FormField | undefined;
   // The element whose text is being collected, and how many of the same name are open inside it.
   let element = '';
   let depth = 0;
@@ -78,7 +78,7 @@ function isChallenge(name: string, classes: readonly string[], attributes: Reado
   return attributes.get('id') === 'challenge-form' || (attributes.get('action') ?? '').includes('/anomaly.js');
 }
 
-function toHit({ ad, title, href, snippet }: Draft): SearchHit | undefined {
+function toHit({ ad, title, href, snippet }: HitDraft): SearchHit | undefined {
   const url = ad ? undefined : targetOf(href);
   return url === undefined || title.trim() === '' ? undefined : { title, url, snippet };
 }

@@ -22,7 +22,7 @@ export interface SearcherOptions {
 const maxSnippetChars = 500;
 const maxUrlChars = 2048;
 
-export class Searcher {
+export class CachedSearch {
   readonly backend: SearchBackend;
   readonly #cache: TtlCache<SearchPage>;
   readonly #label: Labelling;
@@ -41,10 +41,10 @@ export class Searcher {
       page = await this.backend.search({ text: key, maxResults, signal });
       this.#cache.set(key, page);
     }
-    return this.#word(text, page.hits.slice(0, maxResults));
+    return this.#format(text, page.hits.slice(0, maxResults));
   }
 
-  #word(query: string, hits: readonly SearchHit[]): string {
+  #format(query: string, hits: readonly SearchHit[]): string {
     const heading = `Search results for: ${cleanText(query, 'line')}\n\n`;
     if (hits.length === 0) return `${heading}No results found.`;
     const list = hits.map((hit, i) => entry(hit, i + 1)).join('\n\n');

@@ -7,14 +7,14 @@ import type { SamplingContent } from '../../protocol/model.ts';
 import { FileError } from '../../security/files/tree.ts';
 import { labelUntrusted } from '../../security/hygiene.ts';
 import { textOf } from './mime.ts';
-import type { Territory } from './territory.ts';
+import type { Workspace } from './territory.ts';
 
 const priority = { type: 'number', minimum: 0, maximum: 1 } as const;
 
 /** The context of a model is limited; larger files are for tools that read. */
 const maxFileBytes = 64 * 1024;
 
-export function installAskModel(server: Server, territory: Territory): void {
+export function installAskModel(server: Server, territory: Workspace): void {
   server.tool('ask_model', {
     description: "Ask the client's model a question, about files in the open folders if any are named",
     input: {
@@ -60,7 +60,7 @@ export function installAskModel(server: Server, territory: Territory): void {
   });
 }
 
-async function readFiles(territory: Territory, files: readonly string[], ctx: Context): Promise<string[]> {
+async function readFiles(territory: Workspace, files: readonly string[], ctx: Context): Promise<string[]> {
   const { tree } = await territory.of(ctx);
   const read: string[] = [];
   for (const file of files) {

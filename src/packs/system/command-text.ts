@@ -22,20 +22,20 @@ export function failureOf(result: RunResult, limitMs: number): string | undefine
   const { exitCode, stopped, stdout, stderr } = result;
   if (stopped === null && exitCode === 0) return undefined;
   const printed = cleanText(Buffer.concat([stderr, stdout]).toString().trim(), 'strip', maxPrintedChars);
-  if (stopped !== null) return worded(stopTexts[stopped](limitMs), printed);
+  if (stopped !== null) return failureText(stopTexts[stopped](limitMs), printed);
   if (printed !== '') return `Command failed: ${printed}`;
   return `Command failed: exit code ${exitCode}${result.signal === null ? '' : ` (${result.signal})`}`;
 }
 
-const worded = (reason: string, printed: string): string =>
+const failureText = (reason: string, printed: string): string =>
   `Command failed: ${reason}${printed === '' ? '' : `\n${printed}`}`;
 
 /** Why a command was not run at all. */
-export function refusalOf(error: SandboxError, command: string, allowed: readonly string[]): string {
+export function denialText(error: SandboxError, command: string, allowed: readonly string[]): string {
   if (error.code === 'program-not-allowed') {
     const name = cleanText(command, 'line', 100);
     return `Command failed: permission denied: ${name} is not an allowed command (allowed: ${allowed.join(', ')})`;
   }
-  if (error.code === 'argument-refused') return `Command failed: permission denied: ${error.message}`;
+  if (error.code === 'argument-not-allowed') return `Command failed: permission denied: ${error.message}`;
   return `Command failed: ${error.message}`;
 }

@@ -13,10 +13,10 @@ import {
   type SandboxLevel,
   type SandboxLimits,
 } from '../../security/sandbox/index.ts';
-import { failureOf, refusalOf } from './command-text.ts';
+import { failureOf, denialText } from './command-text.ts';
 import { type CommandRule, defaultPrograms, rulesFor } from './programs.ts';
 import { Sandboxes } from './sandboxes.ts';
-import type { Area, Territory } from './territory.ts';
+import type { AllowedFolders, Workspace } from './territory.ts';
 
 export interface CommandOptions {
   /** Names or absolute paths; default: the documented set, as far as installed. */
@@ -41,16 +41,16 @@ const maxShownChars = 200;
 /** Installs the tool. Resolves to a function that closes it, or undefined when the tool is absent. */
 export async function installCommands(
   server: Server,
-  territory: Territory,
+  workspace: Workspace,
   options: CommandOptions = {},
 ): Promise<(() => Promise<void>) | undefined> {
   const logger = server.logger ?? silentLogger;
   const level = options.level ?? 'kernel';
-  const prepared = await prepare(territory, options, level, logger);
+  const prepared = await prepare(workspace, options, level, logger);
   if (prepared === undefined) return undefined;
   const { rules, sandboxes } = prepared;
   const limitMs = options.limits?.timeoutMs ?? defaultLimits.timeoutMs;
-  const commands = new Commands(territory, sandboxes, rules, { ...options, level }, limitMs);
+  const commands = new Commands(workspace, sandboxes, rules, { ...options, level }, limitMs);
   server.tool('execute_command', {
     description: 'Execute a shell command',
     input: {
@@ -75,24 +75,24 @@ function policyOf({ limits, runAs, own }: CommandOptions, level: SandboxLevel) {
   };
 }
 
-interface Prepared {
+interface PreparedCommand {
   readonly rules: readonly (CommandRule | string)[];
   readonly sandboxes: Sandboxes;
 }
 
 /** Checks the sandbox for the operator's folders. There is no fallback to a weaker one: without it there is no tool. */
 async function prepare(
-  territory: Territory,
+  workspace: Workspace,
   options: CommandOptions,
   level: SandboxLevel,
   logger: Logger,
-): Promise<Prepared | undefined> {
+): Promise<PreparedCommand | undefined> {
   let rules: readonly (CommandRule | string)[] =
     options.programs === undefined ? defaultPrograms : rulesFor(options.programs);
   for (;;) {
-    const sandboxes = new Sandboxes({ ...policyOf(options, level), programs: rules }, territory.all.folders, logger);
+    const sandboxes = new Sandboxes({ ...policyOf(options, level), programs: rules }, workspace.all.folders, logger);
     try {
-      await sandboxes.use(territory.all.folders, async ({ describe }) => {
+      await sandboxes.use(workspace.all.folders, async ({ describe }) => {
         logger.info('commands run in a sandbox', { sandbox: describe, programs: rules.map(nameOf).join(' ') });
       });
       return { rules, sandboxes };
@@ -112,7 +112,7 @@ async function prepare(
 }
 
 class Commands {
-  readonly #territory: Territory;
+  readonly #workspace: Workspace;
   readonly #sandboxes: Sandboxes;
   readonly #rules: ReadonlyMap<string, CommandRule | string>;
   readonly #level: SandboxLevel;
@@ -120,13 +120,13 @@ class Commands {
   readonly #limitMs: number;
 
   constructor(
-    territory: Territory,
+    workspace: Workspace,
     sandboxes: Sandboxes,
     rules: readonly (CommandRule | string)[],
     { level, record = (sandbox) => sandbox }: CommandOptions & { readonly level: SandboxLevel },
     limitMs: number,
   ) {
-    this.#territory = territory;
+    this.#workspace = workspace;
     this.#sandboxes = sandboxes;
     this.#rules = new Map(rules.map((rule) => [nameOf(rule), rule]));
     this.#level = level;
@@ -135,15 +135,15 @@ class Commands {
   }
 
   async execute(command: string, args: readonly string[], ctx: Context): Promise<string> {
-    const area = await this.#territory.of(ctx);
+    const area = await this.#workspace.of(ctx);
     try {
-      const admitted = this.#level === 'kernel' ? args : await this.#admitPaths(command, args, area);
+      const admitted = this.#level === 'kernel' ? args : await this.#checkPaths(command, args, area);
       return await this.#sandboxes.use(area.folders, (sandbox, visible) =>
         this.#run(this.#record(sandbox, ctx), visible[0], command, admitted, ctx),
       );
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
-      throw new Error(refusalOf(error, command, [...this.#rules.keys()]), { cause: error });
+      throw new Error(denialText(error, command, [...this.#rules.keys()]), { cause: error });
     }
   }
 
@@ -184,7 +184,7 @@ class Commands {
    * folders. This guards against errors of honest callers; for programs that the operator added, whose arguments we do
    * not know, nothing is checked.
    */
-  async #admitPaths(command: string, args: readonly string[], { tree }: Area): Promise<readonly string[]> {
+  async #checkPaths(command: string, args: readonly string[], { tree }: AllowedFolders): Promise<readonly string[]> {
     const rule = this.#rules.get(command);
     if (typeof rule !== 'object' || rule.operands !== 'paths') return args;
     const paths = args.map((argument, at) => isPath(argument, args[at - 1]));
@@ -193,7 +193,7 @@ class Commands {
     return Promise.all(args.map((argument, at) => (paths[at] ? this.#admitPath(argument, tree) : argument)));
   }
 
-  async #admitPath(argument: string, tree: Area['tree']): Promise<string> {
+  async #admitPath(argument: string, tree: AllowedFolders['tree']): Promise<string> {
     try {
       if (tree !== undefined) return (await tree.stat(argument)).path;
     } catch (error) {

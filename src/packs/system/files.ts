@@ -12,7 +12,7 @@ import type { Resource } from '../../protocol/model.ts';
 import { FileError, type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { mimeTypeOf, textOf } from './mime.ts';
-import type { Territory } from './territory.ts';
+import type { Workspace } from './territory.ts';
 
 /** A file the operator put on the list by name. It stays readable whatever the client's roots are. */
 export interface NamedFile {
@@ -37,7 +37,7 @@ const listingTtlMs = 2_000;
 /** Installs the resources; resolves to what closes them. */
 export async function installFiles(
   server: Server,
-  territory: Territory,
+  workspace: Workspace,
   options: FileOptions = {},
 ): Promise<(() => void) | undefined> {
   const named = options.named ?? [];
@@ -50,8 +50,8 @@ export async function installFiles(
           { own },
         );
   for (const file of named) installNamed(server, namedTree as FileTree, file);
-  const listing = territory.whole === undefined ? undefined : installTree(server, territory, territory.whole);
-  const trees = [namedTree, territory.whole].filter((tree) => tree !== undefined);
+  const listing = workspace.whole === undefined ? undefined : installTree(server, workspace, workspace.whole);
+  const trees = [namedTree, workspace.whole].filter((tree) => tree !== undefined);
   if (options.watch === false || trees.length === 0) return undefined;
   return watchTrees(server, trees, listing, options);
 }
@@ -67,15 +67,15 @@ function installNamed(server: Server, tree: FileTree, file: NamedFile): void {
 }
 
 /** The listing of the tree, remembered until something changes. */
-interface KeptListing {
+interface CachedListing {
   forget(): void;
   /** Whether changes are told, so that the listing holds until then. */
   trusted: boolean;
 }
 
-function installTree(server: Server, territory: Territory, tree: FileTree): KeptListing {
+function installTree(server: Server, workspace: Workspace, tree: FileTree): CachedListing {
   let known: { readonly at: number; readonly resources: Promise<readonly Resource[]> } | undefined;
-  const kept: KeptListing = { forget: () => (known = undefined), trusted: false };
+  const kept: CachedListing = { forget: () => (known = undefined), trusted: false };
   server.resourceTemplate('file:///{+path}', {
     name: 'Files',
     description: `Files below ${tree.roots.map(({ path }) => path).join(', ')}`,
@@ -87,7 +87,7 @@ function installTree(server: Server, territory: Territory, tree: FileTree): Kept
       return known.resources;
     },
     read: async (_variables, ctx, uri) => {
-      const area = await territory.of(ctx);
+      const area = await workspace.of(ctx);
       return area.tree === undefined ? undefined : readFrom(area.tree, uri, mimeTypeOf(uri), ctx);
     },
   });
@@ -137,7 +137,7 @@ export async function readFrom(tree: FileTree, uri: string, mimeType: string, ct
 function watchTrees(
   server: Server,
   trees: readonly FileTree[],
-  listing: KeptListing | undefined,
+  listing: CachedListing | undefined,
   { maxWatchedFolders }: FileOptions,
 ): () => void {
   const watches = trees.map(
@@ -179,7 +179,7 @@ export function subscribedUris(method: string, params: { readonly [key: string]:
   if (method === 'resources/subscribe') return typeof params['uri'] === 'string' ? [params['uri']] : [];
   if (method !== 'subscriptions/listen') return [];
   const uris = (params['notifications'] as { resourceSubscriptions?: unknown } | undefined)?.resourceSubscriptions;
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string').slice(0, maxFollowed) : [];
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string').slice(0, maxWatchedFiles) : [];
 }
 
-const maxFollowed = 1000;
+const maxWatchedFiles = 1000;

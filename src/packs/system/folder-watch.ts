@@ -15,7 +15,7 @@ export interface WatchListener {
   listChanged(): void;
 }
 
-export interface WatchOptions {
+export interface FolderWatchOptions {
   /** Folders watched at most; the system has a limit of its own, shared by all programs of a user. */
   readonly maxFolders?: number;
   /** Changes within this time are told together. */
@@ -56,7 +56,7 @@ export class FolderWatch {
   #closed = false;
   #full = false;
 
-  constructor(tree: FileTree, listener: WatchListener, options: WatchOptions) {
+  constructor(tree: FileTree, listener: WatchListener, options: FolderWatchOptions) {
     this.#tree = tree;
     this.#listener = listener;
     this.#maxFolders = options.maxFolders ?? 512;
@@ -189,7 +189,7 @@ export class FolderWatch {
   #gather(): NodeJS.Timeout {
     const tell = async (): Promise<void> => {
       try {
-        await this.#tell();
+        await this.#notify();
       } catch (error) {
         this.#logger.error('changes of files could not be told', { error });
       }
@@ -199,7 +199,7 @@ export class FolderWatch {
   }
 
   /** Looks at what has changed, in slices: looking at a path is quick, looking at all of them need not be. */
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     const paths = this.#pending;
     this.#pending = new Map();
     let listed = this.#lost;

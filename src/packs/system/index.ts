@@ -9,7 +9,7 @@ import { installAskModel } from './ask-model.ts';
 import type { BusOptions } from './bus-services.ts';
 import type { CommandOptions } from './commands.ts';
 import { type FileOptions, installFiles, type NamedFile } from './files.ts';
-import { Territory } from './territory.ts';
+import { Workspace } from './territory.ts';
 
 export type { BusOptions } from './bus-services.ts';
 export type { CommandOptions } from './commands.ts';
@@ -93,7 +93,7 @@ export function system(options: SystemOptions = {}): Pack<Server> {
     async install(server) {
       const { roots = [], clientRoots = 'bound', files, watch, maxWatchedFolders, commands, bus } = options;
       const { own } = options;
-      const territory = new Territory({ roots, clientRoots, own });
+      const territory = new Workspace({ roots, clientRoots, own });
       const keep = (close: (() => void | Promise<void>) | undefined): void => {
         if (close !== undefined) undo.push(close);
       };

@@ -7,9 +7,9 @@ import type { Logger } from '../../protocol/log.ts';
 import { createSandbox, type Sandbox, SandboxError, type SandboxPolicy } from '../../security/sandbox/index.ts';
 
 /** Sandboxes in the pool, besides the operator's own. */
-const maxKept = 8;
+const maxPooled = 8;
 
-interface Kept {
+interface PooledSandbox {
   readonly sandbox: Promise<Sandbox>;
   users: number;
 }
@@ -18,14 +18,14 @@ export class Sandboxes {
   readonly #policy: SandboxPolicy;
   readonly #logger: Logger;
   /** The real paths of the operator's folders; nothing else is ever visible. */
-  readonly #grounds: readonly string[];
-  readonly #kept = new Map<string, Kept>();
-  readonly #refused = new Set<string>();
+  readonly #realFolders: readonly string[];
+  readonly #pool = new Map<string, PooledSandbox>();
+  readonly #denied = new Set<string>();
 
   constructor(policy: SandboxPolicy, folders: readonly string[], logger: Logger) {
     this.#policy = policy;
     this.#logger = logger;
-    this.#grounds = folders.map((folder) => realpathSync(folder));
+    this.#realFolders = folders.map((folder) => realpathSync(folder));
   }
 
   /** Runs `work` in the sandbox that shows exactly these folders, except those that its user cannot enter. */
@@ -33,25 +33,25 @@ export class Sandboxes {
     folders: readonly string[],
     work: (sandbox: Sandbox, visible: readonly string[]) => Promise<T>,
   ): Promise<T> {
-    const visible = folders.filter((folder) => !this.#refused.has(folder));
+    const visible = folders.filter((folder) => !this.#denied.has(folder));
     const key = visible.join('\0');
-    let kept = this.#kept.get(key);
+    let kept = this.#pool.get(key);
     if (kept === undefined) {
       kept = { sandbox: this.#make(visible), users: 0 };
-      this.#kept.set(key, kept);
+      this.#pool.set(key, kept);
     }
     kept.users++;
     try {
       return await work(await kept.sandbox, visible);
     } catch (error) {
-      if (!(error instanceof SandboxError) || error.code !== 'directory-refused') throw error;
+      if (!(error instanceof SandboxError) || error.code !== 'directory-not-allowed') throw error;
       // The user lost access to it, or it was replaced: the next call creates a new sandbox and checks again.
-      this.#kept.delete(key);
-      if (!(await this.#learnRefused(visible))) throw error;
+      this.#pool.delete(key);
+      if (!(await this.#rememberDenied(visible))) throw error;
       return await this.use(folders, work);
     } finally {
       kept.users--;
-      await this.#tidy(key);
+      await this.#evict(key);
     }
   }
 
@@ -64,14 +64,14 @@ export class Sandboxes {
   #isOurs(folder: string): boolean {
     try {
       const real = realpathSync(folder);
-      return this.#grounds.some((ground) => isInside(real, ground));
+      return this.#realFolders.some((ground) => isInside(real, ground));
     } catch {
       return false; // Deleted: there is nothing to show.
     }
   }
 
   /** Finds folders that no sandbox here can show, logs each once, and leaves them out; true if there were any. */
-  async #learnRefused(folders: readonly string[]): Promise<boolean> {
+  async #rememberDenied(folders: readonly string[]): Promise<boolean> {
     const { level: _level, ...policy } = this.#policy;
     let found = false;
     for (const folder of folders) {
@@ -79,27 +79,27 @@ export class Sandboxes {
         // Without isolation this only checks whether its user may enter.
         await (await createSandbox({ ...policy, level: 'none', readOnly: [folder] })).close();
       } catch (error) {
-        if (!(error instanceof SandboxError) || error.code !== 'directory-refused') throw error;
+        if (!(error instanceof SandboxError) || error.code !== 'directory-not-allowed') throw error;
         found = true;
-        this.#refused.add(folder);
+        this.#denied.add(folder);
         this.#logger.warn(`commands cannot access ${folder}: ${error.message}`, { remedy: error.remedy });
       }
     }
     return found;
   }
 
-  async #tidy(justUsed: string): Promise<void> {
-    for (const [key, { sandbox, users }] of this.#kept) {
-      if (this.#kept.size <= maxKept) return;
+  async #evict(justUsed: string): Promise<void> {
+    for (const [key, { sandbox, users }] of this.#pool) {
+      if (this.#pool.size <= maxPooled) return;
       if (users > 0 || key === justUsed) continue;
-      this.#kept.delete(key);
+      this.#pool.delete(key);
       await closed(sandbox);
     }
   }
 
   async close(): Promise<void> {
-    const all = [...this.#kept.values()];
-    this.#kept.clear();
+    const all = [...this.#pool.values()];
+    this.#pool.clear();
     await Promise.all(all.map(({ sandbox }) => closed(sandbox)));
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { Territory } from './territory.ts';
+import { Workspace } from './territory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mooring-territory-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -12,7 +12,7 @@ writeFileSync(join(folder, 'one/deep/file'), 'x');
 writeFileSync(join(folder, 'single'), 's');
 symlinkSync(join(folder, 'two'), join(folder, 'one/out'));
 
-const territory = new Territory({ roots: [join(folder, 'one'), join(folder, 'two'), join(folder, 'single')] });
+const territory = new Workspace({ roots: [join(folder, 'one'), join(folder, 'two'), join(folder, 'single')] });
 const uri = (path: string) => ({ uri: pathToFileURL(join(folder, path)).href });
 const paths = async (...roots: { uri: string }[]) =>
   ((await territory.within(roots)).tree?.roots ?? []).map(({ path }) => path.slice(folder.length + 1)).sort();

@@ -9,13 +9,13 @@ import type { Root } from '../../protocol/model.ts';
 import { type FileTree, openRoots, type TreeOptions } from '../../security/files/tree.ts';
 
 /** What one call may access. `tree` is undefined when that is nothing. */
-export interface Area {
+export interface AllowedFolders {
   readonly tree: FileTree | undefined;
   /** Its folders; what a sandboxed program can access. */
   readonly folders: readonly string[];
 }
 
-export interface TerritoryOptions extends TreeOptions {
+export interface WorkspaceOptions extends TreeOptions {
   /** Folders or single files that the operator opened. */
   readonly roots: readonly string[];
   /** `bound` (default): access stays inside the client's roots, if it has any. `ignore`: only `roots` decides. */
@@ -28,15 +28,15 @@ const maxAreas = 32;
 /** Maximum number of client roots; further ones are ignored. */
 const maxClientRoots = 64;
 
-export class Territory {
+export class Workspace {
   /** Everything the operator opened; undefined when that is nothing. */
   readonly whole: FileTree | undefined;
-  readonly #wholeArea: Area;
+  readonly #wholeArea: AllowedFolders;
   readonly #limits: TreeOptions;
   readonly #bound: boolean;
-  readonly #areas = new Map<string, Area>();
+  readonly #areas = new Map<string, AllowedFolders>();
 
-  constructor({ roots, clientRoots = 'bound', ...limits }: TerritoryOptions) {
+  constructor({ roots, clientRoots = 'bound', ...limits }: WorkspaceOptions) {
     this.#limits = limits;
     this.#bound = clientRoots === 'bound';
     this.whole = roots.length === 0 ? undefined : openRoots(roots, limits);
@@ -44,18 +44,18 @@ export class Territory {
   }
 
   /** The operator's folders. */
-  get all(): Area {
+  get all(): AllowedFolders {
     return this.#wholeArea;
   }
 
   /** What this call may access. Requests the client's roots if it has any; the engine caches them for a session. */
-  async of(ctx: Context): Promise<Area> {
+  async of(ctx: Context): Promise<AllowedFolders> {
     if (!this.#bound || this.whole === undefined || !ctx.can('roots')) return this.#wholeArea;
     return this.within(await ctx.roots({ key: 'roots' }));
   }
 
   /** The part of the operator's folders inside the given roots. */
-  async within(clientRoots: readonly Root[]): Promise<Area> {
+  async within(clientRoots: readonly Root[]): Promise<AllowedFolders> {
     const { whole } = this;
     if (whole === undefined) return this.#wholeArea;
     const paths = new Set<string>();
@@ -74,7 +74,7 @@ export class Territory {
   }
 }
 
-function areaOf(tree: FileTree | undefined): Area {
+function areaOf(tree: FileTree | undefined): AllowedFolders {
   return { tree, folders: tree?.roots.filter(({ kind }) => kind === 'directory').map(({ path }) => path) ?? [] };
 }
 
@@ -88,13 +88,13 @@ async function intersect(whole: FileTree, uri: string): Promise<string[]> {
     // Not inside ours, or missing: ours may be inside it.
     const above = path.endsWith(sep) ? path : path + sep;
     return whole.roots.flatMap((root) =>
-      spellings(root.path).some((each) => each.startsWith(above)) ? [root.path] : [],
+      pathVariants(root.path).some((each) => each.startsWith(above)) ? [root.path] : [],
     );
   }
 }
 
 /** A root as configured and as resolved: clients may use either. */
-function spellings(path: string): string[] {
+function pathVariants(path: string): string[] {
   try {
     return [path, realpathSync(path)];
   } catch {

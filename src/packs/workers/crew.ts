@@ -4,12 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../protocol/log.ts';
 import { type RestartPolicy, WorkerError, type WorkerRecord, type WorkerRegistry } from './contract.ts';
-import { type Spawn, type Supervision, Worker, type WorkerListener } from './worker.ts';
+import { type Spawn, type RestartLimits, Worker, type WorkerListener } from './worker.ts';
 
-export interface CrewOptions {
+export interface WorkerSupervisorOptions {
   readonly spawn: Spawn;
   readonly registry: WorkerRegistry;
-  readonly supervision: Supervision;
+  readonly supervision: RestartLimits;
   /** Running at the same time, per owner. */
   readonly maxAlive: number;
   /** Listed after their end, per owner. */
@@ -17,7 +17,7 @@ export interface CrewOptions {
   readonly logger: Logger;
 }
 
-export interface CrewListener {
+export interface WorkerSupervisorListener {
   listChanged(): void;
   workerChanged(id: string): void;
 }
@@ -32,19 +32,19 @@ export interface NewWorker {
 }
 
 /** A worker can print thousands of times a second; listeners are notified at this interval. */
-const tellEveryMs = 100;
+const notifyEveryMs = 100;
 
-export class Crew implements WorkerListener {
-  readonly #options: CrewOptions;
-  readonly #listener: CrewListener;
+export class WorkerSupervisor implements WorkerListener {
+  readonly #options: WorkerSupervisorOptions;
+  readonly #listener: WorkerSupervisorListener;
   readonly #workers = new Map<string, Worker>();
-  readonly #untold = new Set<string>();
+  readonly #unreported = new Set<string>();
   /** Pending writes to the registry, which may be closed after us. */
   readonly #writing = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
 
-  constructor(options: CrewOptions, listener: CrewListener) {
+  constructor(options: WorkerSupervisorOptions, listener: WorkerSupervisorListener) {
     this.#options = options;
     this.#listener = listener;
   }
@@ -137,14 +137,14 @@ export class Crew implements WorkerListener {
   }
 
   printed({ record }: Worker): void {
-    this.#untold.add(record.id);
-    this.#timer ??= setTimeout(() => this.#tell(), tellEveryMs).unref();
+    this.#unreported.add(record.id);
+    this.#timer ??= setTimeout(() => this.#notify(), notifyEveryMs).unref();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#timer = undefined;
-    for (const id of this.#untold) this.#listener.workerChanged(id);
-    this.#untold.clear();
+    for (const id of this.#unreported) this.#listener.workerChanged(id);
+    this.#unreported.clear();
   }
 
   #forgetOldest(owner: string): void {

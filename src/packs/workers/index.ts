@@ -16,10 +16,10 @@ import {
   workerLimits,
 } from '../../security/sandbox/index.ts';
 import { createMemoryRegistry, type WorkerRegistry } from './contract.ts';
-import { Crew } from './crew.ts';
+import { WorkerSupervisor } from './crew.ts';
 import { installResources, workerUri } from './resources.ts';
 import { installTools } from './tools.ts';
-import { defaultSupervision, type Supervision } from './worker.ts';
+import { defaultSupervision, type RestartLimits } from './worker.ts';
 
 export {
   createMemoryRegistry,
@@ -28,7 +28,7 @@ export {
   type WorkerRegistry,
   type WorkerStatus,
 } from './contract.ts';
-export { defaultSupervision, type Supervision } from './worker.ts';
+export { defaultSupervision, type RestartLimits } from './worker.ts';
 
 export interface WorkersOptions {
   /** Programs that may be started: names, absolute paths, or rules. Without any, no worker can be started. */
@@ -49,7 +49,7 @@ export interface WorkersOptions {
   readonly runAs?: { readonly uid: number; readonly gid: number };
   readonly maxAlive?: number;
   readonly maxEnded?: number;
-  readonly supervision?: Partial<Supervision>;
+  readonly supervision?: Partial<RestartLimits>;
   /** Where records are stored. Default: in memory. */
   readonly registry?: WorkerRegistry;
   /** Wraps the sandbox, so that starts of programs can be recorded. */
@@ -100,7 +100,7 @@ export function workers(options: WorkersOptions = {}): Pack<Server> {
         return;
       }
       logger.info('workers run in a sandbox', { sandbox: sandbox.describe });
-      const crew = new Crew(
+      const crew = new WorkerSupervisor(
         {
           spawn: (request) => record(sandbox).spawn(request),
           registry,

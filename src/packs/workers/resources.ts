@@ -3,7 +3,7 @@
 
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Crew } from './crew.ts';
+import type { WorkerSupervisor } from './crew.ts';
 import { readOutput, viewOf } from './view.ts';
 
 export const workerUri = (id: string): string => `worker://${id}`;
@@ -11,7 +11,7 @@ export const workerUri = (id: string): string => `worker://${id}`;
 /** Maximum length of the output that one read returns. */
 const maxReadChars = 64 * 1024;
 
-export function installResources(server: Server, crew: Crew): void {
+export function installResources(server: Server, crew: WorkerSupervisor): void {
   server.resourceTemplate('worker://{id}', {
     name: 'Worker',
     description: 'State of a worker',
@@ -44,6 +44,6 @@ export function installResources(server: Server, crew: Crew): void {
   });
 }
 
-function idsOf(crew: Crew, owner: string, value: string): string[] {
+function idsOf(crew: WorkerSupervisor, owner: string, value: string): string[] {
   return crew.list(owner).flatMap(({ record: { id } }) => (id.startsWith(value) ? [id] : []));
 }

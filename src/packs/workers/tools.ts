@@ -6,7 +6,7 @@ import type { Server } from '../../engine/server.ts';
 import { cleanText } from '../../security/hygiene.ts';
 import { SandboxError } from '../../security/sandbox/index.ts';
 import { WorkerError } from './contract.ts';
-import type { Crew } from './crew.ts';
+import type { WorkerSupervisor } from './crew.ts';
 import { readOutput, viewOf } from './view.ts';
 import type { Worker } from './worker.ts';
 
@@ -18,14 +18,14 @@ const maxMessageChars = 64 * 1024;
 const maxWaitMs = 30_000;
 
 /** Callers learn which programs are allowed, operators how to allow others. */
-function refusal(error: SandboxError, programs: readonly string[]): string {
+function toFailure(error: SandboxError, programs: readonly string[]): string {
   if (error.code !== 'program-not-allowed')
     return error.remedy === '' ? error.message : `${error.message}. ${error.remedy}`;
   const allowed = programs.length === 0 ? 'none is allowed' : `allowed: ${programs.join(', ')}`;
   return `${error.message} (${allowed}; the operator can allow programs with --allow-command)`;
 }
 
-export function installTools(server: Server, crew: Crew, programs: readonly string[]): void {
+export function installTools(server: Server, crew: WorkerSupervisor, programs: readonly string[]): void {
   const mine = (wanted: string, ctx: Context): Worker => {
     const worker = crew.find(wanted, principalKey(ctx.principal));
     if (worker === undefined) throw new WorkerError(`Unknown worker: ${cleanText(wanted, 'line', 64)}`);
@@ -62,7 +62,7 @@ export function installTools(server: Server, crew: Crew, programs: readonly stri
         return viewOf(worker);
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
-        throw new WorkerError(refusal(error, programs), { cause: error });
+        throw new WorkerError(toFailure(error, programs), { cause: error });
       }
     },
   });

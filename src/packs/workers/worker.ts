@@ -7,7 +7,7 @@ import { type RestartPolicy, WorkerError, type WorkerRecord, type WorkerStatus }
 import { OutputRing } from './output-ring.ts';
 
 /** How workers are supervised. */
-export interface Supervision {
+export interface RestartLimits {
   /** Consecutive restarts after which a worker is not restarted again. */
   readonly maxRestarts: number;
   readonly restartMs: number;
@@ -22,7 +22,7 @@ export interface Supervision {
   readonly maxPendingInput: number;
 }
 
-export const defaultSupervision: Supervision = {
+export const defaultSupervision: RestartLimits = {
   maxRestarts: 5,
   restartMs: 500,
   maxRestartMs: 30_000,
@@ -46,7 +46,7 @@ export class Worker {
   #record: WorkerRecord;
   readonly output: OutputRing;
   readonly #spawn: Spawn;
-  readonly #supervision: Supervision;
+  readonly #supervision: RestartLimits;
   readonly #listener: WorkerListener;
   #process: SandboxProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ export class Worker {
   /** Restarts since it last ran for a long time. */
   #streak = 0;
 
-  constructor(record: WorkerRecord, spawn: Spawn, supervision: Supervision, listener: WorkerListener) {
+  constructor(record: WorkerRecord, spawn: Spawn, supervision: RestartLimits, listener: WorkerListener) {
     this.#record = record;
     this.#spawn = spawn;
     this.#supervision = supervision;
@@ -80,7 +80,7 @@ export class Worker {
   /** Starts the program. Throws when that is not possible; later events go to the listener. */
   async start(): Promise<void> {
     const { program, args, cwd } = this.#record;
-    this.#become('starting');
+    this.#setStatus('starting');
     try {
       const child = await this.#spawn({ program, args, ...(cwd === undefined ? {} : { cwd }) });
       this.#process = child;
@@ -90,9 +90,9 @@ export class Worker {
       child.stdout.on('data', (chunk: Buffer) => this.#print(decoder.write(chunk)));
       void child.exited.then((report) => this.#ended(report));
       if (this.#stopping) void child.kill();
-      else this.#become('running');
+      else this.#setStatus('running');
     } catch (error) {
-      this.#become('failed', { endedAt: new Date().toISOString(), reason: (error as Error).message });
+      this.#setStatus('failed', { endedAt: new Date().toISOString(), reason: (error as Error).message });
       throw error;
     }
   }
@@ -115,7 +115,7 @@ export class Worker {
     this.#stopping = true;
     clearTimeout(this.#timer);
     const child = this.#process;
-    if (child === undefined) return this.#dismiss();
+    if (child === undefined) return this.#release();
     child.stdin.end();
     const grace = setTimeout(() => void child.kill(), this.#supervision.stopGraceMs);
     await child.exited;
@@ -126,13 +126,13 @@ export class Worker {
   async kill(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
-    if (this.#process === undefined) return this.#dismiss();
+    if (this.#process === undefined) return this.#release();
     await this.#process.kill();
   }
 
   /** There is no process to end: it waits for a restart, which is cancelled. */
-  #dismiss(): void {
-    if (this.#record.status === 'waiting') this.#become('stopped', { endedAt: new Date().toISOString() });
+  #release(): void {
+    if (this.#record.status === 'waiting') this.#setStatus('stopped', { endedAt: new Date().toISOString() });
   }
 
   #print(text: string): void {
@@ -140,7 +140,7 @@ export class Worker {
     this.#listener.printed(this);
   }
 
-  #become(status: WorkerStatus, changes: Partial<WorkerRecord> = {}): void {
+  #setStatus(status: WorkerStatus, changes: Partial<WorkerRecord> = {}): void {
     const { reason: _reason, exitCode: _code, endedAt: _ended, ...kept } = this.#record;
     this.#record = { ...kept, ...changes, status };
     if (!this.isAlive) this.output.wake();
@@ -152,19 +152,19 @@ export class Worker {
     this.#process = undefined;
     const ranMs = performance.now() - this.#begunAt;
     const endedAt = new Date().toISOString();
-    if (this.#stopping) return this.#become('stopped', { endedAt, exitCode });
+    if (this.#stopping) return this.#setStatus('stopped', { endedAt, exitCode });
     const failed = exitCode !== 0 || stopped !== null;
     const reason = stopped ?? signal ?? (failed ? `exit code ${exitCode}` : undefined);
     const facts = { endedAt, exitCode, ...(reason === undefined ? {} : { reason }) };
     if (ranMs >= this.#supervision.stableMs) this.#streak = 0;
-    if (!wantsRestart(this.#record.restart, failed)) return this.#become(failed ? 'failed' : 'exited', facts);
+    if (!wantsRestart(this.#record.restart, failed)) return this.#setStatus(failed ? 'failed' : 'exited', facts);
     if (this.#streak >= this.#supervision.maxRestarts) {
-      return this.#become('failed', {
+      return this.#setStatus('failed', {
         ...facts,
         reason: `not restarted again after ${this.#streak} restarts (${reason ?? 'exited'})`,
       });
     }
-    this.#become('waiting', facts);
+    this.#setStatus('waiting', facts);
     this.#timer = setTimeout(() => void this.#restart(), this.#backOffMs());
   }
 

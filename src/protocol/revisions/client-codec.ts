@@ -4,13 +4,13 @@
 import { notificationText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import type { SamplingResult } from '../model.ts';
-import type { Dialect, RequestMeta } from './client-dialect.ts';
-import type { ClientSpelling } from './client-spelling.ts';
+import type { ClientCodec, RequestMeta } from './client-dialect.ts';
+import type { ClientDialect } from './client-spelling.ts';
 
-type Shared = 'date' | 'requests' | 'serverCapabilities' | 'batches' | 'notification' | 'cancelled' | 'samplingResult';
+type SharedMembers = 'date' | 'requests' | 'serverCapabilities' | 'batches' | 'notification' | 'cancelled' | 'samplingResult';
 
 /** The members of a codec that follow from its dialect. */
-export function sharedMembers(spelling: ClientSpelling): Pick<Dialect, Shared> {
+export function sharedMembers(spelling: ClientDialect): Pick<ClientCodec, SharedMembers> {
   const { shared } = spelling;
   const sendable = new Set(spelling.notifications);
   return {
@@ -20,7 +20,7 @@ export function sharedMembers(spelling: ClientSpelling): Pick<Dialect, Shared> {
     batches: shared.batches,
     notification: (method, params) => (sendable.has(method) ? notificationText(method, params) : undefined),
     cancelled: (requestId, reason) => notificationText('notifications/cancelled', { requestId, reason }),
-    samplingResult: (result) => spellSamplingResult(result, spelling),
+    samplingResult: (result) => encodeSamplingResult(result, spelling),
   };
 }
 
@@ -47,7 +47,7 @@ export function join(left: string, right: string): string {
   return right === '' ? left : `${left},${right}`;
 }
 
-function spellSamplingResult(result: SamplingResult, { shared }: ClientSpelling): { [key: string]: unknown } | string {
+function encodeSamplingResult(result: SamplingResult, { shared }: ClientDialect): { [key: string]: unknown } | string {
   const blocks = (Array.isArray(result.content) ? result.content : [result.content]) as readonly { type: string }[];
   if (!shared.samplingAudio && blocks.some((each) => each.type === 'audio')) {
     return `a sampling response with audio is not supported in ${shared.date}`;

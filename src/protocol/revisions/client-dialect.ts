@@ -16,23 +16,23 @@ export interface RequestMeta {
 }
 
 /** A decoded result. */
-export type Reading =
+export type DecodedResult =
   | { readonly kind: 'complete' }
   | {
       readonly kind: 'input-required';
-      readonly requests: Readonly<Record<string, InputRequest>>;
+      readonly requests: Readonly<Record<string, WireInputRequest>>;
       readonly state: string | undefined;
     }
   | { readonly kind: 'invalid'; readonly why: string };
 
 /** One input request inside a result that requires input. */
-export interface InputRequest {
+export interface WireInputRequest {
   readonly method: string;
   readonly params: Fields;
 }
 
 /** How requests of this revision are sent over HTTP. */
-export interface HttpManners {
+export interface HttpBinding {
   /** Headers of every request once the revision is negotiated: names and values alternate. */
   readonly headers: readonly string[];
   /** Parts of the body are repeated in headers. */
@@ -59,7 +59,7 @@ export interface ListenFilter {
 }
 
 /** One revision of the protocol, ready to use for one client. */
-export interface Dialect {
+export interface ClientCodec {
   readonly date: string;
   readonly opening: 'initialize' | 'discover';
   /** How a server's input request arrives: as a request, or as a result that requires a retry. */
@@ -70,7 +70,7 @@ export interface Dialect {
   readonly serverCapabilities: readonly string[];
   /** Messages may arrive in arrays. */
   readonly batches: boolean;
-  readonly http: HttpManners;
+  readonly http: HttpBinding;
 
   /** The text of a request; `fields` are the members of `params` as JSON without braces, maybe empty. */
   request(id: number, method: string, fields: string, meta: RequestMeta | undefined): string;
@@ -80,7 +80,7 @@ export interface Dialect {
   /** The params that start a conversation, in the form that `request` takes. */
   openingFields(): string;
   /** Classifies the result of a request. */
-  read(result: Fields): Reading;
+  decodeResult(result: Fields): DecodedResult;
   /** Headers that mirror a request: names and values alternate. Empty where nothing is mirrored. */
   headers(method: string, name: string | undefined, params: readonly HeaderParam[], args: Fields): readonly string[];
   /** The params of a request that waits for changes. */

@@ -3,25 +3,25 @@
 
 import type { Capabilities, Implementation } from '../model.ts';
 import { join, metaMembers, requestWith, sharedMembers } from './client-codec.ts';
-import type { Dialect } from './client-dialect.ts';
-import { type ClientSpelling, spellCapabilities } from './client-spelling.ts';
+import type { ClientCodec } from './client-dialect.ts';
+import { type ClientDialect, encodeCapabilities } from './client-spelling.ts';
 import { pick } from './content.ts';
 
 const complete = { kind: 'complete' } as const;
 const none: readonly string[] = [];
 
-export function createHandshakeDialect(
-  spelling: ClientSpelling,
+export function createClientHandshakeCodec(
+  dialect: ClientDialect,
   identity: Implementation,
   capabilities: Capabilities,
-): Dialect {
-  const { date, implementation } = spelling.shared;
+): ClientCodec {
+  const { date, implementation } = dialect.shared;
   return {
-    ...sharedMembers(spelling),
+    ...sharedMembers(dialect),
     opening: 'initialize',
     asks: 'push',
     http: {
-      headers: spelling.versionHeader ? ['MCP-Protocol-Version', date] : none,
+      headers: dialect.versionHeader ? ['MCP-Protocol-Version', date] : none,
       mirrored: false,
       sessions: true,
       closingCancels: false,
@@ -34,13 +34,13 @@ export function createHandshakeDialect(
     openingFields() {
       const params = {
         protocolVersion: date,
-        capabilities: spellCapabilities(capabilities, spelling),
+        capabilities: encodeCapabilities(capabilities, dialect),
         clientInfo: pick(identity, implementation),
       };
       return JSON.stringify(params).slice(1, -1);
     },
     // These revisions have only complete results, whatever else a result contains.
-    read: () => complete,
+    decodeResult: () => complete,
     headers: () => none,
     listenFields: () => '',
   };

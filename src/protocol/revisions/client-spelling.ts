@@ -2,10 +2,10 @@
 
 import { isObject } from '../json-rpc.ts';
 import type { Capabilities } from '../model.ts';
-import { handshakeSpellings, type Spelling, statelessSpellings } from './spelling.ts';
+import { handshakeDialects, type Dialect, statelessDialects } from './spelling.ts';
 
-export interface ClientSpelling {
-  readonly shared: Spelling;
+export interface ClientDialect {
+  readonly shared: Dialect;
   /** Over HTTP every request names the revision once it is negotiated. */
   readonly versionHeader: boolean;
   /** Notifications a client may send. */
@@ -17,25 +17,25 @@ export interface ClientSpelling {
 /** Capabilities of the protocol; a revision that does not list one leaves it out. */
 const known = ['roots', 'sampling', 'elicitation', 'tasks'];
 
-type Row = Omit<ClientSpelling, 'shared'>;
+type ClientOnlyFields = Omit<ClientDialect, 'shared'>;
 
-const first: Row = {
+const first: ClientOnlyFields = {
   versionHeader: false,
   notifications: ['notifications/initialized', 'notifications/cancelled', 'notifications/roots/list_changed'],
   capabilities: { roots: ['listChanged'], sampling: [] },
 };
-const third: Row = { ...first, versionHeader: true, capabilities: { ...first.capabilities, elicitation: [] } };
-const fourth: Row = {
+const third: ClientOnlyFields = { ...first, versionHeader: true, capabilities: { ...first.capabilities, elicitation: [] } };
+const fourth: ClientOnlyFields = {
   ...third,
   capabilities: { roots: ['listChanged'], sampling: ['tools', 'context'], elicitation: ['form', 'url'] },
 };
-const fifth: Row = {
+const fifth: ClientOnlyFields = {
   ...fourth,
   notifications: ['notifications/cancelled'],
   capabilities: { ...fourth.capabilities, roots: [] },
 };
 
-const rows: Readonly<Record<string, Row>> = {
+const rows: Readonly<Record<string, ClientOnlyFields>> = {
   '2024-11-05': first,
   '2025-03-26': first,
   '2025-06-18': third,
@@ -43,14 +43,14 @@ const rows: Readonly<Record<string, Row>> = {
   '2026-07-28': fifth,
 };
 
-const withRow = (shared: Spelling): ClientSpelling => ({ shared, ...(rows[shared.date] as Row) });
+const withRow = (shared: Dialect): ClientDialect => ({ shared, ...(rows[shared.date] as ClientOnlyFields) });
 
 /** Oldest first, as in dialects.ts. */
-export const clientHandshakeSpellings: readonly ClientSpelling[] = handshakeSpellings.map(withRow);
-export const clientStatelessSpellings: readonly ClientSpelling[] = statelessSpellings.map(withRow);
+export const clientHandshakeDialects: readonly ClientDialect[] = handshakeDialects.map(withRow);
+export const clientStatelessDialects: readonly ClientDialect[] = statelessDialects.map(withRow);
 
 /** What a client declares, as far as the revision supports it. */
-export function spellCapabilities(declared: Capabilities, spelling: ClientSpelling): Capabilities {
+export function encodeCapabilities(declared: Capabilities, spelling: ClientDialect): Capabilities {
   const spelled: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(declared)) {
     if (!known.includes(key)) spelled[key] = value;

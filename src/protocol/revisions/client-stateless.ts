@@ -6,8 +6,8 @@ import { metaKeys } from '../meta.ts';
 import { methodRow } from '../methods.ts';
 import type { Capabilities, Implementation } from '../model.ts';
 import { join, metaMembers, requestWith, sharedMembers } from './client-codec.ts';
-import type { Dialect, InputRequest, ListenFilter, Reading } from './client-dialect.ts';
-import { type ClientSpelling, spellCapabilities } from './client-spelling.ts';
+import type { ClientCodec, WireInputRequest, ListenFilter, DecodedResult } from './client-dialect.ts';
+import { type ClientDialect, encodeCapabilities } from './client-spelling.ts';
 import { pick } from './content.ts';
 import { encodeHeaderValue, type HeaderParam } from './headers.ts';
 
@@ -15,20 +15,20 @@ type Fields = { readonly [key: string]: unknown };
 
 const complete = { kind: 'complete' } as const;
 
-export function createStatelessDialect(
-  spelling: ClientSpelling,
+export function createClientStatelessCodec(
+  dialect: ClientDialect,
   identity: Implementation,
   capabilities: Capabilities,
-): Dialect {
-  const { date, implementation } = spelling.shared;
+): ClientCodec {
+  const { date, implementation } = dialect.shared;
   const envelope = JSON.stringify({
     [metaKeys.protocolVersion]: date,
     [metaKeys.clientInfo]: pick(identity, implementation),
-    [metaKeys.clientCapabilities]: spellCapabilities(capabilities, spelling),
+    [metaKeys.clientCapabilities]: encodeCapabilities(capabilities, dialect),
   }).slice(1, -1);
   const plainMeta = `"_meta":{${envelope}}`;
   return {
-    ...sharedMembers(spelling),
+    ...sharedMembers(dialect),
     opening: 'discover',
     asks: 'retry',
     http: { headers: ['MCP-Protocol-Version', date], mirrored: true, sessions: false, closingCancels: true },
@@ -37,14 +37,14 @@ export function createStatelessDialect(
       return requestWith(id, method, join(fields, own === '' ? plainMeta : `"_meta":{${join(own, envelope)}}`));
     },
     openingFields: () => '',
-    read: (result) => (result['resultType'] === 'complete' ? complete : readUnusual(result)),
+    decodeResult: (result) => (result['resultType'] === 'complete' ? complete : readUnusual(result)),
     headers: mirror,
-    listenFields: spellFilter,
+    listenFields: encodeFilter,
   };
 }
 
 /** A result without a type is complete: the server is older than it claims (2026-07-28, Versioning). */
-function readUnusual(result: Fields): Reading {
+function readUnusual(result: Fields): DecodedResult {
   const type = result['resultType'];
   if (type === undefined) return complete;
   if (type !== 'input_required') return { kind: 'invalid', why: `resultType ${JSON.stringify(type)} is not known` };
@@ -53,7 +53,7 @@ function readUnusual(result: Fields): Reading {
     return { kind: 'invalid', why: 'requestState is not a string' };
   }
   if (!isObject(inputRequests)) return { kind: 'invalid', why: 'inputRequests is not an object' };
-  const requests: [string, InputRequest][] = [];
+  const requests: [string, WireInputRequest][] = [];
   for (const [key, asked] of Object.entries(inputRequests)) {
     const params = isObject(asked) ? (asked['params'] ?? {}) : undefined;
     if (!isObject(asked) || typeof asked['method'] !== 'string' || !isObject(params)) {
@@ -85,7 +85,7 @@ function mirror(
   return headers;
 }
 
-function spellFilter({ tools, prompts, resources, uris }: ListenFilter): string {
+function encodeFilter({ tools, prompts, resources, uris }: ListenFilter): string {
   const notifications = {
     ...(tools === true ? { toolsListChanged: true } : {}),
     ...(prompts === true ? { promptsListChanged: true } : {}),

@@ -5,18 +5,18 @@ import { errorRows } from '../errors.ts';
 import { isObject, type JsonRpcErrorObject } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import type { Capabilities, Implementation } from '../model.ts';
-import type { Dialect, ServerFacts } from './client-dialect.ts';
-import { createHandshakeDialect } from './client-handshake.ts';
-import { clientHandshakeSpellings, clientStatelessSpellings } from './client-spelling.ts';
-import { createStatelessDialect } from './client-stateless.ts';
+import type { ClientCodec, ServerFacts } from './client-dialect.ts';
+import { createClientHandshakeCodec } from './client-handshake.ts';
+import { clientHandshakeDialects, clientStatelessDialects } from './client-spelling.ts';
+import { createClientStatelessCodec } from './client-stateless.ts';
 import { isStatelessDate } from './spelling.ts';
 
 export type {
-  Dialect,
-  HttpManners,
-  InputRequest,
+  ClientCodec,
+  HttpBinding,
+  WireInputRequest,
   ListenFilter,
-  Reading,
+  DecodedResult,
   RequestMeta,
   ServerFacts,
 } from './client-dialect.ts';
@@ -25,26 +25,26 @@ type Fields = { readonly [key: string]: unknown };
 
 /** The decoded response to an opening request. */
 export type Opened =
-  | { readonly ok: true; readonly dialect: Dialect; readonly facts: ServerFacts }
+  | { readonly ok: true; readonly dialect: ClientCodec; readonly facts: ServerFacts }
   | { readonly ok: false; readonly why: string };
 
 /** What a rejected probe shows: use another stateless revision, none in common, or start with a handshake. */
-export type Hint =
-  | { readonly kind: 'retry'; readonly dialect: Dialect }
+export type VersionHint =
+  | { readonly kind: 'retry'; readonly dialect: ClientCodec }
   | { readonly kind: 'no-overlap'; readonly supported: readonly string[] }
   | { readonly kind: 'stateless' }
   | { readonly kind: 'handshake' };
 
 /** Names of all revisions, oldest first. */
-export const revisions: readonly string[] = [...clientHandshakeSpellings, ...clientStatelessSpellings].map(
+export const revisions: readonly string[] = [...clientHandshakeDialects, ...clientStatelessDialects].map(
   ({ shared }) => shared.date,
 );
 
 /** The codecs that a client may use. */
-export class ClientVocabulary {
+export class ClientRevisions {
   /** Newest first. */
-  readonly handshake: readonly Dialect[];
-  readonly stateless: readonly Dialect[];
+  readonly handshake: readonly ClientCodec[];
+  readonly stateless: readonly ClientCodec[];
 
   /** Throws a `TypeError` when `enabled` contains something that is not a revision. */
   constructor(identity: Implementation, capabilities: Capabilities, enabled: readonly string[] = revisions) {
@@ -53,13 +53,13 @@ export class ClientVocabulary {
       throw new TypeError(`${unknown.join(', ')} is not a revision; use one of ${revisions.join(', ')}`);
     }
     const wanted = ({ shared }: { shared: { date: string } }): boolean => enabled.includes(shared.date);
-    this.handshake = clientHandshakeSpellings
+    this.handshake = clientHandshakeDialects
       .filter(wanted)
-      .map((each) => createHandshakeDialect(each, identity, capabilities))
+      .map((each) => createClientHandshakeCodec(each, identity, capabilities))
       .reverse();
-    this.stateless = clientStatelessSpellings
+    this.stateless = clientStatelessDialects
       .filter(wanted)
-      .map((each) => createStatelessDialect(each, identity, capabilities))
+      .map((each) => createClientStatelessCodec(each, identity, capabilities))
       .reverse();
   }
 
@@ -88,7 +88,7 @@ export class ClientVocabulary {
   }
 
   /** What an error response to a probe shows about the server. Only stateless servers are recognized by error code. */
-  hint(error: JsonRpcErrorObject): Hint {
+  hint(error: JsonRpcErrorObject): VersionHint {
     if (error.code === errorRows.headerMismatch.code || error.code === errorRows.missingCapability.code) {
       return { kind: 'stateless' };
     }

@@ -6,96 +6,96 @@ import { type ErrorKind, errorRows, type WireError } from '../errors.ts';
 import { isObject, notificationText } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import type { CacheHint, Meta, RequestId, ToolResult } from '../model.ts';
-import type { SettledRules } from '../rules.ts';
+import type { ResolvedRules } from '../rules.ts';
 import {
   contentText,
-  spellContent,
-  spellContents,
-  spellPrompt,
-  spellResource,
-  spellTemplate,
-  spellTool,
+  encodeContent,
+  encodeResourceContents,
+  encodePrompt,
+  encodeResource,
+  encodeResourceTemplate,
+  encodeTool,
 } from './content.ts';
-import type { Change, Listed, Revision } from './revision.ts';
-import type { Spelling } from './spelling.ts';
+import type { ChangeNotification, ListItemTypes, Codec } from './revision.ts';
+import type { Dialect } from './spelling.ts';
 import { isWrapped, wrapSchema } from './structured.ts';
 
 type Schema = { readonly [key: string]: unknown };
 
 /** What differs between a handshake and a stateless codec. */
 export interface Envelope {
-  readonly asks: Revision['asks'];
-  readonly greeting: Revision['greeting'];
+  readonly asks: Codec['inputRequests'];
+  readonly greeting: Codec['serverDescription'];
   /** Closes a result: `fields` is JSON without braces, may be empty. */
   close(fields: string, meta: Meta | undefined, cache: CacheHint | undefined): string;
   readonly codes: Partial<Record<ErrorKind, number>>;
   readonly statuses: Partial<Record<ErrorKind, number>>;
 }
 
-const changeMethods: Readonly<Record<Change['kind'], string>> = {
+const changeMethods: Readonly<Record<ChangeNotification['kind'], string>> = {
   tools: 'notifications/tools/list_changed',
   prompts: 'notifications/prompts/list_changed',
   resources: 'notifications/resources/list_changed',
   resource: 'notifications/resources/updated',
 };
 
-const spellers: { readonly [K in keyof Listed]: (item: Listed[K], spelling: Spelling) => object } = {
-  tools: (tool, spelling) => spellTool({ ...tool, outputSchema: spellOutput(tool.outputSchema, spelling) }, spelling),
-  resources: spellResource,
-  resourceTemplates: spellTemplate,
-  prompts: spellPrompt,
+const encoders: { readonly [K in keyof ListItemTypes]: (item: ListItemTypes[K], dialect: Dialect) => object } = {
+  tools: (tool, dialect) => encodeTool({ ...tool, outputSchema: encodeOutputSchema(tool.outputSchema, dialect) }, dialect),
+  resources: encodeResource,
+  resourceTemplates: encodeResourceTemplate,
+  prompts: encodePrompt,
 };
 
-function spellOutput(schema: Schema | undefined, spelling: Spelling): Schema | undefined {
-  if (schema === undefined || spelling.structured === 'any' || !isWrapped(schema)) return schema;
+function encodeOutputSchema(schema: Schema | undefined, dialect: Dialect): Schema | undefined {
+  if (schema === undefined || dialect.structured === 'any' || !isWrapped(schema)) return schema;
   return wrapSchema(schema);
 }
 
-export function createCodec(spelling: Spelling, rules: SettledRules, envelope: Envelope): Revision {
+export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: Envelope): Codec {
   const { close } = envelope;
   const flat = rules.flatResource;
   const success = rules.explicitIsErrorFalse ? ',"isError":false' : '';
   const codeOf = (kind: ErrorKind): number => envelope.codes[kind] ?? errorRows[kind].code;
 
   return {
-    date: spelling.date,
+    date: dialect.date,
     rules,
-    requests: new Set(spelling.requests),
-    asks: envelope.asks,
-    batches: rules.batch ?? spelling.batches,
-    polling: spelling.polling,
-    invalidArguments: rules.invalidArguments ?? spelling.invalidArguments,
+    requests: new Set(dialect.requests),
+    inputRequests: envelope.asks,
+    batches: rules.batch ?? dialect.batches,
+    polling: dialect.polling,
+    invalidArguments: rules.invalidArguments ?? dialect.invalidArguments,
 
-    knows: (ability) => knows(ability, spelling),
-    greeting: envelope.greeting,
+    supports: (ability) => knows(ability, dialect),
+    serverDescription: envelope.greeting,
     empty: () => close('', undefined, undefined),
     custom: ({ _meta, ...fields }) => {
       const text = JSON.stringify(fields);
       return close(text.slice(1, -1), isObject(_meta) ? _meta : undefined, undefined);
     },
     toolResult(result, outputSchema) {
-      let fields = `"content":${contentText(result.content, spelling, flat)}`;
-      if (result.structuredContent !== undefined) fields += structuredText(result, outputSchema, spelling);
+      let fields = `"content":${contentText(result.content, dialect, flat)}`;
+      if (result.structuredContent !== undefined) fields += structuredText(result, outputSchema, dialect);
       fields += result.isError === true ? ',"isError":true' : success;
       return close(fields, result._meta, undefined);
     },
     promptResult(result) {
       const messages = result.messages.map(({ role, content }) => ({
         role,
-        content: spellContent(content, spelling, flat),
+        content: encodeContent(content, dialect, flat),
       }));
       const description =
         result.description === undefined ? '' : `"description":${JSON.stringify(result.description)},`;
       return close(`${description}"messages":${JSON.stringify(messages)}`, result._meta, undefined);
     },
     readResult(result, cache) {
-      const contents = result.contents.map((each) => spellContents(each, spelling));
+      const contents = result.contents.map((each) => encodeResourceContents(each, dialect));
       return close(`"contents":${JSON.stringify(contents)}`, result._meta, result.cache ?? cache);
     },
     completion: (completion) => close(`"completion":${JSON.stringify(completion)}`, undefined, undefined),
     list(key, items, nextCursor, cache) {
-      const spell = spellers[key];
-      const texts = items.map((each) => JSON.stringify(spell(each, spelling)));
+      const spell = encoders[key];
+      const texts = items.map((each) => JSON.stringify(spell(each, dialect)));
       const cursor = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
       return close(`"${key}":[${texts.join(',')}]${cursor}`, undefined, cache);
     },
@@ -109,7 +109,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
     subscriptionEnd: (id) => close('', { [metaKeys.subscriptionId]: id }, undefined),
 
     codeOf,
-    error: (id, error) => errorText(id, error, error.code ?? codeOf(error.kind), spelling, rules),
+    error: (id, error) => errorText(id, error, error.code ?? codeOf(error.kind), dialect, rules),
     statusOf: (error) => error.http?.status ?? envelope.statuses[error.kind] ?? 200,
 
     progress: (progressToken, progress, total, message) =>
@@ -117,7 +117,7 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
         progressToken,
         progress,
         ...(total === undefined ? {} : { total }),
-        ...(message === undefined || !spelling.progressMessage ? {} : { message }),
+        ...(message === undefined || !dialect.progressMessage ? {} : { message }),
       }),
     log: (level, logger, data) =>
       notificationText('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data }),
@@ -141,21 +141,21 @@ export function createCodec(spelling: Spelling, rules: SettledRules, envelope: E
         ...(meta === undefined ? {} : { _meta: meta }),
       }),
 
-    spelling,
+    dialect,
   };
 }
 
-function knows(ability: Ability, spelling: Spelling): boolean {
-  if (ability === 'elicitation.form') return spelling.elicitation !== 'none';
-  if (ability === 'elicitation.url') return spelling.elicitation === 'full';
-  return ability !== 'sampling.tools' || spelling.samplingTools;
+function knows(ability: Ability, dialect: Dialect): boolean {
+  if (ability === 'elicitation.form') return dialect.elicitation !== 'none';
+  if (ability === 'elicitation.url') return dialect.elicitation === 'full';
+  return ability !== 'sampling.tools' || dialect.samplingTools;
 }
 
-function structuredText(result: ToolResult, outputSchema: Schema | undefined, spelling: Spelling): string {
-  if (spelling.structured === 'none') return '';
+function structuredText(result: ToolResult, outputSchema: Schema | undefined, dialect: Dialect): string {
+  if (dialect.structured === 'none') return '';
   const value = result.structuredContent;
   const text = JSON.stringify(value) ?? 'null';
-  const wrapped = spelling.structured === 'object' && isWrapped(outputSchema, value);
+  const wrapped = dialect.structured === 'object' && isWrapped(outputSchema, value);
   return wrapped ? `,"structuredContent":{"result":${text}}` : `,"structuredContent":${text}`;
 }
 
@@ -163,8 +163,8 @@ function errorText(
   id: RequestId | undefined,
   error: WireError,
   code: number,
-  spelling: Spelling,
-  rules: SettledRules,
+  dialect: Dialect,
+  rules: ResolvedRules,
 ): string {
   const body: { code: number; message: string; data?: unknown } = { code, message: error.message };
   if (rules.detailsStyle) {
@@ -173,7 +173,7 @@ function errorText(
   } else if (error.data !== undefined) body.data = error.data;
   const text = JSON.stringify(body);
   if (id !== undefined) return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${text}}`;
-  return spelling.unreadableId === 'null'
+  return dialect.unreadableId === 'null'
     ? `{"jsonrpc":"2.0","id":null,"error":${text}}`
     : `{"jsonrpc":"2.0","error":${text}}`;
 }

@@ -2,7 +2,7 @@
 // closest ones it has.
 
 import type { Content, Prompt, Resource, ResourceContents, ResourceTemplate, Tool } from '../model.ts';
-import type { Spelling } from './spelling.ts';
+import type { Dialect } from './spelling.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -16,7 +16,7 @@ export function pick(from: object, keys: readonly string[]): Fields {
   return to;
 }
 
-function withAnnotations(fields: Fields, spelling: Spelling): Fields {
+function withAnnotations(fields: Fields, spelling: Dialect): Fields {
   if (fields['annotations'] === undefined) return fields;
   const annotations = pick(fields['annotations'] as object, spelling.annotations);
   // If the revision has none of them, the object is left out.
@@ -32,19 +32,19 @@ const blockKeys = {
   resource: ['type', 'resource', 'annotations', '_meta'],
 } as const;
 
-function block(from: object, keys: readonly string[], spelling: Spelling): Fields {
+function block(from: object, keys: readonly string[], spelling: Dialect): Fields {
   const fields = withAnnotations(pick(from, keys), spelling);
   if (!spelling.contentMeta) delete fields['_meta'];
   return fields;
 }
 
 /** One content block as the revision encodes it. `flat`: the resource's fields are beside `type`. */
-export function spellContent(content: Content, spelling: Spelling, flat = false): Fields {
+export function encodeContent(content: Content, spelling: Dialect, flat = false): Fields {
   switch (content.type) {
     case 'audio':
       return spelling.audio ? block(content, blockKeys.audio, spelling) : audioAsResource(content, spelling);
     case 'resource': {
-      const resource = spellContents(content.resource, spelling);
+      const resource = encodeResourceContents(content.resource, spelling);
       if (flat) return { type: 'resource', ...resource };
       return block({ ...content, resource }, blockKeys.resource, spelling);
     }
@@ -57,22 +57,22 @@ export function spellContent(content: Content, spelling: Spelling, flat = false)
 }
 
 /** JSON of a list of blocks. A single plain text is by far the most common and is concatenated directly. */
-export function contentText(blocks: readonly Content[], spelling: Spelling, flat = false): string {
+export function contentText(blocks: readonly Content[], spelling: Dialect, flat = false): string {
   if (blocks.length === 1) {
     const only = blocks[0] as Content;
     if (only.type === 'text' && only.annotations === undefined && only._meta === undefined) {
       return `[{"type":"text","text":${JSON.stringify(only.text)}}]`;
     }
   }
-  return JSON.stringify(blocks.map((each) => spellContent(each, spelling, flat)));
+  return JSON.stringify(blocks.map((each) => encodeContent(each, spelling, flat)));
 }
 
-export function spellContents(contents: ResourceContents, spelling: Spelling): Fields {
+export function encodeResourceContents(contents: ResourceContents, spelling: Dialect): Fields {
   const keys = ['uri', 'mimeType', 'text', 'blob'];
   return pick(contents, spelling.contentMeta ? [...keys, '_meta'] : keys);
 }
 
-function audioAsResource(audio: { data: string; mimeType: string; annotations?: object }, spelling: Spelling): Fields {
+function audioAsResource(audio: { data: string; mimeType: string; annotations?: object }, spelling: Dialect): Fields {
   const subtype = /\/([\w.-]+)/.exec(audio.mimeType)?.[1] ?? 'bin';
   const resource = {
     uri: `audio://inline/${digest(audio.data)}.${subtype}`,
@@ -99,7 +99,7 @@ function withoutDialect(schema: object): object {
 }
 
 /** A tool as the revision lists it; `outputSchema` is already in a form that the revision supports. */
-export function spellTool(tool: Tool, spelling: Spelling): Fields {
+export function encodeTool(tool: Tool, spelling: Dialect): Fields {
   const fields = pick(tool, spelling.tool);
   if (!spelling.schemaDialect) {
     for (const key of ['inputSchema', 'outputSchema']) {
@@ -116,15 +116,15 @@ export function spellTool(tool: Tool, spelling: Spelling): Fields {
   return fields;
 }
 
-export function spellResource(resource: Resource, spelling: Spelling): Fields {
+export function encodeResource(resource: Resource, spelling: Dialect): Fields {
   return withAnnotations(pick(resource, spelling.resource), spelling);
 }
 
-export function spellTemplate(template: ResourceTemplate, spelling: Spelling): Fields {
+export function encodeResourceTemplate(template: ResourceTemplate, spelling: Dialect): Fields {
   return withAnnotations(pick(template, spelling.template), spelling);
 }
 
-export function spellPrompt(prompt: Prompt, spelling: Spelling): Fields {
+export function encodePrompt(prompt: Prompt, spelling: Dialect): Fields {
   const fields = pick(prompt, spelling.prompt);
   if (prompt.arguments) fields['arguments'] = prompt.arguments.map((each) => pick(each, spelling.promptArgument));
   return fields;

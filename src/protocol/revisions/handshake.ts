@@ -2,13 +2,13 @@
 // a server may send requests.
 
 import type { Implementation, Meta } from '../model.ts';
-import type { SettledRules } from '../rules.ts';
+import type { ResolvedRules } from '../rules.ts';
 import { createCodec } from './codec.ts';
 import { pick } from './content.ts';
-import type { Revision, Welcome } from './revision.ts';
-import type { Spelling } from './spelling.ts';
+import type { Codec, ServerDescription } from './revision.ts';
+import type { Dialect } from './spelling.ts';
 
-export function createHandshakeCodec(spelling: Spelling, identity: Implementation, rules: SettledRules): Revision {
+export function createHandshakeCodec(spelling: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
   return createCodec(spelling, rules, {
     asks: 'push',
     greeting: (welcome) => greet(welcome, spelling, identity),
@@ -32,7 +32,7 @@ function close(fields: string, meta: Meta | undefined): string {
   return fields === '' ? `{"_meta":${JSON.stringify(meta)}}` : `{${fields},"_meta":${JSON.stringify(meta)}}`;
 }
 
-function greet({ capabilities, instructions }: Welcome, spelling: Spelling, identity: Implementation): string {
+function greet({ capabilities, instructions }: ServerDescription, spelling: Dialect, identity: Implementation): string {
   // Keys outside the protocol (experimental, extensions, a vendor's) are passed on unchanged.
   const known = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks'];
   const declared = Object.fromEntries(

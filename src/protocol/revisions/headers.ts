@@ -17,7 +17,7 @@ const maxDecodedLength = 128;
 export function decodeHeaderValue(raw: string): string | undefined {
   const known = decoded.get(raw);
   if (known !== undefined) return known;
-  const value = decodeAfresh(raw);
+  const value = decodeUncached(raw);
   if (value !== undefined && raw.length <= maxDecodedLength) {
     if (decoded.size >= maxDecoded) decoded.clear();
     decoded.set(raw, value);
@@ -25,7 +25,7 @@ export function decodeHeaderValue(raw: string): string | undefined {
   return value;
 }
 
-function decodeAfresh(raw: string): string | undefined {
+function decodeUncached(raw: string): string | undefined {
   const value = raw.replace(/^[ \t]+|[ \t]+$/g, '');
   const encoded = sentinel.exec(value)?.[1];
   if (encoded === undefined) return /[^\t\x20-\x7e]/.test(value) ? undefined : value;

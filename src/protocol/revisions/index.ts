@@ -2,38 +2,38 @@
 // folder knows which revisions exist.
 
 import { type WireError, wireErrors } from '../errors.ts';
-import type { ReadHeader, Route } from '../exchange.ts';
-import { isObject, type JsonRpcNotification, type JsonRpcRequest, type Params, sortMessage } from '../json-rpc.ts';
+import type { ReadHeader, MessageRoute } from '../exchange.ts';
+import { isObject, type JsonRpcNotification, type JsonRpcRequest, type Params, classifyMessage } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import { type Implementation, logLevels } from '../model.ts';
-import { type Rules, settleRules } from '../rules.ts';
+import { type Rules, resolveRules } from '../rules.ts';
 import { createHandshakeCodec } from './handshake.ts';
 import { checkNotificationHeaders, checkPresentHeaders, checkRequiredHeaders } from './headers.ts';
-import type { Revision } from './revision.ts';
-import { assumedDate, handshakeSpellings, isStatelessDate, statelessSpellings } from './spelling.ts';
+import type { Codec } from './revision.ts';
+import { assumedDate, handshakeDialects, isStatelessDate, statelessDialects } from './spelling.ts';
 import { createStatelessCodec } from './stateless.ts';
 
 export { checkParamHeaders, decodeHeaderValue, encodeHeaderValue, type HeaderParam, headerParams } from './headers.ts';
-export type { Change, Listed, Revision, Welcome } from './revision.ts';
+export type { ChangeNotification, ListItemTypes, Codec, ServerDescription } from './revision.ts';
 export { isWrapped } from './structured.ts';
 
 /** Names of the handshake revisions, oldest first. */
-export const handshakeRevisions: readonly string[] = handshakeSpellings.map((each) => each.date);
+export const handshakeRevisions: readonly string[] = handshakeDialects.map((each) => each.date);
 /** Names of the stateless revisions, oldest first. */
-export const statelessRevisions: readonly string[] = statelessSpellings.map((each) => each.date);
+export const statelessRevisions: readonly string[] = statelessDialects.map((each) => each.date);
 
 /** The revisions one server supports. Codecs are created once, when first needed. */
-export class Vocabulary {
+export class ServerRevisions {
   readonly #identity: Implementation;
-  readonly #rules: ReturnType<typeof settleRules>;
-  readonly #handshake = new Map<string, Revision>();
-  readonly #stateless = new Map<string, Revision>();
+  readonly #rules: ReturnType<typeof resolveRules>;
+  readonly #handshake = new Map<string, Codec>();
+  readonly #stateless = new Map<string, Codec>();
   /** What `initialize` may return, oldest first. */
   readonly handshakeVersions: readonly string[];
 
   constructor(identity: Implementation, rules: Rules = {}) {
     this.#identity = identity;
-    this.#rules = settleRules(rules);
+    this.#rules = resolveRules(rules);
     this.handshakeVersions = rules.handshakeVersions ?? handshakeRevisions;
     const unknown = this.handshakeVersions.filter((each) => !handshakeRevisions.includes(each));
     if (unknown.length > 0) {
@@ -48,10 +48,10 @@ export class Vocabulary {
   }
 
   /** The codec of an enabled handshake revision. */
-  handshake(date: string): Revision | undefined {
+  handshake(date: string): Codec | undefined {
     let codec = this.#handshake.get(date);
     if (codec === undefined && this.handshakeVersions.includes(date)) {
-      const spelling = handshakeSpellings.find((each) => each.date === date);
+      const spelling = handshakeDialects.find((each) => each.date === date);
       if (spelling === undefined) return undefined;
       codec = createHandshakeCodec(spelling, this.#identity, this.#rules);
       this.#handshake.set(date, codec);
@@ -59,10 +59,10 @@ export class Vocabulary {
     return codec;
   }
 
-  stateless(date: string): Revision | undefined {
+  stateless(date: string): Codec | undefined {
     let codec = this.#stateless.get(date);
     if (codec === undefined) {
-      const spelling = statelessSpellings.find((each) => each.date === date);
+      const spelling = statelessDialects.find((each) => each.date === date);
       if (spelling === undefined) return undefined;
       codec = createStatelessCodec(spelling, this.#identity, this.#rules);
       this.#stateless.set(date, codec);
@@ -71,28 +71,28 @@ export class Vocabulary {
   }
 
   /** The result of negotiation: the version the client requested if it is enabled, otherwise the newest enabled one. */
-  negotiate(wish: unknown): Revision | undefined {
-    const newest = this.handshakeVersions.at(-1);
-    if (newest === undefined) return undefined;
-    return (typeof wish === 'string' ? this.handshake(wish) : undefined) ?? this.handshake(newest);
+  negotiate(wish: unknown): Codec | undefined {
+    const newestStateless = this.handshakeVersions.at(-1);
+    if (newestStateless === undefined) return undefined;
+    return (typeof wish === 'string' ? this.handshake(wish) : undefined) ?? this.handshake(newestStateless);
   }
 
   /** Used before a revision is known, for early errors. */
-  get unsettled(): Revision {
+  get defaultCodec(): Codec {
     const oldest = this.handshakeVersions[0];
     const codec = oldest === undefined ? this.stateless(statelessRevisions[0] as string) : this.handshake(oldest);
-    return codec as Revision;
+    return codec as Codec;
   }
 
   /** Used where no body was read: the version header is the only clue. */
-  speakerFor(header: ReadHeader): Revision {
+  codecForHeader(header: ReadHeader): Codec {
     const said = header('mcp-protocol-version')?.trim();
-    return said !== undefined && isStatelessDate(said) ? this.newest : this.unsettled;
+    return said !== undefined && isStatelessDate(said) ? this.newestStateless : this.defaultCodec;
   }
 
   /** Used for stateless requests that cannot be served as they claim. */
-  get newest(): Revision {
-    return this.stateless(statelessRevisions.at(-1) as string) as Revision;
+  get newestStateless(): Codec {
+    return this.stateless(statelessRevisions.at(-1) as string) as Codec;
   }
 
   /** The handshake revision used where neither session nor header names one; undefined when none is enabled. */
@@ -104,23 +104,23 @@ export class Vocabulary {
    * How a message is handled where connections are not sessions. The body decides; if it names no revision, a header
    * that names a revision without sessions decides.
    */
-  route(value: unknown, header: ReadHeader): Route {
+  route(value: unknown, header: ReadHeader): MessageRoute {
     if (Array.isArray(value)) {
-      return this.handshakeVersions.length === 0 || value.some((each) => this.claims(each?.params))
-        ? 'alone'
+      return this.handshakeVersions.length === 0 || value.some((each) => this.namesRevision(each?.params))
+        ? 'stateless'
         : 'session';
     }
     const { jsonrpc, method, params } = (value ?? {}) as JsonRpcRequest;
     if (method === 'initialize') {
-      const { kind, message } = sortMessage(value) as { kind: string; message: JsonRpcRequest };
-      return kind === 'request' && this.classify(message, header) === undefined ? 'opening' : 'alone';
+      const { kind, message } = classifyMessage(value) as { kind: string; message: JsonRpcRequest };
+      return kind === 'request' && this.classify(message, header) === undefined ? 'initialize' : 'stateless';
     }
-    if (this.claims(params) || this.handshakeVersions.length === 0) return 'alone';
+    if (this.namesRevision(params) || this.handshakeVersions.length === 0) return 'stateless';
     const said = header('mcp-protocol-version');
-    if (said !== undefined && !this.handshakeVersions.includes(said) && isStatelessDate(said.trim())) return 'alone';
+    if (said !== undefined && !this.handshakeVersions.includes(said) && isStatelessDate(said.trim())) return 'stateless';
     // Fast path for the most common shape. What is not a message at all is rejected where sessions do not matter.
     if (jsonrpc === '2.0' && typeof method === 'string' && (params === undefined || isObject(params))) return 'session';
-    return sortMessage(value).kind === 'refused' ? 'alone' : 'session';
+    return classifyMessage(value).kind === 'invalid' ? 'stateless' : 'session';
   }
 
   /**
@@ -128,17 +128,17 @@ export class Vocabulary {
    * the handshake session of its channel. An error: it is rejected. The body decides; headers are only cross-checked,
    * or decide where the body names no revision.
    */
-  classify(request: JsonRpcRequest, header: ReadHeader | undefined): Revision | WireError | undefined {
+  classify(request: JsonRpcRequest, header: ReadHeader | undefined): Codec | WireError | undefined {
     const meta = request.params?.['_meta'];
     if (!isObject(meta) || meta[metaKeys.protocolVersion] === undefined) {
-      if (this.handshakeVersions.length === 0) return this.#unserved(request, header);
-      return header === undefined ? undefined : this.#unclaimed(request, header);
+      if (this.handshakeVersions.length === 0) return this.#handshakeDisabled(request, header);
+      return header === undefined ? undefined : this.#withoutRevision(request, header);
     }
     const version = meta[metaKeys.protocolVersion];
     const codec = typeof version === 'string' ? this.stateless(version) : undefined;
     if (request.method === 'initialize' && codec === undefined && !isUnknownVersion(version)) return undefined;
     const flaw = checkEnvelope(meta);
-    if (flaw !== undefined) return request.method === 'initialize' ? undefined : wireErrors.envelope(flaw);
+    if (flaw !== undefined) return request.method === 'initialize' ? undefined : wireErrors.invalidMeta(flaw);
     const disagreement = header && checkPresentHeaders(request, version as string, header);
     if (disagreement) return disagreement;
     if (codec === undefined) return wireErrors.unsupportedVersion(version, statelessRevisions);
@@ -146,12 +146,12 @@ export class Vocabulary {
   }
 
   /** The error of a notification whose headers contradict it. */
-  contradiction(notification: JsonRpcNotification, header: ReadHeader): WireError | undefined {
+  notificationHeaderError(notification: JsonRpcNotification, header: ReadHeader): WireError | undefined {
     const meta = notification.params?.['_meta'];
     return checkNotificationHeaders(notification, isObject(meta) ? meta[metaKeys.protocolVersion] : undefined, header);
   }
 
-  #unclaimed(request: JsonRpcRequest, header: ReadHeader): WireError | undefined {
+  #withoutRevision(request: JsonRpcRequest, header: ReadHeader): WireError | undefined {
     const said = header('mcp-protocol-version')?.trim();
     if (said === undefined || !isStatelessDate(said)) return undefined;
     if (request.method === 'initialize') {
@@ -159,28 +159,28 @@ export class Vocabulary {
         `MCP-Protocol-Version ${said} has no initialize; name it in params._meta of each request instead`,
       );
     }
-    return wireErrors.envelope(lacksClaim(said));
+    return wireErrors.invalidMeta(missingRevisionText(said));
   }
 
   /** The error for a handshake client where no handshake revision is enabled. */
-  #unserved(request: JsonRpcRequest, header: ReadHeader | undefined): WireError {
+  #handshakeDisabled(request: JsonRpcRequest, header: ReadHeader | undefined): WireError {
     if (request.method === 'initialize') {
       return wireErrors.unsupportedVersion(request.params?.['protocolVersion'] ?? null, statelessRevisions);
     }
     const said = header?.('mcp-protocol-version')?.trim();
     if (said !== undefined && !isStatelessDate(said)) return wireErrors.unsupportedVersion(said, statelessRevisions);
     if (header !== undefined && said === undefined) return wireErrors.headerMismatch('MCP-Protocol-Version is missing');
-    return wireErrors.envelope(lacksClaim(said ?? statelessRevisions.at(-1)));
+    return wireErrors.invalidMeta(missingRevisionText(said ?? statelessRevisions.at(-1)));
   }
 
   /** True when the body of a message names its revision. */
-  claims(params: Params | null | undefined): boolean {
+  namesRevision(params: Params | null | undefined): boolean {
     const meta = params?.['_meta'];
     return isObject(meta) && meta[metaKeys.protocolVersion] !== undefined;
   }
 }
 
-function lacksClaim(version: string | undefined): string {
+function missingRevisionText(version: string | undefined): string {
   return `params._meta lacks ${metaKeys.protocolVersion} and ${metaKeys.clientCapabilities}, which ${version} requires`;
 }
 

@@ -3,15 +3,15 @@
 
 import { isObject } from '../json-rpc.ts';
 import type { Capabilities, SamplingParams } from '../model.ts';
-import type { Spelling } from './spelling.ts';
+import type { Dialect } from './spelling.ts';
 
 type Schema = { readonly [key: string]: unknown };
 
 /** Either the params to send, or why this revision cannot express them. */
-export type Spelled = { readonly ok: true; readonly params: Schema } | { readonly ok: false; readonly reason: string };
+export type EncodedRequest = { readonly ok: true; readonly params: Schema } | { readonly ok: false; readonly reason: string };
 
 /** The params of a form elicitation. */
-export function spellForm(message: string, schema: Schema, spelling: Spelling): Spelled {
+export function encodeForm(message: string, schema: Schema, spelling: Dialect): EncodedRequest {
   if (spelling.elicitation === 'none') return { ok: false, reason: `elicitation is not supported in ${spelling.date}` };
   if (spelling.elicitation === 'full') {
     return { ok: true, params: { mode: 'form', message, requestedSchema: schema } };
@@ -40,7 +40,7 @@ function simplerField(property: Schema): Schema {
 }
 
 /** The params of a URL elicitation. */
-export function spellUrl(message: string, url: string, elicitationId: string, spelling: Spelling): Spelled {
+export function encodeUrl(message: string, url: string, elicitationId: string, spelling: Dialect): EncodedRequest {
   if (spelling.elicitation !== 'full') {
     return { ok: false, reason: `URL elicitation is not supported in ${spelling.date}` };
   }
@@ -49,7 +49,7 @@ export function spellUrl(message: string, url: string, elicitationId: string, sp
 }
 
 /** The params of a model call. */
-export function spellSampling(asked: SamplingParams, spelling: Spelling, capabilities: Capabilities): Spelled {
+export function encodeSampling(asked: SamplingParams, spelling: Dialect, capabilities: Capabilities): EncodedRequest {
   const { tools, toolChoice, includeContext, messages, ...rest } = asked;
   const params: Record<string, unknown> = { ...rest };
   if (tools !== undefined || toolChoice !== undefined) {
@@ -76,7 +76,7 @@ export function spellSampling(asked: SamplingParams, spelling: Spelling, capabil
 type Blocks = SamplingParams['messages'][number]['content'];
 
 /** Content as the revision can encode it, or why it cannot. */
-function oneBlock(content: Blocks, spelling: Spelling): unknown {
+function oneBlock(content: Blocks, spelling: Dialect): unknown {
   const blocks = (Array.isArray(content) ? content : [content]) as readonly { type: string; text?: string }[];
   if (!spelling.samplingAudio && blocks.some((each) => each.type === 'audio')) {
     return `sampling with audio is not supported in ${spelling.date}`;

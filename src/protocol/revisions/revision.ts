@@ -19,13 +19,13 @@ import type {
   Tool,
   ToolResult,
 } from '../model.ts';
-import type { SettledRules } from '../rules.ts';
-import type { Spelling } from './spelling.ts';
+import type { ResolvedRules } from '../rules.ts';
+import type { Dialect } from './spelling.ts';
 
-type Schema = { readonly [key: string]: unknown };
+type JsonObject = { readonly [key: string]: unknown };
 
 /** The lists a server has, with the neutral type of their items. */
-export interface Listed {
+export interface ListItemTypes {
   readonly tools: Tool;
   readonly resources: Resource;
   readonly resourceTemplates: ResourceTemplate;
@@ -33,7 +33,7 @@ export interface Listed {
 }
 
 /** What a server returns about itself when a conversation starts. */
-export interface Welcome {
+export interface ServerDescription {
   readonly capabilities: Capabilities;
   readonly instructions?: string;
   readonly cache: CacheHint;
@@ -42,41 +42,41 @@ export interface Welcome {
 }
 
 /** The kind of change a server announces, and the URI where it is about one resource. */
-export interface Change {
+export interface ChangeNotification {
   readonly kind: 'tools' | 'prompts' | 'resources' | 'resource';
   readonly uri?: string;
 }
 
 /** One revision of the protocol, ready to use for one server. Results are the JSON text of `result`. */
-export interface Revision {
+export interface Codec {
   readonly date: string;
-  readonly rules: SettledRules;
+  readonly rules: ResolvedRules;
   /** Requests a client may send; anything else is "not found" by absence. */
   readonly requests: ReadonlySet<string>;
   /** How a handler's input request reaches the client: as a request, or as a result that requires a retry. */
-  readonly asks: 'push' | 'retry';
+  readonly inputRequests: 'push' | 'retry';
   readonly batches: boolean;
   /** A stream may be closed early and resumed: it starts with an event that is only an id. */
   readonly polling: boolean;
   readonly invalidArguments: 'error' | 'result';
   /** Whether the revision has this ability, whatever the client declared. */
-  knows(ability: Ability): boolean;
+  supports(ability: Ability): boolean;
 
-  greeting(welcome: Welcome): string;
+  serverDescription(welcome: ServerDescription): string;
   empty(): string;
   /** The result of a method that is not built in. */
-  custom(result: Schema): string;
-  toolResult(result: ToolResult, outputSchema: Schema | undefined): string;
+  custom(result: JsonObject): string;
+  toolResult(result: ToolResult, outputSchema: JsonObject | undefined): string;
   promptResult(result: PromptResult): string;
   readResult(result: ReadResult, cache: CacheHint): string;
   completion(completion: Completion): string;
-  list<K extends keyof Listed>(
+  list<K extends keyof ListItemTypes>(
     key: K,
-    items: readonly Listed[K][],
+    items: readonly ListItemTypes[K][],
     nextCursor: string | undefined,
     cache: CacheHint,
   ): string;
-  inputRequired(requests: Schema, state: string | undefined): string;
+  inputRequired(requests: JsonObject, state: string | undefined): string;
   subscriptionEnd(id: RequestId): string;
 
   codeOf(kind: ErrorKind): number;
@@ -88,10 +88,10 @@ export interface Revision {
   progress(token: ProgressToken, progress: number, total: number | undefined, message: string | undefined): string;
   log(level: LogLevel, logger: string | undefined, data: unknown): string;
   /** `subscription`: the listen request this belongs to, on revisions that tag notifications with it. */
-  change(change: Change, subscription?: RequestId): string;
-  acknowledged(subscription: RequestId, honoured: Schema): string;
+  change(change: ChangeNotification, subscription?: RequestId): string;
+  acknowledged(subscription: RequestId, honoured: JsonObject): string;
   cancelled(id: RequestId, reason: string | undefined, meta?: Meta): string;
 
   /** For input requests, which input-requests.ts encodes: few servers send any, so it is loaded on demand. */
-  readonly spelling: Spelling;
+  readonly dialect: Dialect;
 }

@@ -1,7 +1,7 @@
 // What each revision can encode: one row of data per date. Codecs read rows; no other code reads dates.
 // A field missing from a list does not exist on that revision and is left out.
 
-export interface Spelling {
+export interface Dialect {
   readonly date: string;
   /** Fields of items, clients and servers. */
   readonly implementation: readonly string[];
@@ -55,7 +55,7 @@ const handshakeRequests = [
   'logging/setLevel',
 ] as const;
 
-const first: Spelling = {
+const first: Dialect = {
   date: '2024-11-05',
   implementation: ['name', 'version'],
   tool: ['name', 'description', 'inputSchema'],
@@ -83,7 +83,7 @@ const first: Spelling = {
   requests: handshakeRequests,
 };
 
-const second: Spelling = {
+const second: Dialect = {
   ...first,
   date: '2025-03-26',
   tool: ['name', 'description', 'inputSchema', 'annotations'],
@@ -94,7 +94,7 @@ const second: Spelling = {
   progressMessage: true,
 };
 
-const third: Spelling = {
+const third: Dialect = {
   ...second,
   date: '2025-06-18',
   implementation: ['name', 'title', 'version'],
@@ -111,7 +111,7 @@ const third: Spelling = {
   batches: false,
 };
 
-const fourth: Spelling = {
+const fourth: Dialect = {
   ...third,
   date: '2025-11-25',
   implementation: ['name', 'title', 'version', 'description', 'websiteUrl', 'icons'],
@@ -128,7 +128,7 @@ const fourth: Spelling = {
   unreadableId: 'omit',
 };
 
-const fifth: Spelling = {
+const fifth: Dialect = {
   ...fourth,
   date: '2026-07-28',
   structured: 'any',
@@ -149,10 +149,10 @@ const fifth: Spelling = {
 };
 
 /** Revisions opened by `initialize`, oldest first. */
-export const handshakeSpellings: readonly Spelling[] = [first, second, third, fourth];
+export const handshakeDialects: readonly Dialect[] = [first, second, third, fourth];
 
 /** Stateless revisions, oldest first. */
-export const statelessSpellings: readonly Spelling[] = [fifth];
+export const statelessDialects: readonly Dialect[] = [fifth];
 
 /** Assumed by HTTP when neither session nor header names a revision (2025-06-18, Transports, "Protocol Version Header"). */
 export const assumedDate = second.date;

@@ -3,18 +3,18 @@
 
 import { metaKeys } from '../meta.ts';
 import type { CacheHint, Implementation, Meta } from '../model.ts';
-import { type SettledRules, settleRules } from '../rules.ts';
+import { type ResolvedRules, resolveRules } from '../rules.ts';
 import { createCodec } from './codec.ts';
 import { pick } from './content.ts';
-import type { Revision, Welcome } from './revision.ts';
-import type { Spelling } from './spelling.ts';
+import type { Codec, ServerDescription } from './revision.ts';
+import type { Dialect } from './spelling.ts';
 
 /** A profile only changes how calls are executed here; everything on the wire follows the official rules. */
-function officialRules(rules: SettledRules): SettledRules {
-  return { ...settleRules(), concurrency: rules.concurrency, timeoutMs: rules.timeoutMs };
+function officialRules(rules: ResolvedRules): ResolvedRules {
+  return { ...resolveRules(), concurrency: rules.concurrency, timeoutMs: rules.timeoutMs };
 }
 
-export function createStatelessCodec(spelling: Spelling, identity: Implementation, rules: SettledRules): Revision {
+export function createStatelessCodec(spelling: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
   const serverInfo = pick(identity, spelling.implementation);
   const plainMeta = `"_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}`;
   const complete = `,"resultType":"complete",${plainMeta}}`;
@@ -32,7 +32,7 @@ export function createStatelessCodec(spelling: Spelling, identity: Implementatio
     return `{${parts.join(',')}}`;
   }
 
-  function greeting({ capabilities, instructions, cache, versions }: Welcome): string {
+  function greeting({ capabilities, instructions, cache, versions }: ServerDescription): string {
     const { tasks: _, ...declared } = capabilities as Record<string, unknown>;
     const fields = JSON.stringify({
       supportedVersions: versions,

@@ -4,7 +4,7 @@
 import { type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
 
-export interface FileOptions {
+export interface AuditFileOptions {
   readonly directory: string;
   readonly name: string;
   readonly maxFileBytes: number;
@@ -23,19 +23,19 @@ export interface Appended {
 
 export class LogFile {
   readonly path: string;
-  readonly #options: FileOptions;
+  readonly #options: AuditFileOptions;
   #handle: FileHandle;
   #bytes: number;
 
   /** `bytes`: how much is in the file. */
-  constructor(options: FileOptions, handle: FileHandle, bytes: number) {
+  constructor(options: AuditFileOptions, handle: FileHandle, bytes: number) {
     this.path = currentFile(options.directory, options.name);
     this.#options = options;
     this.#handle = handle;
     this.#bytes = bytes;
   }
 
-  static async open(options: FileOptions): Promise<LogFile> {
+  static async open(options: AuditFileOptions): Promise<LogFile> {
     const handle = await openForAppend(currentFile(options.directory, options.name));
     return new LogFile(options, handle, (await handle.stat()).size);
   }

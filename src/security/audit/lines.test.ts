@@ -14,7 +14,7 @@ const call = (args: unknown, name = 'echo', principal = 'alice') =>
     arguments: args,
     peer: { transport: 'http', address: '127.0.0.1', principal: { id: principal, issuer: principal } },
     session: 'abc',
-    outcome: 'refused',
+    outcome: 'rejected',
     code: -32000,
     why: principal,
     durationMs: 1.23456,
@@ -31,7 +31,7 @@ test('the line of a call has what is known of it, and nothing else', () => {
     address: '127.0.0.1',
     name: 'echo',
     arguments: { n: 1 },
-    outcome: 'refused',
+    outcome: 'rejected',
     code: -32000,
     ms: 1.235,
     details: { why: 'alice' },
@@ -52,7 +52,7 @@ test('arguments that are too long for a line are truncated with a marker', () =>
     expect(line).toMatch(/^[ -~]*$/);
     const { arguments: text, outcome } = JSON.parse(line);
     expect(text).toMatch(/^[[{].*\.\.\. \[truncated: \d{5,} bytes\]$/);
-    expect(outcome).toBe('refused');
+    expect(outcome).toBe('rejected');
   }
 });
 

@@ -1,9 +1,9 @@
 // From what happened to a line of JSON in ASCII. Its number and its link to other lines are added by chain.ts.
 
-import type { Ended, Refused } from '../../engine/ports.ts';
+import type { RequestEnd, RejectedMessage } from '../../engine/ports.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import type { Logger } from '../../protocol/log.ts';
-import { refusalOf } from '../refusals.ts';
+import { denialReason } from '../refusals.ts';
 import type { AuditRecord } from './contract.ts';
 import { type Redaction, toAscii } from './redaction.ts';
 
@@ -30,7 +30,7 @@ const unrecorded: ReadonlySet<string> = new Set([
 export const isRecorded = (method: string): boolean => !unrecorded.has(method);
 
 /** What the line of a call is made of. Not the request itself, which may hold megabytes. */
-export interface EndedCall extends Pick<Ended, 'outcome' | 'code' | 'durationMs'> {
+export interface EndedCall extends Pick<RequestEnd, 'outcome' | 'code' | 'durationMs'> {
   readonly atMs: number;
   readonly method: string;
   readonly name: string | undefined;
@@ -41,9 +41,9 @@ export interface EndedCall extends Pick<Ended, 'outcome' | 'code' | 'durationMs'
   readonly why: string | undefined;
 }
 
-export function endedCall({ request, outcome, code, durationMs }: Ended): EndedCall {
+export function endedCall({ request, outcome, code, durationMs }: RequestEnd): EndedCall {
   const { method, name, params, peer, session } = request;
-  const why = outcome === 'failed' ? refusalOf(request) : undefined;
+  const why = outcome === 'failed' ? denialReason(request) : undefined;
   return {
     atMs: Date.now(),
     method,
@@ -51,7 +51,7 @@ export function endedCall({ request, outcome, code, durationMs }: Ended): EndedC
     arguments: params['arguments'],
     peer,
     session: session?.key || undefined,
-    outcome: why === undefined ? outcome : 'refused',
+    outcome: why === undefined ? outcome : 'rejected',
     code,
     why,
     durationMs,
@@ -99,7 +99,7 @@ export class LineEncoder {
   }
 
   /** A message that was rejected before it became a request. */
-  refusal({ message, peer, error, code }: Refused): string {
+  rejection({ message, peer, error, code }: RejectedMessage): string {
     try {
       const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
       const name = params?.name;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Ended, Middleware, Observer, RequestInfo } from '../../engine/ports.ts';
+import type { RequestEnd, Middleware, Observer, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { AuditOptions } from './contract.ts';
 import { LogFile } from './file.ts';
@@ -30,14 +30,14 @@ async function openOn(options: Partial<AuditOptions>) {
   const call = async (n: number, run: () => unknown, method = 'tools/call', more = {}): Promise<unknown> => {
     const params = { arguments: { n, ...more } };
     const request = { method, name: 'count', params, peer: { transport: 'memory' }, startedAtMs: performance.now() };
-    const end = (outcome: Ended['outcome']): void =>
+    const end = (outcome: RequestEnd['outcome']): void =>
       observer.ended?.({ request: request as unknown as RequestInfo, outcome, durationMs: 0, endedAtMs: 0 });
     try {
       const result = await middleware(request as unknown as RequestInfo, run);
       end('ok');
       return result;
     } catch (error) {
-      end('refused');
+      end('rejected');
       return (error as Error).message;
     }
   };

@@ -1,12 +1,12 @@
 // The audit log of a server: observes every call, refusal and read, and records refused authentications and starts of
 // programs. What a line says: lines.ts; how it gets to the disk: writer.ts.
 
-import type { Ended, Middleware, RequestInfo } from '../../engine/ports.ts';
+import type { RequestEnd, Middleware, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { silentLogger } from '../../protocol/log.ts';
-import { type Authenticate, isDenied, type Verdict } from '../auth/contract.ts';
+import { type Authenticate, isDenied, type AuthenticationResult } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
 import type { AuditHead, AuditLog, AuditOptions, AuditRecord, AuditStatus } from './contract.ts';
 import { EventLimit } from './event-limit.ts';
@@ -67,19 +67,19 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
       server.around(sync === 'always' ? calls.recordBeforeResponse : calls.admit);
       server.observe({
         ended: (ended) => calls.record(ended),
-        refused: (refused) => {
-          if (limit.admits('refusal')) writer.add(lines.refusal(refused));
+        rejected: (rejected) => {
+          if (limit.admits('refusal')) writer.add(lines.rejection(rejected));
         },
       });
     },
 
     authentication(authenticate: Authenticate): Authenticate {
       return (request) => {
-        const tell = (verdict: Verdict): Verdict => {
+        const tell = (verdict: AuthenticationResult): AuthenticationResult => {
           if ((verdict === undefined || isDenied(verdict)) && limit.admits('auth')) {
             const { method, path, address } = request;
             const { status = 401, message } = verdict ?? {};
-            record({ event: 'auth', outcome: 'refused', details: { status, method, path, address, why: message } });
+            record({ event: 'auth', outcome: 'rejected', details: { status, method, path, address, why: message } });
           }
           return verdict;
         };
@@ -107,16 +107,16 @@ class CallRecorder {
   readonly #writer: AuditWriter;
   readonly #failsClosed: boolean;
   /** Requests that have their line already, or get none, with the outcome that is settled. */
-  readonly #settled = new WeakMap<RequestInfo, Ended['outcome']>();
+  readonly #settled = new WeakMap<RequestInfo, RequestEnd['outcome']>();
 
   constructor(writer: AuditWriter, failsClosed: boolean) {
     this.#writer = writer;
     this.#failsClosed = failsClosed;
   }
 
-  record(ended: Ended): void {
+  record(ended: RequestEnd): void {
     const { request, outcome } = ended;
-    if (outcome !== 'refused' && !isRecorded(request.method)) return;
+    if (outcome !== 'rejected' && !isRecorded(request.method)) return;
     if (this.#settled.get(request) === outcome) return;
     this.#writer.addCall(endedCall(ended));
   }
@@ -139,7 +139,7 @@ class CallRecorder {
       result = await next();
     } catch (error) {
       // The client gets an error either way; that it is not recorded yet changes nothing.
-      await this.#recordNow(request, 'refused', error).catch(() => undefined);
+      await this.#recordNow(request, 'rejected', error).catch(() => undefined);
       throw error;
     }
     if (!isRecorded(request.method)) return result;
@@ -148,7 +148,7 @@ class CallRecorder {
       await this.#recordNow(request, isError ? 'failed' : 'ok');
     } catch (cause) {
       if (!mustRecord) return result;
-      this.#settled.set(request, 'refused');
+      this.#settled.set(request, 'rejected');
       throw wireErrors.unrecorded(cause);
     }
     return result;
@@ -159,7 +159,7 @@ class CallRecorder {
     return this.#failsClosed && isRecorded(request.method) && !isExempt(request);
   }
 
-  async #recordNow(request: RequestInfo, outcome: Ended['outcome'], failure?: unknown): Promise<void> {
+  async #recordNow(request: RequestInfo, outcome: RequestEnd['outcome'], failure?: unknown): Promise<void> {
     const endedAtMs = monotonicMs();
     const code = failure instanceof WireError ? failure.code : undefined;
     const ended = { request, outcome, durationMs: endedAtMs - request.startedAtMs, endedAtMs };
@@ -171,7 +171,7 @@ class CallRecorder {
   /** The rejection has no line either; it is counted. */
   #reject(request: RequestInfo): never {
     this.#writer.countRejected();
-    this.#settled.set(request, 'refused');
+    this.#settled.set(request, 'rejected');
     throw wireErrors.auditUnavailable(retryMs);
   }
 }

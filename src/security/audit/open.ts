@@ -6,7 +6,7 @@ import type { Logger } from '../../protocol/log.ts';
 import { hashBytes, hashGroup, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
-import { type FileOptions, LogFile } from './file.ts';
+import { type AuditFileOptions, LogFile } from './file.ts';
 import { currentFile, logFiles, readEnd } from './files.ts';
 import type { LineEncoder } from './lines.ts';
 import { type Claim, claimLog } from './lock.ts';
@@ -18,7 +18,7 @@ export interface OpenedLog {
   readonly claim: Claim;
 }
 
-export interface OpenOptions extends FileOptions, Omit<WriterOptions, 'confirmClaim'> {}
+export interface OpenOptions extends AuditFileOptions, Omit<WriterOptions, 'confirmClaim'> {}
 
 export async function openLog(options: OpenOptions, lines: LineEncoder): Promise<OpenedLog> {
   prepareDirectory(options.directory, options.logger);

@@ -6,7 +6,7 @@ import { compileGlob } from '../glob.ts';
 import { cleanText } from '../hygiene.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';
-import { type PlacedLine, readFileLines, readLines } from './read.ts';
+import { type LocatedLine, readFileLines, readLines } from './read.ts';
 
 /** What lines must have; globs where text is compared. All that is given must fit. */
 export interface AuditFilter {
@@ -109,7 +109,7 @@ async function* followLog(
 }
 
 /** The lines of the current file from a byte on; none where it was finished just now. */
-async function* newLines(path: string, from: number): AsyncGenerator<PlacedLine> {
+async function* newLines(path: string, from: number): AsyncGenerator<LocatedLine> {
   try {
     yield* readFileLines(path, from);
   } catch (error) {

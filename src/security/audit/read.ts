@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { currentFile, logFiles } from './files.ts';
 
 /** A line and where it stands. */
-export interface PlacedLine {
+export interface LocatedLine {
   readonly file: string;
   /** Counted from 1. */
   readonly number: number;
@@ -16,7 +16,7 @@ export interface PlacedLine {
 const pieceBytes = 256 * 1024;
 
 /** Every line of a log in the order of its chain. */
-export async function* readLines(directory: string, name: string): AsyncGenerator<PlacedLine> {
+export async function* readLines(directory: string, name: string): AsyncGenerator<LocatedLine> {
   const done = new Set<string>();
   const current = currentFile(directory, name);
   const next = (): string | undefined => logFiles(directory, name).find((file) => !done.has(file));
@@ -34,7 +34,7 @@ export async function* readLines(directory: string, name: string): AsyncGenerato
 }
 
 /** The lines of one file, from a byte on. */
-export async function* readFileLines(file: string, from = 0): AsyncGenerator<PlacedLine> {
+export async function* readFileLines(file: string, from = 0): AsyncGenerator<LocatedLine> {
   const handle = await open(file, 'r');
   try {
     let rest = Buffer.alloc(0);

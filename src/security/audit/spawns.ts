@@ -15,7 +15,7 @@ export function auditSandbox(
     record({ event: 'spawn', ...who, outcome: 'begun', details: { program, args, cwd, level: sandbox.level } });
 
   const refused = ({ program }: SpawnRequest, error: unknown): void =>
-    record({ event: 'spawn', ...who, outcome: 'refused', details: { program, why: String(error) } });
+    record({ event: 'spawn', ...who, outcome: 'rejected', details: { program, why: String(error) } });
 
   const end = (
     { program }: SpawnRequest,

@@ -6,10 +6,10 @@ import { hashBytes, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { type AuditEntry, beginsGroup, parseEntry } from './entry.ts';
 import { logNames } from './files.ts';
-import { type PlacedLine, readLines } from './read.ts';
+import { type LocatedLine, readLines } from './read.ts';
 
 /** Where a chain is broken. */
-export interface Break {
+export interface ChainBreak {
   readonly file: string;
   readonly line: number;
   /** Where all that is known is that one of several lines was changed: the last of them. */
@@ -44,7 +44,7 @@ export interface Verification {
   readonly unfinished: boolean;
   /** Lines in files that were moved, removed or truncated while the log was being written. The log itself says so. */
   readonly missing: readonly MissingLines[];
-  readonly broken?: Break;
+  readonly broken?: ChainBreak;
 }
 
 /** Checks every log of that name in a directory; empty when there is none. */
@@ -59,8 +59,8 @@ async function verifyLog(directory: string, name: string): Promise<Verification>
   let sealed = 0;
   let unfinished = false;
   /** A line that is none, until the next one says why. */
-  let torn: PlacedLine | undefined;
-  let broken: Break | undefined;
+  let torn: LocatedLine | undefined;
+  let broken: ChainBreak | undefined;
 
   for await (const placed of readLines(directory, name)) {
     if (placed.open) {
@@ -86,22 +86,22 @@ async function verifyLog(directory: string, name: string): Promise<Verification>
 }
 
 /** Lines that follow the same group. */
-interface Group {
-  readonly first: PlacedLine;
-  last: PlacedLine;
+interface LineGroup {
+  readonly first: LocatedLine;
+  last: LocatedLine;
   readonly prev: string;
   readonly hash: Hash;
 }
 
 /** How far a chain goes. */
-type Reach = Pick<Verification, 'lines' | 'head'>;
+type ChainExtent = Pick<Verification, 'lines' | 'head'>;
 
 /** Numbers that are missing between two lines, until a line explains it. */
 interface Gap {
   readonly from: number;
   /** The number of the line after it. */
   readonly next: number;
-  readonly broken: Break;
+  readonly broken: ChainBreak;
 }
 
 /** Follows a chain, group by group. A group is known to be unchanged once the next one has its hash. */
@@ -109,26 +109,26 @@ class Links {
   /** The number of the first line. */
   from = 0;
   readonly missing: MissingLines[] = [];
-  #held: Reach = { lines: 0, head: origin };
+  #held: ChainExtent = { lines: 0, head: origin };
   #lines = 0;
   #seq = 0;
-  #group: Group | undefined;
+  #group: LineGroup | undefined;
   #gap: Gap | undefined;
   /** What was known to be unchanged before the gap. */
-  #heldBeforeGap: Reach | undefined;
+  #heldBeforeGap: ChainExtent | undefined;
 
   /** What is known to be as it was written. */
-  get held(): Reach {
+  get held(): ChainExtent {
     return this.#heldBeforeGap ?? this.#held;
   }
 
   /** A gap that no line has explained. */
-  get unexplained(): Break | undefined {
+  get unexplained(): ChainBreak | undefined {
     return this.#gap?.broken;
   }
 
   /** Takes the next line; returns where the chain is broken, if it is. */
-  add(entry: AuditEntry, placed: PlacedLine): Break | undefined {
+  add(entry: AuditEntry, placed: LocatedLine): ChainBreak | undefined {
     const { seq, prev, event } = entry;
     const group = this.#group;
     if (group === undefined) {
@@ -149,7 +149,7 @@ class Links {
     return undefined;
   }
 
-  #link(prev: string | undefined, event: string, placed: PlacedLine): Break | undefined {
+  #link(prev: string | undefined, event: string, placed: LocatedLine): ChainBreak | undefined {
     const group = this.#group;
     if (prev === undefined || prev === group?.prev) {
       if (group === undefined) return breakAt(placed, 'the lines before it, which it belongs to, were taken out');
@@ -186,13 +186,13 @@ class Links {
   }
 
   /** How far the chain goes, the last group included. */
-  end(): Reach {
+  end(): ChainExtent {
     if (this.#group === undefined) return this.#held;
     return { lines: this.#lines, head: { seq: this.#seq, hash: this.#group.hash.copy().digest('hex') } };
   }
 }
 
-function changed({ first, last }: Group, next: PlacedLine): Break {
+function changed({ first, last }: LineGroup, next: LocatedLine): ChainBreak {
   if (first.number === last.number)
     return breakAt(next, 'the line before it, or its own link to that line, was changed');
   const why = `one of the lines ${first.number} to ${last.number}, or the link of the next line to them, was changed`;
@@ -200,8 +200,8 @@ function changed({ first, last }: Group, next: PlacedLine): Break {
 }
 
 /** Whether a line explains the torn line before it. */
-function seals({ event, details }: AuditEntry, { bytes }: PlacedLine): boolean {
+function seals({ event, details }: AuditEntry, { bytes }: LocatedLine): boolean {
   return event === 'recovered' && details?.['torn'] === bytes.length && details['sha256'] === hashBytes(bytes);
 }
 
-const breakAt = ({ file, number }: PlacedLine, why: string): Break => ({ file, line: number, why });
+const breakAt = ({ file, number }: LocatedLine, why: string): ChainBreak => ({ file, line: number, why });

@@ -37,7 +37,7 @@ const maxPendingChars = 256;
 const maxCloseMs = 2_000;
 
 /** Someone who waits until lines are safe. */
-interface Waiting {
+interface FlushWaiter {
   /** How many lines. */
   readonly until: number;
   readonly done: () => void;
@@ -64,7 +64,7 @@ export class AuditWriter {
   /** Taken from the batch and not completely written; `#offset` is how much of it is. */
   #unwritten: TakenBatch | undefined;
   #offset = 0;
-  #waiting: Waiting[] = [];
+  #waiting: FlushWaiter[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #checkTimer: NodeJS.Timeout;
   #isClosed = false;

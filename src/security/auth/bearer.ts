@@ -41,21 +41,21 @@ export function challengeOf({ error, description, scopes, resourceMetadata }: Ch
 }
 
 /** The request has no token. */
-export const unknownCaller = (parts: ChallengeParts = {}): Denied => ({
+export const missingToken = (parts: ChallengeParts = {}): Denied => ({
   status: 401,
   challenge: challengeOf(parts),
   message: 'Unauthorized: a bearer token is required',
 });
 
 /** The token is not valid here. */
-export const badToken = (why: string, parts: ChallengeParts = {}): Denied => ({
+export const invalidToken = (why: string, parts: ChallengeParts = {}): Denied => ({
   status: 401,
   challenge: challengeOf({ ...parts, error: 'invalid_token', description: why }),
   message: `Unauthorized: ${why}`,
 });
 
 /** A valid token that lacks scopes. `scopes` are all that are needed, including those it has. */
-export const shortToken = (scopes: readonly string[], parts: ChallengeParts = {}): Denied => ({
+export const insufficientScope = (scopes: readonly string[], parts: ChallengeParts = {}): Denied => ({
   status: 403,
   challenge: challengeOf({ ...parts, error: 'insufficient_scope', scopes, description: 'more scopes are needed' }),
   message: `Forbidden: the token needs the scopes ${scopes.join(' ')}`,

@@ -25,10 +25,10 @@ export interface Denied {
 }
 
 /** A principal, a denial, or undefined: "not decided here", which counts as a denial if no other authenticator decides. */
-export type Verdict = Principal | Denied | undefined;
+export type AuthenticationResult = Principal | Denied | undefined;
 
 /** Finds the principal of a request. */
-export type Authenticate = (request: AuthRequest) => Verdict | Promise<Verdict>;
+export type Authenticate = (request: AuthRequest) => AuthenticationResult | Promise<AuthenticationResult>;
 
 /** Whether a result is a denial. */
-export const isDenied = (verdict: Verdict): verdict is Denied => verdict !== undefined && 'status' in verdict;
+export const isDenied = (verdict: AuthenticationResult): verdict is Denied => verdict !== undefined && 'status' in verdict;

@@ -1,7 +1,7 @@
 // The OAuth resource server: accepts tokens that one of our issuers issued for this server and that are still valid.
 // What a principal may do with which scopes is decided elsewhere (scopes.ts, policy/).
 
-import { badToken, type ChallengeParts, challengeOf, readBearer, shortToken, unknownCaller } from './bearer.ts';
+import { invalidToken, type ChallengeParts, challengeOf, readBearer, insufficientScope, missingToken } from './bearer.ts';
 import { type Claims, hasScopes, principalOf, type ScopeHierarchy } from './claims.ts';
 import type { Authenticate, Denied, Principal } from './contract.ts';
 import { AuthUnavailable, Issuer, type IssuerOptions } from './issuer.ts';
@@ -13,7 +13,7 @@ import {
   metadataUrl,
   type ProtectedResourceMetadata,
 } from './metadata.ts';
-import { VerdictCache } from './verdict-cache.ts';
+import { TokenCache } from './verdict-cache.ts';
 
 export interface OAuthOptions {
   /** The address that clients use for this server: `https://mcp.example.com/mcp`. */
@@ -79,7 +79,7 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
   const audiences = audiencesOf(options.audience ?? resource);
   const hierarchy = options.scopeHierarchy ?? {};
   const toleranceMs = options.clockToleranceMs ?? 30_000;
-  const cache = new VerdictCache(options.cacheMs ?? 30_000);
+  const cache = new TokenCache(options.cacheMs ?? 30_000);
 
   const scopesSupported = options.scopesSupported ?? requiredScopes;
   const metadata: ProtectedResourceMetadata = {
@@ -94,10 +94,10 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
 
   const admit = (claims: Claims, issuer: string): Principal | Denied => {
     // Bound to a key that the request does not prove to have: accepting it would bypass the binding.
-    if (claims['cnf'] !== undefined) return badToken('sender-constrained tokens are not supported', parts);
+    if (claims['cnf'] !== undefined) return invalidToken('sender-constrained tokens are not supported', parts);
     const principal = principalOf(claims, issuer, hierarchy);
-    if (principal === undefined) return badToken('the token has no subject', parts);
-    return hasScopes(principal, requiredScopes) ? principal : shortToken(requiredScopes, parts);
+    if (principal === undefined) return invalidToken('the token has no subject', parts);
+    return hasScopes(principal, requiredScopes) ? principal : insufficientScope(requiredScopes, parts);
   };
 
   const verify = async (token: string, issuer: Issuer): Promise<Principal | Denied> => {
@@ -112,34 +112,34 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
         requiredClaims: ['exp'],
       });
       if (!tokenTypes.has(protectedHeader.typ?.toLowerCase() ?? ''))
-        return badToken('the token is not an access token', parts);
+        return invalidToken('the token is not an access token', parts);
       return admit(payload as JWTPayload & Claims, issuer.name);
     } catch (error) {
-      const why = flawOf(error);
+      const why = claimError(error);
       if (why === undefined) throw new AuthUnavailable(issuer.name, error);
-      return badToken(why, parts);
+      return invalidToken(why, parts);
     }
   };
 
   const lookUp = async (token: string, issuer: Issuer): Promise<Principal | Denied> => {
     const claims = await issuer.lookUp(token);
-    if (claims === undefined) return badToken('the token is not active', parts);
+    if (claims === undefined) return invalidToken('the token is not active', parts);
     const flaw = checkClaims(claims, issuer.name, audiences, toleranceMs);
-    return flaw === undefined ? admit(claims, issuer.name) : badToken(flaw, parts);
+    return flaw === undefined ? admit(claims, issuer.name) : invalidToken(flaw, parts);
   };
 
   const find = async (token: string): Promise<Principal | Denied> => {
     const said = await issuerNamedBy(token);
     if (said !== undefined) {
       const issuer = issuers.find(({ name }) => name === said);
-      if (issuer === undefined) return badToken('the token is from another issuer', parts);
+      if (issuer === undefined) return invalidToken('the token is from another issuer', parts);
       return issuer.signs ? verify(token, issuer) : lookUp(token, issuer);
     }
     for (const issuer of issuers.filter(({ looksUp }) => looksUp)) {
       const verdict = await lookUp(token, issuer);
       if (!('status' in verdict) || verdict.status === 403) return verdict;
     }
-    return badToken('the token is not known', parts);
+    return invalidToken('the token is not known', parts);
   };
 
   return {
@@ -149,8 +149,8 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
       challengeOf({ ...parts, error: 'insufficient_scope', scopes, description: 'more scopes are needed' }),
     authenticate(request) {
       const bearer = readBearer(request);
-      if (bearer === 'absent') return unknownCaller(parts);
-      if (bearer === 'malformed') return badToken('the header is not a bearer token', parts);
+      if (bearer === 'absent') return missingToken(parts);
+      if (bearer === 'malformed') return invalidToken('the header is not a bearer token', parts);
       return cache.get(bearer.token, () => find(bearer.token));
     },
   };
@@ -182,7 +182,7 @@ async function issuerNamedBy(token: string): Promise<string | undefined> {
 }
 
 /** What is wrong with a token, as text for the client; undefined if the token is not the cause. */
-function flawOf(error: unknown): string | undefined {
+function claimError(error: unknown): string | undefined {
   const { code, claim } = error as { readonly code?: unknown; readonly claim?: unknown };
   switch (code) {
     case 'ERR_JWT_EXPIRED':

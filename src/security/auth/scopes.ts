@@ -6,7 +6,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import { inSlices } from '../../protocol/slices.ts';
 import { compileGlobs } from '../glob.ts';
-import { spellingsOf } from '../uri-spellings.ts';
+import { variantsOf } from '../uri-spellings.ts';
 import { challengeOf } from './bearer.ts';
 import { hasScopes } from './claims.ts';
 
@@ -45,7 +45,7 @@ export function compileScopes(rules: readonly ScopeRule[]): ScopesOf {
     const kind = kinds.get(method);
     if (name === undefined || kind === undefined) return none;
     // A variant of a URI must not bypass its scopes.
-    const names = kind === 'resources' ? spellingsOf(name) : [name];
+    const names = kind === 'resources' ? variantsOf(name) : [name];
     const needed = compiled.flatMap(({ scopes, fits }) => (names.some(fits[kind]) ? scopes : none));
     return needed.length === 0 ? none : [...new Set(needed)];
   };

@@ -3,7 +3,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { badToken, readBearer, shortToken, unknownCaller } from './bearer.ts';
+import { invalidToken, readBearer, insufficientScope, missingToken } from './bearer.ts';
 import { hasScopes, type ScopeHierarchy, withImplied } from './claims.ts';
 import type { Authenticate, Principal } from './contract.ts';
 
@@ -75,15 +75,15 @@ export function createTokenAuthenticator(options: TokenOptions): Authenticate {
   for (const [i, { principal }] of entries.entries()) hashes.set(principal, (options.tokens[i] as TokenEntry).hash);
   return (request) => {
     const bearer = readBearer(request);
-    if (bearer === 'absent') return unknownCaller({ scopes: required });
-    if (bearer === 'malformed') return badToken('the header is not a bearer token');
+    if (bearer === 'absent') return missingToken({ scopes: required });
+    if (bearer === 'malformed') return invalidToken('the header is not a bearer token');
     const shown = digest(bearer.token);
     let found: (typeof entries)[number] | undefined;
     // Always compares all of them, so that the time reveals nothing.
     for (const entry of entries) if (timingSafeEqual(entry.hash, shown)) found = entry;
-    if (found === undefined) return badToken('the token is not known');
-    if (found.expiresAtMs <= Date.now()) return badToken('the token has expired');
-    return hasScopes(found.principal, required) ? found.principal : shortToken(required);
+    if (found === undefined) return invalidToken('the token is not known');
+    if (found.expiresAtMs <= Date.now()) return invalidToken('the token has expired');
+    return hasScopes(found.principal, required) ? found.principal : insufficientScope(required);
   };
 }
 

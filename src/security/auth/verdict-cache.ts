@@ -5,16 +5,16 @@ import { hash } from 'node:crypto';
 import type { Denied, Principal } from './contract.ts';
 
 interface Known {
-  readonly verdict: Principal | Denied;
+  readonly result: Principal | Denied;
   readonly untilMs: number;
 }
 
 const maxTokens = 10_000;
 
-export class VerdictCache {
+export class TokenCache {
   readonly #keepMs: number;
   readonly #known = new Map<string, Known>();
-  readonly #asking = new Map<string, Promise<Principal | Denied>>();
+  readonly #pending = new Map<string, Promise<Principal | Denied>>();
 
   constructor(keepMs: number) {
     this.#keepMs = keepMs;
@@ -25,19 +25,19 @@ export class VerdictCache {
     if (this.#keepMs <= 0) return find();
     const key = hash('sha256', token, 'base64url');
     const known = this.#known.get(key);
-    if (known !== undefined && known.untilMs > Date.now()) return known.verdict;
-    let asked = this.#asking.get(key);
+    if (known !== undefined && known.untilMs > Date.now()) return known.result;
+    let asked = this.#pending.get(key);
     if (asked === undefined) {
       asked = find()
-        .then((verdict) => this.#keep(key, verdict))
-        .finally(() => this.#asking.delete(key));
-      this.#asking.set(key, asked);
+        .then((result) => this.#keep(key, result))
+        .finally(() => this.#pending.delete(key));
+      this.#pending.set(key, asked);
     }
     return asked;
   }
 
-  #keep(key: string, verdict: Principal | Denied): Principal | Denied {
-    const expiresAtMs = 'status' in verdict ? undefined : verdict.expiresAtMs;
+  #keep(key: string, result: Principal | Denied): Principal | Denied {
+    const expiresAtMs = 'status' in result ? undefined : result.expiresAtMs;
     const untilMs = Math.min(Date.now() + this.#keepMs, expiresAtMs ?? Number.POSITIVE_INFINITY);
     this.#known.delete(key);
     if (this.#known.size >= maxTokens) {
@@ -47,7 +47,7 @@ export class VerdictCache {
         break;
       }
     }
-    this.#known.set(key, { verdict, untilMs });
-    return verdict;
+    this.#known.set(key, { result, untilMs });
+    return result;
   }
 }

@@ -17,7 +17,7 @@ import { sep } from 'node:path';
 import type { OwnFiles } from './own-files.ts';
 
 /** An object that a walk has reached. Close it when done. */
-export interface Place {
+export interface PathHandle {
   /** A path that leads to exactly this object while the place is open. */
   readonly path: string;
   readonly stats: BigIntStats;
@@ -25,18 +25,18 @@ export interface Place {
 }
 
 /** How to step from object to object without ever following a link on the way. */
-export interface Footing {
+export interface PathAccess {
   /** Stands on a directory given by its real path; `undefined` when a link now lies on that path. */
-  enter(realPath: string): Place | undefined;
+  enter(realPath: string): PathHandle | undefined;
   /** One name further. A symbolic link is returned as itself. Throws the system's error when nothing is there. */
-  step(from: Place, name: string): Place;
+  step(from: PathHandle, name: string): PathHandle;
   /**
    * Opens an ordinary file for reading: the very object that the place stands on, or `undefined`. A descriptor of an
    * own file is never closed again (see `own-files.ts`).
    */
-  openFile(place: Place, own?: OwnFiles): number | undefined;
+  openFile(place: PathHandle, own?: OwnFiles): number | undefined;
   /** Whether the path of the place still leads to the object, for those about to create something below it. */
-  confirm(place: Place): boolean;
+  confirm(place: PathHandle): boolean;
 }
 
 // Linux's O_PATH, which Node does not name: a descriptor that locates an object without opening it. No FIFO blocks, no
@@ -45,7 +45,7 @@ const O_PATH = 0o10000000;
 const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_NOCTTY = 0, O_RDONLY } = constants;
 const readFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 
-function hold(fd: number): Place {
+function hold(fd: number): PathHandle {
   try {
     return { path: `/proc/self/fd/${fd}`, stats: fstatSync(fd, { bigint: true }), close: () => closeSync(fd) };
   } catch (error) {
@@ -55,7 +55,7 @@ function hold(fd: number): Place {
 }
 
 /** Descriptors all the way, with `/proc/self/fd/N/name` as the `openat` that Node lacks. Free of races. */
-export const procFooting: Footing = {
+export const procPathAccess: PathAccess = {
   enter(realPath) {
     const place = hold(openSync(realPath, O_PATH | O_NOFOLLOW | O_DIRECTORY));
     // The kernel says where the opened directory is; another answer means that a parent has become a link.
@@ -77,10 +77,10 @@ const same = (a: BigIntStats, b: BigIntStats): boolean => a.dev === b.dev && a.i
  * Real paths, compared before and after the open. A swap must hit between several system calls in the right order to
  * get through, and then the object's identity gives it away; unlike `procFooting` this is a narrow window, not none.
  */
-export const checkedFooting: Footing = {
+export const checkedPathAccess: PathAccess = {
   enter(realPath) {
     const place = { path: realPath, stats: lstatSync(realPath, { bigint: true }), close: () => {} };
-    return checkedFooting.confirm(place) ? place : undefined;
+    return checkedPathAccess.confirm(place) ? place : undefined;
   },
   step(from, name) {
     const path = from.path.endsWith(sep) ? from.path + name : from.path + sep + name;
@@ -93,7 +93,7 @@ export const checkedFooting: Footing = {
     // this one descriptor stays open until the process ends; nothing was read from it.
     if (own?.has(opened)) return undefined;
     try {
-      if (same(opened, place.stats) && checkedFooting.confirm(place)) return fd;
+      if (same(opened, place.stats) && checkedPathAccess.confirm(place)) return fd;
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -106,14 +106,14 @@ export const checkedFooting: Footing = {
 };
 
 /** The strongest footing this machine offers. */
-export function bestFooting(): Footing {
-  if (process.platform !== 'linux') return checkedFooting;
+export function bestPathAccess(): PathAccess {
+  if (process.platform !== 'linux') return checkedPathAccess;
   try {
-    const slash = procFooting.enter('/');
+    const slash = procPathAccess.enter('/');
     slash?.close();
-    return slash ? procFooting : checkedFooting;
+    return slash ? procPathAccess : checkedPathAccess;
   } catch {
-    return checkedFooting; // No /proc here (a bare chroot): the comparison still works.
+    return checkedPathAccess; // No /proc here (a bare chroot): the comparison still works.
   }
 }
 
@@ -139,5 +139,5 @@ const pseudoFileSystems = new Set([
 ]);
 
 /** Whether a place lies on one of the kernel's pseudo file systems. */
-export const isPseudo = (place: Place): boolean =>
+export const isPseudo = (place: PathHandle): boolean =>
   process.platform === 'linux' && pseudoFileSystems.has(statfsSync(place.path).type >>> 0);

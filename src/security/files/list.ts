@@ -4,10 +4,10 @@
 import { accessSync, constants } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { fileErrors, fromSystem } from './errors.ts';
-import { isPseudo, type Place } from './footing.ts';
+import { isPseudo, type PathHandle } from './footing.ts';
 import { isPlainName, toUri } from './locator.ts';
-import { type Spot, visiblePath } from './roots.ts';
-import { type Ground, walk } from './walk.ts';
+import { type RootedPath, visiblePath } from './roots.ts';
+import { type WalkContext, walk } from './walk.ts';
 
 /** One line of a listing. */
 export interface FileEntry {
@@ -34,17 +34,17 @@ export interface ListOptions {
 }
 
 /** Lists the directory at a spot. */
-export async function listSpot(ground: Ground, spot: Spot, asked: string, options: ListOptions): Promise<Listing> {
-  const { limits } = ground;
+export async function listDirectory(context: WalkContext, spot: RootedPath, requestedPath: string, options: ListOptions): Promise<Listing> {
+  const { limits } = context;
   const maxEntries = Math.min(options.maxEntries ?? limits.maxEntries, limits.maxEntries);
   const entries: FileEntry[] = [];
-  const queue: Spot[] = [spot];
+  const queue: RootedPath[] = [spot];
   // Names looked at, shown or not: a folder of ten million FIFOs must not hold us either.
   let budget = limits.maxEntries * 4;
   let truncated = false;
 
   for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
-    const found = await listOne(ground, next, asked, {
+    const found = await listOne(context, next, requestedPath, {
       room: maxEntries - entries.length,
       budget,
       signal: options.signal,
@@ -71,32 +71,32 @@ interface FoundEntry {
 }
 
 async function listOne(
-  ground: Ground,
-  spot: Spot,
-  asked: string,
+  context: WalkContext,
+  spot: RootedPath,
+  requestedPath: string,
   bounds: { room: number; budget: number; signal: AbortSignal | undefined; isTop: boolean },
 ): Promise<{ entries: FoundEntry[]; seen: number; truncated: boolean }> {
   const { room, budget, signal, isTop } = bounds;
   const entries: FoundEntry[] = [];
   let seen = 0;
-  let place: Place | undefined;
+  let place: PathHandle | undefined;
   try {
-    place = walk(ground, spot, asked, 'follow');
-    if (!place.stats.isDirectory()) throw fileErrors.wrongKind(asked, 'directory');
-    if (!ground.limits.allowPseudoFiles && isPseudo(place)) throw fileErrors.special(asked, 'no files live here');
+    place = walk(context, spot, requestedPath, 'follow');
+    if (!place.stats.isDirectory()) throw fileErrors.wrongKind(requestedPath, 'directory');
+    if (!context.limits.allowPseudoFiles && isPseudo(place)) throw fileErrors.special(requestedPath, 'no files live here');
     for await (const { name: raw } of await opendir(place.path, { bufferSize: 256, encoding: 'buffer' as 'utf8' })) {
       signal?.throwIfAborted();
       if (seen >= budget || entries.length >= room) return { entries, seen, truncated: true };
       seen += 1;
       const name = decodeName(raw as unknown as Buffer);
-      const found = name === undefined ? undefined : look(ground, spot, place, name);
+      const found = name === undefined ? undefined : look(context, spot, place, name);
       if (found !== undefined) entries.push(found);
     }
-    if (!ground.footing.confirm(place)) throw fileErrors.notFound(asked, 'moved');
+    if (!context.access.confirm(place)) throw fileErrors.notFound(requestedPath, 'moved');
     return { entries, seen, truncated: false };
   } catch (error) {
     // A directory below the asked one may vanish or be closed to us while we walk: the rest is still an answer.
-    if (isTop || signal?.aborted) throw fromSystem(error, asked);
+    if (isTop || signal?.aborted) throw fromSystem(error, requestedPath);
     return { entries: [], seen, truncated: false };
   } finally {
     place?.close();
@@ -114,22 +114,22 @@ function decodeName(raw: Buffer): string | undefined {
   }
 }
 
-function look(ground: Ground, spot: Spot, directory: Place, name: string): FoundEntry | undefined {
-  if (!isPlainName(name, ground.limits)) return undefined;
-  const child: Spot = { root: spot.root, segments: [...spot.segments, name] };
-  let place: Place | undefined;
+function look(context: WalkContext, spot: RootedPath, directory: PathHandle, name: string): FoundEntry | undefined {
+  if (!isPlainName(name, context.limits)) return undefined;
+  const child: RootedPath = { root: spot.root, segments: [...spot.segments, name] };
+  let place: PathHandle | undefined;
   try {
-    place = ground.footing.step(directory, name);
-    if (ground.own?.includes(directory.stats, name, place.stats)) return undefined;
+    place = context.access.step(directory, name);
+    if (context.own?.includes(directory.stats, name, place.stats)) return undefined;
     const isLink = place.stats.isSymbolicLink();
     if (isLink) {
       place.close();
       place = undefined;
-      place = walk(ground, child, name, 'follow');
+      place = walk(context, child, name, 'follow');
     }
     const { stats } = place;
     if (!stats.isFile() && !stats.isDirectory()) return undefined;
-    if (stats.isFile() && !ground.limits.allowHardLinks && stats.nlink > 1n) return undefined;
+    if (stats.isFile() && !context.limits.allowHardLinks && stats.nlink > 1n) return undefined;
     accessSync(place.path, constants.R_OK);
     const path = visiblePath(child);
     const kind = stats.isFile() ? 'file' : 'directory';

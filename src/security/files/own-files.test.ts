@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkedFooting, procFooting } from './footing.ts';
+import { checkedPathAccess, procPathAccess } from './footing.ts';
 import { hiddenReason, OwnFiles, openRoots } from './tree.ts';
 
 let root = '';
@@ -33,11 +33,11 @@ const reasonOf = (work: Promise<unknown>): Promise<string | undefined> =>
     (error: unknown) => hiddenReason(error),
   );
 
-const footings =
-  process.platform === 'linux' ? { proc: procFooting, checked: checkedFooting } : { checked: checkedFooting };
+const accesses =
+  process.platform === 'linux' ? { proc: procPathAccess, checked: checkedPathAccess } : { checked: checkedPathAccess };
 
-describe.each(Object.entries(footings))('on the %s footing', (_name, footing) => {
-  const tree = (own: OwnFiles) => openRoots([root], { own, footing, writable: true, allowHardLinks: true });
+describe.each(Object.entries(accesses))('with %s path access', (_name, access) => {
+  const tree = (own: OwnFiles) => openRoots([root], { own, access, writable: true, allowHardLinks: true });
 
   test('folders and files of the server are hidden from every operation, also by links and second names', async () => {
     symlinkSync('data', at('docs-data'));
@@ -106,15 +106,15 @@ describe.each(Object.entries(footings))('on the %s footing', (_name, footing) =>
     const own = new OwnFiles({ folders: [at('data')], files: [at('conf/policy.yaml')] });
     mkdirSync(at('data/deep/er'), { recursive: true });
     for (const path of ['data', 'data/deep/er', 'data/db', 'conf/policy.yaml']) {
-      expect(() => openRoots([at(path)], { own, footing }), path).toThrow('it belongs to this server');
+      expect(() => openRoots([at(path)], { own, access }), path).toThrow('it belongs to this server');
     }
-    expect(openRoots([root, at('conf'), at('docs/a')], { own, footing }).roots).toHaveLength(3);
+    expect(openRoots([root, at('conf'), at('docs/a')], { own, access }).roots).toHaveLength(3);
   });
 });
 
 test('a descriptor of an own file that a swap of names has opened is not closed, so that no lock is dropped', () => {
   const own = new OwnFiles({ folders: [at('data')] });
-  const place = checkedFooting.step(
+  const place = checkedPathAccess.step(
     { path: at('docs'), stats: statSync(at('docs'), { bigint: true }), close() {} },
     'a',
   );
@@ -122,11 +122,11 @@ test('a descriptor of an own file that a swap of names has opened is not closed,
   linkSync(at('data/db'), at('docs/a'));
   const opened = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
   const before = opened();
-  expect(checkedFooting.openFile(place, own)).toBeUndefined();
+  expect(checkedPathAccess.openFile(place, own)).toBeUndefined();
   if (process.platform === 'linux') expect(opened()).toBe(before + 1);
   writeFileSync(at('docs/another'), '');
   renameSync(at('docs/another'), at('docs/a'));
-  expect(checkedFooting.openFile(place, own)).toBeUndefined();
+  expect(checkedPathAccess.openFile(place, own)).toBeUndefined();
   if (process.platform === 'linux') expect(opened()).toBe(before + 1);
 });
 

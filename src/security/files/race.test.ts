@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bestFooting, procFooting } from './footing.ts';
+import { bestPathAccess, procPathAccess } from './footing.ts';
 import { FileError, type FileTree, openRoots } from './tree.ts';
 
 const rounds = 100_000;
@@ -86,7 +86,7 @@ async function race(total: number, round: (index: number) => Promise<string>): P
   return outcomes;
 }
 
-const raceFree = bestFooting() === procFooting;
+const raceFree = bestPathAccess() === procPathAccess;
 
 test.runIf(raceFree)(
   `${rounds} reads against a swap loop never show a byte from outside`,

@@ -3,14 +3,14 @@
 import { closeSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { fileErrors } from './errors.ts';
-import { type Footing, isPseudo, type Place } from './footing.ts';
+import { type PathAccess, isPseudo, type PathHandle } from './footing.ts';
 import type { FileLimits } from './limits.ts';
 import type { OwnFiles } from './own-files.ts';
 
 const readChunk = promisify(read);
 
 /** Throws unless the place is an ordinary file that this tree may show. Touches nothing. */
-export function requireOrdinary(place: Place, asked: string, limits: FileLimits): void {
+export function requireOrdinary(place: PathHandle, asked: string, limits: FileLimits): void {
   const { stats } = place;
   if (stats.isDirectory()) throw fileErrors.wrongKind(asked, 'file');
   if (!stats.isFile()) throw fileErrors.special(asked, 'this is a device, pipe or socket');
@@ -23,16 +23,16 @@ export function requireOrdinary(place: Place, asked: string, limits: FileLimits)
 }
 
 /** Reads the place's file whole. The place may be closed as soon as this function has returned its promise. */
-export function readPlace(
-  footing: Footing,
-  place: Place,
+export function readHandle(
+  access: PathAccess,
+  place: PathHandle,
   asked: string,
   maxBytes: number,
   signal: AbortSignal | undefined,
   own: OwnFiles | undefined,
 ): Promise<Buffer> {
   if (place.stats.size > BigInt(maxBytes)) throw fileErrors.tooLarge(asked, maxBytes);
-  const fd = footing.openFile(place, own);
+  const fd = access.openFile(place, own);
   if (fd === undefined) throw fileErrors.notFound(asked, 'moved');
   return drain(fd, Number(place.stats.size), maxBytes, asked, signal).finally(() => closeSync(fd));
 }

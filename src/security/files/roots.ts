@@ -3,12 +3,12 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { systemReason } from '../../protocol/system-reasons.ts';
+import { errnoText } from '../../protocol/system-reasons.ts';
 import { fileErrors } from './errors.ts';
 import { pathOf, segmentsOf } from './locator.ts';
 
 /** One configured directory or file. */
-export interface Root {
+export interface ConfiguredRoot {
   readonly kind: 'directory' | 'file';
   /** As configured, made absolute: what callers see. */
   readonly path: string;
@@ -21,13 +21,13 @@ export interface Root {
 }
 
 /** Names below a root. A file root has none but its own. */
-export interface Spot {
-  readonly root: Root;
+export interface RootedPath {
+  readonly root: ConfiguredRoot;
   readonly segments: readonly string[];
 }
 
 /** Reads one configured root. It must exist: a mistyped root is a mistake to hear about, not an empty tree. */
-export function openRoot(configured: string): Root {
+export function openRoot(configured: string): ConfiguredRoot {
   if (configured === '') throw fileErrors.badRoot(configured, 'the path is empty');
   const path = resolve(configured);
   try {
@@ -41,7 +41,7 @@ export function openRoot(configured: string): Root {
       return { kind: 'file', path, given, realDirectory: pathOf(real.slice(0, -1)), real, fileName };
     }
   } catch (error) {
-    throw fileErrors.badRoot(configured, systemReason(error, 'folder') ?? 'it cannot be opened', error);
+    throw fileErrors.badRoot(configured, errnoText(error, 'folder') ?? 'it cannot be opened', error);
   }
   throw fileErrors.badRoot(configured, 'it is neither a directory nor an ordinary file');
 }
@@ -50,8 +50,8 @@ const startsWith = (names: readonly string[], prefix: readonly string[]): boolea
   prefix.length <= names.length && prefix.every((name, index) => name === names[index]);
 
 /** The innermost root that holds these absolute names, either as configured or as they really are. */
-export function findSpot(roots: readonly Root[], names: readonly string[]): Spot | undefined {
-  let best: Spot | undefined;
+export function findRootedPath(roots: readonly ConfiguredRoot[], names: readonly string[]): RootedPath | undefined {
+  let best: RootedPath | undefined;
   let bestLength = -1;
   for (const root of roots) {
     for (const prefix of [root.given, root.real]) {
@@ -66,5 +66,5 @@ export function findSpot(roots: readonly Root[], names: readonly string[]): Spot
 }
 
 /** What callers see: the configured root and the names below it. */
-export const visiblePath = (spot: Spot): string =>
+export const visiblePath = (spot: RootedPath): string =>
   spot.segments.length === 0 ? spot.root.path : pathOf([...spot.root.given, ...spot.segments]);

@@ -18,7 +18,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { bestFooting, checkedFooting, procFooting } from './footing.ts';
+import { bestPathAccess, checkedPathAccess, procPathAccess } from './footing.ts';
 import { type FileError, hiddenReason, openRoots, type TreeOptions } from './tree.ts';
 
 const bases: string[] = [];
@@ -48,17 +48,17 @@ const failure = (promise: Promise<unknown>): Promise<FileError> =>
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 
 test('Linux with /proc gets the footing that is free of races', () => {
-  expect(bestFooting()).toBe(process.platform === 'linux' ? procFooting : checkedFooting);
-  expect(openRoots([root], { footing: procFooting }).raceFree).toBe(true);
-  expect(openRoots([root], { footing: checkedFooting }).raceFree).toBe(false);
+  expect(bestPathAccess()).toBe(process.platform === 'linux' ? procPathAccess : checkedPathAccess);
+  expect(openRoots([root], { access: procPathAccess }).raceFree).toBe(true);
+  expect(openRoots([root], { access: checkedPathAccess }).raceFree).toBe(false);
 });
 
 describe.each([
-  ['proc', procFooting],
-  ['checked', checkedFooting],
-] as const)('on the %s footing', (_name, footing) => {
+  ['proc', procPathAccess],
+  ['checked', checkedPathAccess],
+] as const)('with %s path access', (_name, access) => {
   const open = (options: TreeOptions = {}, ...paths: string[]) =>
-    openRoots(paths.length > 0 ? paths : [root], { footing, ...options });
+    openRoots(paths.length > 0 ? paths : [root], { access, ...options });
   const text = async (target: string, options: TreeOptions = {}) => (await open(options).readFile(target)).toString();
 
   test('a file is read by URI, by absolute path and by path in the root', async () => {

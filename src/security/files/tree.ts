@@ -2,14 +2,14 @@
 // No second path code in this project; whoever takes a path or a `file:` URI from outside asks a tree.
 
 import { fileErrors, fromSystem } from './errors.ts';
-import { bestFooting, type Footing, isPseudo, type Place, procFooting } from './footing.ts';
+import { bestPathAccess, type PathAccess, isPseudo, type PathHandle, procPathAccess } from './footing.ts';
 import { defaultFileLimits, type FileLimits } from './limits.ts';
-import { type Listing, type ListOptions, listSpot } from './list.ts';
+import { type Listing, type ListOptions, listDirectory } from './list.ts';
 import { parseLocator, pathOf, toUri } from './locator.ts';
 import type { OwnFiles } from './own-files.ts';
-import { readPlace, requireOrdinary } from './read.ts';
-import { findSpot, openRoot, type Root, type Spot, visiblePath } from './roots.ts';
-import { type Ground, walk } from './walk.ts';
+import { readHandle, requireOrdinary } from './read.ts';
+import { findRootedPath, openRoot, type ConfiguredRoot, type RootedPath, visiblePath } from './roots.ts';
+import { type WalkContext, walk } from './walk.ts';
 import { writeInto } from './write.ts';
 
 export { FileError, type FileErrorCode, type HiddenReason, hiddenReason } from './errors.ts';
@@ -58,7 +58,7 @@ export interface FileTree {
 export interface TreeOptions extends Partial<FileLimits> {
   /** The server's own files: not found, wherever they are. A root that is one of them, or in them, is rejected. */
   readonly own?: OwnFiles | undefined;
-  readonly footing?: Footing;
+  readonly access?: PathAccess;
 }
 
 /**
@@ -68,18 +68,18 @@ export interface TreeOptions extends Partial<FileLimits> {
  * pool); the bytes themselves are read and written asynchronously.
  */
 export function openRoots(paths: readonly string[], options: TreeOptions = {}): FileTree {
-  const { footing = bestFooting(), own, ...given } = options;
+  const { access = bestPathAccess(), own, ...given } = options;
   const limits: FileLimits = { ...defaultFileLimits, ...given };
   const roots = paths.map(openRoot);
-  const ground: Ground = { footing, roots, limits, own };
+  const context: WalkContext = { access, roots, limits, own };
   for (const root of roots) if (own?.holds(pathOf(root.real))) throw fileErrors.ownRoot(root.path);
-  if (!limits.allowPseudoFiles) for (const root of roots) refusePseudo(ground, root);
+  if (!limits.allowPseudoFiles) for (const root of roots) assertNoPseudoFile(context, root);
 
-  const find = (target: string): Spot => {
+  const find = (target: string): RootedPath => {
     const locator = parseLocator(target, limits);
     if (locator === undefined) throw fileErrors.notFound(target, 'malformed');
     const names = locator.relative ? [...relativeBase(roots, target), ...locator.segments] : locator.segments;
-    const spot = findSpot(roots, names);
+    const spot = findRootedPath(roots, names);
     if (spot === undefined) throw fileErrors.notFound(target, 'outside');
     if (spot.segments.length > limits.maxDepth) throw fileErrors.notFound(target, 'too-deep');
     return spot;
@@ -89,12 +89,12 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
   const at = async <T>(
     target: string,
     links: 'follow' | 'refuse',
-    use: (place: Place, spot: Spot) => T,
+    use: (place: PathHandle, spot: RootedPath) => T,
   ): Promise<Awaited<T>> => {
-    let place: Place | undefined;
+    let place: PathHandle | undefined;
     try {
       const spot = find(target);
-      place = walk(ground, spot, target, links);
+      place = walk(context, spot, target, links);
       return await use(place, spot);
     } catch (error) {
       throw fromSystem(error, target);
@@ -105,7 +105,7 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
 
   return {
     roots: roots.map(({ kind, path }) => ({ kind, path, uri: toUri(path) })),
-    raceFree: footing === procFooting,
+    raceFree: access === procPathAccess,
     resolve: (target) => locationOf(find(target)),
     stat: (target) =>
       at(target, 'follow', (place, spot) => {
@@ -119,11 +119,11 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
       at(target, 'follow', (place) => {
         signal?.throwIfAborted();
         requireOrdinary(place, target, limits);
-        return readPlace(footing, place, target, Math.min(maxBytes, limits.maxFileBytes), signal, own);
+        return readHandle(access, place, target, Math.min(maxBytes, limits.maxFileBytes), signal, own);
       }),
     async list(target, listOptions = {}) {
       listOptions.signal?.throwIfAborted();
-      return listSpot(ground, find(target), target, listOptions);
+      return listDirectory(context, find(target), target, listOptions);
     },
     async writeFile(target, data, writeOptions = {}) {
       const spot = find(target);
@@ -132,8 +132,8 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
       if (name === undefined) throw fileErrors.wrongKind(target, 'file');
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
       if (bytes.length > limits.maxWriteBytes) throw fileErrors.tooLarge(target, limits.maxWriteBytes);
-      await inDirectoryOf(ground, spot, target, (directory) =>
-        writeInto(footing, directory, name, bytes, target, { ...writeOptions, own }),
+      await inDirectoryOf(context, spot, target, (directory) =>
+        writeInto(access, directory, name, bytes, target, { ...writeOptions, own }),
       );
     },
     toUri: (path) => toUri(path),
@@ -141,12 +141,12 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
   };
 }
 
-const locationOf = (spot: Spot): FileLocation => {
+const locationOf = (spot: RootedPath): FileLocation => {
   const path = visiblePath(spot);
   return { path, uri: toUri(path) };
 };
 
-function relativeBase(roots: readonly Root[], target: string): readonly string[] {
+function relativeBase(roots: readonly ConfiguredRoot[], target: string): readonly string[] {
   const base = roots.find((root) => root.kind === 'directory');
   if (base === undefined) throw fileErrors.notFound(target, 'outside');
   return base.given;
@@ -154,17 +154,17 @@ function relativeBase(roots: readonly Root[], target: string): readonly string[]
 
 /** Stands on the directory that holds the spot. Links are refused: a write goes where its path says. */
 async function inDirectoryOf(
-  ground: Ground,
-  spot: Spot,
+  context: WalkContext,
+  spot: RootedPath,
   target: string,
-  use: (directory: Place) => Promise<void>,
+  use: (directory: PathHandle) => Promise<void>,
 ): Promise<void> {
-  let directory: Place | undefined;
+  let directory: PathHandle | undefined;
   try {
-    const parent: Root = { ...spot.root, kind: 'directory', fileName: undefined };
-    directory = walk(ground, { root: parent, segments: spot.segments.slice(0, -1) }, target, 'refuse');
+    const parent: ConfiguredRoot = { ...spot.root, kind: 'directory', fileName: undefined };
+    directory = walk(context, { root: parent, segments: spot.segments.slice(0, -1) }, target, 'refuse');
     if (!directory.stats.isDirectory()) throw fileErrors.notFound(target, 'missing');
-    if (!ground.limits.allowPseudoFiles && isPseudo(directory)) throw fileErrors.special(target, 'no files live here');
+    if (!context.limits.allowPseudoFiles && isPseudo(directory)) throw fileErrors.special(target, 'no files live here');
     await use(directory);
   } catch (error) {
     throw fromSystem(error, target);
@@ -173,8 +173,8 @@ async function inDirectoryOf(
   }
 }
 
-function refusePseudo(ground: Ground, root: Root): void {
-  const place = ground.footing.enter(root.realDirectory);
+function assertNoPseudoFile(context: WalkContext, root: ConfiguredRoot): void {
+  const place = context.access.enter(root.realDirectory);
   if (place === undefined) throw fileErrors.badRoot(root.path, 'it changed while it was opened');
   try {
     if (isPseudo(place))

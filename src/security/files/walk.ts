@@ -4,33 +4,33 @@
 import { readlinkSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { fileErrors } from './errors.ts';
-import type { Footing, Place } from './footing.ts';
+import type { PathAccess, PathHandle } from './footing.ts';
 import type { FileLimits } from './limits.ts';
 import { segmentsOf } from './locator.ts';
 import type { OwnFiles } from './own-files.ts';
-import { findSpot, type Root, type Spot } from './roots.ts';
+import { findRootedPath, type ConfiguredRoot, type RootedPath } from './roots.ts';
 
 /** What a walk needs to know about the tree it walks in. */
-export interface Ground {
-  readonly footing: Footing;
-  readonly roots: readonly Root[];
+export interface WalkContext {
+  readonly access: PathAccess;
+  readonly roots: readonly ConfiguredRoot[];
   readonly limits: FileLimits;
   /** What no tree shows. */
   readonly own: OwnFiles | undefined;
 }
 
 /** The place at a spot. The caller closes it. Throws `FILE_NOT_FOUND` or the system's own error. */
-export function walk(ground: Ground, spot: Spot, asked: string, links: 'follow' | 'refuse'): Place {
-  const { footing, limits } = ground;
+export function walk(ground: WalkContext, spot: RootedPath, asked: string, links: 'follow' | 'refuse'): PathHandle {
+  const { access, limits } = ground;
   const start = begin(ground, spot, asked);
-  const trail: Place[] = [start.place];
+  const trail: PathHandle[] = [start.place];
   let pending = start.names;
   let root = spot.root;
   let hops = 0;
   try {
     while (pending.length > 0) {
       const name = pending.pop() as string;
-      const here = trail.at(-1) as Place;
+      const here = trail.at(-1) as PathHandle;
       if (name === '..') {
         // Only a link's target can say this. We go back to the directory we came from and never ask the disk for
         // "..", which would answer with the new parent if the directory has been moved out of the root.
@@ -40,7 +40,7 @@ export function walk(ground: Ground, spot: Spot, asked: string, links: 'follow' 
       }
       if (!here.stats.isDirectory()) throw fileErrors.notFound(asked, 'missing');
       if (trail.length > limits.maxDepth) throw fileErrors.notFound(asked, 'too-deep');
-      const next = footing.step(here, name);
+      const next = access.step(here, name);
       if (ground.own?.includes(here.stats, name, next.stats)) {
         next.close();
         throw fileErrors.notFound(asked, 'own');
@@ -57,7 +57,7 @@ export function walk(ground: Ground, spot: Spot, asked: string, links: 'follow' 
       const target = readlinkSync(`${here.path}/${name}`);
       const names = segmentsOf(target).filter((part) => part !== '.');
       if (isAbsolute(target)) {
-        const inside = names.includes('..') ? undefined : findSpot(ground.roots, names);
+        const inside = names.includes('..') ? undefined : findRootedPath(ground.roots, names);
         if (inside === undefined) throw fileErrors.notFound(asked, 'outside');
         root = inside.root;
         const again = begin(ground, inside, asked);
@@ -68,15 +68,15 @@ export function walk(ground: Ground, spot: Spot, asked: string, links: 'follow' 
       }
       if (pending.length > limits.maxDepth * 2) throw fileErrors.notFound(asked, 'too-deep');
     }
-    return trail.pop() as Place;
+    return trail.pop() as PathHandle;
   } finally {
     for (const place of trail) place.close();
   }
 }
 
 /** Stands on the directory of a root; `names` are those still to walk, last first. */
-function begin(ground: Ground, spot: Spot, asked: string): { place: Place; names: string[] } {
-  const place = ground.footing.enter(spot.root.realDirectory);
+function begin(ground: WalkContext, spot: RootedPath, asked: string): { place: PathHandle; names: string[] } {
+  const place = ground.access.enter(spot.root.realDirectory);
   if (place === undefined) throw fileErrors.notFound(asked, 'moved');
   const names = spot.root.fileName === undefined ? [...spot.segments] : [spot.root.fileName];
   return { place, names: names.reverse() };

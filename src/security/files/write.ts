@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { close, constants, fchmod, fsync, lstatSync, open, openSync, rename, unlink, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { errnoOf, fileErrors } from './errors.ts';
-import type { Footing, Place } from './footing.ts';
+import type { PathAccess, PathHandle } from './footing.ts';
 import type { OwnFiles } from './own-files.ts';
 
 const openAsync = promisify(open);
@@ -20,8 +20,8 @@ const { O_CREAT, O_EXCL, O_WRONLY, O_RDONLY, O_NOFOLLOW = 0, O_DIRECTORY = 0 } =
 
 /** Stores `data` under `name` in a directory the caller holds open until this is done. */
 export async function writeInto(
-  footing: Footing,
-  directory: Place,
+  access: PathAccess,
+  directory: PathHandle,
   name: string,
   data: Uint8Array,
   asked: string,
@@ -33,7 +33,7 @@ export async function writeInto(
   if (previous?.isDirectory()) throw fileErrors.wrongKind(asked, 'file');
   // The rename would merely replace a link or a device, but the caller believed to be changing a file.
   if (previous !== undefined && !previous.isFile()) throw fileErrors.special(asked, 'this is a link, device or pipe');
-  if (!footing.confirm(directory)) throw fileErrors.notFound(asked, 'moved');
+  if (!access.confirm(directory)) throw fileErrors.notFound(asked, 'moved');
 
   const temporary = `${directory.path}/.${randomBytes(12).toString('hex')}.tmp`;
   const fd = await openAsync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, options.mode ?? 0o666);
@@ -49,7 +49,7 @@ export async function writeInto(
     } finally {
       await closeAsync(fd);
     }
-    if (!footing.confirm(directory)) throw fileErrors.notFound(asked, 'moved');
+    if (!access.confirm(directory)) throw fileErrors.notFound(asked, 'moved');
     options.signal?.throwIfAborted();
     await renameAsync(temporary, target);
   } catch (error) {

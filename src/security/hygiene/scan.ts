@@ -26,10 +26,10 @@ export interface Finding {
 }
 
 /** Receives each finding; returns `false` to stop. */
-export type Visit = (kind: HiddenKind, index: number, length: number, codePoint: number) => boolean | void;
+export type FindingVisitor = (kind: HiddenKind, index: number, length: number, codePoint: number) => boolean | void;
 
 /** Reports all hidden characters in order. A callback with plain numbers, because hostile text has a million of them. */
-export function scan(text: string, visit: Visit): void {
+export function scan(text: string, visit: FindingVisitor): void {
   let index = nextSuspicious(text, 0);
   if (index < 0) return;
   let answer: boolean | undefined;
@@ -41,7 +41,7 @@ export function scan(text: string, visit: Visit): void {
     const sequence = codePoint < 0xa0 ? escapeLength(text, index) : 0;
     const flag = isTag(codePoint) ? flagLength(text, index) : 0;
     const length = sequence || flag || size;
-    const kind = sequence > 0 ? 'ansi' : flag > 0 ? undefined : judge(text, index, codePoint, rightToLeft);
+    const kind = sequence > 0 ? 'ansi' : flag > 0 ? undefined : classifyCodePoint(text, index, codePoint, rightToLeft);
     if (kind !== undefined && visit(kind, index, length, codePoint) === false) return;
     index = nextSuspicious(text, index + length);
   }
@@ -83,7 +83,7 @@ function isSuspicious(codePoint: number): boolean {
 }
 
 /** The kind of a hidden character; `undefined` if it is legitimate at this position. */
-function judge(text: string, index: number, codePoint: number, rightToLeft: () => boolean): HiddenKind | undefined {
+function classifyCodePoint(text: string, index: number, codePoint: number, rightToLeft: () => boolean): HiddenKind | undefined {
   if (codePoint === 0x0d) return text[index + 1] === '\n' ? undefined : 'separator';
   if (codePoint === 0x85 || codePoint === 0x2028 || codePoint === 0x2029) return 'separator';
   if (codePoint < 0xa0) return 'control';

@@ -64,14 +64,14 @@ class MemoryBuckets {
   #reserve(buckets: readonly Bucket[], nowMs: number): void {
     if (this.#fullAtMs.size + buckets.length <= this.#max) return;
     const missing = buckets.filter(({ key }) => !this.#fullAtMs.has(key)).length;
-    if (this.#fullAtMs.size + missing > this.#max) this.#makeRoom(buckets.length, nowMs);
+    if (this.#fullAtMs.size + missing > this.#max) this.#evict(buckets.length, nowMs);
   }
 
   /**
    * Deletes full buckets: a missing one counts as full. When too few are full, those that will be so soonest are deleted
    * too, a tenth of all at once: a scan of all of them for every new caller would help an attacker who invents callers.
    */
-  #makeRoom(count: number, nowMs: number): void {
+  #evict(count: number, nowMs: number): void {
     this.#deleteUpTo(nowMs, Number.POSITIVE_INFINITY);
     const target = Math.max(0, this.#max - Math.max(count, Math.ceil(this.#max / 10)));
     while (this.#fullAtMs.size > target) {

@@ -1,7 +1,7 @@
 // Time and result size of single calls: the smallest limit that covers a request applies. The engine measures the time
 // and counts the bytes; this file only chooses the limits.
 
-import { gate } from '../../engine/layers.ts';
+import { checkMiddleware } from '../../engine/layers.ts';
 import type { Middleware } from '../../engine/ports.ts';
 import { compileTarget, type LimitTarget } from './scope.ts';
 
@@ -18,7 +18,7 @@ const longLived = 'subscriptions/listen';
 /** Limits time and result size. */
 export function limitCalls(limits: readonly CallLimit[]): Middleware {
   const compiled = limits.map((limit) => ({ ...limit, covers: compileTarget(limit) }));
-  return gate((request) => {
+  return checkMiddleware((request) => {
     if (request.method === longLived) return;
     for (const { covers, timeoutMs, maxResultBytes } of compiled) {
       if (!covers(request)) continue;

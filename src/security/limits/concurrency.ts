@@ -4,7 +4,7 @@
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { isThenable } from '../../engine/run-call.ts';
 import { wireErrors } from '../../protocol/errors.ts';
-import { compileKey, compileTarget, type KnownName, type LimitTarget } from './scope.ts';
+import { compileKey, compileTarget, type IsKnownTool, type LimitTarget } from './scope.ts';
 
 /** How many requests may run at the same time, and how many may wait. */
 export interface ConcurrencyRule extends LimitTarget {
@@ -14,9 +14,9 @@ export interface ConcurrencyRule extends LimitTarget {
 }
 
 export interface ConcurrencyOptions {
-  readonly isKnown?: KnownName;
+  readonly isKnown?: IsKnownTool;
   /** How long a handler whose call has ended may keep its slot. Default 10 s. */
-  readonly lingerMs?: number;
+  readonly releaseDelayMs?: number;
 }
 
 /** How long a rejected request should wait; when a slot will be free is unknown. */
@@ -28,13 +28,13 @@ const longLived = 'subscriptions/listen';
 /** Limits how many requests run at the same time. Waiting in the queue counts as time of the call. */
 export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOptions = {}): Middleware {
   const { max, queue = 0 } = rule;
-  const { isKnown = () => true, lingerMs = 10_000 } = options;
+  const { isKnown = () => true, releaseDelayMs = 10_000 } = options;
   if (!(max >= 1 && queue >= 0)) throw new RangeError('A concurrency limit needs a max of at least 1');
   const covers = compileTarget(rule);
   const keyOf = compileKey(rule.per, isKnown);
-  const gates = new Map<string, Gate>();
+  const gates = new Map<string, SlotQueue>();
 
-  const leave = (key: string, gate: Gate): void => {
+  const leave = (key: string, gate: SlotQueue): void => {
     gate.running--;
     while (gate.running < max) {
       const waiting = gate.line.values().next().value;
@@ -45,7 +45,7 @@ export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOpti
     if (gate.running === 0 && gate.line.size === 0) gates.delete(key);
   };
 
-  const enter = (key: string, gate: Gate, request: RequestInfo, next: () => unknown): unknown => {
+  const enter = (key: string, gate: SlotQueue, request: RequestInfo, next: () => unknown): unknown => {
     gate.running++;
     let inside = true;
     const release = (): void => {
@@ -68,8 +68,8 @@ export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOpti
     request.onEnd((outcome) => {
       if (!inside) return;
       // A handler that waits for a retry of its client never returns.
-      if (outcome === 'asked') release();
-      else setTimeout(release, lingerMs).unref();
+      if (outcome === 'input-required') release();
+      else setTimeout(release, releaseDelayMs).unref();
     });
     return result;
   };
@@ -97,7 +97,7 @@ export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOpti
   };
 }
 
-interface Gate {
+interface SlotQueue {
   running: number;
   /** In the order of arrival. */
   readonly line: Set<() => void>;

@@ -1,11 +1,11 @@
 // Rate limits as middleware: a request over the limit is rejected before anything runs, with the time to wait.
 // Initialization, pings, notifications and cancellations always pass, and no connection is ever closed for it.
 
-import { gate } from '../../engine/layers.ts';
+import { checkMiddleware } from '../../engine/layers.ts';
 import type { Middleware, RequestInfo } from '../../engine/ports.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { type Bucket, type BucketStore, type Buckets, createMemoryBuckets } from './bucket.ts';
-import { compileKey, compileTarget, isExempt, type KnownName, type LimitTarget } from './scope.ts';
+import { compileKey, compileTarget, isExempt, type IsKnownTool, type LimitTarget } from './scope.ts';
 
 /** How many requests are allowed in which time. */
 export interface RateRule extends LimitTarget {
@@ -19,7 +19,7 @@ export interface RateLimitOptions {
   /** Default: in memory. */
   readonly store?: BucketStore;
   /** Which tools exist; unknown names share one bucket. Default: all. */
-  readonly isKnown?: KnownName;
+  readonly isKnown?: IsKnownTool;
   readonly now?: () => number;
 }
 
@@ -40,7 +40,7 @@ export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions 
   const refuse = (waitMs: number): void => {
     if (waitMs > 0) throw wireErrors.rateLimited(waitMs);
   };
-  return gate((request) => {
+  return checkMiddleware((request) => {
     if (isExempt(request)) return;
     const buckets = bucketsOf(request);
     if (buckets === undefined) return;
@@ -50,16 +50,16 @@ export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions 
 }
 
 /** Callers send many requests: buckets that depend only on the caller are looked up once per caller. */
-function compileRules(rules: readonly RateRule[], store: BucketStore, isKnown: KnownName): BucketsOf {
+function compileRules(rules: readonly RateRule[], store: BucketStore, isKnown: IsKnownTool): BucketsOf {
   const finders = rules.map((rule, index) => compileRule(rule, index, isKnown));
   const find: BucketsOf = (request) => {
     const buckets = finders.flatMap((describe) => describe(request));
     return buckets.length === 0 ? undefined : store.find(buckets);
   };
-  return rules.every(isAboutCaller) ? remember(find) : find;
+  return rules.every(isPerCallerOnly) ? remember(find) : find;
 }
 
-function compileRule(rule: RateRule, index: number, isKnown: KnownName): Describe {
+function compileRule(rule: RateRule, index: number, isKnown: IsKnownTool): Describe {
   const { requests, windowMs, burst = requests } = rule;
   if (!(requests > 0 && windowMs > 0 && burst >= 1)) {
     throw new RangeError('A rate limit needs requests and windowMs above 0 and a burst of at least 1');
@@ -73,7 +73,7 @@ function compileRule(rule: RateRule, index: number, isKnown: KnownName): Describ
 const none: readonly Bucket[] = [];
 
 /** Whether a rule depends only on the caller. */
-const isAboutCaller = ({ per, tools, methods }: RateRule): boolean =>
+const isPerCallerOnly = ({ per, tools, methods }: RateRule): boolean =>
   tools === undefined && methods === undefined && ![per].flat().includes('tool');
 
 /** Addresses whose buckets are cached; stops a botnet from filling memory. */

@@ -40,12 +40,12 @@ export function compileTarget(target: Omit<LimitTarget, 'per'>): (request: Reque
 }
 
 /** Whether a tool exists; unknown names share one bucket, so that made-up names do not fill memory. */
-export type KnownName = (tool: string) => boolean;
+export type IsKnownTool = (tool: string) => boolean;
 
 /** Creates the key of a request. */
 export function compileKey(
   per: LimitScope | readonly LimitScope[],
-  isKnown: KnownName,
+  isKnown: IsKnownTool,
 ): (request: RequestInfo) => string {
   const scopes = typeof per === 'string' ? [per] : per;
   const parts = [...new Set(scopes.filter((scope) => scope !== 'global').map((scope) => keyParts[scope]))];
@@ -57,7 +57,7 @@ export function compileKey(
 
 const byCaller = ({ peer }: RequestInfo): string => callerKey(peer);
 
-const keyParts: Readonly<Record<Exclude<LimitScope, 'global'>, (request: RequestInfo, isKnown: KnownName) => string>> =
+const keyParts: Readonly<Record<Exclude<LimitScope, 'global'>, (request: RequestInfo, isKnown: IsKnownTool) => string>> =
   {
     principal: byCaller,
     session: byCaller,

@@ -4,9 +4,9 @@
 import { acceptedEncodings } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
 import { sendHop } from './hop.ts';
-import { compilePolicy, hostOf, type NetworkPolicy, type Passage } from './policy.ts';
-import { nextRequest, type OutgoingRequest } from './redirect.ts';
-import { findRoute, type Resolver, systemResolver } from './resolve.ts';
+import { compilePolicy, hostOf, type NetworkPolicy, type AddressAccess } from './policy.ts';
+import { nextRequest, type RedirectRequest } from './redirect.ts';
+import { resolveTarget, type Resolver, systemResolver } from './resolve.ts';
 import { type FetchedResponse, openResponse } from './response.ts';
 
 export { NetworkError, type NetworkErrorCode } from './errors.ts';
@@ -72,12 +72,12 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   const policy = compilePolicy(options);
   const { resolver = systemResolver, ca, userAgent = 'mooring' } = options;
 
-  const follow = async (first: OutgoingRequest, init: FetchInit, deadline: Deadline): Promise<FetchedResponse> => {
+  const follow = async (first: RedirectRequest, init: FetchInit, deadline: FetchDeadline): Promise<FetchedResponse> => {
     let request = first;
-    let from: Passage | undefined;
+    let from: AddressAccess | undefined;
     for (let hops = 0; ; hops++) {
       const { url } = request;
-      const route = await findRoute(url, policy, resolver, deadline.signal);
+      const route = await resolveTarget(url, policy, resolver, deadline.signal);
       // A public page must not be able to send us to addresses that were allowed for another purpose.
       if (from === 'public' && route.passage === 'allowed') {
         throw networkErrors.forbidden(hostOf(url), 'a public server may not redirect to it');
@@ -144,7 +144,7 @@ const ownHeaders =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding)$/;
 const methods = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
 
-function prepare(target: string | URL, init: FetchInit, limits: FetchLimits, userAgent: string): OutgoingRequest {
+function prepare(target: string | URL, init: FetchInit, limits: FetchLimits, userAgent: string): RedirectRequest {
   const text = String(target);
   if (text.length > limits.maxUrlChars)
     throw networkErrors.badRequest(`the URL exceeds ${limits.maxUrlChars} characters`);
@@ -168,12 +168,12 @@ function prepare(target: string | URL, init: FetchInit, limits: FetchLimits, use
 }
 
 /** The time limit and the caller's abort as one signal. */
-export interface Deadline {
+export interface FetchDeadline {
   readonly signal: AbortSignal;
   clear(): void;
 }
 
-function startDeadline(timeoutMs: number, outer: AbortSignal | undefined): Deadline {
+function startDeadline(timeoutMs: number, outer: AbortSignal | undefined): FetchDeadline {
   const controller = new AbortController();
   const onAbort = () => controller.abort(outer?.reason);
   const clear = () => {

@@ -38,14 +38,14 @@ interface HostRule {
 }
 
 /** Why a checked address is allowed. */
-export type Passage = 'public' | 'allowed';
+export type AddressAccess = 'public' | 'allowed';
 
 /** A compiled policy. */
 export interface PolicyCheck {
   /** Throws unless the URL is allowed, as far as can be decided before names are resolved. */
   url(url: URL): void;
   /** Throws unless the address is allowed for this URL. */
-  address(url: URL, address: Address): Passage;
+  address(url: URL, address: Address): AddressAccess;
 }
 
 /** The host of a URL in the form that rules compare: no brackets, no final dot. */
@@ -84,11 +84,11 @@ export function compilePolicy(policy: NetworkPolicy): PolicyCheck {
       const host = hostOf(url);
       const port = portOf(url);
       const found = classify(address);
-      if (deny.blocks.some((rule) => blockMatches(rule, meanings(found), port))) {
+      if (deny.blocks.some((rule) => blockMatches(rule, equivalentAddresses(found), port))) {
         throw networkErrors.forbidden(host, 'its address is denied');
       }
       if (found.kind === 'public') return 'public';
-      const reached = found.mapped ? meanings(found) : [address];
+      const reached = found.mapped ? equivalentAddresses(found) : [address];
       const named = allow.blocks.some(
         (rule) => blockMatches(rule, reached, port) && (found.kind !== 'metadata' || isSingle(rule.block)),
       );
@@ -101,7 +101,7 @@ export function compilePolicy(policy: NetworkPolicy): PolicyCheck {
 }
 
 /** The address and, for deny rules, the IPv4 address that it may lead to. */
-const meanings = (found: AddressClass): readonly Address[] =>
+const equivalentAddresses = (found: AddressClass): readonly Address[] =>
   found.embedded === undefined ? [found.address] : [found.address, found.embedded];
 
 const isSingle = (block: Cidr): boolean => block.bits === block.bytes.length * 8;

@@ -30,21 +30,21 @@ export interface AddressClass {
   readonly mapped?: boolean;
 }
 
-interface Row {
+interface AddressRange {
   readonly block: Cidr;
   readonly kind: AddressKind;
   /** Offset of an IPv4 address inside. Its own kind counts; `kind` is what a public one gets. */
   readonly embeds?: number;
 }
 
-const row = (cidr: string, kind: AddressKind, embeds?: number): Row => ({
+const row = (cidr: string, kind: AddressKind, embeds?: number): AddressRange => ({
   block: parseCidr(cidr) as Cidr,
   kind,
   embeds,
 });
 
 // The first row that matches decides, so narrow rows are above wide ones.
-const rows: readonly Row[] = [
+const rows: readonly AddressRange[] = [
   row('169.254.169.254/32', 'metadata'), // AWS, Google, Azure, Oracle, DigitalOcean …
   row('169.254.169.253/32', 'metadata'), // AWS resolver
   row('169.254.170.2/32', 'metadata'), // AWS container credentials
@@ -105,7 +105,7 @@ export function classifyAddress(text: string): AddressClass | undefined {
 /** Classifies a parsed address. */
 export function classify(address: Address): AddressClass {
   const { family } = address;
-  const { kind, embeds, block } = rows.find((candidate) => contains(candidate.block, address)) as Row;
+  const { kind, embeds, block } = rows.find((candidate) => contains(candidate.block, address)) as AddressRange;
   if (embeds !== undefined) {
     const embedded: Address = { family: 4, bytes: address.bytes.slice(embeds, embeds + 4) };
     const inner = classify(embedded).kind;

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { networkErrors } from './errors.ts';
 
 /** A request to send, before its host is resolved. */
-export interface OutgoingRequest {
+export interface RedirectRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,10 +18,10 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 /** The request that a response redirects to; `undefined` if it is not a redirect. */
 export function nextRequest(
-  request: OutgoingRequest,
+  request: RedirectRequest,
   answer: IncomingMessage,
   maxUrlChars: number,
-): OutgoingRequest | undefined {
+): RedirectRequest | undefined {
   const status = answer.statusCode ?? 0;
   const { location } = answer.headers;
   if (!redirectStatuses.has(status) || location === undefined) return undefined;

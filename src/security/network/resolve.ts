@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type Address, parseAddress } from './address.ts';
 import { NetworkError, networkErrors } from './errors.ts';
-import { hostOf, type Passage, type PolicyCheck } from './policy.ts';
+import { hostOf, type AddressAccess, type PolicyCheck } from './policy.ts';
 
 /** Finds the addresses of a name. The signal ends the wait. */
 export type Resolver = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -15,29 +15,29 @@ export const systemResolver: Resolver = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /** The addresses of one request, all of them checked. */
-export interface Route {
+export interface ResolvedTarget {
   readonly addresses: readonly string[];
   /** `allowed` if any of them is allowed only by the policy. */
-  readonly passage: Passage;
+  readonly passage: AddressAccess;
 }
 
 // More addresses than any real name has; each costs a connection attempt.
 const maxAnswers = 32;
 
 /** Resolves and checks the host of a URL. */
-export async function findRoute(
+export async function resolveTarget(
   url: URL,
   policy: PolicyCheck,
   resolver: Resolver,
   signal: AbortSignal,
-): Promise<Route> {
+): Promise<ResolvedTarget> {
   policy.url(url);
   const host = hostOf(url);
   const literal = parseAddress(host);
   if (literal !== undefined) return { addresses: [host], passage: policy.address(url, literal) };
   const answers = (await ask(host, resolver, signal)).slice(0, maxAnswers);
   if (answers.length === 0) throw networkErrors.unresolved(host);
-  let passage: Passage = 'public';
+  let passage: AddressAccess = 'public';
   for (const answer of answers) {
     const address: Address | undefined = parseAddress(answer);
     if (address === undefined) throw networkErrors.unresolved(host);

@@ -21,7 +21,7 @@ export interface FetchedResponse {
   discard(): void;
 }
 
-interface Opening {
+interface ResponseOptions {
   readonly url: URL;
   readonly maxBytes: number;
   readonly maxHeaderBytes: number;
@@ -31,7 +31,7 @@ interface Opening {
 }
 
 /** Wraps the last response. Throws if the caller does not accept its type. */
-export function openResponse(message: IncomingMessage, opening: Opening): FetchedResponse {
+export function openResponse(message: IncomingMessage, opening: ResponseOptions): FetchedResponse {
   const { url, deadline } = opening;
   const status = message.statusCode ?? 0;
   const headers = new Headers();

@@ -1,13 +1,13 @@
 // Who may use what: the access rules of a policy, compiled. Each decision names the rule behind it.
 
-import type { Kind } from '../../engine/ports.ts';
+import type { CatalogKind } from '../../engine/ports.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import { compileGlobs, type Glob, literalPrefix } from '../glob.ts';
-import { spellingsOf } from '../uri-spellings.ts';
+import { variantsOf } from '../uri-spellings.ts';
 import type { AccessRule, Audience, Policy } from './contract.ts';
 
 /** A decision, and the rule behind it. */
-export interface Decision {
+export interface AccessDecision {
   readonly allowed: boolean;
   /** `rules[2]` or its name; `default` when no rule matched. */
   readonly rule: string;
@@ -15,23 +15,23 @@ export interface Decision {
 }
 
 /** Decides by a policy. */
-export interface Access {
-  decide(kind: Kind, key: string, principal: Principal | undefined): Decision;
+export interface AccessPolicy {
+  decide(kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision;
 }
 
 /** Cached decisions per caller; made-up names must not fill memory. */
 const maxRemembered = 2_000;
 
-export function compileAccess({ rules, default: fallback }: Policy, profile: string | undefined): Access {
+export function compileAccess({ rules, default: fallback }: Policy, profile: string | undefined): AccessPolicy {
   const byDefault = fallback ?? (rules === undefined ? 'allow' : 'deny');
   const compiled = (rules ?? []).map(compileRule).filter(({ audience }) => audience.inProfile(profile));
-  const last: Decision = {
+  const last: AccessDecision = {
     allowed: byDefault === 'allow',
     rule: 'default',
     why: `no rule matches, the default is ${byDefault}`,
   };
 
-  const judge = (kind: Kind, key: string, principal: Principal | undefined): Decision => {
+  const judge = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
     for (const { covers, audience, decision } of compiled) {
       if (covers(kind, key) && audience.fits(principal)) return decision;
     }
@@ -39,13 +39,13 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
   };
 
   /** Of all variants of a URI, the strictest decision counts. */
-  const judgeAll = (kind: Kind, key: string, principal: Principal | undefined): Decision => {
+  const judgeAll = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
     if (kind !== 'resources') return judge(kind, key, principal);
-    const decisions = spellingsOf(key).map((spelling) => judge(kind, spelling, principal));
-    return decisions.find(({ allowed }) => !allowed) ?? (decisions[0] as Decision);
+    const decisions = variantsOf(key).map((spelling) => judge(kind, spelling, principal));
+    return decisions.find(({ allowed }) => !allowed) ?? (decisions[0] as AccessDecision);
   };
 
-  const remembered = new WeakMap<object, Map<string, Decision>>();
+  const remembered = new WeakMap<object, Map<string, AccessDecision>>();
   const nobody = {};
   return {
     decide(kind, key, principal) {
@@ -68,7 +68,7 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
 function compileRule(rule: AccessRule, index: number) {
   const { tools, resources, prompts, effect, reason } = rule;
   const all = tools === undefined && resources === undefined && prompts === undefined;
-  const fits: Readonly<Record<Kind, Glob>> = {
+  const fits: Readonly<Record<CatalogKind, Glob>> = {
     tools: compileGlobs(tools ?? []),
     prompts: compileGlobs(prompts ?? []),
     resources: compileGlobs(resources ?? []),
@@ -76,9 +76,9 @@ function compileRule(rule: AccessRule, index: number) {
   };
   const name = rule.name === undefined ? `rules[${index}]` : `rules[${index}] "${rule.name}"`;
   return {
-    covers: (kind: Kind, key: string): boolean => all || fits[kind](key),
+    covers: (kind: CatalogKind, key: string): boolean => all || fits[kind](key),
     audience: compileAudience(rule),
-    decision: { allowed: effect === 'allow', rule: name, why: reason ?? `${name} says ${effect}` } satisfies Decision,
+    decision: { allowed: effect === 'allow', rule: name, why: reason ?? `${name} says ${effect}` } satisfies AccessDecision,
   };
 }
 

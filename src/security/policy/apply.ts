@@ -6,7 +6,7 @@ import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { requireScopes, type ScopeOptions } from '../auth/scopes.ts';
 import { type BucketStore, limitCalls, limitConcurrency, rateLimit, shedLoad } from '../limits/index.ts';
-import { markRefused } from '../refusals.ts';
+import { markDenied } from '../refusals.ts';
 import type { CompiledPolicy } from './compile.ts';
 
 export interface ApplyOptions extends ScopeOptions {
@@ -109,12 +109,12 @@ function checkArguments(policy: CompiledPolicy): Middleware {
     if (request.method !== 'tools/call') return next();
     const violation = policy.checkArguments(request.name ?? '', request.params['arguments'], request.peer.principal);
     if (violation === undefined) return next();
-    markRefused(request, `${violation.rule}: ${violation.argument} ${violation.why}`);
-    return refusal(request, violation.argument, violation.why);
+    markDenied(request, `${violation.rule}: ${violation.argument} ${violation.why}`);
+    return denial(request, violation.argument, violation.why);
   };
 }
 
-function refusal(request: RequestInfo, argument: string, why: string): ToolResult {
+function denial(request: RequestInfo, argument: string, why: string): ToolResult {
   const text = `Denied by policy: argument ${JSON.stringify(argument)} of ${request.name} ${why}`;
   return { content: [{ type: 'text', text }], isError: true };
 }

@@ -2,12 +2,12 @@
 
 import type { Principal } from '../../protocol/principal.ts';
 import { compileSchema, formatIssues, type JsonSchema } from '../../schema/index.ts';
-import { judgeAtOnce } from '../../schema/judging.ts';
+import { loadEagerly } from '../../schema/judging.ts';
 import { compileGlobs, type Glob } from '../glob.ts';
 import { type CompiledAudience, compileAudience } from './access.ts';
 import { type ArgumentRule, type Policy, PolicyError } from './contract.ts';
 
-judgeAtOnce();
+loadEagerly();
 
 /** A rule that an argument violates. */
 export interface Violation {
@@ -74,10 +74,10 @@ function compileRule(rule: ArgumentRule, index: number): CompiledRule {
 }
 
 /** A hostile text can make a pattern slow; a list of globs never is. */
-const slowWords = new Set(['pattern', 'patternProperties', '$ref', '$dynamicRef']);
+const slowPatternText = new Set(['pattern', 'patternProperties', '$ref', '$dynamicRef']);
 
 function compileFragment(schema: JsonSchema, where: string): (value: unknown) => string | undefined {
-  refuseSlow(schema, where);
+  assertFastPattern(schema, where);
   const { validator } = compileSchema(schema, { direction: 'input', root: 'any', where });
   const { check } = validator;
   if (check === undefined) throw new PolicyError(`${where}: this schema is too complex for a policy; simplify it`);
@@ -87,11 +87,11 @@ function compileFragment(schema: JsonSchema, where: string): (value: unknown) =>
   };
 }
 
-function refuseSlow(value: unknown, where: string): void {
+function assertFastPattern(value: unknown, where: string): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {
-    if (slowWords.has(key)) throw new PolicyError(`${where}: "${key}" is not allowed in a policy; use allow and deny`);
-    refuseSlow(item, where);
+    if (slowPatternText.has(key)) throw new PolicyError(`${where}: "${key}" is not allowed in a policy; use allow and deny`);
+    assertFastPattern(item, where);
   }
 }
 

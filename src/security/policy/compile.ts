@@ -1,18 +1,18 @@
 // Compiles a policy: checks it against its schema and for contradictions, and converts its parts for the guards.
 
 import { compileSchema, formatIssues } from '../../schema/index.ts';
-import { judgeAtOnce } from '../../schema/judging.ts';
+import { loadEagerly } from '../../schema/judging.ts';
 import { compileScopes, type ScopeRule, type ScopesOf } from '../auth/scopes.ts';
 import type { CallLimit, ConcurrencyRule, RateRule, SheddingOptions } from '../limits/index.ts';
 import { compilePolicy as checkNetwork, type NetworkPolicy } from '../network/policy.ts';
 import type { SandboxPolicy } from '../sandbox/contract.ts';
-import { type Access, compileAccess } from './access.ts';
+import { type AccessPolicy, compileAccess } from './access.ts';
 import { type CheckArguments, compileArguments } from './arguments.ts';
 import { type Policy, PolicyError } from './contract.ts';
 import { policySchema } from './schema.ts';
 import { parseDuration, parseSize } from './units.ts';
 
-judgeAtOnce();
+loadEagerly();
 
 /** Where tools may read and write. */
 export interface FileAccess {
@@ -25,7 +25,7 @@ export interface FileAccess {
 /** A compiled policy. */
 export interface CompiledPolicy {
   readonly source: Policy;
-  readonly access: Access;
+  readonly access: AccessPolicy;
   readonly checkArguments: CheckArguments;
   readonly scopesOf: ScopesOf;
   readonly scopes: readonly ScopeRule[];

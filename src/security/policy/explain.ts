@@ -6,7 +6,7 @@ import { compileTarget, type LimitTarget } from '../limits/scope.ts';
 import type { CompiledPolicy } from './compile.ts';
 
 /** A call to check: one of `tool`, `resource`, `prompt`. */
-export interface Question {
+export interface PolicyQuery {
   readonly principal?: Principal;
   readonly tool?: string;
   readonly resource?: string;
@@ -19,7 +19,7 @@ export interface Reason {
   readonly step: 'access' | 'scopes' | 'arguments' | 'limits';
   /** The entry of the policy that applies. */
   readonly rule: string;
-  readonly verdict: 'allow' | 'deny' | 'step-up' | 'limit';
+  readonly effect: 'allow' | 'deny' | 'step-up' | 'limit';
   readonly why: string;
 }
 
@@ -31,7 +31,7 @@ export interface Explanation {
 }
 
 /** Decides about a call as the server would. */
-export function explainCall(policy: CompiledPolicy, question: Question): Explanation {
+export function explainCall(policy: CompiledPolicy, question: PolicyQuery): Explanation {
   const { principal, tool, resource, prompt, args } = question;
   const [kind, key, method] =
     tool !== undefined
@@ -40,19 +40,19 @@ export function explainCall(policy: CompiledPolicy, question: Question): Explana
         ? (['resources', resource, 'resources/read'] as const)
         : (['prompts', prompt ?? '', 'prompts/get'] as const);
   const { allowed, rule, why } = policy.access.decide(kind, key, principal);
-  const reasons: Reason[] = [{ step: 'access', rule, verdict: allowed ? 'allow' : 'deny', why }];
+  const reasons: Reason[] = [{ step: 'access', rule, effect: allowed ? 'allow' : 'deny', why }];
   if (!allowed) return { decision: 'deny', reasons };
 
   const scopes = policy.scopesOf({ method, name: key });
   const reaches = hasScopes(principal, scopes);
   if (scopes.length > 0) {
     const said = `needs the scopes ${scopes.join(' ')}${reaches ? ', which the caller has' : ''}`;
-    reasons.push({ step: 'scopes', rule: 'scopes', verdict: reaches ? 'allow' : 'step-up', why: said });
+    reasons.push({ step: 'scopes', rule: 'scopes', effect: reaches ? 'allow' : 'step-up', why: said });
   }
   const violation = tool === undefined ? undefined : policy.checkArguments(tool, args, principal);
   if (violation !== undefined) {
     const said = `argument ${JSON.stringify(violation.argument)} ${violation.why}`;
-    reasons.push({ step: 'arguments', rule: violation.rule, verdict: 'deny', why: said });
+    reasons.push({ step: 'arguments', rule: violation.rule, effect: 'deny', why: said });
   }
   reasons.push(...limitsOn(policy, method, key));
   if (!reaches) return { decision: 'step-up', scopes, reasons };
@@ -62,7 +62,7 @@ export function explainCall(policy: CompiledPolicy, question: Question): Explana
 function limitsOn(policy: CompiledPolicy, method: string, name: string): Reason[] {
   const covers = (target: Omit<LimitTarget, 'per'>): boolean => compileTarget(target)({ method, name } as never);
   const perOf = (per: LimitTarget['per']): string => (typeof per === 'string' ? per : per.join(' and '));
-  const limit = (rule: string, why: string): Reason => ({ step: 'limits', rule, verdict: 'limit', why });
+  const limit = (rule: string, why: string): Reason => ({ step: 'limits', rule, effect: 'limit', why });
   return [
     ...policy.rate.flatMap((rule, index) => {
       if (!covers(rule)) return [];
@@ -92,6 +92,6 @@ function limitsOn(policy: CompiledPolicy, method: string, name: string): Reason[
 
 /** The explanation as lines of text. */
 export function formatExplanation({ decision, reasons }: Explanation): string {
-  const rows = reasons.map(({ step, rule, verdict, why }) => `  ${verdict.padEnd(8)}${step.padEnd(11)}${rule}: ${why}`);
+  const rows = reasons.map(({ step, rule, effect, why }) => `  ${effect.padEnd(8)}${step.padEnd(11)}${rule}: ${why}`);
   return [decision, ...rows].join('\n');
 }

@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
-import { systemReason } from '../../protocol/system-reasons.ts';
+import { errnoText } from '../../protocol/system-reasons.ts';
 import { type CompiledPolicy, compilePolicy } from './compile.ts';
 import { PolicyError } from './contract.ts';
 import { parseYaml } from './yaml.ts';
@@ -42,7 +42,7 @@ async function readSource(path: string): Promise<unknown> {
     return path.endsWith('.json') ? JSON.parse(text) : await parseYaml(text);
   } catch (error) {
     if (error instanceof PolicyError) throw error;
-    const why = systemReason(error, 'file') ?? (error instanceof Error ? error.message : String(error));
+    const why = errnoText(error, 'file') ?? (error instanceof Error ? error.message : String(error));
     throw new PolicyError(`${path} cannot be read: ${why}`, error);
   }
 }

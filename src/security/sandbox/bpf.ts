@@ -19,7 +19,7 @@ export const operations = {
 } as const;
 
 /** What the kernel does with the call. */
-export const verdicts = {
+export const filterActions = {
   allow: 0x7fff0000,
   killProcess: 0x80000000,
   /** The call does nothing and fails with this error number. */
@@ -49,7 +49,7 @@ function jump(code: number, operand: number, ifTrue: number, ifFalse: number): I
 
 export const load = (offset: number) => plain(operations.loadWord, offset);
 export const mask = (bits: number) => plain(operations.and, bits);
-export const answer = (verdict: number) => plain(operations.return, verdict);
+export const returnAction = (verdict: number) => plain(operations.return, verdict);
 
 /** Runs `body` if the loaded word equals `value`; skips it otherwise. */
 export function whenEqual(value: number, body: readonly Instruction[]): Instruction[] {

@@ -3,15 +3,15 @@ import {
   descriptors,
   encodeArguments,
   findHelper,
-  gateScript,
-  keeperScript,
+  waitScript,
+  supervisorScript,
   runArguments,
-  wallArguments,
+  isolationArguments,
 } from './bubblewrap.ts';
 import { defaultLimits } from './limits.ts';
 
-const walls = (more: Partial<Parameters<typeof wallArguments>[0]> = {}) =>
-  wallArguments({
+const walls = (more: Partial<Parameters<typeof isolationArguments>[0]> = {}) =>
+  isolationArguments({
     directories: { readOnly: ['/srv/a'], writable: ['/srv/b'] },
     network: false,
     limits: defaultLimits,
@@ -69,11 +69,11 @@ test('options are separated by NUL, so no value can become two', () => {
 });
 
 test('the two shells pass their arguments on without reading them', () => {
-  expect(gateScript).toBe('echo >&8 && read -r word <&8 && exec "$@" 8<&-');
-  expect(keeperScript).toContain('& "$@" 9<&-;');
+  expect(waitScript).toBe('echo >&8 && read -r word <&8 && exec "$@" 8<&-');
+  expect(supervisorScript).toContain('& "$@" 9<&-;');
   // The background process must hold none of the pipes, otherwise their end would not be seen.
   for (const descriptor of Object.values(descriptors)) {
-    if (descriptor !== descriptors.keeper) expect(keeperScript).toContain(` ${descriptor}<&-`);
+    if (descriptor !== descriptors.keeper) expect(supervisorScript).toContain(` ${descriptor}<&-`);
   }
 });
 

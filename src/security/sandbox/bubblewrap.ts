@@ -52,7 +52,7 @@ export const descriptors = { arguments: 3, filter: 4, status: 5, passwd: 6, grou
  * late: if we were killed a moment earlier, its half-made sandbox would wait forever. The script ends itself last, so its
  * end is the end of all. A constant text, as below: the command is passed as arguments, which a shell does not interpret.
  */
-export const keeperScript = [
+export const supervisorScript = [
   `(read -r word <&${descriptors.keeper}; kill -9 0) <&- >&- 2>&- 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- &`,
   `"$@" ${descriptors.keeper}<&-; exec 2>/dev/null; kill -9 $!; wait; kill -9 0`,
 ].join(' ');
@@ -61,7 +61,7 @@ export const keeperScript = [
  * The first program inside, in a session of its own that the supervisor script cannot reach: it reports its start, waits
  * for our signal and becomes the command. By then bubblewrap has bound it to our lifetime; without our signal it ends.
  */
-export const gateScript = `echo >&${descriptors.gate} && read -r word <&${descriptors.gate} && exec "$@" ${descriptors.gate}<&-`;
+export const waitScript = `echo >&${descriptors.gate} && read -r word <&${descriptors.gate} && exec "$@" ${descriptors.gate}<&-`;
 
 /** User and group number inside; the number on the host is different (see `identity.ts`). */
 const insideId = '1000';
@@ -89,14 +89,14 @@ const hiddenInProc = [
 ];
 
 /** What differs between two sandboxes. */
-export interface WallOptions {
+export interface IsolationOptions {
   readonly directories: Directories;
   readonly network: boolean;
   readonly limits: SandboxLimits;
 }
 
 /** The options that are the same for every run of a sandbox. */
-export function wallArguments({ directories, network, limits }: WallOptions): string[] {
+export function isolationArguments({ directories, network, limits }: IsolationOptions): string[] {
   const args: string[] = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   if (!network) args.push('--unshare-net');
   // The program is an unprivileged user, without capabilities and without a way to a namespace that would restore them.

@@ -4,7 +4,7 @@
 const firstBlock = 8 * 1024;
 
 /** Keeps the first bytes and reports when there were more. */
-export class Head {
+export class HeadBuffer {
   readonly #limit: number;
   #block: Buffer = Buffer.alloc(0);
   #bytes = 0;
@@ -41,7 +41,7 @@ export class Head {
 }
 
 /** Keeps the last bytes. */
-export class Tail {
+export class TailBuffer {
   readonly #limit: number;
   readonly #block: Buffer;
   #bytes = 0;

@@ -33,7 +33,7 @@ export function resolveDirectories(
   const readOnly = (wanted.readOnly ?? []).map((path) => resolveDirectory(path, identity, false));
   // One run could move away a directory inside a writable one and replace it by a link that the next run follows.
   const trapped = readOnly.find((path) => writable.some((root) => isInside(path, root)));
-  if (trapped !== undefined) throw sandboxErrors.directoryRefused('is inside a writable directory', trapped);
+  if (trapped !== undefined) throw sandboxErrors.directoryNotAllowed('is inside a writable directory', trapped);
   return {
     readOnly,
     writable: writable.filter((path) => !writable.some((root) => root !== path && isInside(path, root))),
@@ -50,7 +50,7 @@ export function pinDirectories({ readOnly, writable }: Directories): () => void 
     for (const { path, dev, ino } of pins) {
       const now = identify(path);
       if (now.dev !== dev || now.ino !== ino) {
-        throw sandboxErrors.directoryRefused('was replaced after the server started', path, 'Restart the server.');
+        throw sandboxErrors.directoryNotAllowed('was replaced after the server started', path, 'Restart the server.');
       }
     }
   };
@@ -68,17 +68,17 @@ function identify(path: string): { dev: number; ino: number } {
 
 function resolveDirectory(path: string, identity: Identity, write: boolean): string {
   if (!isAbsolute(path) || path.includes('\0'))
-    throw sandboxErrors.directoryRefused('it is not an absolute path', path);
+    throw sandboxErrors.directoryNotAllowed('it is not an absolute path', path);
   let real: string;
   try {
     real = realpathSync(path);
   } catch (cause) {
-    throw sandboxErrors.directoryRefused(`it cannot be opened: ${(cause as NodeJS.ErrnoException).code}`, path);
+    throw sandboxErrors.directoryNotAllowed(`it cannot be opened: ${(cause as NodeJS.ErrnoException).code}`, path);
   }
-  if (!statSync(real).isDirectory()) throw sandboxErrors.directoryRefused('not a directory', path);
+  if (!statSync(real).isDirectory()) throw sandboxErrors.directoryNotAllowed('not a directory', path);
   const opens = neverBound.some((place) => isInside(place, real) || (write && place !== '/' && isInside(real, place)));
   if (opens || ['/proc', '/sys', '/dev'].some((place) => isInside(real, place))) {
-    throw sandboxErrors.directoryRefused('it is part of the system', path);
+    throw sandboxErrors.directoryNotAllowed('it is part of the system', path);
   }
   checkReach(real, identity, write);
   return real;
@@ -91,14 +91,14 @@ function checkReach(path: string, identity: Identity, write: boolean): void {
       accessSync(path, constants.R_OK | constants.X_OK | (write ? constants.W_OK : 0));
       return;
     } catch {
-      throw sandboxErrors.directoryRefused(write ? 'not writable' : 'not readable', path);
+      throw sandboxErrors.directoryNotAllowed(write ? 'not writable' : 'not readable', path);
     }
   }
   const remedy = `Make user ${identity.uid} the owner of the directory, or set runAs to a user that has access.`;
   for (let step = path; step !== '/'; step = dirname(step)) {
     const needed = step === path ? (write ? 0o7 : 0o5) : 0o1;
     if (!grants(step, identity, needed)) {
-      throw sandboxErrors.directoryRefused(`user ${identity.uid} has no access to ${step}`, path, remedy);
+      throw sandboxErrors.directoryNotAllowed(`user ${identity.uid} has no access to ${step}`, path, remedy);
     }
   }
 }
@@ -128,12 +128,12 @@ export function admitWorkingDirectory(
 ): string {
   if (wanted === undefined) return writable[0] ?? privateTmp;
   if (!isAbsolute(wanted) || wanted.includes('\0')) {
-    throw sandboxErrors.directoryRefused('it is not an absolute path', wanted);
+    throw sandboxErrors.directoryNotAllowed('it is not an absolute path', wanted);
   }
   const path = normalize(wanted);
   const roots = [...writable, ...readOnly, ...(hasPrivateTmp ? [privateTmp] : [])];
   if (!roots.some((root) => isInside(path, root))) {
-    throw sandboxErrors.directoryRefused('it is outside the allowed directories', wanted);
+    throw sandboxErrors.directoryNotAllowed('it is outside the allowed directories', wanted);
   }
   return path;
 }

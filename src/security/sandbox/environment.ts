@@ -30,7 +30,7 @@ export function buildEnvironment(
   const environment = new Map(Object.entries(baseEnvironment));
   for (const [name, value] of Object.entries(policy.set ?? {})) environment.set(name, checked(name, value));
   for (const [name, value] of Object.entries(requested)) {
-    if (!policy.allow?.includes(name) || loaderNames.test(name)) throw sandboxErrors.variableRefused(name);
+    if (!policy.allow?.includes(name) || loaderNames.test(name)) throw sandboxErrors.variableNotAllowed(name);
     environment.set(name, checked(name, value));
   }
   return environment;
@@ -38,7 +38,7 @@ export function buildEnvironment(
 
 function checked(name: string, value: string): string {
   if (!wellFormedName.test(name) || typeof value !== 'string' || value.includes('\0')) {
-    throw sandboxErrors.variableRefused(name);
+    throw sandboxErrors.variableNotAllowed(name);
   }
   return value;
 }

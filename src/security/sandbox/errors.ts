@@ -5,9 +5,9 @@ export type SandboxErrorCode =
   | 'level-unavailable'
   | 'program-not-found'
   | 'program-not-allowed'
-  | 'argument-refused'
-  | 'variable-refused'
-  | 'directory-refused'
+  | 'argument-not-allowed'
+  | 'variable-not-allowed'
+  | 'directory-not-allowed'
   | 'start-failed'
   | 'busy'
   | 'closed';
@@ -44,14 +44,14 @@ export const sandboxErrors = {
     new SandboxError('program-not-allowed', `Command not allowed: ${quoted(name)}`, {
       remedy: 'Add the program to the policy.',
     }),
-  argumentRefused: (why: string, argument: string) =>
-    new SandboxError('argument-refused', `Argument not allowed (${why}): ${quoted(argument)}`),
-  variableRefused: (name: string) =>
-    new SandboxError('variable-refused', `Environment variable not allowed: ${quoted(name)}`, {
+  argumentNotAllowed: (why: string, argument: string) =>
+    new SandboxError('argument-not-allowed', `Argument not allowed (${why}): ${quoted(argument)}`),
+  variableNotAllowed: (name: string) =>
+    new SandboxError('variable-not-allowed', `Environment variable not allowed: ${quoted(name)}`, {
       remedy: 'Add the name to the policy, unless it changes how programs are loaded.',
     }),
-  directoryRefused: (why: string, path: string, remedy = '') =>
-    new SandboxError('directory-refused', `Directory not allowed (${why}): ${quoted(path)}`, { remedy }),
+  directoryNotAllowed: (why: string, path: string, remedy = '') =>
+    new SandboxError('directory-not-allowed', `Directory not allowed (${why}): ${quoted(path)}`, { remedy }),
   startFailed: (detail: string, cause?: unknown) =>
     new SandboxError('start-failed', `The sandbox did not start: ${detail}`, { cause }),
   busy: (limit: number) => new SandboxError('busy', `${limit} programs are already running; try again later`),

@@ -28,7 +28,7 @@ interface Covered {
 export function rejectHidden({ readOnly, writable }: Directories, { folders }: HiddenPaths): void {
   const hidden = folders.flatMap(realPathOf);
   const wrong = [...readOnly, ...writable].find((path) => hidden.some((folder) => isInside(path, folder)));
-  if (wrong !== undefined) throw sandboxErrors.directoryRefused('it belongs to the server itself', wrong);
+  if (wrong !== undefined) throw sandboxErrors.directoryNotAllowed('it belongs to the server itself', wrong);
 }
 
 /** The bubblewrap options that cover hidden paths, for one run. They follow those that bind the directories. */

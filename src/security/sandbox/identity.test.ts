@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseIdentity, limitCountsTreeAlone } from './identity.ts';
+import { chooseIdentity, limitCountsOnlyTree } from './identity.ts';
 
 const root = process.getuid?.() === 0;
 
@@ -18,7 +18,7 @@ test('root uses a private number, other users keep their own', () => {
 test('the process limit is set only if it counts only this tree', () => {
   const shared = { uid: 1, gid: 1, changes: false, isPrivate: false };
   const counts = (kernelRelease: string, ownNamespace = true) =>
-    limitCountsTreeAlone(shared, { ownNamespace, kernelRelease });
+    limitCountsOnlyTree(shared, { ownNamespace, kernelRelease });
   expect(['5.14.0', '6.1.0-13-amd64', '6.18.44', '10.0.1'].map((release) => counts(release))).toEqual([
     true,
     true,
@@ -27,7 +27,7 @@ test('the process limit is set only if it counts only this tree', () => {
   ]);
   expect(['5.13.9', '5.10.0-26-amd64', '4.19.0'].map((release) => counts(release))).toEqual([false, false, false]);
   expect(counts('6.1.0', false)).toBe(false);
-  expect(limitCountsTreeAlone({ ...shared, isPrivate: true }, { ownNamespace: false, kernelRelease: '4.19.0' })).toBe(
+  expect(limitCountsOnlyTree({ ...shared, isPrivate: true }, { ownNamespace: false, kernelRelease: '4.19.0' })).toBe(
     true,
   );
 });

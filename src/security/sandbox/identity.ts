@@ -93,7 +93,7 @@ function usersOfProcesses(): Set<number> {
  * Whether RLIMIT_NPROC would count only this tree: the user is private, or the program has its own user namespace on a
  * kernel that counts per namespace. Otherwise it would count all processes of the user, so the watchdog counts instead.
  */
-export function limitCountsTreeAlone(
+export function limitCountsOnlyTree(
   identity: Identity,
   options: { ownNamespace: boolean; kernelRelease?: string },
 ): boolean {

@@ -6,13 +6,13 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { descriptors } from './bubblewrap.ts';
-import { Tail } from './capture.ts';
+import { TailBuffer } from './capture.ts';
 import type { ExitReport, StopReason } from './contract.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Identity } from './identity.ts';
 import { type StandardPipes, standardPipes } from './pipes.ts';
-import type { StartHook, Walls } from './trees.ts';
-import { GroupTree, WalledTree } from './trees.ts';
+import type { StartHook, Isolation } from './trees.ts';
+import { GroupTree, IsolatedTree } from './trees.ts';
 
 /** A command line with its environment, descriptors and isolation. */
 export interface LaunchPlan {
@@ -26,7 +26,7 @@ export interface LaunchPlan {
   /** Our descriptors that must not be inherited (see `descriptors.ts`). */
   readonly covered: readonly number[];
   /** Under bubblewrap. */
-  readonly walls?: Walls;
+  readonly walls?: Isolation;
   readonly onStart?: StartHook;
 }
 
@@ -50,8 +50,8 @@ export function launch(plan: LaunchPlan): Launched {
   const startedAt = performance.now();
   const { walls } = plan;
   const { child, stdin, stdout, stderr } = start(plan);
-  const tree = walls ? new WalledTree(child, walls, plan.onStart) : new GroupTree(child, plan.onStart);
-  const words = new Tail(4 * 1024);
+  const tree = walls ? new IsolatedTree(child, walls, plan.onStart) : new GroupTree(child, plan.onStart);
+  const words = new TailBuffer(4 * 1024);
   stderr.on('data', (chunk: Buffer) => words.push(chunk));
 
   const ended = (async (): Promise<ExitReport> => {

@@ -6,11 +6,11 @@ import {
   descriptors,
   encodeArguments,
   findHelper,
-  gateScript,
-  keeperScript,
+  waitScript,
+  supervisorScript,
   missingOptions,
   runArguments,
-  wallArguments,
+  isolationArguments,
 } from './bubblewrap.ts';
 import type { HiddenPaths, SandboxLevel } from './contract.ts';
 import { highestCovered, inheritableDescriptors } from './descriptors.ts';
@@ -18,7 +18,7 @@ import type { Directories } from './directories.ts';
 import { sandboxErrors } from './errors.ts';
 import { hiddenArguments } from './hidden.ts';
 import type { Identity } from './identity.ts';
-import { limitCountsTreeAlone } from './identity.ts';
+import { limitCountsOnlyTree } from './identity.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { SandboxLimits } from './limits.ts';
 import { inheritedHardLimits, prlimitArguments } from './limits.ts';
@@ -78,9 +78,9 @@ function planKernel(options: LevelOptions): Planner {
     const detail = `${bwrap} does not support ${lacking.join(', ')}`;
     throw sandboxErrors.levelUnavailable('kernel', detail, 'Install bubblewrap 0.8 or later.');
   }
-  const walls = wallArguments(options);
+  const walls = isolationArguments(options);
   const filter = filterBytes({ architecture, network, unixSockets });
-  const limited = limitCommand('kernel', options, limitCountsTreeAlone(identity, { ownNamespace: true }));
+  const limited = limitCommand('kernel', options, limitCountsOnlyTree(identity, { ownNamespace: true }));
   const covered = inheritable('kernel').filter(
     (descriptor) => !Object.values<number>(descriptors).includes(descriptor),
   );
@@ -89,10 +89,10 @@ function planKernel(options: LevelOptions): Planner {
   return ({ path, args, environment, cwd, innerClockMs }) => {
     const clock = innerClockMs === undefined ? '0' : String(innerClockMs / 1000);
     const covers = hidden === undefined ? [] : hiddenArguments(hidden(), directories, identity);
-    const inner = [shell, '-c', gateScript, 'gate', timeout, '--signal=KILL', clock, ...limited, path, ...args];
+    const inner = [shell, '-c', waitScript, 'gate', timeout, '--signal=KILL', clock, ...limited, path, ...args];
     return {
       file: shell,
-      args: ['-c', keeperScript, 'keeper', bwrap, ...closing, '--args', String(descriptors.arguments), '--', ...inner],
+      args: ['-c', supervisorScript, 'keeper', bwrap, ...closing, '--args', String(descriptors.arguments), '--', ...inner],
       environment: {},
       cwd: '/',
       identity,
@@ -104,7 +104,7 @@ function planKernel(options: LevelOptions): Planner {
 
 function planLimits(options: LevelOptions): Planner {
   const { identity } = options;
-  const [file, ...limited] = limitCommand('limits', options, limitCountsTreeAlone(identity, { ownNamespace: false }));
+  const [file, ...limited] = limitCommand('limits', options, limitCountsOnlyTree(identity, { ownNamespace: false }));
   const covered = inheritable('limits');
   return ({ path, args, environment, cwd }) => ({
     ...{ file: file!, args: [...limited, path, ...args] },

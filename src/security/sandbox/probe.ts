@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProbeReport, RunRequest, Sandbox } from './contract.ts';
 import { SandboxError } from './errors.ts';
-import { faults } from './proof.ts';
+import { isolationErrors } from './proof.ts';
 import { createSandbox } from './sandbox.ts';
 
 const MiB = 1024 * 1024;
@@ -23,7 +23,7 @@ const probeLimits = {
 } as const;
 
 /** The outcome of a probe. */
-type Finding = { readonly holds: boolean; readonly detail: string };
+type ProbeOutcome = { readonly holds: boolean; readonly detail: string };
 
 interface ProbeContext {
   readonly run: (
@@ -36,15 +36,15 @@ interface ProbeContext {
   readonly mark: string;
 }
 
-interface Probe {
+interface LayerProbe {
   readonly layer: string;
   readonly remedy: string;
-  readonly look: (context: ProbeContext) => Promise<Finding>;
+  readonly look: (context: ProbeContext) => Promise<ProbeOutcome>;
 }
 
 const namespaces = 'Allow user namespaces (see the kernel level).';
 
-const probes: readonly Probe[] = [
+const probes: readonly LayerProbe[] = [
   {
     layer: 'namespaces: users, processes, network, files, messages, host name',
     remedy: namespaces,
@@ -87,7 +87,7 @@ const probes: readonly Probe[] = [
     remedy: 'Use an unchanged bubblewrap of the distribution.',
     look: async ({ run }) => {
       const { text } = await run('exec cat /proc/self/status');
-      const wrong = faults(text);
+      const wrong = isolationErrors(text);
       return { holds: wrong.length === 0, detail: wrong.join('; ') || 'no capabilities, none to gain' };
     },
   },
@@ -188,7 +188,7 @@ function contextOf(sandbox: Sandbox, hostFile: string, mark: string): ProbeConte
   };
 }
 
-async function report({ layer, remedy, look }: Probe, context: ProbeContext): Promise<ProbeReport> {
+async function report({ layer, remedy, look }: LayerProbe, context: ProbeContext): Promise<ProbeReport> {
   try {
     const { holds, detail } = await look(context);
     return row(layer, holds, detail, remedy);

@@ -73,7 +73,7 @@ test('only programs of the table are allowed, by exact name or path', () => {
 test('options can be allowed, denied, or listed', () => {
   expect(admit('ls', '-la', '--all')).toBe('admitted');
   expect(admit('cat', 'file', '-')).toBe('admitted');
-  expect(admit('cat', '-n')).toBe('argument-refused');
+  expect(admit('cat', '-n')).toBe('argument-not-allowed');
   expect(admit('cat', '--', '-n')).toBe('admitted');
 });
 
@@ -91,7 +91,7 @@ test('fixed arguments come first and are not checked like those of a request', (
 });
 
 test('arguments are bounded strings without NUL', () => {
-  expect(admit('ls', 'a\0b')).toBe('argument-refused');
-  expect(admit('ls', 'x'.repeat(1_001))).toBe('argument-refused');
-  expect(refusal(() => admitCommand(table, 'ls', [{} as string], 1_000))).toBe('argument-refused');
+  expect(admit('ls', 'a\0b')).toBe('argument-not-allowed');
+  expect(admit('ls', 'x'.repeat(1_001))).toBe('argument-not-allowed');
+  expect(refusal(() => admitCommand(table, 'ls', [{} as string], 1_000))).toBe('argument-not-allowed');
 });

@@ -71,11 +71,11 @@ export function admitCommand(
   if (rule === undefined) throw sandboxErrors.programNotAllowed(program);
   let bytes = 0;
   for (const argument of args) {
-    if (typeof argument !== 'string') throw sandboxErrors.argumentRefused('not a string', String(argument));
-    if (argument.includes('\0')) throw sandboxErrors.argumentRefused('it contains a NUL character', argument);
+    if (typeof argument !== 'string') throw sandboxErrors.argumentNotAllowed('not a string', String(argument));
+    if (argument.includes('\0')) throw sandboxErrors.argumentNotAllowed('it contains a NUL character', argument);
     bytes += Buffer.byteLength(argument) + 1;
     if (bytes > maxArgumentBytes)
-      throw sandboxErrors.argumentRefused(`all arguments together have more than ${maxArgumentBytes} bytes`, argument);
+      throw sandboxErrors.argumentNotAllowed(`all arguments together have more than ${maxArgumentBytes} bytes`, argument);
   }
   checkOptions(rule, args);
   return { path: rule.path, args: [...(rule.fixedArgs ?? []), ...args] };
@@ -88,7 +88,7 @@ function checkOptions({ options = 'allow', name }: ProgramRule, args: readonly s
     if (argument === '--') return; // By convention everything after it is an operand.
     if (!argument.startsWith('-') || argument === '-') continue;
     if (!isListed(argument, listed))
-      throw sandboxErrors.argumentRefused(`${name} may not be used with this option`, argument);
+      throw sandboxErrors.argumentNotAllowed(`${name} may not be used with this option`, argument);
   }
 }
 

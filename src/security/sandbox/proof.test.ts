@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { faults, remedyFor } from './proof.ts';
+import { isolationErrors, remedyFor } from './proof.ts';
 
 const good = 'Name:\tcat\nPid:\t2\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n';
 
 test('the report of an isolated process has no errors', () => {
-  expect(faults(good)).toEqual([]);
+  expect(isolationErrors(good)).toEqual([]);
 });
 
 test('each missing layer is a separate error, and an unreadable report has all of them', () => {
-  expect(faults(good.replace('Seccomp:\t2', 'Seccomp:\t0'))).toEqual(['the system call filter is not active']);
-  expect(faults(good.replace('NoNewPrivs:\t1', 'NoNewPrivs:\t0'))).toEqual(['set-id programs work']);
-  expect(faults(good.replace('CapEff:\t0000000000000000', 'CapEff:\t000001ffffffffff'))).toHaveLength(1);
-  expect(faults('')).toHaveLength(5);
+  expect(isolationErrors(good.replace('Seccomp:\t2', 'Seccomp:\t0'))).toEqual(['the system call filter is not active']);
+  expect(isolationErrors(good.replace('NoNewPrivs:\t1', 'NoNewPrivs:\t0'))).toEqual(['set-id programs work']);
+  expect(isolationErrors(good.replace('CapEff:\t0000000000000000', 'CapEff:\t000001ffffffffff'))).toHaveLength(1);
+  expect(isolationErrors('')).toHaveLength(5);
 });
 
 test('the usual failures of bubblewrap come with a remedy', () => {

@@ -1,7 +1,7 @@
 // One short run that checks the isolation from inside, before a sandbox is returned. The long version with one line per
 // layer is `probe.ts`.
 
-import { Head } from './capture.ts';
+import { HeadBuffer } from './capture.ts';
 import { sandboxErrors } from './errors.ts';
 import { closed, drainGraceMs, launch } from './launch.ts';
 import type { Planner } from './levels.ts';
@@ -9,8 +9,8 @@ import type { Planner } from './levels.ts';
 const proofTimeoutMs = 10_000;
 
 /** Runs `cat /proc/self/status` inside and reads what the kernel reports about the process. */
-export async function proveWalls(plan: Planner): Promise<void> {
-  const output = new Head(64 * 1024);
+export async function checkIsolation(plan: Planner): Promise<void> {
+  const output = new HeadBuffer(64 * 1024);
   try {
     const exitCode = await lookInside(plan, output);
     if (exitCode !== 0) throw sandboxErrors.startFailed(`exit status ${exitCode}`);
@@ -18,11 +18,11 @@ export async function proveWalls(plan: Planner): Promise<void> {
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw sandboxErrors.levelUnavailable('kernel', detail, remedyFor(detail));
   }
-  const wrong = faults(output.bytes().toString());
+  const wrong = isolationErrors(output.bytes().toString());
   if (wrong.length > 0) throw sandboxErrors.levelUnavailable('kernel', wrong.join('; '), 'Run `mooring doctor`.');
 }
 
-async function lookInside(plan: Planner, output: Head): Promise<number> {
+async function lookInside(plan: Planner, output: HeadBuffer): Promise<number> {
   const tree = launch({
     ...plan({
       path: '/bin/cat',
@@ -45,7 +45,7 @@ async function lookInside(plan: Planner, output: Head): Promise<number> {
 }
 
 /** Properties of the process that the kernel's report contradicts. */
-export function faults(status: string): string[] {
+export function isolationErrors(status: string): string[] {
   const expected: [name: string, value: string, meaning: string][] = [
     ['CapEff', '0000000000000000', 'the program has capabilities'],
     ['CapBnd', '0000000000000000', 'the program could gain capabilities'],

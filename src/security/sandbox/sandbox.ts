@@ -2,7 +2,7 @@
 // them, and returns a sandbox only after a check that it works on this machine.
 
 import type { Readable } from 'node:stream';
-import { Head, Tail } from './capture.ts';
+import { HeadBuffer, TailBuffer } from './capture.ts';
 import type { ControlGroup, ControlGroupHome } from './cgroup.ts';
 import { findControlGroups, sweepControlGroups } from './cgroup.ts';
 import type {
@@ -31,7 +31,7 @@ import type { SandboxLimits } from './limits.ts';
 import { resolveLimits } from './limits.ts';
 import type { ProgramTable } from './programs.ts';
 import { admitCommand, resolvePrograms } from './programs.ts';
-import { proveWalls } from './proof.ts';
+import { checkIsolation } from './proof.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How much of a worker's standard error is kept. */
@@ -61,7 +61,7 @@ export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
   const network = policy.network === 'host';
   const unixSockets = policy.unixSockets === true;
   const plan = planLevel(level, { identity, directories, limits, network, unixSockets, hidden });
-  if (level === 'kernel') await proveWalls(plan);
+  if (level === 'kernel') await checkIsolation(plan);
   const controlGroups = level === 'none' ? undefined : await usableControlGroups(policy.controlGroup ?? 'auto', limits);
   const checkDirectories = pinDirectories(directories);
   return new PreparedSandbox({
@@ -73,7 +73,7 @@ export async function createSandbox(policy: SandboxPolicy): Promise<Sandbox> {
 async function usableControlGroups(
   wish: NonNullable<SandboxPolicy['controlGroup']>,
   limits: SandboxLimits,
-): Promise<Prepared['controlGroups']> {
+): Promise<PreparedPolicy['controlGroups']> {
   const home = wish === 'off' ? undefined : findControlGroups();
   const required = wish === 'require';
   try {
@@ -90,10 +90,10 @@ async function usableControlGroups(
 }
 
 /** Creates a control group for a tree; `undefined` if none is available and none is required. */
-async function enclose(
+async function createControlGroup(
   root: number,
   limits: SandboxLimits,
-  controlGroups: Prepared['controlGroups'],
+  controlGroups: PreparedPolicy['controlGroups'],
 ): Promise<ControlGroup | undefined> {
   if (controlGroups === undefined) return undefined;
   const group = await controlGroups.home.create(limits);
@@ -109,7 +109,7 @@ async function enclose(
 
 const controlGroupRemedy = 'Run as root, or give this service a delegated cgroup subtree (systemd: Delegate=yes).';
 
-interface Prepared {
+interface PreparedPolicy {
   readonly level: SandboxLevel;
   readonly limits: SandboxLimits;
   readonly identity: Identity;
@@ -122,11 +122,11 @@ interface Prepared {
 }
 
 class PreparedSandbox implements Sandbox {
-  readonly #prepared: Prepared;
+  readonly #prepared: PreparedPolicy;
   readonly #running = new Set<Launched>();
   #closed = false;
 
-  constructor(prepared: Prepared) {
+  constructor(prepared: PreparedPolicy) {
     this.#prepared = prepared;
   }
 
@@ -149,8 +149,8 @@ class PreparedSandbox implements Sandbox {
     const maxOutputBytes = Math.min(request.maxOutputBytes ?? limits.maxOutputBytes, limits.maxOutputBytes);
     const tree = this.#launch(request, request.stdin === undefined ? 'ignore' : 'pipe', timeoutMs);
     const timer = setTimeout(() => tree.stop('timeout'), timeoutMs);
-    const [stdout, stderr] = [new Head(maxOutputBytes), new Head(maxOutputBytes)];
-    const capture = (stream: Readable, head: Head) => {
+    const [stdout, stderr] = [new HeadBuffer(maxOutputBytes), new HeadBuffer(maxOutputBytes)];
+    const capture = (stream: Readable, head: HeadBuffer) => {
       stream.on('data', (chunk: Buffer) => {
         head.push(chunk);
         if (head.overflowed) tree.stop('output');
@@ -177,7 +177,7 @@ class PreparedSandbox implements Sandbox {
 
   async spawn(request: SpawnRequest): Promise<SandboxProcess> {
     const tree = this.#launch(request, 'pipe', undefined);
-    const tail = new Tail(stderrTailBytes);
+    const tail = new TailBuffer(stderrTailBytes);
     tree.stderr.on('data', (chunk: Buffer) => tail.push(chunk));
     await tree.begun;
     const exited = tree.ended.catch((): ExitReport => ({ exitCode: 126, signal: null, stopped: null, durationMs: 0 }));
@@ -232,7 +232,7 @@ class PreparedSandbox implements Sandbox {
   /** Assigns a tree to its control group and the watchdog, before its program starts. */
   async #watch(root: number, stop: (reason: StopReason) => void): Promise<() => void> {
     const { limits, directories, level, controlGroups } = this.#prepared;
-    const controlGroup = await enclose(root, limits, controlGroups);
+    const controlGroup = await createControlGroup(root, limits, controlGroups);
     const watch = { limits, writable: directories.writable, privateTmp: level === 'kernel' };
     const unwatch = startWatchdog({ ...watch, root, controlGroup }, stop);
     return () => {

@@ -4,7 +4,7 @@
 
 import type { Instruction } from './bpf.ts';
 import {
-  answer,
+  returnAction,
   architectureOffset,
   argumentOffset,
   assemble,
@@ -12,7 +12,7 @@ import {
   load,
   mask,
   unlessOneOf,
-  verdicts,
+  filterActions,
   whenAnyBit,
   whenAtLeast,
   whenEqual,
@@ -84,54 +84,54 @@ const SOCK_TYPE_MASK = 0xf;
 const SET_ID_BITS = 0o6000;
 const O_CREAT_OR_TMPFILE = 0o100 | 0o20000000;
 
-const refuse = [answer(verdicts.fail(EPERM))];
-const allow = [answer(verdicts.allow)];
+const deny = [returnAction(filterActions.fail(EPERM))];
+const allow = [returnAction(filterActions.allow)];
 
 /** Denies the call if an argument has any of these bits. */
-function refuseBits(argument: number, bits: number): Instruction[] {
-  return [load(argumentOffset(argument)), ...whenAnyBit(bits, refuse), ...allow];
+function denyBits(argument: number, bits: number): Instruction[] {
+  return [load(argumentOffset(argument)), ...whenAnyBit(bits, deny), ...allow];
 }
 
 /** Denies creating a file with a set-id bit: run later on the host, it would give the rights of its owner. */
-function refuseSetIdCreation(flags: number, mode: number): Instruction[] {
-  const judgeMode = refuseBits(mode, SET_ID_BITS);
+function denySetIdCreation(flags: number, mode: number): Instruction[] {
+  const judgeMode = denyBits(mode, SET_ID_BITS);
   return [load(argumentOffset(flags)), ...whenAnyBit(O_CREAT_OR_TMPFILE, judgeMode), ...allow];
 }
 
 /** Denies address families and socket types outside the lists; raw and packet sockets are never in them. */
-function refuseSocketsBeyond(families: readonly number[]): Instruction[] {
+function denyOtherSockets(families: readonly number[]): Instruction[] {
   return [
     load(argumentOffset(0)),
-    ...unlessOneOf(families, refuse),
+    ...unlessOneOf(families, deny),
     load(argumentOffset(1)),
     mask(SOCK_TYPE_MASK),
-    ...unlessOneOf([SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET], refuse),
+    ...unlessOneOf([SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET], deny),
     ...allow,
   ];
 }
 
 /** Calls that are filtered by their arguments. Each body ends in a return action. */
-function judgements(options: FilterOptions): [SystemCall, Instruction[]][] {
+function filterRules(options: FilterOptions): [SystemCall, Instruction[]][] {
   const families = [...(options.unixSockets ? [AF_UNIX] : []), ...(options.network ? [AF_INET, AF_INET6] : [])];
   return [
-    ['clone', refuseBits(0, CLONE_NEW_ANY)],
-    ['socket', refuseSocketsBeyond(families)],
-    ['socketpair', refuseSocketsBeyond([AF_UNIX])],
+    ['clone', denyBits(0, CLONE_NEW_ANY)],
+    ['socket', denyOtherSockets(families)],
+    ['socketpair', denyOtherSockets([AF_UNIX])],
     // Typing into the terminal of the user who started us.
-    ['ioctl', [load(argumentOffset(1)), ...whenEqual(TIOCSTI, refuse), ...whenEqual(TIOCLINUX, refuse), ...allow]],
+    ['ioctl', [load(argumentOffset(1)), ...whenEqual(TIOCSTI, deny), ...whenEqual(TIOCLINUX, deny), ...allow]],
     // It can disable address randomization, for example; reading the current value is harmless.
-    ['personality', [load(argumentOffset(0)), ...whenEqual(PERSONALITY_QUERY, allow), ...refuse]],
-    ['chmod', refuseBits(1, SET_ID_BITS)],
-    ['fchmod', refuseBits(1, SET_ID_BITS)],
-    ['fchmodat', refuseBits(2, SET_ID_BITS)],
-    ['fchmodat2', refuseBits(2, SET_ID_BITS)],
-    ['creat', refuseBits(1, SET_ID_BITS)],
-    ['mkdir', refuseBits(1, SET_ID_BITS)],
-    ['mkdirat', refuseBits(2, SET_ID_BITS)],
-    ['mknod', refuseBits(1, SET_ID_BITS)],
-    ['mknodat', refuseBits(2, SET_ID_BITS)],
-    ['open', refuseSetIdCreation(1, 2)],
-    ['openat', refuseSetIdCreation(2, 3)],
+    ['personality', [load(argumentOffset(0)), ...whenEqual(PERSONALITY_QUERY, allow), ...deny]],
+    ['chmod', denyBits(1, SET_ID_BITS)],
+    ['fchmod', denyBits(1, SET_ID_BITS)],
+    ['fchmodat', denyBits(2, SET_ID_BITS)],
+    ['fchmodat2', denyBits(2, SET_ID_BITS)],
+    ['creat', denyBits(1, SET_ID_BITS)],
+    ['mkdir', denyBits(1, SET_ID_BITS)],
+    ['mkdirat', denyBits(2, SET_ID_BITS)],
+    ['mknod', denyBits(1, SET_ID_BITS)],
+    ['mknodat', denyBits(2, SET_ID_BITS)],
+    ['open', denySetIdCreation(1, 2)],
+    ['openat', denySetIdCreation(2, 3)],
   ];
 }
 
@@ -139,18 +139,18 @@ function judgements(options: FilterOptions): [SystemCall, Instruction[]][] {
 export function filterProgram(options: FilterOptions): Instruction[] {
   const { architecture } = options;
   const rows: [SystemCall, readonly Instruction[]][] = [
-    ...judgements(options),
-    ...forbidden.map((name): [SystemCall, readonly Instruction[]] => [name, refuse]),
-    ...missing.map((name): [SystemCall, readonly Instruction[]] => [name, [answer(verdicts.fail(ENOSYS))]]),
-    ...unsupported.map((name): [SystemCall, readonly Instruction[]] => [name, [answer(verdicts.fail(EOPNOTSUPP))]]),
+    ...filterRules(options),
+    ...forbidden.map((name): [SystemCall, readonly Instruction[]] => [name, deny]),
+    ...missing.map((name): [SystemCall, readonly Instruction[]] => [name, [returnAction(filterActions.fail(ENOSYS))]]),
+    ...unsupported.map((name): [SystemCall, readonly Instruction[]] => [name, [returnAction(filterActions.fail(EOPNOTSUPP))]]),
   ];
   const program: Instruction[] = [
     load(architectureOffset),
     // Another interface (32-bit) has other numbers: every rule below would apply to the wrong call.
-    ...unlessOneOf([auditArchitectures[architecture]], [answer(verdicts.killProcess)]),
+    ...unlessOneOf([auditArchitectures[architecture]], [returnAction(filterActions.killProcess)]),
     load(callNumberOffset),
-    ...(architecture === 'x64' ? whenAtLeast(x32CallBit, [answer(verdicts.killProcess)]) : []),
-    ...whenAtLeast(highestKnownCall + 1, [answer(verdicts.fail(ENOSYS))]),
+    ...(architecture === 'x64' ? whenAtLeast(x32CallBit, [returnAction(filterActions.killProcess)]) : []),
+    ...whenAtLeast(highestKnownCall + 1, [returnAction(filterActions.fail(ENOSYS))]),
   ];
   for (const [name, body] of rows) {
     const number = callNumber(name, architecture);

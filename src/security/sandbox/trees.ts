@@ -13,7 +13,7 @@ import { measureTree } from './process-tree.ts';
 export type StartHook = (pid: number, stop: (reason: StopReason) => void) => Promise<() => void>;
 
 /** The input of bubblewrap: its options and the system call filter. */
-export interface Walls {
+export interface Isolation {
   readonly args: Buffer;
   readonly filter: Buffer;
 }
@@ -21,14 +21,14 @@ export interface Walls {
 /** A killed tree ends within milliseconds; after this we kill the outer process as well. */
 const killGraceMs = 1_000;
 
-type Outcome = Pick<ExitReport, 'exitCode' | 'signal'>;
+type TreeOutcome = Pick<ExitReport, 'exitCode' | 'signal'>;
 
 const signalNames = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
 );
 
 /** Exit status in the convention of shells, and the signal that it means. */
-function outcomeOf(exitCode: number): Outcome {
+function outcomeOf(exitCode: number): TreeOutcome {
   return { exitCode, signal: exitCode > 128 ? (signalNames.get(exitCode - 128) ?? null) : null };
 }
 
@@ -60,7 +60,7 @@ export abstract class Tree {
     return !this.#ended && this.stopped === null;
   }
 
-  protected letGo(): void {
+  protected resolveStarted(): void {
     this.#resolveBegun();
   }
 
@@ -82,14 +82,14 @@ export abstract class Tree {
   /** Called when the first process has ended. */
   abstract sweep(): void;
   /** How the program ended; `undefined` if it never started. */
-  abstract outcome(code: number | null, signal: NodeJS.Signals | null): Outcome | undefined;
+  abstract outcome(code: number | null, signal: NodeJS.Signals | null): TreeOutcome | undefined;
 }
 
 /**
  * A tree under bubblewrap. When process 1 of its pid namespace ends, the kernel ends all others first, and bubblewrap
  * reports only afterwards, so its exit proves that no process is left.
  */
-export class WalledTree extends Tree {
+export class IsolatedTree extends Tree {
   readonly #gate: Duplex;
   readonly #keeper: Duplex;
   #opened = false;
@@ -97,7 +97,7 @@ export class WalledTree extends Tree {
   #exitCode: number | undefined;
   #exited = false;
 
-  constructor(child: ChildProcess, walls: Walls, onStart: StartHook | undefined) {
+  constructor(child: ChildProcess, walls: Isolation, onStart: StartHook | undefined) {
     super(child, onStart);
     send(child, descriptors.arguments, walls.args);
     send(child, descriptors.filter, walls.filter);
@@ -130,7 +130,7 @@ export class WalledTree extends Tree {
       if (first && this.#first === undefined) {
         this.#first = Number(first[1]);
         if (this.stopped !== null) this.kill();
-        sacrifice(this.#first);
+        preferForOomKill(this.#first);
         onFirst(this.#first);
       }
       const exit = /"exit-code": (\d+)/.exec(text);
@@ -142,7 +142,7 @@ export class WalledTree extends Tree {
     if (this.stopped !== null) return;
     this.#opened = true;
     this.#gate.end('go\n');
-    this.letGo();
+    this.resolveStarted();
   }
 
   protected kill(): void {
@@ -158,7 +158,7 @@ export class WalledTree extends Tree {
     this.#keeper.destroy();
   }
 
-  outcome(): Outcome | undefined {
+  outcome(): TreeOutcome | undefined {
     if (this.#exitCode !== undefined) return outcomeOf(this.#exitCode);
     // Ended from outside, so that bubblewrap could not report: by us, or by the kernel when memory ran out.
     return this.#opened || this.stopped !== null ? outcomeOf(128 + constants.signals.SIGKILL) : undefined;
@@ -176,7 +176,7 @@ function endLivingGroups(): void {
 export class GroupTree extends Tree {
   constructor(child: ChildProcess, onStart: StartHook | undefined) {
     super(child, onStart);
-    this.letGo();
+    this.resolveStarted();
     if (livingGroups.size === 0) process.once('exit', endLivingGroups);
     livingGroups.add(this);
     if (child.pid !== undefined) this.begin(child.pid).catch(() => this.stop('unwatched'));
@@ -199,7 +199,7 @@ export class GroupTree extends Tree {
     if (livingGroups.size === 0) process.removeListener('exit', endLivingGroups);
   }
 
-  outcome(code: number | null, killedBy: NodeJS.Signals | null): Outcome {
+  outcome(code: number | null, killedBy: NodeJS.Signals | null): TreeOutcome {
     return killedBy === null ? outcomeOf(code ?? 1) : { exitCode: 128 + constants.signals[killedBy], signal: killedBy };
   }
 }
@@ -217,7 +217,7 @@ function send(child: ChildProcess, descriptor: number, content: string | Buffer)
 }
 
 /** If the machine runs out of memory, the kernel should end this tree first and not us. */
-function sacrifice(pid: number): void {
+function preferForOomKill(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {

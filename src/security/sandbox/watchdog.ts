@@ -11,7 +11,7 @@ import { measureTree } from './process-tree.ts';
 const lookEveryMs = 100;
 
 /** What to measure. */
-export interface WatchOptions {
+export interface WatchdogOptions {
   /** The host's pid of the first process of the tree. */
   readonly root: number;
   readonly limits: SandboxLimits;
@@ -24,7 +24,7 @@ export interface WatchOptions {
 }
 
 /** Starts to measure; the returned function stops it. */
-export function startWatchdog(options: WatchOptions, stop: (reason: StopReason) => void): () => void {
+export function startWatchdog(options: WatchdogOptions, stop: (reason: StopReason) => void): () => void {
   const before = options.writable.map(usageOf);
   const timer = setInterval(() => {
     const reason = excess(options, before);
@@ -41,7 +41,7 @@ interface DiskUsage {
 }
 
 /** The first limit that is exceeded now. */
-function excess(options: WatchOptions, before: readonly (DiskUsage | undefined)[]): StopReason | undefined {
+function excess(options: WatchdogOptions, before: readonly (DiskUsage | undefined)[]): StopReason | undefined {
   const { limits, root, writable, controlGroup } = options;
   const tree = controlGroup === undefined || writable.length > 0 ? measureTree(root) : undefined;
   if (tree !== undefined && controlGroup === undefined) {

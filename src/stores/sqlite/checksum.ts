@@ -2,7 +2,7 @@
 // not a flipped byte in what they hold: without this, such a byte would be served as if somebody had written it.
 
 import { crc32 } from 'node:zlib';
-import type { Connection, Row } from './driver.ts';
+import type { SqliteConnection, SqlRow } from './driver.ts';
 
 /** CRC-32 finds every damage of up to 32 bits in a row, and costs less than a microsecond for a short one. */
 export function checksumOf(...values: readonly (string | number)[]): number {
@@ -69,7 +69,7 @@ function power(bytes: number): number {
 }
 
 /** That of a row of `owners`. */
-export function ownerChecksum(row: Row): number {
+export function ownerChecksum(row: SqlRow): number {
   const { number, key, last_note, notes, characters, bytes, list_bytes, list_checksum, counter } = row;
   // Written out, since every call of a tool that keeps something comes by here.
   return crc32(
@@ -83,7 +83,7 @@ interface Table {
   readonly key: readonly string[];
   /** What its checksum is made of besides. */
   readonly columns: readonly string[];
-  checksum(row: Row): number;
+  checksum(row: SqlRow): number;
 }
 
 const plain = (name: string, key: readonly string[], ...rest: readonly string[]): Table => ({
@@ -115,20 +115,20 @@ const tables: readonly Table[] = [
 /** Rows looked at in one go: some milliseconds. */
 const batchRows = 1_000;
 
-function* batchesOf(db: Connection, { name, key, columns }: Table): Generator<readonly Row[]> {
+function* batchesOf(db: SqliteConnection, { name, key, columns }: Table): Generator<readonly SqlRow[]> {
   const wanted = `select ${[...key, ...columns, 'checksum'].join(', ')} from ${name}`;
   const order = `order by ${key.join(', ')} limit ${batchRows}`;
   const next = db.prepare(`${wanted} where (${key.join(', ')}) > (${key.map(() => '?').join(', ')}) ${order}`);
   let rows = db.prepare(`${wanted} ${order}`).all();
   while (rows.length > 0) {
     yield rows;
-    const last = rows.at(-1) as Row;
+    const last = rows.at(-1) as SqlRow;
     rows = next.all(...key.map((column) => last[column] as string | number));
   }
 }
 
 /** Gives every row its checksum, for databases of a time when there were none. */
-export function addChecksums(db: Connection): void {
+export function addChecksums(db: SqliteConnection): void {
   for (const table of tables) {
     const where = table.key.map((column) => `${column} = ?`).join(' and ');
     const update = db.prepare(`update ${table.name} set checksum = ? where ${where}`);
@@ -143,7 +143,7 @@ export function addChecksums(db: Connection): void {
  * The first row whose checksum does not match, named for a person; undefined when all do. Lets others work meanwhile.
  * Notes may be left out: one that is damaged is told to whoever reads it, and can be deleted.
  */
-export async function findDamagedRow(db: Connection, which: 'all' | 'all but notes'): Promise<string | undefined> {
+export async function findDamagedRow(db: SqliteConnection, which: 'all' | 'all but notes'): Promise<string | undefined> {
   for (const table of tables) {
     if (which === 'all but notes' && table.name === 'notes') continue;
     for (const rows of batchesOf(db, table)) {

@@ -4,7 +4,7 @@
 
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Connection, connectSqlite, type Statement } from './driver.ts';
+import { type SqliteConnection, connectSqlite, type Statement } from './driver.ts';
 import {
   closedError,
   damagedError,
@@ -28,7 +28,7 @@ import { migrate, rollBack } from './migrations.ts';
 
 export interface DatabaseOptions {
   /** How long a write waits for another process that holds the lock. Default 5 s. */
-  readonly patienceMs?: number;
+  readonly busyTimeoutMs?: number;
   /** How often to look whether another process has written. Default 250 ms; 0 = never. */
   readonly pollMs?: number;
 }
@@ -51,8 +51,8 @@ export class Database {
   readonly file: string;
   /** Where the last good copy is kept. */
   readonly copy: string;
-  readonly #db: Connection;
-  readonly #patienceMs: number;
+  readonly #db: SqliteConnection;
+  readonly #busyTimeoutMs: number;
   readonly #files: OpenFiles;
   readonly #statements = new Map<string, Statement>();
   readonly #changed = new Set<() => void>();
@@ -65,12 +65,12 @@ export class Database {
   #closed: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
-  private constructor(db: Connection, file: string, options: DatabaseOptions) {
+  private constructor(db: SqliteConnection, file: string, options: DatabaseOptions) {
     this.#db = db;
     this.file = file;
     this.copy = copyOf(file);
     this.#files = new OpenFiles(file);
-    this.#patienceMs = options.patienceMs ?? 5_000;
+    this.#busyTimeoutMs = options.busyTimeoutMs ?? 5_000;
     this.#dataVersion = this.#readDataVersion();
     const pollMs = options.pollMs ?? 250;
     if (pollMs > 0) this.#poll = setInterval(() => this.#lookForChanges(), pollMs).unref();
@@ -79,12 +79,12 @@ export class Database {
   /** Opens the database of a folder, making both where they do not exist. Fails with a `StoreError` that says what to do. */
   static async open(folder: string, options: DatabaseOptions = {}): Promise<Database> {
     const file = join(folder, 'mooring.db');
-    let db: Connection | undefined;
+    let db: SqliteConnection | undefined;
     try {
       rejectEmptied(file);
       createPrivately(folder, file);
       db = await connectSqlite(file);
-      await prepare(db, file, options.patienceMs ?? 5_000);
+      await prepare(db, file, options.busyTimeoutMs ?? 5_000);
       return new Database(db, file, options);
     } catch (error) {
       db?.close();
@@ -123,7 +123,7 @@ export class Database {
 
   async #readLater<T>(work: () => T): Promise<T> {
     try {
-      return await patiently(work, this.#patienceMs);
+      return await retryWhileBusy(work, this.#busyTimeoutMs);
     } catch (error) {
       throw this.#explain(error);
     }
@@ -140,7 +140,7 @@ export class Database {
     return new Promise<T>((resolve, reject) => {
       let result: T;
       this.#queue.push({
-        deadline: performance.now() + this.#patienceMs,
+        deadline: performance.now() + this.#busyTimeoutMs,
         run: () => (result = work()),
         settle: () => resolve(result),
         fail: reject,
@@ -290,28 +290,28 @@ function createPrivately(folder: string, file: string): void {
   }
 }
 
-async function prepare(db: Connection, file: string, patienceMs: number): Promise<void> {
-  await patiently(() => {
+async function prepare(db: SqliteConnection, file: string, busyTimeoutMs: number): Promise<void> {
+  await retryWhileBusy(() => {
     const mode = db.prepare('pragma journal_mode = wal').get()?.['journal_mode'];
     if (mode !== 'wal')
       throw new StoreError(
         'denied',
         `${file} is on a file system without shared memory; choose another folder with --data`,
       );
-  }, patienceMs);
+  }, busyTimeoutMs);
   db.exec(setUp);
-  const short = await patiently(() => isShort(db, file), patienceMs);
+  const short = await retryWhileBusy(() => isShort(db, file), busyTimeoutMs);
   const checked = short || statSync(file).size <= maxCheckedBytes;
   // Before a migration, which would give damaged rows a checksum of their own.
-  if (checked) await patiently(() => check(db, file), patienceMs);
-  await patiently(() => migrate(db, file), patienceMs);
+  if (checked) await retryWhileBusy(() => check(db, file), busyTimeoutMs);
+  await retryWhileBusy(() => migrate(db, file), busyTimeoutMs);
   if (checked) await checkRows(db, file, 'all but notes');
   markAsUsed(file);
 }
 
 /** Tries again while another process holds the lock, without keeping this one from its other work. */
-async function patiently<T>(work: () => T, patienceMs: number): Promise<T> {
-  const deadline = performance.now() + patienceMs;
+async function retryWhileBusy<T>(work: () => T, busyTimeoutMs: number): Promise<T> {
+  const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
       return work();

@@ -3,30 +3,30 @@
 
 /** A prepared statement. Values are text, numbers or null; what they can not hold is stored as JSON. */
 export interface Statement {
-  run(...values: Value[]): { readonly changes: number | bigint };
-  get(...values: Value[]): Row | undefined;
-  all(...values: Value[]): Row[];
-  iterate(...values: Value[]): IterableIterator<Row>;
+  run(...values: SqlValue[]): { readonly changes: number | bigint };
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+  iterate(...values: SqlValue[]): IterableIterator<SqlRow>;
 }
 
-export type Value = string | number | null;
-export type Row = Readonly<Record<string, unknown>>;
+export type SqlValue = string | number | null;
+export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** An open connection. */
-export interface Connection {
+export interface SqliteConnection {
   exec(sql: string): void;
   prepare(sql: string): Statement;
   close(): void;
 }
 
 interface Driver {
-  readonly DatabaseSync: new (path: string) => Connection;
+  readonly DatabaseSync: new (path: string) => SqliteConnection;
 }
 
 let loading: Promise<Driver> | undefined;
 
 /** Opens a database file, which is made where it does not exist. */
-export async function connectSqlite(file: string): Promise<Connection> {
+export async function connectSqlite(file: string): Promise<SqliteConnection> {
   loading ??= loadDriver();
   const { DatabaseSync } = await loading;
   return new DatabaseSync(file);

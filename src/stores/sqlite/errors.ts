@@ -1,6 +1,6 @@
 // What can go wrong with the data folder, as sentences a person can act on. SQLite's numbers end here.
 
-import { systemReason } from '../../protocol/system-reasons.ts';
+import { errnoText } from '../../protocol/system-reasons.ts';
 
 /** Why the store could not do what was asked. */
 export type StoreErrorCode =
@@ -70,7 +70,7 @@ export function isBusy(error: unknown): boolean {
 export function toStoreError(error: unknown, file: string, copy?: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
-  const why = systemReason(error, 'folder') ?? (error instanceof Error ? error.message : String(error));
+  const why = errnoText(error, 'folder') ?? (error instanceof Error ? error.message : String(error));
   return new StoreError(code, sentences[code](file, why, copy), error);
 }
 

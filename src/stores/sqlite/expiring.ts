@@ -6,7 +6,7 @@ import type { Json } from '../../protocol/model.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import { checksumOf } from './checksum.ts';
 import type { Database } from './database.ts';
-import type { Row } from './driver.ts';
+import type { SqlRow } from './driver.ts';
 
 export class SqliteExpiringStore implements ExpiringStore {
   readonly #db: Database;
@@ -78,6 +78,6 @@ export class SqliteExpiringStore implements ExpiringStore {
 /** Entries that one write clears away: bounds what it costs after a long rest. */
 const maxSwept = 1_000;
 
-function isWhole({ key, value, expires, checksum }: Row): boolean {
+function isWhole({ key, value, expires, checksum }: SqlRow): boolean {
   return checksumOf(key as string, value as string, Number(expires)) === checksum;
 }

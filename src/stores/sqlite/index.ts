@@ -2,20 +2,20 @@
 // in it. The packs that use it name the small interfaces they need; the classes here fit them.
 
 import type { Logger } from '../../protocol/log.ts';
-import { type CopyOptions, renewCopy } from './copy.ts';
+import { type CopyOptions, refreshBackup } from './copy.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { SqliteExpiringStore } from './expiring.ts';
-import { type NotesOptions, SqliteNotes } from './notes.ts';
+import { type SqliteNotesOptions, SqliteNotes } from './notes.ts';
 import { SqliteRecords } from './records.ts';
 
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './note-contract.ts';
-export type { NotesOptions, SqliteExpiringStore, SqliteNotes, SqliteRecords };
+export type { SqliteNotesOptions, SqliteExpiringStore, SqliteNotes, SqliteRecords };
 
-export interface DataFolderOptions extends DatabaseOptions, NotesOptions {
-  readonly copies?: CopyOptions;
+export interface DataFolderOptions extends DatabaseOptions, SqliteNotesOptions {
+  readonly backups?: CopyOptions;
   /** When the age of the last good copy is looked at. Default 30 s after opening; 0 = never. */
-  readonly copyAfterMs?: number;
+  readonly backupAfterMs?: number;
   readonly logger?: Logger;
 }
 
@@ -34,10 +34,10 @@ export interface DataFolder {
 
 /** Opens the data folder, making it where it does not exist; fails with a `StoreError` that says what to do. */
 export async function openDataFolder(folder: string, options: DataFolderOptions = {}): Promise<DataFolder> {
-  const { logger, copyAfterMs = 30_000 } = options;
+  const { logger, backupAfterMs = 30_000 } = options;
   const database = await Database.open(folder, options);
-  const renew = (): Promise<boolean> => renewCopy(database, options.copies);
-  const timer = copyAfterMs > 0 ? setTimeout(() => void tryToRenew(renew, logger), copyAfterMs).unref() : undefined;
+  const renew = (): Promise<boolean> => refreshBackup(database, options.backups);
+  const timer = backupAfterMs > 0 ? setTimeout(() => void tryToRenew(renew, logger), backupAfterMs).unref() : undefined;
   return {
     file: database.file,
     notes: new SqliteNotes(database, options),

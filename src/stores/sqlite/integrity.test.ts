@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listChecksum, prependToList } from './checksum.ts';
-import { type Connection, connectSqlite } from './driver.ts';
+import { type SqliteConnection, connectSqlite } from './driver.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder } from './index.ts';
 
 let folder = '';
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function open(options: DataFolderOptions = {}): Promise<DataFolder> {
-  const data = await openDataFolder(folder, { copyAfterMs: 0, ...options });
+  const data = await openDataFolder(folder, { backupAfterMs: 0, ...options });
   opened.push(data);
   return data;
 }
@@ -153,7 +153,7 @@ describe('files that are replaced while they are open', () => {
 const flips = Number(process.env['MOORING_FLIPS'] ?? 200);
 
 /** Changes the database behind the store's back. */
-async function tamper(work: (db: Connection) => void): Promise<void> {
+async function tamper(work: (db: SqliteConnection) => void): Promise<void> {
   const db = await connectSqlite(file());
   work(db);
   db.close();
@@ -237,7 +237,7 @@ describe('a flipped byte', () => {
     'in %s keeps the last good copy from being replaced',
     async (table) => {
       await (await fill(3)).close();
-      const data = await open({ copies: { everyMs: -1 } });
+      const data = await open({ backups: { everyMs: -1 } });
       await data.records('worker').set('w', 1);
       await data.expiring.set('s', 1, 60_000);
       expect(await data.renewCopy()).toBe(true);

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { findDamagedRow } from './checksum.ts';
-import type { Connection, Statement } from './driver.ts';
+import type { SqliteConnection, Statement } from './driver.ts';
 import { damagedError, type StoreError } from './errors.ts';
 
 type Preparing = { prepare(sql: string): Statement };
@@ -69,7 +69,7 @@ export function check(db: Preparing, file: string): void {
 }
 
 /** Compares rows with their checksums; see `findDamagedRow`. */
-export async function checkRows(db: Connection, file: string, which: 'all' | 'all but notes'): Promise<void> {
+export async function checkRows(db: SqliteConnection, file: string, which: 'all' | 'all but notes'): Promise<void> {
   const row = await findDamagedRow(db, which);
   if (row !== undefined) throw damaged(file, `${row} does not match its checksum`);
 }

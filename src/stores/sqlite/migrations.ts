@@ -1,11 +1,11 @@
 // What the database looks like, as numbered steps. A step that has shipped is never changed; a new one is added.
 
 import { addChecksums } from './checksum.ts';
-import type { Connection } from './driver.ts';
+import type { SqliteConnection } from './driver.ts';
 import { newerError } from './errors.ts';
 
 /** Step n takes a database from `user_version` n - 1 to n. */
-const steps: readonly (string | ((db: Connection) => void))[] = [
+const steps: readonly (string | ((db: SqliteConnection) => void))[] = [
   // 1: notes and counters. Texts of clients are kept as JSON: SQLite text can hold neither NUL nor half a surrogate pair.
   `create table owners (
      number     integer primary key,
@@ -65,7 +65,7 @@ const steps: readonly (string | ((db: Connection) => void))[] = [
 
 export const schemaVersion = steps.length;
 
-export function versionOf(db: Connection): number {
+export function versionOf(db: SqliteConnection): number {
   return Number(db.prepare('pragma user_version').get()?.['user_version'] ?? 0);
 }
 
@@ -73,7 +73,7 @@ export function versionOf(db: Connection): number {
  * Brings a database up to date in one transaction; another process that does the same is waited for by the caller. Tests
  * stop at an earlier version.
  */
-export function migrate(db: Connection, file: string, to = schemaVersion): void {
+export function migrate(db: SqliteConnection, file: string, to = schemaVersion): void {
   if (versionOf(db) === to) return;
   db.exec('begin immediate');
   try {
@@ -92,7 +92,7 @@ export function migrate(db: Connection, file: string, to = schemaVersion): void 
 }
 
 /** Ends a failed transaction, unless SQLite has done so itself. */
-export function rollBack(db: Connection): void {
+export function rollBack(db: SqliteConnection): void {
   try {
     db.exec('rollback');
   } catch {

@@ -3,7 +3,7 @@
 
 import { findDamagedNote, listChecksum } from './checksum.ts';
 import type { Database } from './database.ts';
-import type { Row } from './driver.ts';
+import type { SqlRow } from './driver.ts';
 import type { NoteList, NoteQuery } from './note-contract.ts';
 import type { Owner, Owners } from './owners.ts';
 
@@ -94,7 +94,7 @@ export class NoteLists {
     const notes = row?.['notes'];
     if (typeof notes !== 'string') return [];
     const texts = notes.split(separator);
-    const checksums = ((row as Row)['checksums'] as string).split(',');
+    const checksums = ((row as SqlRow)['checksums'] as string).split(',');
     const damaged = texts[findDamagedNote(ownerKey, texts, checksums)];
     if (damaged === undefined) return texts;
     throw this.#db.damagedNote(idOf(damaged) === undefined ? 'a note' : `note ${idOf(damaged)}`);

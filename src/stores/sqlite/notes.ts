@@ -3,7 +3,7 @@
 
 import { checksumOf, noteChecksum, prependToList } from './checksum.ts';
 import type { Database } from './database.ts';
-import type { Row } from './driver.ts';
+import type { SqlRow } from './driver.ts';
 import { StoreError } from './errors.ts';
 import type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './note-contract.ts';
 import { countIds, type IdRange, idRanges } from './note-ids.ts';
@@ -12,7 +12,7 @@ import { type Owner, Owners } from './owners.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
-export interface NotesOptions {
+export interface SqliteNotesOptions {
   /** Notes of one owner; stops a client from making every list slow. Default 1,000,000. */
   readonly maxNotes?: number;
   /** Bytes of all notes and tags of one caller; stops one client from taking the room of all others. Default 64 MiB. */
@@ -27,14 +27,14 @@ export class SqliteNotes {
   readonly #db: Database;
   readonly #owners: Owners;
   readonly #lists: NoteLists;
-  readonly #limits: Required<NotesOptions>;
+  readonly #limits: Required<SqliteNotesOptions>;
   readonly #listeners = new Set<(change: NotesChange) => void>();
   /** Owners as they were last told, by name; filled only while somebody listens. */
-  readonly #told = new Map<string, Pick<Owner, 'lastNote' | 'notes' | 'counter'>>();
+  readonly #notified = new Map<string, Pick<Owner, 'lastNote' | 'notes' | 'counter'>>();
   #seen = 0;
   #unlisten: (() => void) | undefined;
 
-  constructor(db: Database, options: NotesOptions = {}) {
+  constructor(db: Database, options: SqliteNotesOptions = {}) {
     const { maxNotes = 1_000_000, maxBytesPerCaller = 64 * mebibyte, maxBytesTotal = 1024 * mebibyte } = options;
     this.#db = db;
     this.#owners = new Owners(db);
@@ -209,7 +209,7 @@ export class SqliteNotes {
   watch(listener: (change: NotesChange) => void): () => void {
     if (this.#unlisten === undefined) {
       this.#changes();
-      this.#unlisten = this.#db.onChange(() => this.#tell());
+      this.#unlisten = this.#db.onChange(() => this.#notify());
     }
     this.#listeners.add(listener);
     return () => {
@@ -217,7 +217,7 @@ export class SqliteNotes {
       if (this.#listeners.size > 0) return;
       this.#unlisten?.();
       this.#unlisten = undefined;
-      this.#told.clear();
+      this.#notified.clear();
       this.#seen = 0;
     };
   }
@@ -226,16 +226,16 @@ export class SqliteNotes {
   #look(): NotesChange[] {
     return this.#owners.changedSince(this.#seen).map(({ owner, change }) => {
       const name = JSON.parse(owner.key) as string;
-      const before = this.#told.get(name) ?? { lastNote: 0, notes: 0, counter: 0 };
+      const before = this.#notified.get(name) ?? { lastNote: 0, notes: 0, counter: 0 };
       const { lastNote, notes, counter } = owner;
-      this.#told.set(name, { lastNote, notes, counter });
+      this.#notified.set(name, { lastNote, notes, counter });
       this.#seen = change;
       const notesChanged = lastNote !== before.lastNote || notes !== before.notes;
       return { owner: name, counter: counter !== before.counter, notes: notesChanged };
     });
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const change of this.#changes()) for (const listener of this.#listeners) listener(change);
   }
 
@@ -253,7 +253,7 @@ function noteNumber(id: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(id) ? Number(id) : undefined;
 }
 
-const isWhole = (ownerKey: string, { note, checksum }: Row): boolean => noteChecksum(ownerKey, note) === checksum;
+const isWhole = (ownerKey: string, { note, checksum }: SqlRow): boolean => noteChecksum(ownerKey, note) === checksum;
 
 function tagTextsOf(json: string): string[] {
   const { tags } = JSON.parse(json) as StoredNote;

@@ -2,7 +2,7 @@
 
 import { type ListSum, ownerChecksum } from './checksum.ts';
 import type { Database } from './database.ts';
-import type { Row } from './driver.ts';
+import type { SqlRow } from './driver.ts';
 
 export interface Owner extends ListSum {
   readonly number: number;
@@ -75,7 +75,7 @@ export class Owners {
       .map((row) => ({ owner: this.#toOwner(row), change: Number(row['changed']) }));
   }
 
-  #toOwner(row: Row): Owner {
+  #toOwner(row: SqlRow): Owner {
     if (!isWhole(row)) throw this.#db.damagedRecord('what is known about a caller');
     return {
       number: Number(row['number']),
@@ -91,4 +91,4 @@ export class Owners {
   }
 }
 
-const isWhole = (row: Row): boolean => ownerChecksum(row) === row['checksum'];
+const isWhole = (row: SqlRow): boolean => ownerChecksum(row) === row['checksum'];

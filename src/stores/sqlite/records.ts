@@ -3,7 +3,7 @@
 import type { Json } from '../../protocol/model.ts';
 import { checksumOf } from './checksum.ts';
 import type { Database } from './database.ts';
-import type { Row } from './driver.ts';
+import type { SqlRow } from './driver.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -36,7 +36,7 @@ export class SqliteRecords {
     });
   }
 
-  #valueOf(row: Row): Json {
+  #valueOf(row: SqlRow): Json {
     const [key, value] = [row['key'] as string, row['value'] as string];
     if (checksumOf(this.#kind, key, value) === row['checksum']) return JSON.parse(value) as Json;
     throw this.#db.damagedRecord(`the ${this.#kind} record ${key}`);

@@ -109,7 +109,7 @@ test('one write that fails by its own fault does not disturb those it shares a t
 });
 
 test('two connections write by turns without losing or repeating anything', async () => {
-  const [one, other] = [await open({ patienceMs: 20_000 }), await open({ patienceMs: 20_000 })];
+  const [one, other] = [await open({ busyTimeoutMs: 20_000 }), await open({ busyTimeoutMs: 20_000 })];
   const ids = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => {
       // Small groups, so that the two really meet.
@@ -122,7 +122,7 @@ test('two connections write by turns without losing or repeating anything', asyn
 });
 
 test('a lock that is not released is reported, and the write is not done later', async () => {
-  const data = await open({ patienceMs: 50 });
+  const data = await open({ busyTimeoutMs: 50 });
   const blocker = await connectSqlite(file());
   blocker.exec('begin immediate');
   const failure = await data.notes.add(me, { content: 'late', tags: [] }).catch((error: unknown) => error);
@@ -219,7 +219,7 @@ test('damage that shows while running never replaces the good copy', async () =>
   for (let n = 0; n < 400; n++) void data.notes.add(me, { content: `note ${n} ${'x'.repeat(200)}`, tags: ['t'] });
   await data.notes.increment(me, 1);
   await data.close();
-  const again = await open({ copies: { everyMs: 0 } });
+  const again = await open({ backups: { everyMs: 0 } });
   expect(await again.renewCopy()).toBe(true);
   const good = readFileSync(join(folder, 'mooring.copy.db'));
   const broken = readFileSync(file());

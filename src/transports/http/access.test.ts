@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Access, hostsFrom, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
+import { HostOriginCheck, hostsFrom, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import type { HttpRequest } from './exchange.ts';
 
 const request = (headers: Record<string, string>): HttpRequest => ({
@@ -11,7 +11,7 @@ const request = (headers: Record<string, string>): HttpRequest => ({
 });
 
 describe('an allowed name among look-alikes', () => {
-  const access = new Access({
+  const access = new HostOriginCheck({
     hosts: hostsOf('127.0.0.1', 8000, ['mcp.example']),
     ownOrigins: originsOf('127.0.0.1', 8000),
     corsOrigins: originsFrom(['https://app.example']),
@@ -115,7 +115,7 @@ test('a public address has no names of its own', () => {
 });
 
 test('a letter that only folds into an allowed one is another letter', () => {
-  const access = new Access({ hosts: hostsFrom(['desk.example']), ownOrigins: new Set(), corsOrigins: new Set() });
+  const access = new HostOriginCheck({ hosts: hostsFrom(['desk.example']), ownOrigins: new Set(), corsOrigins: new Set() });
   expect(access.check(request({ host: 'DESK.example' }))).toBeUndefined();
   expect(access.check(request({ host: 'des\u212a.example' }))).toBe('host');
 });

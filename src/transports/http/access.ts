@@ -3,7 +3,7 @@
 
 import type { HeaderList, HttpRequest } from './exchange.ts';
 
-export interface AccessRules {
+export interface HostOriginRules {
   /** Values of `Host` that are let in; undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   /** The endpoint's own origins. */
@@ -13,19 +13,19 @@ export interface AccessRules {
 }
 
 /** Why a request is kept out. */
-export type AccessRefusal = 'host' | 'origin';
+export type AccessDenial = 'host' | 'origin';
 
 const exposed = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
 
-export class Access {
-  readonly #rules: AccessRules;
+export class HostOriginCheck {
+  readonly #rules: HostOriginRules;
 
-  constructor(rules: AccessRules) {
+  constructor(rules: HostOriginRules) {
     this.#rules = rules;
   }
 
   /** Host first: a page that has rebound its name to this address sends its own name there. */
-  check(request: HttpRequest): AccessRefusal | undefined {
+  check(request: HttpRequest): AccessDenial | undefined {
     const { hosts, ownOrigins, corsOrigins } = this.#rules;
     if (hosts !== undefined) {
       const host = request.get('host') ?? '';

@@ -3,12 +3,12 @@
 
 import type { WireError } from '../../protocol/errors.ts';
 import type { Outlet } from '../../protocol/exchange.ts';
-import { answer } from './answers.ts';
+import { respond } from './answers.ts';
 import { type EventStream, type Heartbeat, openEventStream } from './event-stream.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { Accepts } from './media.ts';
 
-export class AloneOutlet implements Outlet {
+export class StatelessOutlet implements Outlet {
   readonly #exchange: HttpExchange;
   readonly #beat: Heartbeat;
   readonly #accepts: Accepts;
@@ -62,7 +62,7 @@ export class AloneOutlet implements Outlet {
     this.ended = true;
     const stream = this.#stream;
     if (this.#gone) stream?.gone();
-    else if (stream === undefined) answer(this.#exchange, this.#accepts, this.#message, text, status, headers);
+    else if (stream === undefined) respond(this.#exchange, this.#accepts, this.#message, text, status, headers);
     else {
       if (text !== undefined) stream.send(text);
       stream.end();

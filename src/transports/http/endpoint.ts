@@ -5,20 +5,20 @@ import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/log.ts';
 import type { Sealer } from '../../protocol/ports.ts';
-import type { Access, AccessRefusal } from './access.ts';
-import { Refusals } from './answers.ts';
+import type { HostOriginCheck, AccessDenial } from './access.ts';
+import { ErrorResponses } from './answers.ts';
 import { CompatStream } from './compat-stream.ts';
 import { EndpointState } from './endpoint-state.ts';
 import { createEventLog } from './event-log.ts';
 import type { HeaderList, HttpExchange, HttpRequest } from './exchange.ts';
-import { type HttpLimits, settleLimits } from './limits.ts';
+import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { HttpMetrics } from './metrics.ts';
 import type { Authenticate, Denied, EndpointOptions } from './options.ts';
 import { addExtraRoute, addHealth, addMetrics } from './pages.ts';
 import { SessionIds } from './session-ids.ts';
 import { Sessions } from './sessions.ts';
 import { Streamable } from './streamable.ts';
-import { TwoEndpoint } from './two-endpoint.ts';
+import { LegacySse } from './two-endpoint.ts';
 
 /** Ends what those principals have open, and tells them why. */
 type Revocation = (match: (principal: Principal) => boolean, error: WireError) => void;
@@ -48,11 +48,11 @@ export class Endpoint {
   readonly options: EndpointOptions;
   readonly limits: HttpLimits;
   readonly logger: Logger;
-  readonly refusals: Refusals;
+  readonly errors: ErrorResponses;
   readonly state: EndpointState;
   readonly sessions: Sessions;
   readonly streamable: Streamable;
-  readonly #access: Access;
+  readonly #access: HostOriginCheck;
   readonly #routes = new Map<string, Route>();
   /** Ended one after another when the server closes. */
   readonly #drains: ((graceMs: number) => Promise<void>)[] = [];
@@ -63,19 +63,19 @@ export class Endpoint {
   #requests = 0;
   readonly #watches: boolean;
 
-  constructor(host: SessionHost, options: EndpointOptions, access: Access, sealer: Sealer) {
+  constructor(host: SessionHost, options: EndpointOptions, access: HostOriginCheck, sealer: Sealer) {
     this.host = host;
     this.options = options;
-    this.limits = settleLimits(options.limits);
+    this.limits = resolveHttpLimits(options.limits);
     this.logger = options.logger ?? host.logger ?? silentLogger;
-    this.refusals = new Refusals(host, this.logger, options.compat?.sessionHeaders);
+    this.errors = new ErrorResponses(host, this.logger, options.compat?.sessionHeaders);
     this.#access = access;
     const log = options.eventLog === false ? undefined : (options.eventLog ?? createEventLog());
     this.state = new EndpointState(this.limits, this.logger, log);
     const store = options.store ?? host.store;
     const ids = new SessionIds(sealer, store, this.limits);
     this.sessions = new Sessions(host, ids, store, this.state, options.compat?.sessionHeaders ?? []);
-    this.streamable = new Streamable(host, this.state, this.sessions, this.refusals, options.sessions ?? 'required');
+    this.streamable = new Streamable(host, this.state, this.sessions, this.errors, options.sessions ?? 'required');
     this.onDrain((graceMs) => this.streamable.drain(graceMs));
     this.onRevoke((match, error) => this.streamable.revoke(match, error));
     this.addRoute(options.path ?? '/mcp', {
@@ -100,14 +100,14 @@ export class Endpoint {
 
   /** The transport of two endpoints, and what profiles of unofficial servers ask for. */
   #addOlder(): void {
-    const { host, state, sessions, refusals, options } = this;
+    const { host, state, sessions, errors, options } = this;
     const { eventsPath, replyPath } = options.compat ?? {};
     const posts = new Map<string, Serve>();
     const reply: Serve = (exchange) => this.streamable.post(exchange, 'json');
     if (replyPath !== undefined) posts.set(replyPath, reply);
     if (options.sse !== false && host.handshakeVersions.length > 0) {
       const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
-      const two = new TwoEndpoint(host, state, refusals, messagePath);
+      const two = new LegacySse(host, state, errors, messagePath);
       this.onDrain((graceMs) => two.drain(graceMs));
       this.addRoute(path, { methods: { GET: (exchange) => two.open(exchange) }, allow: 'GET' });
       // One path may serve both: only a message for a stream says which one.
@@ -118,7 +118,7 @@ export class Endpoint {
     }
     for (const [path, serve] of posts) this.addRoute(path, { methods: { POST: serve }, allow: 'POST' });
     if (eventsPath === undefined) return;
-    const stream = new CompatStream(host, state, sessions, refusals);
+    const stream = new CompatStream(host, state, sessions, errors);
     this.addRoute(eventsPath, {
       methods: { GET: (exchange) => stream.open(exchange) },
       allow: 'GET',
@@ -165,7 +165,7 @@ export class Endpoint {
 
   /** The one place where what broke while a request was served becomes its answer. */
   failed(exchange: HttpExchange, error: unknown): void {
-    this.refusals.failed(exchange, error);
+    this.errors.failed(exchange, error);
   }
 
   #handle(exchange: HttpExchange): void {
@@ -174,21 +174,21 @@ export class Endpoint {
     const { method } = exchange;
     const serve = route !== undefined && Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
     if (route !== undefined && serve === undefined && method !== 'OPTIONS') {
-      return this.refusals.notAllowed(exchange, route.allow);
+      return this.errors.notAllowed(exchange, route.allow);
     }
     const refused = this.#access.check(exchange);
-    if (refused !== undefined) return this.#refuse(exchange, this.#keepOut(exchange, refused));
+    if (refused !== undefined) return this.#reject(exchange, this.#rejectClosed(exchange, refused));
     const cors = this.#access.corsHeaders(exchange);
     if (cors !== undefined) exchange.extraHeaders = [...(exchange.extraHeaders ?? []), ...cors];
-    if (route === undefined) return this.refusals.notFound(exchange);
+    if (route === undefined) return this.errors.notFound(exchange);
     if (serve === undefined) return this.#preflight(exchange, route);
     if (this.#draining && route.whileClosing !== true) {
-      return this.refusals.busy(exchange, 'the server is shutting down');
+      return this.errors.busy(exchange, 'the server is shutting down');
     }
     if (route.public === true || this.options.authenticate === undefined) return serve(exchange);
     this.#identify(exchange, (admission) => {
       try {
-        if (!admission.ok) return this.#refuse(exchange, admission);
+        if (!admission.ok) return this.#reject(exchange, admission);
         exchange.principal = admission.principal;
         serve(exchange);
       } catch (error) {
@@ -216,31 +216,31 @@ export class Endpoint {
   admit(request: HttpRequest, done: (admission: Admission) => void): void {
     const refused = this.#access.check(request);
     if (refused === undefined) this.#identify(request, done);
-    else done(this.#keepOut(request, refused));
+    else done(this.#rejectClosed(request, refused));
   }
 
   #identify(request: HttpRequest, done: (admission: Admission) => void): void {
     const { authenticate } = this.options;
     if (authenticate === undefined) return done(admittedAnonymously);
-    const judge = (verdict: Principal | Denied | undefined): void => {
-      if (verdict !== undefined && !('status' in verdict)) done({ ok: true, principal: verdict });
-      else done(this.#deny(request, verdict ?? { status: 401 }));
+    const onAuthenticated = (result: Principal | Denied | undefined): void => {
+      if (result !== undefined && !('status' in result)) done({ ok: true, principal: result });
+      else done(this.#deny(request, result ?? { status: 401 }));
     };
     const broke = (error: unknown): void => {
       this.logger.error('authentication failed to decide', { path: request.path, error });
       done({ ok: false, status: 500, message: 'Internal error', headers: [] });
     };
-    let verdict: ReturnType<Authenticate>;
+    let result: ReturnType<Authenticate>;
     try {
-      verdict = authenticate(request);
+      result = authenticate(request);
     } catch (error) {
       return broke(error);
     }
-    if (verdict instanceof Promise) verdict.then(judge).catch(broke);
-    else judge(verdict);
+    if (result instanceof Promise) result.then(onAuthenticated).catch(broke);
+    else onAuthenticated(result);
   }
 
-  #keepOut(request: HttpRequest, what: AccessRefusal): Admission & { ok: false } {
+  #rejectClosed(request: HttpRequest, what: AccessDenial): Admission & { ok: false } {
     const { path, address } = request;
     this.logger.info('kept out', { what, path, address, host: request.get('host'), origin: request.get('origin') });
     const name = what === 'host' ? 'Host' : 'Origin';
@@ -253,13 +253,13 @@ export class Endpoint {
     return { ok: false, status, message: words, headers: ['WWW-Authenticate', challenge] };
   }
 
-  #refuse(exchange: HttpExchange, { status, message, headers }: Admission & { ok: false }): void {
-    this.refusals.refuse(exchange, status, wireErrors.transport(message), headers);
+  #reject(exchange: HttpExchange, { status, message, headers }: Admission & { ok: false }): void {
+    this.errors.sendError(exchange, status, wireErrors.transport(message), headers);
   }
 
   #preflight(exchange: HttpExchange, { allow }: Route): void {
     const headers = this.#access.preflight(exchange, allow);
-    if (headers === undefined) return this.refusals.notAllowed(exchange, allow);
+    if (headers === undefined) return this.errors.notAllowed(exchange, allow);
     exchange.respond(204, headers);
   }
 

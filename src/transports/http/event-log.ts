@@ -23,7 +23,7 @@ export const defaultEventLogLimits: EventLogLimits = {
   maxAgeMs: 5 * 60_000,
 };
 
-interface Entry extends LoggedEvent {
+interface LoggedStreamEvent extends LoggedEvent {
   /** Undefined once it is not kept any more. */
   stream: Stream | undefined;
   text: string;
@@ -34,7 +34,7 @@ interface Stream {
   readonly session: string;
   readonly name: string;
   readonly caller: string;
-  readonly events: Entry[];
+  readonly events: LoggedStreamEvent[];
   /** The newest event that is not here any more; what followed it is complete. */
   forgotten: number;
 }
@@ -69,7 +69,7 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
     return entries;
   }
 
-  function remove(entry: Entry, { caller }: Stream): void {
+  function remove(entry: LoggedStreamEvent, { caller }: Stream): void {
     all.remove(entry);
     const own = callers.get(caller);
     own?.remove(entry);
@@ -79,7 +79,7 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
   }
 
   /** Forgets the oldest event of a stream. */
-  function drop(entry: Entry): void {
+  function drop(entry: LoggedStreamEvent): void {
     const stream = entry.stream as Stream;
     stream.events.shift();
     stream.forgotten = entry.sequence;
@@ -90,7 +90,7 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
     if (streams?.size === 0) sessions.delete(stream.session);
   }
 
-  function dropOldest(entries: Entries, isTooMuch: (oldest: Entry) => boolean): void {
+  function dropOldest(entries: Entries, isTooMuch: (oldest: LoggedStreamEvent) => boolean): void {
     for (let oldest = entries.oldest(); oldest !== undefined && isTooMuch(oldest); oldest = entries.oldest()) {
       drop(oldest);
     }
@@ -104,7 +104,7 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
   return {
     append(session, name, { sequence, text }, caller = session) {
       const stream = streamOf(session, name, sequence, caller);
-      const entry: Entry = { stream, sequence, text, atMs: now() };
+      const entry: LoggedStreamEvent = { stream, sequence, text, atMs: now() };
       const own = entriesOf(stream.caller);
       stream.events.push(entry);
       all.add(entry);
@@ -132,24 +132,24 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
 
 /** Events by age, oldest first. Those that were removed stay in the list as gaps until these are its larger part. */
 class Entries {
-  #list: Entry[] = [];
+  #list: LoggedStreamEvent[] = [];
   #head = 0;
   count = 0;
   bytes = 0;
 
-  add(entry: Entry): void {
+  add(entry: LoggedStreamEvent): void {
     this.#list.push(entry);
     this.count++;
     this.bytes += sizeOf(entry);
   }
 
   /** Must be called while the entry has its stream and text. */
-  remove(entry: Entry): void {
+  remove(entry: LoggedStreamEvent): void {
     this.count--;
     this.bytes -= sizeOf(entry);
   }
 
-  oldest(): Entry | undefined {
+  oldest(): LoggedStreamEvent | undefined {
     while (this.#head < this.#list.length && this.#list[this.#head]?.stream === undefined) this.#head++;
     const gaps = this.#list.length - this.count;
     if (gaps > 64 && gaps * 2 > this.#list.length) {

@@ -35,7 +35,7 @@ const maxFreeBytes = 64 * 1024;
 const lookMs = 250;
 
 /** How much more than the limit may be written in one turn, before anybody could have read it. */
-const patience = 8;
+const maxStalledBeats = 8;
 
 /** After so many beats without an event taken nobody is reading; a large one may take a slow reader a while. */
 const maxIdleBeats = 8;
@@ -99,7 +99,7 @@ export class EventStream {
   /** Whether a reader that has this much before it is given more. */
   #mayLag(queued: number): boolean {
     const { maxQueuedBytes, freeBytes, buffered } = this.#beat;
-    if (queued > maxQueuedBytes * patience) return false;
+    if (queued > maxQueuedBytes * maxStalledBeats) return false;
     if (queued > freeBytes && buffered.isOverfull(this.caller)) return false;
     // What one turn writes leaves at its end, so only what is still there then was not taken by the reader.
     if (queued > maxQueuedBytes) this.#tooMuch = true;

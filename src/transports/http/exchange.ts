@@ -19,7 +19,7 @@ export interface HttpRequest {
 }
 
 /** Why a body never became a text. */
-export type BodyRefusal = { readonly refused: 'too-large' | 'not-utf8' | 'busy' };
+export type BodyError = { readonly refused: 'too-large' | 'not-utf8' | 'busy' };
 
 /** Where the parts of an event stream go. */
 export interface ByteSink {
@@ -48,7 +48,7 @@ export interface HttpExchange extends AdmittedRequest {
   /** Told once which status the answer has. */
   onAnswered: ((status: number) => void) | undefined;
   /** Reads the body. Never calls back when the client goes away before its end. What `done` throws becomes a 500. */
-  readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void;
+  readBody(maxBytes: number, done: (body: string | BodyError) => void): void;
   /** False when so many answers wait to be read that one of this length can not be kept as well. */
   hasRoomFor(length: number): boolean;
   respond(status: number, headers: HeaderList, body?: string): void;

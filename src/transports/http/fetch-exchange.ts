@@ -4,7 +4,7 @@ import { callerKey } from '../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import type { BufferedBytes } from './buffered-bytes.ts';
-import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import type { BodyError, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 
 const encoder = new TextEncoder();
@@ -59,7 +59,7 @@ export class FetchExchange implements HttpExchange {
     return value ?? (name === 'host' ? new URL(this.#request.url).host : undefined);
   }
 
-  readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {
+  readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
     if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ refused: 'too-large' });
     const held = this.#server.state.buffered.open(callerKey(this));
     const makeRoom = (bytes: number): boolean | Promise<boolean> => {
@@ -148,7 +148,7 @@ async function readText(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
   makeRoom: (bytes: number) => boolean | Promise<boolean>,
-): Promise<string | BodyRefusal> {
+): Promise<string | BodyError> {
   if (body === null) return '';
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const reader = body.getReader();

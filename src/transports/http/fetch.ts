@@ -2,7 +2,7 @@
 // does but WebSockets. Uses web standards only.
 
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
-import { Access, hostsFrom, originsFrom } from './access.ts';
+import { HostOriginCheck, hostsFrom, originsFrom } from './access.ts';
 import { Endpoint } from './endpoint.ts';
 import { FetchExchange } from './fetch-exchange.ts';
 import type { EndpointOptions } from './options.ts';
@@ -26,7 +26,7 @@ export function createFetchHandler(host: SessionHost, options: EndpointOptions):
   const outside = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
   const hosts = [...(options.allowedHosts ?? []), ...(outside === undefined ? [] : [outside.host])];
   // The runtime knows where it listens, we do not: without a word from the user every Host is let in, no Origin is.
-  const access = new Access({
+  const access = new HostOriginCheck({
     hosts: hosts.length === 0 ? undefined : hostsFrom(hosts),
     ownOrigins: new Set(outside === undefined ? [] : [outside.origin]),
     corsOrigins: originsFrom(options.allowedOrigins),

@@ -94,7 +94,7 @@ export const defaultHttpLimits: HttpLimits = {
 };
 
 /** Fills in the defaults. What is absent must not lift a limit, and what is no number can not be one. */
-export function settleLimits(given: Partial<HttpLimits> = {}): HttpLimits {
+export function resolveHttpLimits(given: Partial<HttpLimits> = {}): HttpLimits {
   const limits: Record<string, number> = { ...defaultHttpLimits };
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;

@@ -9,10 +9,10 @@ import type { EndpointState } from './endpoint-state.ts';
 import type { Heartbeat } from './event-stream.ts';
 import type { AdmittedRequest } from './exchange.ts';
 import type { Resumable } from './resumable-stream.ts';
-import type { KnownSession } from './session-ids.ts';
-import { StandingStream } from './standing-stream.ts';
+import type { OpenedSession } from './session-ids.ts';
+import { StandaloneStream } from './standing-stream.ts';
 
-const nobody: Peer = { transport: 'http' };
+const anonymousPeer: Peer = { transport: 'http' };
 
 /** An exchange that waits for its answer. */
 export interface PendingCall {
@@ -25,27 +25,27 @@ export interface PendingCall {
   fail(error: WireError): void;
 }
 
-export class LiveSession {
-  readonly known: KnownSession;
-  readonly #table: LiveSessions;
+export class ActiveSession {
+  readonly known: OpenedSession;
+  readonly #table: ActiveSessions;
   /** Set right after construction: the channel reports changes of its state to this object. */
   channel!: SessionChannel;
   /** Streams of calls under way, by name. */
   #posts: Map<string, Resumable> | undefined;
-  #standing: StandingStream | undefined;
+  #standalone: StandaloneStream | undefined;
   /** Takes what no request asked for, and interim messages of calls that may not stream; see compat-stream.ts. */
-  aside: Outlet | undefined;
+  compatOutlet: Outlet | undefined;
   /** The state as the store had it when this was made, or has it since. */
   state: unknown = undefined;
   /** Whether the table holds it. */
-  kept = false;
+  inTable = false;
   #exchanges = 0;
   #pending: Set<PendingCall> | undefined;
   #saving = 0;
   #ended = false;
   usedAtMs = 0;
 
-  constructor(table: LiveSessions, known: KnownSession) {
+  constructor(table: ActiveSessions, known: OpenedSession) {
     this.#table = table;
     this.known = known;
   }
@@ -60,7 +60,7 @@ export class LiveSession {
   get log(): EventLog | undefined {
     return this.#table.endpoint.log;
   }
-  get beat(): Heartbeat {
+  get heartbeat(): Heartbeat {
     return this.#table.endpoint.beat;
   }
   mayStream(request: AdmittedRequest): boolean {
@@ -69,10 +69,10 @@ export class LiveSession {
   get posts(): Map<string, Resumable> {
     return (this.#posts ??= new Map());
   }
-  get standing(): StandingStream {
+  get standalone(): StandaloneStream {
     const { maxMissedChanges } = this.#table.endpoint.limits;
-    this.#standing ??= new StandingStream(this.key, this.log, maxMissedChanges, () => callerKey(this.channel.peer));
-    return this.#standing;
+    this.#standalone ??= new StandaloneStream(this.key, this.log, maxMissedChanges, () => callerKey(this.channel.peer));
+    return this.#standalone;
   }
 
   /** Exchanges that wait for their answer. */
@@ -88,8 +88,8 @@ export class LiveSession {
     }
   }
 
-  pushAside(text: string): boolean {
-    return this.aside?.push(text) ?? false;
+  pushCompat(text: string): boolean {
+    return this.compatOutlet?.push(text) ?? false;
   }
 
   /** A message is about to be handed to the channel. */
@@ -102,13 +102,13 @@ export class LiveSession {
     this.#pending ??= new Set();
     this.#pending.add(call);
     this.#table.endpoint.requests.charge(call.caller);
-    this.rest();
+    this.releaseIfIdle();
   }
 
   exchangeEnded(call: PendingCall): void {
     this.#exchanges--;
     if (this.#pending?.delete(call) === true) this.#table.endpoint.requests.release(call.caller);
-    this.rest();
+    this.releaseIfIdle();
   }
 
   saveBegun(): void {
@@ -118,7 +118,7 @@ export class LiveSession {
 
   saveEnded(): void {
     this.#saving--;
-    this.rest();
+    this.releaseIfIdle();
   }
 
   /** Something is under way that needs this object. */
@@ -126,21 +126,21 @@ export class LiveSession {
     return (
       this.#exchanges > 0 ||
       this.#saving > 0 ||
-      this.aside !== undefined ||
-      this.#standing?.connected === true ||
+      this.compatOutlet !== undefined ||
+      this.#standalone?.connected === true ||
       (this.#posts !== undefined && this.#posts.size > 0)
     );
   }
 
   /** Decides whether the session stays in memory. */
-  rest(): void {
+  releaseIfIdle(): void {
     if (this.#ended) return;
     if (this.active) return this.#table.keep(this);
-    const holding = this.channel.session?.holding === true;
-    if (!holding && this.#standing === undefined) {
+    const holding = this.channel.session?.hasState === true;
+    if (!holding && this.#standalone === undefined) {
       // A peer leads to its request, its socket and all that.
-      this.channel.peer = nobody;
-      this.#table.retire(this);
+      this.channel.peer = anonymousPeer;
+      this.#table.release(this);
       return;
     }
     // What it watches is missed until it is back; one that was connected lately may be back soon.
@@ -150,12 +150,12 @@ export class LiveSession {
   }
 
   follow(): void {
-    this.channel.follow(this.aside ?? this.standing);
+    this.channel.setOutlet(this.compatOutlet ?? this.standalone);
   }
 
   /** Changes that found no stream open. */
   takeMissed(): Iterable<string> {
-    return this.#standing?.takeMissed() ?? [];
+    return this.#standalone?.takeMissed() ?? [];
   }
 
   /** Ends streams and calls; the session may still be valid elsewhere, or in its id. */
@@ -163,46 +163,46 @@ export class LiveSession {
     if (this.#ended) return;
     this.#ended = true;
     this.channel.close();
-    this.#standing?.close();
+    this.#standalone?.close();
     for (const { caller } of this.pending) this.#table.endpoint.requests.release(caller);
     this.#pending = undefined;
   }
 }
 
 /** How long a session without anything to keep is kept after its stream broke, in case the client comes back. */
-const lingerMs = 30_000;
+const idleGraceMs = 30_000;
 const sweepMs = 10_000;
 
 /** How many sessions without anything to keep are at hand to be served again without being made anew. */
-const maxResting = 256;
+const maxRecent = 256;
 
 /** The sessions that were served last, oldest first, in a ring. */
-class Resting {
-  readonly #ring = new Array<KnownSession | undefined>(maxResting);
+class RecentSessions {
+  readonly #ring = new Array<OpenedSession | undefined>(maxRecent);
   #at = 0;
 
-  add(live: LiveSession): void {
+  add(live: ActiveSession): void {
     const { known } = live;
-    known.resting = live;
+    known.recent = live;
     if (known.place !== undefined && this.#ring[known.place] === known) return;
     const oldest = this.#ring[this.#at];
-    if (oldest !== undefined && oldest !== known) oldest.shrink();
+    if (oldest !== undefined && oldest !== known) oldest.dropCaches();
     this.#ring[this.#at] = known;
     known.place = this.#at;
-    this.#at = (this.#at + 1) % maxResting;
+    this.#at = (this.#at + 1) % maxRecent;
   }
 
-  take(known: KnownSession): LiveSession | undefined {
-    const live = known.resting as LiveSession | undefined;
-    known.resting = undefined;
+  take(known: OpenedSession): ActiveSession | undefined {
+    const live = known.recent as ActiveSession | undefined;
+    known.recent = undefined;
     return live;
   }
 }
 
-export class LiveSessions {
+export class ActiveSessions {
   readonly endpoint: EndpointState;
-  readonly #live = new Map<string, LiveSession>();
-  readonly #resting = new Resting();
+  readonly #live = new Map<string, ActiveSession>();
+  readonly #recent = new RecentSessions();
   #sweeper: ReturnType<typeof setInterval> | undefined;
 
   constructor(endpoint: EndpointState) {
@@ -213,43 +213,43 @@ export class LiveSessions {
     return this.#live.size;
   }
 
-  get(key: string): LiveSession | undefined {
+  get(key: string): ActiveSession | undefined {
     return this.#live.get(key);
   }
 
-  all(): LiveSession[] {
+  all(): ActiveSession[] {
     return [...this.#live.values()];
   }
 
-  keep(live: LiveSession): void {
-    if (live.kept) return;
-    live.kept = true;
+  keep(live: ActiveSession): void {
+    if (live.inTable) return;
+    live.inTable = true;
     this.#live.set(live.key, live);
     this.#makeRoom();
     this.#sweeper ??= this.#startSweeper();
   }
 
   /** Takes a session out of use that has nothing open; what served it may do so again. */
-  retire(live: LiveSession): void {
+  release(live: ActiveSession): void {
     this.forget(live);
-    this.#resting.add(live);
+    this.#recent.add(live);
   }
 
   /** What served this session last, if it is still at hand. */
-  wake(known: KnownSession): LiveSession | undefined {
-    return this.#resting.take(known);
+  takeRecent(known: OpenedSession): ActiveSession | undefined {
+    return this.#recent.take(known);
   }
 
   /** Lets go of a session that has nothing open. */
-  forget(live: LiveSession): void {
-    if (!live.kept) return;
-    live.kept = false;
+  forget(live: ActiveSession): void {
+    if (!live.inTable) return;
+    live.inTable = false;
     this.#live.delete(live.key);
     if (this.#live.size === 0) this.stop();
   }
 
   /** Ends whatever a session has open, and lets go of it. */
-  drop(live: LiveSession): void {
+  drop(live: ActiveSession): void {
     this.forget(live);
     live.close();
   }
@@ -286,11 +286,11 @@ export class LiveSessions {
     }
   }
 
-  #sweepOne(live: LiveSession, now: number): void {
+  #sweepOne(live: ActiveSession, now: number): void {
     const { abandonedCallMs, heldSessionMs } = this.endpoint.limits;
     live.failAbandoned(now - abandonedCallMs);
     if (live.active) return;
-    const patienceMs = live.channel.session?.holding === true ? heldSessionMs : lingerMs;
+    const patienceMs = live.channel.session?.hasState === true ? heldSessionMs : idleGraceMs;
     if (live.usedAtMs + patienceMs <= now || live.expiresAtMs <= now) this.drop(live);
   }
 }

@@ -4,7 +4,7 @@ import type { CallEnd, SessionHost } from '../../protocol/exchange.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange } from './exchange.ts';
-import type { LiveSessions } from './live-session.ts';
+import type { ActiveSessions } from './live-session.ts';
 
 const bucketsMs = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000] as const;
 
@@ -40,7 +40,7 @@ export class HttpMetrics {
   readonly #durations = new Map<string, Histogram>();
   readonly #responses = new Map<number, number>();
   readonly #state: EndpointState;
-  readonly #live: LiveSessions;
+  readonly #live: ActiveSessions;
   readonly #monitors: readonly Monitor[];
   readonly #startedAt = Date.now();
   readonly #stop: () => void;
@@ -48,7 +48,7 @@ export class HttpMetrics {
   connections: () => number = () => 0;
   webSockets: () => number = () => 0;
 
-  constructor(host: SessionHost, state: EndpointState, live: LiveSessions, monitors: readonly Monitor[] = []) {
+  constructor(host: SessionHost, state: EndpointState, live: ActiveSessions, monitors: readonly Monitor[] = []) {
     this.#state = state;
     this.#live = live;
     this.#monitors = monitors;

@@ -6,7 +6,7 @@ import { callerKey } from '../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import type { BufferedBytes, HeldBytes } from './buffered-bytes.ts';
-import type { BodyRefusal, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
+import type { BodyError, ByteSink, HeaderList, HttpExchange } from './exchange.ts';
 import { type FairTurns, smallAnswer } from './fair-turns.ts';
 import type { HttpLimits } from './limits.ts';
 import { NodeRequest } from './node-request.ts';
@@ -18,11 +18,11 @@ const freeBytes = 16 * 1024;
 const smallPiece = 4 * 1024;
 
 /** What is still taken of a body that was refused, so that its sender gets to read why. */
-const lingerBytes = 512 * 1024;
-const lingerMs = 1_000;
+const maxDiscardedBytes = 512 * 1024;
+const discardMs = 1_000;
 
 /** What an exchange needs to know of its server. */
-export interface ServerState {
+export interface NodeServerState {
   readonly draining: boolean;
   readonly limits: HttpLimits;
   readonly state: { readonly buffered: BufferedBytes; readonly turns: FairTurns };
@@ -36,7 +36,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   bodyLength = 0;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** The client waits for our consent before it sends the body. */
-  #asksFirst: boolean;
+  #expectsContinue: boolean;
   #answered = false;
   #held: HeldBytes | undefined = undefined;
   /** How much of what is held is the body. */
@@ -45,25 +45,25 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** The whole answer has been written, though the connection may still have to be read. */
   #complete = false;
   #atMs = -1;
-  readonly #server: ServerState;
+  readonly #server: NodeServerState;
 
-  constructor(request: IncomingMessage, response: ServerResponse, server: ServerState, asksFirst: boolean) {
+  constructor(request: IncomingMessage, response: ServerResponse, server: NodeServerState, asksFirst: boolean) {
     super(request);
     this.#response = response;
     this.#server = server;
-    this.#asksFirst = asksFirst;
+    this.#expectsContinue = asksFirst;
   }
 
   get atMs(): number {
     return this.#atMs < 0 ? (this.#atMs = monotonicMs()) : this.#atMs;
   }
 
-  readBody(maxBytes: number, done: (body: string | BodyRefusal) => void): void {
+  readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
     const request = this.incoming;
     const said = Number(this.get('content-length') ?? 0);
     if (said > maxBytes) return done({ refused: 'too-large' });
-    if (this.#asksFirst) {
-      this.#asksFirst = false;
+    if (this.#expectsContinue) {
+      this.#expectsContinue = false;
       this.#response.writeContinue();
     }
     let whole: Buffer | undefined;
@@ -103,7 +103,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   }
 
   /** Nobody else would catch what is thrown in an event of the request. */
-  #hand(done: (body: string | BodyRefusal) => void, body: string | BodyRefusal): void {
+  #hand(done: (body: string | BodyError) => void, body: string | BodyError): void {
     try {
       done(body);
     } catch (error) {
@@ -205,14 +205,14 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       socket?.cork();
       response.flushHeaders();
       process.nextTick(() => socket?.uncork());
-      this.#letGo();
+      this.#releaseRequest();
       this.onAnswered?.(200);
     }
     return new NodeSink(response, () => this.#holdUnsent());
   }
 
   /** Streams stay open by the thousand: what was asked need not be kept as long as what is answered. */
-  #letGo(): void {
+  #releaseRequest(): void {
     const { incoming } = this;
     if (incoming.complete) incoming.removeAllListeners('data').removeAllListeners('end');
     incoming.rawHeaders = [];
@@ -248,7 +248,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   #discardRest(): void {
     const request = this.incoming;
     const response = this.#response;
-    let left = lingerBytes;
+    let left = maxDiscardedBytes;
     const end = (): void => {
       clearTimeout(timer);
       response.end();
@@ -256,7 +256,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     const timer = setTimeout(() => {
       response.end();
       request.socket.destroySoon();
-    }, lingerMs);
+    }, discardMs);
     request.on('data', (chunk: Buffer) => {
       left -= chunk.length;
       if (left < 0) request.pause();
@@ -269,7 +269,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
 
 function ignore(): void {}
 
-function decode(bytes: Buffer | undefined): string | BodyRefusal {
+function decode(bytes: Buffer | undefined): string | BodyError {
   if (bytes === undefined) return '';
   const text = bytes.toString('utf8');
   // What can not be decoded becomes U+FFFD, so only a text that has one needs the second look.

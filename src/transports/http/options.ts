@@ -25,7 +25,7 @@ export type Authenticate = (
 ) => Principal | Denied | undefined | Promise<Principal | Denied | undefined>;
 
 /** A plain answer of a route of your own. */
-export interface RouteAnswer {
+export interface RouteResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -38,7 +38,7 @@ export interface ExtraRoute {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Served to anybody, authenticated or not. Default false. */
   readonly public?: boolean;
-  answer(request: HttpRequest): RouteAnswer | Promise<RouteAnswer>;
+  answer(request: HttpRequest): RouteResponse | Promise<RouteResponse>;
 }
 
 /** Routes and events that clients of older, unofficial servers expect. All off by default. */

@@ -3,7 +3,7 @@
 import type { Endpoint } from './endpoint.ts';
 import type { HttpExchange, HttpRequest } from './exchange.ts';
 import type { HttpMetrics } from './metrics.ts';
-import type { ExtraRoute, RouteAnswer } from './options.ts';
+import type { ExtraRoute, RouteResponse } from './options.ts';
 
 const pageHeaders = ['Cache-Control', 'no-store'];
 const json = ['Content-Type', 'application/json', ...pageHeaders];
@@ -54,12 +54,12 @@ export function addExtraRoute(endpoint: Endpoint, route: ExtraRoute): void {
   const serve = (exchange: HttpExchange): void => {
     answerOf(route, exchange)
       .then(({ status, headers, body }) => exchange.respond(status, Object.entries(headers ?? {}).flat(), body))
-      .catch((error: unknown) => endpoint.refusals.failed(exchange, error));
+      .catch((error: unknown) => endpoint.errors.failed(exchange, error));
   };
   const isPublic = route.public === true;
   endpoint.addRoute(route.path, { methods: { [method]: serve }, allow: method, public: isPublic });
 }
 
-async function answerOf(route: ExtraRoute, request: HttpRequest): Promise<RouteAnswer> {
+async function answerOf(route: ExtraRoute, request: HttpRequest): Promise<RouteResponse> {
   return route.answer(request);
 }

@@ -14,14 +14,14 @@ const processPart = crypto.randomUUID().slice(0, 8);
 let counter = 0;
 
 /** Where in a stream an event stands. */
-export interface Place {
+export interface EventPosition {
   readonly kind: StreamKind;
   readonly stream: string;
   readonly sequence: number;
 }
 
 /** Reads an id given out earlier; undefined for anything else. */
-export function parseEventId(id: string): Place | undefined {
+export function parseEventId(id: string): EventPosition | undefined {
   const match = /^([ps][0-9a-f]{8}-[0-9a-z]{1,12})\.(\d{1,15})$/.exec(id);
   if (match === null) return undefined;
   const stream = match[1] as string;
@@ -81,7 +81,7 @@ export class ResumableStream {
   }
 
   /** Ends the connection and goes on without one; the client was told when to come back. */
-  hangUp(retryMs: number | undefined): void {
+  closeEarly(retryMs: number | undefined): void {
     const connection = this.#connection;
     this.#connection = undefined;
     if (retryMs !== undefined) connection?.write(`retry: ${retryMs}\n\n`);
@@ -114,19 +114,19 @@ export class ResumableStream {
   /** Takes a new connection in the place of the old one and tells it what followed `after`. False: not known. */
   async resume(connection: EventStream, after: number): Promise<boolean> {
     if (after > this.#sequence) return false;
-    this.hangUp(undefined);
-    let told = after;
-    while (told < this.#sequence) {
+    this.closeEarly(undefined);
+    let announced = after;
+    while (announced < this.#sequence) {
       // While a log takes its time, new events only go there; the next round finds them.
-      const events = await this.#log?.after(this.#session, this.name, told);
+      const events = await this.#log?.after(this.#session, this.name, announced);
       if (events === undefined) return false;
       for (const { sequence, text } of events) {
         if (text !== '') connection.send(text, `${this.name}.${sequence}`);
-        told = sequence;
+        announced = sequence;
       }
     }
     // Whoever resumed it meanwhile is the same client, and comes later.
-    this.hangUp(undefined);
+    this.closeEarly(undefined);
     this.#connection = connection;
     return true;
   }
@@ -136,7 +136,7 @@ export class ResumableStream {
 export async function replay(
   log: EventLog,
   session: string,
-  { stream, sequence }: Place,
+  { stream, sequence }: EventPosition,
   connection: () => EventStream,
 ): Promise<boolean> {
   const events = await log.after(session, stream, sequence);

@@ -5,10 +5,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { createNodeSealer } from '../node-sealer.ts';
-import { Access, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
+import { HostOriginCheck, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import { Endpoint } from './endpoint.ts';
 import { ignoreUpgrade, isReadAgain } from './ignored-upgrade.ts';
-import { type HttpLimits, settleLimits } from './limits.ts';
+import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { noteAddress } from './node-request.ts';
 import type { HttpOptions } from './options.ts';
@@ -36,8 +36,8 @@ export interface HttpServer {
 /** Serves MCP over HTTP. Resolves when it listens. */
 export async function serveHttp(host: SessionHost, options: HttpOptions = {}): Promise<HttpServer> {
   const address = options.host ?? '127.0.0.1';
-  refuseUnsafe(address, options);
-  const limits = settleLimits(options.limits);
+  assertSafeBinding(address, options);
+  const limits = resolveHttpLimits(options.limits);
   const server = createHttpServer({
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -73,7 +73,7 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
 }
 
 /** Anybody who can reach the port can call every tool: that must be meant. */
-function refuseUnsafe(address: string, options: HttpOptions): void {
+function assertSafeBinding(address: string, options: HttpOptions): void {
   if (isLoopback(address) || options.authenticate !== undefined || options.allowUnauthenticated === true) return;
   throw new Error(
     `Refusing to listen on ${address} without authentication: everybody who reaches it could use this server. ` +
@@ -84,7 +84,7 @@ function refuseUnsafe(address: string, options: HttpOptions): void {
 function createEndpoint(host: SessionHost, options: HttpOptions, address: string, port: number): Endpoint {
   const outside = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
   const allowedHosts = [...(options.allowedHosts ?? []), ...(outside === undefined ? [] : [outside.host])];
-  const access = new Access({
+  const access = new HostOriginCheck({
     hosts: hostsOf(address, port, allowedHosts.length === 0 ? undefined : allowedHosts),
     ownOrigins: new Set([...originsOf(address, port), ...(outside === undefined ? [] : [outside.origin])]),
     corsOrigins: originsFrom(options.allowedOrigins),

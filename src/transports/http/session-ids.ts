@@ -14,15 +14,15 @@ import { whenReady } from './ready.ts';
 const purpose = 'session';
 
 /** A session id that was opened. Thousands of these are remembered, so they are small. */
-export class KnownSession {
+export class OpenedSession {
   readonly key: string;
   readonly expiresAtMs: number;
   /** Undefined for one that was handed out before `initialize`. */
-  readonly settled: Settled | undefined;
+  readonly settled: NegotiatedFacts | undefined;
   /** Who it was made for. */
   readonly context: string;
   /** What served it last, to serve it again, and where that stands among its like; see live-session.ts. */
-  resting: unknown = undefined;
+  recent: unknown = undefined;
   place: number | undefined = undefined;
   /** Where the store has its revocation and its state: spelled once for those in frequent use. */
   #revokedKey: string | undefined = undefined;
@@ -31,7 +31,7 @@ export class KnownSession {
   #soundUntilMs = Number.NEGATIVE_INFINITY;
   readonly id: string;
 
-  constructor(id: string, key: string, expiresAtMs: number, settled: Settled | undefined, context: string) {
+  constructor(id: string, key: string, expiresAtMs: number, settled: NegotiatedFacts | undefined, context: string) {
     this.id = id;
     this.key = key;
     this.expiresAtMs = expiresAtMs;
@@ -47,10 +47,10 @@ export class KnownSession {
    * Whether its time is over. Said by the time of day, since the clock that only goes forward stands still while the
    * machine sleeps; but asked for that only so often.
    */
-  isOver(nowMs: number): boolean {
+  isExpired(nowMs: number): boolean {
     if (nowMs < this.#soundUntilMs) return false;
     const leftMs = this.expiresAtMs - Date.now();
-    this.#soundUntilMs = nowMs + Math.min(leftMs, soundMs);
+    this.#soundUntilMs = nowMs + Math.min(leftMs, expiryCheckMs);
     return leftMs <= 0;
   }
 
@@ -63,36 +63,36 @@ export class KnownSession {
   }
 
   /** It has not been used for a while: what can be made again is not kept. */
-  shrink(): void {
-    this.resting = undefined;
+  dropCaches(): void {
+    this.recent = undefined;
     this.#revokedKey = undefined;
     this.#stateKey = undefined;
   }
 }
 
 /** What `initialize` settled but for the key: the same for all sessions of one client program. */
-type Settled = Omit<SessionFacts, 'key'>;
+type NegotiatedFacts = Omit<SessionFacts, 'key'>;
 
 /** How facts travel: revision, name and version of the client, its capabilities. */
 type Packed = readonly [revision: string, name: string | null, version: string | null, capabilities: Capabilities];
 
 /** Instead of facts: they are in the store, being too large to travel; or `initialize` was still to come. */
-const kept = 'kept';
+const storedMark = 'kept';
 const reserved = 'reserved';
 
 /** How many opened ids are remembered: opening one costs a tenth of a call, remembering it 300 bytes. */
 const maxRemembered = 16_384;
 /** For how long nobody looks whether the time of a session is over. */
-const soundMs = 1_000;
+const expiryCheckMs = 1_000;
 /** How many kinds of client are. */
-const maxSettled = 256;
+const maxNegotiated = 256;
 
 export class SessionIds {
   readonly #sealer: Sealer;
   readonly #store: ExpiringStore;
   readonly #limits: HttpLimits;
-  readonly #remembered = new Generations(maxRemembered);
-  readonly #settled = new Map<string, Settled>();
+  readonly #remembered = new TwoGenerationCache(maxRemembered);
+  readonly #settled = new Map<string, NegotiatedFacts>();
   /** What callers made us remember of ended sessions. */
   readonly #revoked: MarkBudget;
 
@@ -114,7 +114,7 @@ export class SessionIds {
   }
 
   /** Makes the id of a session that `initialize` has settled. */
-  mint(facts: SessionFacts, context: string): string | Promise<string> {
+  create(facts: SessionFacts, context: string): string | Promise<string> {
     const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
     const { key, revision, clientInfo, capabilities } = facts;
     // Of the client only what handlers see; icons and descriptions are for people and may be large.
@@ -122,22 +122,22 @@ export class SessionIds {
     const packed = JSON.stringify([revision, name, version, capabilities] satisfies Packed);
     return whenReady(this.#seal(key, expiresAtMs, packed, context), (id) => {
       if (id.length <= this.#limits.maxSessionIdLength) return id;
-      return whenReady(this.settle(facts, expiresAtMs, context), () => this.#seal(key, expiresAtMs, kept, context));
+      return whenReady(this.storeFacts(facts, expiresAtMs, context), () => this.#seal(key, expiresAtMs, storedMark, context));
     });
   }
 
   /** Makes an id for a session that has yet to be initialized. */
-  reserve(context: string): KnownSession | Promise<KnownSession> {
+  reserve(context: string): OpenedSession | Promise<OpenedSession> {
     const key = newSessionKey();
     const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
     return whenReady(
       this.#seal(key, expiresAtMs, reserved, context),
-      (id) => new KnownSession(id, key, expiresAtMs, undefined, context),
+      (id) => new OpenedSession(id, key, expiresAtMs, undefined, context),
     );
   }
 
   /** Keeps the facts of a session whose id does not carry them. */
-  settle({ key, ...settled }: SessionFacts, expiresAtMs: number, context: string): void | Promise<void> {
+  storeFacts({ key, ...settled }: SessionFacts, expiresAtMs: number, context: string): void | Promise<void> {
     return this.#store.set(`facts ${key}`, settled as unknown as Json, expiresAtMs - Date.now(), context);
   }
 
@@ -151,7 +151,7 @@ export class SessionIds {
     id: string,
     context: string,
     nowMs: number = monotonicMs(),
-  ): KnownSession | undefined | Promise<KnownSession | undefined> {
+  ): OpenedSession | undefined | Promise<OpenedSession | undefined> {
     if (id.length > this.#limits.maxSessionIdLength) return undefined;
     const remembered = this.#remembered.get(id);
     if (remembered !== undefined) {
@@ -168,35 +168,35 @@ export class SessionIds {
     });
   }
 
-  #read(id: string, opened: string, context: string): KnownSession | undefined | Promise<KnownSession | undefined> {
+  #read(id: string, opened: string, context: string): OpenedSession | undefined | Promise<OpenedSession | undefined> {
     const first = opened.indexOf(' ');
     const second = opened.indexOf(' ', first + 1);
     // Copied out of the longer text, which would otherwise be held in memory for the sake of its part.
-    const key = copy(opened.slice(0, first));
+    const key = flatten(opened.slice(0, first));
     const expiresAtMs = Number.parseInt(opened.slice(first + 1, second), 36);
     const facts = opened.slice(second + 1);
-    if (facts !== kept && facts !== reserved)
-      return new KnownSession(id, key, expiresAtMs, this.#unpack(facts), context);
+    if (facts !== storedMark && facts !== reserved)
+      return new OpenedSession(id, key, expiresAtMs, this.#unpack(facts), context);
     return whenReady(this.#store.get(`facts ${key}`), (stored) => {
-      if (stored === undefined && facts === kept) return undefined;
-      return new KnownSession(id, key, expiresAtMs, stored as unknown as Settled | undefined, context);
+      if (stored === undefined && facts === storedMark) return undefined;
+      return new OpenedSession(id, key, expiresAtMs, stored as unknown as NegotiatedFacts | undefined, context);
     });
   }
 
-  #unpack(packed: string): Settled {
+  #unpack(packed: string): NegotiatedFacts {
     let settled = this.#settled.get(packed);
     if (settled === undefined) {
       const [revision, name, version, capabilities] = JSON.parse(packed) as Packed;
       const clientInfo = name === null ? undefined : ({ name, version: version ?? '' } as Implementation);
       settled = { revision, ...(clientInfo && { clientInfo }), capabilities };
-      if (this.#settled.size >= maxSettled) this.#settled.clear();
-      this.#settled.set(copy(packed), settled);
+      if (this.#settled.size >= maxNegotiated) this.#settled.clear();
+      this.#settled.set(flatten(packed), settled);
     }
     return settled;
   }
 
-  #unrevoked(session: KnownSession, nowMs: number): KnownSession | undefined | Promise<KnownSession | undefined> {
-    if (session.isOver(nowMs)) return undefined;
+  #unrevoked(session: OpenedSession, nowMs: number): OpenedSession | undefined | Promise<OpenedSession | undefined> {
+    if (session.isExpired(nowMs)) return undefined;
     const mark = this.#store.get(session.revokedKey);
     if (mark instanceof Promise) return mark.then((found) => (found === undefined ? session : undefined));
     return mark === undefined ? session : undefined;
@@ -207,7 +207,7 @@ export class SessionIds {
    * remember that it ended, so it has not. Sessions that are open when no more may be opened can still be ended, as many
    * again as its caller may have ended.
    */
-  revoke(session: KnownSession, peer: Pick<Peer, 'principal' | 'address'>): boolean | Promise<boolean> {
+  revoke(session: OpenedSession, peer: Pick<Peer, 'principal' | 'address'>): boolean | Promise<boolean> {
     const caller = callerKey(peer);
     if (this.#revoked.isFull(caller, this.#limits.maxRevokedSessionsPerCaller)) return false;
     const { key, expiresAtMs, revokedKey, stateKey } = session;
@@ -220,21 +220,21 @@ export class SessionIds {
 }
 
 /** A text of its own: a slice keeps the whole it was cut from. */
-function copy(text: string): string {
+function flatten(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
 /** A bounded memory of what was used lately: two maps, the older one thrown away when the younger is full. */
-class Generations {
+class TwoGenerationCache {
   readonly #max: number;
-  #young = new Map<string, KnownSession>();
-  #old = new Map<string, KnownSession>();
+  #young = new Map<string, OpenedSession>();
+  #old = new Map<string, OpenedSession>();
 
   constructor(max: number) {
     this.#max = max / 2;
   }
 
-  get(id: string): KnownSession | undefined {
+  get(id: string): OpenedSession | undefined {
     const young = this.#young.get(id);
     if (young !== undefined) return young;
     const old = this.#old.get(id);
@@ -242,7 +242,7 @@ class Generations {
     return old;
   }
 
-  add(session: KnownSession): void {
+  add(session: OpenedSession): void {
     if (this.#young.size >= this.#max) {
       this.#old = this.#young;
       this.#young = new Map();

@@ -4,15 +4,15 @@
 import { callerKey } from '../../protocol/caller-budget.ts';
 import type { WireError } from '../../protocol/errors.ts';
 import type { Outlet, Principal } from '../../protocol/exchange.ts';
-import { answer, requestIds } from './answers.ts';
+import { respond, requestIds } from './answers.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 import type { HttpExchange } from './exchange.ts';
-import type { LiveSession, PendingCall } from './live-session.ts';
+import type { ActiveSession, PendingCall } from './live-session.ts';
 import type { Accepts } from './media.ts';
 import { type Resumable, ResumableStream } from './resumable-stream.ts';
 
 export class SessionOutlet implements Outlet, Resumable, PendingCall {
-  readonly #live: LiveSession;
+  readonly #live: ActiveSession;
   readonly #exchange: HttpExchange;
   readonly #accepts: Accepts;
   readonly #message: unknown;
@@ -22,7 +22,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   #caller: string | undefined;
   ended = false;
 
-  constructor(live: LiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown) {
+  constructor(live: ActiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown) {
     this.#live = live;
     this.#exchange = exchange;
     this.#accepts = accepts;
@@ -43,15 +43,15 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   push(text: string): boolean {
     if (this.ended) return false;
     if (this.#stream === undefined) {
-      if (!this.#mayStream) return this.#live.pushAside(text);
+      if (!this.#mayStream) return this.#live.pushCompat(text);
       this.#open();
     }
     return this.#stream?.push(text) ?? false;
   }
 
   #open(retryMs?: number): void {
-    const { key, log, beat, expiresAtMs, channel } = this.#live;
-    const connection = openEventStream(this.#exchange, beat, expiresAtMs);
+    const { key, log, heartbeat, expiresAtMs, channel } = this.#live;
+    const connection = openEventStream(this.#exchange, heartbeat, expiresAtMs);
     connection.onEnding = (error) => this.ending(connection, error);
     this.#stream = new ResumableStream('post', key, log, this.caller);
     this.#stream.open(connection, channel.session?.polling === true, retryMs);
@@ -64,7 +64,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     this.ended = true;
     const stream = this.#stream;
     if (stream === undefined) {
-      if (!this.#gone) answer(this.#exchange, this.#accepts, this.#message, text, status, headers);
+      if (!this.#gone) respond(this.#exchange, this.#accepts, this.#message, text, status, headers);
     } else {
       if (text !== undefined) stream.push(text);
       stream.end();
@@ -73,12 +73,12 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     this.#live.exchangeEnded(this);
   }
 
-  hangUp(retryMs: number): boolean {
+  closeEarly(retryMs: number): boolean {
     if (this.ended || this.#live.log === undefined) return false;
-    if (this.#stream !== undefined) this.#stream.hangUp(retryMs);
+    if (this.#stream !== undefined) this.#stream.closeEarly(retryMs);
     else if (this.#mayStream) {
       this.#open(retryMs);
-      (this.#stream as ResumableStream | undefined)?.hangUp(undefined);
+      (this.#stream as ResumableStream | undefined)?.closeEarly(undefined);
     } else return false;
     this.abandonedAtMs = Date.now();
     return true;

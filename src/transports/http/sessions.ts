@@ -7,9 +7,9 @@ import type { ExpiringStore } from '../../protocol/ports.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange, HttpRequest } from './exchange.ts';
-import { LiveSession, LiveSessions } from './live-session.ts';
+import { ActiveSession, ActiveSessions } from './live-session.ts';
 import { whenReady } from './ready.ts';
-import type { KnownSession, SessionIds } from './session-ids.ts';
+import type { OpenedSession, SessionIds } from './session-ids.ts';
 
 export class Sessions {
   readonly #host: SessionHost;
@@ -18,9 +18,9 @@ export class Sessions {
   readonly #aliasNames: readonly string[];
   readonly #aliases: readonly string[];
   readonly ids: SessionIds;
-  readonly live: LiveSessions;
+  readonly live: ActiveSessions;
   /** Sessions being taken up, while the store is asked for their state. */
-  readonly #entering = new Map<string, Promise<LiveSession | undefined>>();
+  readonly #entering = new Map<string, Promise<ActiveSession | undefined>>();
 
   constructor(
     host: SessionHost,
@@ -34,7 +34,7 @@ export class Sessions {
     this.#aliasNames = aliases;
     this.#aliases = aliases.map((alias) => alias.toLowerCase());
     this.ids = ids;
-    this.live = new LiveSessions(state);
+    this.live = new ActiveSessions(state);
   }
 
   /**
@@ -62,47 +62,47 @@ export class Sessions {
   }
 
   /** Takes a session up. Undefined: its revision is not served any more. */
-  enter(known: KnownSession, peer: Peer): LiveSession | undefined | Promise<LiveSession | undefined> {
+  enter(known: OpenedSession, peer: Peer): ActiveSession | undefined | Promise<ActiveSession | undefined> {
     const { key } = known;
     // One that rests is not in use, so there is no need to look, unless somebody is about to wake it.
-    if (known.resting === undefined || this.#entering.size > 0) {
+    if (known.recent === undefined || this.#entering.size > 0) {
       const live = this.live.get(key) ?? this.#entering.get(key);
       if (live !== undefined) return live;
     }
     const state = this.#store.get(known.stateKey);
-    if (!(state instanceof Promise)) return this.#takeUp(known, peer, state as SessionState | undefined);
+    if (!(state instanceof Promise)) return this.#restore(known, peer, state as SessionState | undefined);
     // Two requests that come while the store is asked must meet in one session, or answers would miss their questions.
     const entering = state
-      .then((found) => this.#takeUp(known, peer, found as SessionState | undefined))
+      .then((found) => this.#restore(known, peer, found as SessionState | undefined))
       .finally(() => setTimeout(() => this.#entering.delete(key), 0));
     this.#entering.set(key, entering);
     return entering;
   }
 
-  #takeUp(known: KnownSession, peer: Peer, state: SessionState | undefined): LiveSession | undefined {
-    const resting = this.live.wake(known);
+  #restore(known: OpenedSession, peer: Peer, state: SessionState | undefined): ActiveSession | undefined {
+    const resting = this.live.takeRecent(known);
     if (resting !== undefined && resting.state === state) return resting;
     const { facts } = known;
     if (facts === undefined) return undefined;
-    const live = new LiveSession(this.live, known);
+    const live = new ActiveSession(this.live, known);
     live.state = state;
     return this.#settle(live, peer, facts, state) ? live : undefined;
   }
 
   /** Gives a session that was live before `initialize` what that has settled. */
-  settle(live: LiveSession, peer: Peer, facts: SessionFacts): void {
-    live.channel.follow(undefined);
+  settle(live: ActiveSession, peer: Peer, facts: SessionFacts): void {
+    live.channel.setOutlet(undefined);
     if (this.#settle(live, peer, facts, undefined)) live.follow();
   }
 
-  #settle(live: LiveSession, peer: Peer, facts: SessionFacts, state: SessionState | undefined): boolean {
+  #settle(live: ActiveSession, peer: Peer, facts: SessionFacts, state: SessionState | undefined): boolean {
     const channel = this.#host.resume(peer, facts, state, (changed) => this.#save(live, changed));
     if (channel === undefined) return false;
     live.channel = channel;
     return true;
   }
 
-  #save(live: LiveSession, state: SessionState): void {
+  #save(live: ActiveSession, state: SessionState): void {
     const { stateKey, expiresAtMs, context } = live.known;
     const isInitial = Object.keys(state).length === 0;
     live.state = isInitial ? undefined : state;
@@ -123,7 +123,7 @@ export class Sessions {
   }
 
   /** Ends a session for good; its id is dead once this has returned true. False: it could not be ended. */
-  end(known: KnownSession, peer: Peer): boolean | Promise<boolean> {
+  end(known: OpenedSession, peer: Peer): boolean | Promise<boolean> {
     return whenReady(this.ids.revoke(known, peer), (revoked) => {
       if (!revoked) return false;
       const live = this.live.get(known.key);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { StandingStream } from './standing-stream.ts';
+import { StandaloneStream } from './standing-stream.ts';
 
 test('changes that wait for a stream are bounded by their number and by their length, each kept once', () => {
-  const stream = new StandingStream('session', undefined, 100, () => 'someone');
+  const stream = new StandaloneStream('session', undefined, 100, () => 'someone');
   for (let n = 0; n < 200; n++) stream.push(`change ${n % 150}`);
   expect([...stream.takeMissed()]).toHaveLength(100);
   for (let n = 0; n < 100; n++) stream.push(`${n}${'x'.repeat(16_000)}`);

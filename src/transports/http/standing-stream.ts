@@ -3,12 +3,12 @@
 import type { Outlet } from '../../protocol/exchange.ts';
 import type { EventLog } from '../../protocol/ports.ts';
 import type { EventStream } from './event-stream.ts';
-import { type Place, ResumableStream, replay } from './resumable-stream.ts';
+import { type EventPosition, ResumableStream, replay } from './resumable-stream.ts';
 
 /** Characters of all changes that wait for a session: its resources may have long URIs. */
 const maxMissedLength = 128 * 1024;
 
-export class StandingStream implements Outlet {
+export class StandaloneStream implements Outlet {
   readonly #session: string;
   readonly #log: EventLog | undefined;
   readonly #maxMissed: number;
@@ -53,8 +53,8 @@ export class StandingStream implements Outlet {
    * Takes a connection in the place of the former one: two would carry each change twice, and the former may be broken
    * without anybody having noticed. `from`: what followed there is told first.
    */
-  async open(connection: EventStream, primed: boolean, from: Place | undefined): Promise<void> {
-    this.#stream?.hangUp(undefined);
+  async open(connection: EventStream, primed: boolean, from: EventPosition | undefined): Promise<void> {
+    this.#stream?.closeEarly(undefined);
     const current = this.#stream;
     if (from !== undefined && current?.name === from.stream && (await current.resume(connection, from.sequence))) {
       return this.#catchUp(current);
@@ -63,7 +63,7 @@ export class StandingStream implements Outlet {
       await replay(this.#log, this.#session, from, () => connection);
     }
     // A newer connection may have come while the log was read; this one then gives way like any older one.
-    this.#stream?.hangUp(undefined);
+    this.#stream?.closeEarly(undefined);
     const stream = new ResumableStream('standing', this.#session, this.#log, this.#caller());
     this.#stream = stream;
     stream.open(connection, primed);

@@ -4,19 +4,19 @@
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Principal, ReadHeader, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
-import { parseMessage, sortMessage } from '../../protocol/json-rpc.ts';
+import { parseMessage, classifyMessage } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { receive } from '../receive.ts';
-import { AloneOutlet } from './alone-outlet.ts';
-import { answer, type Refusals } from './answers.ts';
+import { StatelessOutlet } from './alone-outlet.ts';
+import { respond, type ErrorResponses } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
-import type { LiveSession } from './live-session.ts';
+import type { ActiveSession } from './live-session.ts';
 import { type Accepts, acceptsOf, isJson } from './media.ts';
 import { whenReady } from './ready.ts';
 import { SessionDoor } from './session-door.ts';
-import type { KnownSession } from './session-ids.ts';
+import type { OpenedSession } from './session-ids.ts';
 import { SessionOutlet } from './session-outlet.ts';
 import { SessionStreams } from './session-streams.ts';
 import type { Sessions } from './sessions.ts';
@@ -27,21 +27,21 @@ export class Streamable {
   readonly #host: SessionHost;
   readonly #state: EndpointState;
   readonly #sessions: Sessions;
-  readonly #refusals: Refusals;
+  readonly #errors: ErrorResponses;
   readonly #mode: SessionMode;
-  readonly #door: SessionDoor;
+  readonly #sessionRequests: SessionDoor;
   readonly #streams: SessionStreams;
   /** Channels of requests that stand alone and are not answered yet. */
-  readonly #alone = new Set<SessionChannel>();
+  readonly #stateless = new Set<SessionChannel>();
 
-  constructor(host: SessionHost, state: EndpointState, sessions: Sessions, refusals: Refusals, mode: SessionMode) {
+  constructor(host: SessionHost, state: EndpointState, sessions: Sessions, refusals: ErrorResponses, mode: SessionMode) {
     this.#host = host;
     this.#state = state;
     this.#sessions = sessions;
-    this.#refusals = refusals;
+    this.#errors = refusals;
     this.#mode = mode;
-    this.#door = new SessionDoor(host, sessions, refusals);
-    this.#streams = new SessionStreams(state, sessions, this.#door, refusals);
+    this.#sessionRequests = new SessionDoor(host, sessions, refusals);
+    this.#streams = new SessionStreams(state, sessions, this.#sessionRequests, refusals);
   }
 
   /** What `Allow` says. */
@@ -57,22 +57,22 @@ export class Streamable {
   post(exchange: HttpExchange, replyIn?: Accepts): void {
     const { maxBodyBytes } = this.#state.limits;
     const encoding = exchange.get('content-encoding');
-    if (encoding !== undefined && encoding !== 'identity') return this.#refusals.encoded(exchange, encoding);
-    if (!isJson(exchange.get('content-type'))) return this.#refusals.notJson(exchange);
+    if (encoding !== undefined && encoding !== 'identity') return this.#errors.encoded(exchange, encoding);
+    if (!isJson(exchange.get('content-type'))) return this.#errors.notJson(exchange);
     const accepts = replyIn ?? acceptsOf(exchange.get('accept'));
     if (accepts === 'none') {
-      return this.#refusals.notAcceptable(exchange, 'both application/json and text/event-stream');
+      return this.#errors.notAcceptable(exchange, 'both application/json and text/event-stream');
     }
     exchange.readBody(maxBodyBytes, (body) => {
       if (typeof body === 'string') this.#read(exchange, accepts, body);
-      else this.#refusals.unread(exchange, body, maxBodyBytes);
+      else this.#errors.unread(exchange, body, maxBodyBytes);
     });
   }
 
   #read(exchange: HttpExchange, accepts: Accepts, body: string): void {
     exchange.bodyLength = body.length;
     const message = parseMessage(body, this.#host.limits);
-    if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
+    if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
     if (this.#state.turns.crowded && this.#state.turns.mustWait(callerKey(exchange))) {
       const run = this.#guarded(exchange, () => this.#admit(exchange, accepts, message));
       return exchange.onGone(this.#state.turns.wait(callerKey(exchange), run));
@@ -83,10 +83,10 @@ export class Streamable {
   #admit(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const crowd = this.#state.crowd(exchange, message);
     if (crowd === undefined) return this.#route(exchange, accepts, message);
-    if (crowd === 'requests') return this.#refusals.crowded(exchange, crowd);
+    if (crowd === 'requests') return this.#errors.crowded(exchange, crowd);
     // Once the caller has read enough of what it asked for before.
     const run = (hasRoom: boolean): void =>
-      hasRoom ? this.#route(exchange, accepts, message) : this.#refusals.crowded(exchange, crowd);
+      hasRoom ? this.#route(exchange, accepts, message) : this.#errors.crowded(exchange, crowd);
     exchange.onGone(this.#state.buffered.whenRoom(callerKey(exchange), this.#guarded(exchange, run)));
   }
 
@@ -96,7 +96,7 @@ export class Streamable {
       try {
         run(...args);
       } catch (error) {
-        this.#refusals.failed(exchange, error);
+        this.#errors.failed(exchange, error);
       }
     };
   }
@@ -104,18 +104,18 @@ export class Streamable {
   #route(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const header: ReadHeader = (name) => exchange.get(name);
     switch (this.#host.route(message, header)) {
-      case 'alone': {
+      case 'stateless': {
         const channel = this.#host.connect(new HttpPeer(exchange));
-        return this.#serveAlone(channel, exchange, accepts, message, header);
+        return this.#serveStateless(channel, exchange, accepts, message, header);
       }
-      case 'opening':
+      case 'initialize':
         return this.#open(exchange, accepts, message);
       case 'session':
         return this.#serve(exchange, accepts, message);
     }
   }
 
-  #serveAlone(
+  #serveStateless(
     channel: SessionChannel,
     exchange: HttpExchange,
     accepts: Accepts,
@@ -125,19 +125,19 @@ export class Streamable {
     const { beat, requests } = this.#state;
     const streams = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const room = this.#state.mayStream(exchange);
-    const outlet = new AloneOutlet(exchange, beat, accepts, message, streams, room);
+    const outlet = new StatelessOutlet(exchange, beat, accepts, message, streams, room);
     const { bodyLength: length } = exchange;
     const inbound = header === undefined ? { outlet, length } : { outlet, header, length };
     receive(channel, message, this.#state.logger, inbound);
     if (outlet.ended) return;
     const caller = callerKey(exchange);
     requests.charge(caller);
-    this.#alone.add(channel);
+    this.#stateless.add(channel);
     let abandoned: ReturnType<typeof setTimeout> | undefined;
     outlet.onEnd = () => {
       clearTimeout(abandoned);
       requests.release(caller);
-      this.#alone.delete(channel);
+      this.#stateless.delete(channel);
     };
     outlet.onEnding = (error) => this.#state.settle(channel.drain(0, error));
     exchange.onGone(() => {
@@ -157,12 +157,12 @@ export class Streamable {
   #open(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
     if (id === undefined) return this.#openNew(exchange, accepts, message);
-    this.#door.settle(
+    this.#sessionRequests.settle(
       exchange,
       whenReady(this.#sessions.find(id, exchange), (known) => {
-        if (known === undefined) return this.#refusals.unknownSession(exchange);
+        if (known === undefined) return this.#errors.unknownSession(exchange);
         if (known.settled === undefined) return this.#openReserved(exchange, accepts, message, known, id);
-        return this.#door.enterKnown(exchange, known, (live) => this.#deliver(live, exchange, accepts, message));
+        return this.#sessionRequests.enterKnown(exchange, known, (live) => this.#deliver(live, exchange, accepts, message));
       }),
     );
   }
@@ -170,23 +170,23 @@ export class Streamable {
   #openNew(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const peer = new HttpPeer(exchange);
     const waitMs = this.#hasSessions ? this.#sessions.ids.waitMs(peer) : undefined;
-    if (waitMs !== undefined) return this.#refusals.tooManyEnded(exchange, waitMs, 'no new session can be opened');
+    if (waitMs !== undefined) return this.#errors.tooManyEnded(exchange, waitMs, 'no new session can be opened');
     const channel = this.#host.connect(peer);
     this.#receiveOpening(channel, exchange, accepts, message, () => {
       const facts = channel.session?.facts;
       if (facts === undefined || !this.#hasSessions) return undefined;
-      return this.#sessions.ids.mint(facts, principalKey(exchange.principal));
+      return this.#sessions.ids.create(facts, principalKey(exchange.principal));
     });
   }
 
-  #openReserved(exchange: HttpExchange, accepts: Accepts, message: unknown, known: KnownSession, id: string): void {
+  #openReserved(exchange: HttpExchange, accepts: Accepts, message: unknown, known: OpenedSession, id: string): void {
     const live = this.#sessions.live.get(known.key);
     const channel = live?.channel ?? this.#host.connect(new HttpPeer(exchange), undefined, known.key);
     this.#receiveOpening(channel, exchange, accepts, message, () => {
       const facts = channel.session?.facts;
       if (facts === undefined) return undefined;
       if (live !== undefined) this.#sessions.settle(live, new HttpPeer(exchange), facts);
-      return whenReady(this.#sessions.ids.settle(facts, known.expiresAtMs, known.context), () => id);
+      return whenReady(this.#sessions.ids.storeFacts(facts, known.expiresAtMs, known.context), () => id);
     });
   }
 
@@ -210,14 +210,14 @@ export class Streamable {
       end: (text, status) => {
         try {
           const answered = whenReady(idOf(), (id) =>
-            answer(exchange, accepts, message, text, status, id === undefined ? [] : this.#sessions.headersOf(id)),
+            respond(exchange, accepts, message, text, status, id === undefined ? [] : this.#sessions.headersOf(id)),
           );
-          if (answered instanceof Promise) this.#door.settle(exchange, answered.finally(finish));
+          if (answered instanceof Promise) this.#sessionRequests.settle(exchange, answered.finally(finish));
           else finish();
         } catch (error) {
           finish();
           // The engine is done with this request, so what it might catch would go unanswered.
-          this.#refusals.failed(exchange, error);
+          this.#errors.failed(exchange, error);
         }
       },
     };
@@ -230,21 +230,21 @@ export class Streamable {
   #serve(exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const id = this.#hasSessions ? this.#sessions.idOf(exchange) : undefined;
     if (id !== undefined) {
-      return this.#door.enter(exchange, id, (live) => this.#deliver(live, exchange, accepts, message));
+      return this.#sessionRequests.handle(exchange, id, (live) => this.#deliver(live, exchange, accepts, message));
     }
-    if (this.#mode === 'required') return this.#refusals.sessionRequired(exchange);
-    if (isResponse(message)) return this.#refusals.homelessResponse(exchange);
+    if (this.#mode === 'required') return this.#errors.sessionRequired(exchange);
+    if (isResponse(message)) return this.#errors.responseWithoutSession(exchange);
     const said = exchange.get('mcp-protocol-version')?.trim();
     const revision = said ?? this.#host.assumedVersion ?? '';
     const facts = { key: '', revision, capabilities: {} };
     const channel = this.#host.resume(new HttpPeer(exchange), facts, { initialized: true });
     if (channel === undefined) {
-      return this.#refusals.unknownVersion(exchange, revision, this.#host.handshakeVersions);
+      return this.#errors.unknownVersion(exchange, revision, this.#host.handshakeVersions);
     }
-    this.#serveAlone(channel, exchange, accepts, message, undefined);
+    this.#serveStateless(channel, exchange, accepts, message, undefined);
   }
 
-  #deliver(live: LiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown): void {
+  #deliver(live: ActiveSession, exchange: HttpExchange, accepts: Accepts, message: unknown): void {
     const outlet = new SessionOutlet(live, exchange, accepts, message);
     live.exchangeBegun();
     // The session knows who opened it; this very request may come from elsewhere, and its token may have other scopes.
@@ -257,22 +257,22 @@ export class Streamable {
 
   get(exchange: HttpExchange): void {
     if (this.#hasSessions) this.#streams.get(exchange);
-    else this.#refusals.notAllowed(exchange, this.allow);
+    else this.#errors.notAllowed(exchange, this.allow);
   }
 
   delete(exchange: HttpExchange): void {
-    if (!this.#hasSessions) return this.#refusals.notAllowed(exchange, this.allow);
+    if (!this.#hasSessions) return this.#errors.notAllowed(exchange, this.allow);
     const id = this.#sessions.idOf(exchange);
-    if (id === undefined) return this.#refusals.sessionRequired(exchange);
-    this.#door.settle(
+    if (id === undefined) return this.#errors.sessionRequired(exchange);
+    this.#sessionRequests.settle(
       exchange,
       whenReady(this.#sessions.find(id, exchange), (known) => {
-        if (known === undefined) return this.#refusals.unknownSession(exchange);
-        if (!this.#door.speaks(exchange)) return;
+        if (known === undefined) return this.#errors.unknownSession(exchange);
+        if (!this.#sessionRequests.speaks(exchange)) return;
         const peer = new HttpPeer(exchange);
         return whenReady(this.#sessions.end(known, peer), (ended) => {
           if (ended) exchange.respond(200, []);
-          else this.#refusals.tooManyEnded(exchange, this.#sessions.ids.waitMs(peer), 'the session was not ended');
+          else this.#errors.tooManyEnded(exchange, this.#sessions.ids.waitMs(peer), 'the session was not ended');
         });
       }),
     );
@@ -281,7 +281,7 @@ export class Streamable {
   /** Ends the calls of those principals with that error. */
   revoke(match: (principal: Principal) => boolean, error: WireError): void {
     const isRevoked = (principal: Principal | undefined): boolean => principal !== undefined && match(principal);
-    for (const channel of [...this.#alone])
+    for (const channel of [...this.#stateless])
       if (isRevoked(channel.peer.principal)) this.#state.settle(channel.drain(0, error));
     for (const live of this.#sessions.live.all()) {
       for (const call of live.pending) if (isRevoked(call.principal)) call.fail(error);
@@ -291,7 +291,7 @@ export class Streamable {
   /** Lets open calls finish, then ends every stream. */
   async drain(graceMs: number): Promise<void> {
     const live = this.#sessions.live.all();
-    const channels = [...this.#alone, ...live.map(({ channel }) => channel)];
+    const channels = [...this.#stateless, ...live.map(({ channel }) => channel)];
     await Promise.all(channels.map((channel) => channel.drain(graceMs)));
     for (const each of live) this.#sessions.live.drop(each);
   }
@@ -301,7 +301,7 @@ export class Streamable {
 function isResponse(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(isResponse);
   const { method } = (message ?? {}) as { readonly method?: unknown };
-  return typeof method !== 'string' && sortMessage(message).kind === 'response';
+  return typeof method !== 'string' && classifyMessage(message).kind === 'response';
 }
 
 /** The one request whose answer can only be a stream. */

@@ -8,41 +8,41 @@ import { metaKeys } from '../../protocol/meta.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { receive, refuse } from '../receive.ts';
-import type { Refusals } from './answers.ts';
+import type { ErrorResponses } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { type EventStream, eventText, openEventStream } from './event-stream.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
 import { acceptsOf, acceptsStream, isJson } from './media.ts';
 import { OpenCalls } from './open-calls.ts';
 
-interface Connection {
+interface SseConnection {
   readonly channel: SessionChannel;
   readonly stream: EventStream;
   readonly calls: OpenCalls;
   readonly owner: string;
 }
 
-export class TwoEndpoint {
+export class LegacySse {
   readonly #host: SessionHost;
   readonly #state: EndpointState;
-  readonly #refusals: Refusals;
+  readonly #errors: ErrorResponses;
   readonly #messagePath: string;
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections = new Map<string, SseConnection>();
 
-  constructor(host: SessionHost, state: EndpointState, refusals: Refusals, messagePath: string) {
+  constructor(host: SessionHost, state: EndpointState, refusals: ErrorResponses, messagePath: string) {
     this.#host = host;
     this.#state = state;
-    this.#refusals = refusals;
+    this.#errors = refusals;
     this.#messagePath = messagePath;
   }
 
   /** Opens a connection. */
   open(exchange: HttpExchange): void {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
-      return this.#refusals.notAcceptable(exchange, 'text/event-stream');
+      return this.#errors.notAcceptable(exchange, 'text/event-stream');
     }
     const { beat } = this.#state;
-    if (!this.#state.mayStream(exchange)) return this.#refusals.busy(exchange, 'too many streams are open');
+    if (!this.#state.mayStream(exchange)) return this.#errors.busy(exchange, 'too many streams are open');
     const id = crypto.randomUUID();
     const stream = openEventStream(exchange, beat);
     const calls = new OpenCalls(this.#state.requests, stream.caller);
@@ -66,31 +66,31 @@ export class TwoEndpoint {
   /** Takes a message for one. */
   post(exchange: HttpExchange): void {
     const [id, ...more] = new Set(new URLSearchParams(exchange.query).getAll('sessionId'));
-    if (more.length > 0) return this.#refusals.twoSessions(exchange);
+    if (more.length > 0) return this.#errors.twoSessions(exchange);
     if (id === undefined || id === '') {
       const error = wireErrors.transport('Bad Request: sessionId is missing; open the event stream first');
-      return this.#refusals.refuse(exchange, 400, error);
+      return this.#errors.sendError(exchange, 400, error);
     }
     const connection = this.#connections.get(id);
     // A stranger learns nothing from the answer, not even that there is such a session.
     if (connection === undefined || connection.owner !== principalKey(exchange.principal)) {
-      return this.#refusals.unknownSession(exchange);
+      return this.#errors.unknownSession(exchange);
     }
     const encoding = exchange.get('content-encoding');
-    if (encoding !== undefined && encoding !== 'identity') return this.#refusals.encoded(exchange, encoding);
-    if (!isJson(exchange.get('content-type'))) return this.#refusals.notJson(exchange);
+    if (encoding !== undefined && encoding !== 'identity') return this.#errors.encoded(exchange, encoding);
+    if (!isJson(exchange.get('content-type'))) return this.#errors.notJson(exchange);
     const { maxBodyBytes } = this.#state.limits;
     exchange.readBody(maxBodyBytes, (body) => {
       if (typeof body === 'string') return this.#receive(exchange, connection, body);
-      this.#refusals.unread(exchange, body, maxBodyBytes);
+      this.#errors.unread(exchange, body, maxBodyBytes);
     });
   }
 
-  #receive(exchange: HttpExchange, { channel, calls }: Connection, body: string): void {
+  #receive(exchange: HttpExchange, { channel, calls }: SseConnection, body: string): void {
     const message = parseMessage(body, this.#host.limits);
-    if (message instanceof WireError) return this.#refusals.refuse(exchange, 400, message);
+    if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
     const crowd = this.#state.crowd(exchange, message);
-    if (crowd !== undefined) return this.#refusals.crowded(exchange, crowd);
+    if (crowd !== undefined) return this.#errors.crowded(exchange, crowd);
     exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
     const { logger } = this.#state;
     const claim = this.#claimOf(message);
@@ -111,7 +111,7 @@ export class TwoEndpoint {
     const { id, params } = isObject(message) ? message : {};
     const meta = isObject(params) ? params['_meta'] : undefined;
     const version = isObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
-    if (typeof version !== 'string' || this.#host.route(message, () => undefined) !== 'alone') return undefined;
+    if (typeof version !== 'string' || this.#host.route(message, () => undefined) !== 'stateless') return undefined;
     const { message: words, data } = wireErrors.unsupportedVersion(version, this.#host.handshakeVersions);
     const error = new WireError('unsupportedVersion', words, { code: -32022, data });
     return { error, id: isRequestId(id) ? id : undefined };

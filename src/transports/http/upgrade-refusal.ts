@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Answers with JSON and ends the connection. */
-export function refuseUpgrade(socket: Duplex, status: number, body: string, headers: readonly string[] = []): void {
+export function rejectUpgrade(socket: Duplex, status: number, body: string, headers: readonly string[] = []): void {
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Connection: close',

@@ -10,7 +10,7 @@ import type { Principal } from '../../protocol/principal.ts';
 import { loadWebSocketLibrary } from '../websocket-library.ts';
 import type { Admission, Endpoint } from './endpoint.ts';
 import { NodeRequest } from './node-request.ts';
-import { refuseUpgrade } from './upgrade-refusal.ts';
+import { rejectUpgrade } from './upgrade-refusal.ts';
 import { WebSocketConnection } from './websocket-connection.ts';
 
 const subprotocol = 'mcp';
@@ -27,7 +27,7 @@ export class WebSockets {
   readonly #path: string;
   readonly #open = new Set<WebSocketConnection>();
   #server: Promise<WebSocketServer> | undefined;
-  #beat: ReturnType<typeof setInterval> | undefined;
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
 
   constructor(endpoint: Endpoint, path: string) {
     this.#endpoint = endpoint;
@@ -45,8 +45,8 @@ export class WebSockets {
     const request = new NodeRequest(incoming);
     const { host, state, draining } = this.#endpoint;
     const refuse = (status: number, message: string, ...headers: string[]): void => {
-      const text = host.refusal(wireErrors.transport(message), (name) => request.get(name));
-      refuseUpgrade(socket, status, text, headers);
+      const text = host.errorText(wireErrors.transport(message), (name) => request.get(name));
+      rejectUpgrade(socket, status, text, headers);
     };
     const failed = (error: unknown): void => {
       this.#endpoint.logger.error('a WebSocket could not be opened', { error });
@@ -115,7 +115,7 @@ export class WebSockets {
       return;
     }
     this.#open.add(connection);
-    this.#beat ??= this.#startBeat();
+    this.#heartbeat ??= this.#startBeat();
     webSocket.on('close', () => {
       this.#open.delete(connection);
       if (this.#open.size === 0) this.#stopBeat();
@@ -132,8 +132,8 @@ export class WebSockets {
   }
 
   #stopBeat(): void {
-    clearInterval(this.#beat);
-    this.#beat = undefined;
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
   }
 
   /** Ends the connections of those principals, and tells why. */

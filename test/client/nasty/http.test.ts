@@ -2,7 +2,7 @@
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, ClientError, type ConnectOptions, connect, VerdictCache } from '../../../src/client/index.ts';
+import { type Client, ClientError, type ConnectOptions, connect, EraCache } from '../../../src/client/index.ts';
 import { done, type Manners, type NastyServer, startNasty, type Visit } from './http-server.ts';
 
 const limits = { timeoutMs: 1_000, connectTimeoutMs: 4_000, retry: { baseDelayMs: 1, maxDelayMs: 10 } };
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 async function open(manners: Manners, options: ConnectOptions = {}): Promise<Client> {
   server = await startNasty(manners);
-  client = await connect(server.url, { ...limits, verdicts: new VerdictCache(), ...options });
+  client = await connect(server.url, { ...limits, eraCache: new EraCache(), ...options });
   return client;
 }
 
@@ -74,19 +74,19 @@ describe('a server that can not be talked to', () => {
     [
       'one that sends us elsewhere',
       always(({ response }) => response.writeHead(307, { location: 'http://localhost:9/mcp' }).end()),
-      'redirect-refused',
+      'redirect-rejected',
       /another origin is never followed/,
     ],
     [
       'one that sends us in a circle',
       always(({ response }) => response.writeHead(307, { location: '/mcp' }).end()),
-      'redirect-refused',
+      'redirect-rejected',
       /more than 3 redirects/,
     ],
     [
       'one that would have us GET',
       always(({ response }) => response.writeHead(303, { location: '/other' }).end()),
-      'redirect-refused',
+      'redirect-rejected',
       /delivered by GET/,
     ],
     ['one that never answers', always(() => {}), 'connect-timeout', /server\/discover.*No answer/],
@@ -422,7 +422,7 @@ describe('the old transport of two endpoints', () => {
     [
       'an endpoint on another origin',
       ({ events }) => events('event: endpoint\ndata: http://localhost:9/steal\n\n'),
-      'redirect-refused',
+      'redirect-rejected',
       /another origin/,
     ],
     ['an endpoint that is no URL', ({ events }) => events('event: endpoint\ndata: http://[\n\n'), 'not-mcp', /no URL/],

@@ -2,7 +2,7 @@
 // behind; or it is harmless and does not disturb.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Client, ClientError, type ConnectOptions, connect, VerdictCache } from '../../../src/client/index.ts';
+import { type Client, ClientError, type ConnectOptions, connect, EraCache } from '../../../src/client/index.ts';
 import { marked, newMark } from './processes.ts';
 
 const server = fileURLToPath(new URL('./stdio-server.mjs', import.meta.url));
@@ -21,7 +21,7 @@ async function open(mode: string, options: ConnectOptions = {}): Promise<Client>
   client = await connect([process.execPath, server, mode, mark], {
     ...limits,
     ...(silent.includes(mode) ? {} : { probeTimeoutMs: 5_000 }),
-    verdicts: new VerdictCache(),
+    eraCache: new EraCache(),
     ...options,
   });
   return client;
@@ -106,7 +106,7 @@ describe('a server that does not know the newest way', () => {
   );
 
   test('what was found out is remembered for the next connection', async () => {
-    const verdicts = new VerdictCache();
+    const verdicts = new EraCache();
     const seen: string[] = [];
     const options = { verdicts, onMessage: (_: string, text: string) => seen.push(text) };
     const command = [process.execPath, server, 'dies-on-probe'];
@@ -283,7 +283,7 @@ describe('harmless', () => {
 describe('rounds of input', () => {
   const handlers = { roots: [] };
   test.each([
-    ['asks-for-ever', 'too-many-rounds', /10 times/],
+    ['asks-for-ever', 'too-many-input-retries', /10 times/],
     ['asks-what-nobody-declared', 'input-unavailable', /sampling\/createMessage/],
     ['asks-nonsense', 'input-unavailable', /rm -rf/],
     ['asks-nothing', 'invalid-result', /neither inputRequests nor requestState/],

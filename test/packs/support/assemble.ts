@@ -1,6 +1,6 @@
 // A profile put together as the command line does it, with settings of the test's own.
 
-import type { Profile, Ready } from '../../../src/app/profiles/profile.ts';
+import type { Profile, AssembledServer } from '../../../src/app/profiles/profile.ts';
 import type { Settings } from '../../../src/app/settings.ts';
 import { silentLogger } from '../../../src/protocol/log.ts';
 
@@ -18,6 +18,6 @@ export function settings(changes: Partial<Settings> = {}): Settings {
   };
 }
 
-export async function assemble(profile: Profile, changes: Partial<Settings> = {}): Promise<Ready> {
+export async function assemble(profile: Profile, changes: Partial<Settings> = {}): Promise<AssembledServer> {
   return profile.assemble({ logger: silentLogger, version: '0.0.0', settings: settings(changes) });
 }

@@ -155,7 +155,7 @@ export interface ResourceBehaviour {
   /** More challenge parameters: `scope="a"`. */
   challenge: string;
   /** Decides on a token; undefined accepts. */
-  judge: (token: string | undefined, request: SeenRequest) => Reply | undefined;
+  checkToken: (token: string | undefined, request: SeenRequest) => Reply | undefined;
 }
 
 /** A running protected endpoint. */
@@ -180,7 +180,7 @@ export async function startResource(
     named: true,
     metadata: {},
     challenge: '',
-    judge: (token) => (known(token) ? undefined : refuse(401)),
+    checkToken: (token) => (known(token) ? undefined : refuse(401)),
     ...bend,
   };
 
@@ -197,7 +197,7 @@ export async function startResource(
     }
     if (request.path !== '/mcp') return notFound;
     const token = request.headers.authorization?.split(' ')[1];
-    return behaviour.judge(token, request) ?? { body: { ok: true } };
+    return behaviour.checkToken(token, request) ?? { body: { ok: true } };
   });
 
   return {

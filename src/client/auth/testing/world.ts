@@ -16,7 +16,7 @@ import {
 } from './fake-provider.ts';
 
 /** One authorization server and one endpoint that trusts it. */
-export interface World {
+export interface AuthTestSetup {
   readonly as: FakeAuthorizationServer;
   readonly rs: FakeResource;
 }
@@ -25,7 +25,7 @@ export interface World {
 export class Worlds {
   readonly #running: FakeHttp[] = [];
 
-  async start(server: Partial<ServerBehaviour> = {}, resource: Partial<ResourceBehaviour> = {}): Promise<World> {
+  async start(server: Partial<ServerBehaviour> = {}, resource: Partial<ResourceBehaviour> = {}): Promise<AuthTestSetup> {
     const as = await startAuthorizationServer(server);
     const rs = await startResource(() => [as], resource);
     this.#running.push(as, rs);

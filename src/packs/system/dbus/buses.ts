@@ -119,7 +119,7 @@ class Bus {
     this.connection = connection;
     this.#listener = listener;
     this.#isAllowed = isAllowed;
-    connection.onSignal((signal) => this.#hear(signal));
+    connection.onSignal((signal) => this.#onSignal(signal));
   }
 
   async names(): Promise<string[]> {
@@ -142,7 +142,7 @@ class Bus {
     await this.connection.call({ ...theBus, member: 'AddMatch', signature: 's', body: [rule] });
   }
 
-  #hear({ member, sender, body }: ReadMessage): void {
+  #onSignal({ member, sender, body }: ReadMessage): void {
     if (member === 'NameOwnerChanged' && sender === theBus.destination) {
       const [name, , owner] = body as [string, string, string];
       if (!this.#isAllowed(name)) return;

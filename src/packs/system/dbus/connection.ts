@@ -26,13 +26,13 @@ export class BusError extends Error {
   }
 }
 
-interface Pending {
+interface PendingBusCall {
   resolve(body: readonly Json[]): void;
   reject(error: Error): void;
   readonly timer: NodeJS.Timeout;
 }
 
-export interface ConnectOptions {
+export interface BusConnectOptions {
   /** For authentication and for each call. Default 5 s. */
   readonly timeoutMs?: number;
 }
@@ -43,7 +43,7 @@ const maxPending = 256;
 export class BusConnection {
   readonly #socket: Socket;
   readonly #timeoutMs: number;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PendingBusCall>();
   readonly #listeners = new Set<(signal: ReadMessage) => void>();
   #received: Buffer = Buffer.alloc(0);
   #serial = 0;
@@ -62,7 +62,7 @@ export class BusConnection {
   }
 
   /** Connects, authenticates and sends Hello. */
-  static async open(path: string, { timeoutMs = 5_000 }: ConnectOptions = {}): Promise<BusConnection> {
+  static async open(path: string, { timeoutMs = 5_000 }: BusConnectOptions = {}): Promise<BusConnection> {
     const socket = await greet(path, timeoutMs);
     const connection = new BusConnection(socket, timeoutMs);
     try {
@@ -118,7 +118,7 @@ export class BusConnection {
     this.#socket.destroy();
   }
 
-  #settle(serial: number): Pending | undefined {
+  #settle(serial: number): PendingBusCall | undefined {
     const pending = this.#pending.get(serial);
     this.#pending.delete(serial);
     clearTimeout(pending?.timer);

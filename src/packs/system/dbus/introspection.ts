@@ -15,7 +15,7 @@ export interface ObjectDescription {
   readonly children: readonly string[];
 }
 
-interface Draft {
+interface InterfaceDraft {
   readonly name: string;
   readonly methods: string[];
   readonly signals: string[];
@@ -24,7 +24,7 @@ interface Draft {
 
 /** Parses the XML that `Introspect` returns. Unknown elements are skipped. */
 export function parseIntrospection(xml: string): ObjectDescription {
-  const interfaces: Draft[] = [];
+  const interfaces: InterfaceDraft[] = [];
   const children: string[] = [];
   let depth = 0;
   let member: { readonly kind: 'method' | 'signal'; readonly name: string; in: string; out: string } | undefined;

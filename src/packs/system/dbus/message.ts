@@ -1,8 +1,8 @@
 // D-Bus messages: the header with its numbered fields, then the body. Encoded little-endian, decoded in both byte orders.
 
 import type { Json } from '../../../protocol/model.ts';
-import { BusFormatError, Reader } from './reader.ts';
-import { type Variant, Writer } from './writer.ts';
+import { BusFormatError, BusReader } from './reader.ts';
+import { type Variant, BusWriter } from './writer.ts';
 
 export const messageTypes = { call: 1, reply: 2, error: 3, signal: 4 } as const;
 export type MessageType = keyof typeof messageTypes;
@@ -43,13 +43,13 @@ const fields = [
 export const maxMessageBytes = 4 * 1024 * 1024;
 
 export function encodeMessage(message: BusMessage, body: readonly unknown[] = []): Buffer {
-  const content = new Writer().write(message.signature ?? '', body).bytes;
+  const content = new BusWriter().write(message.signature ?? '', body).bytes;
   const present: [number, Variant][] = [];
   for (const [code, name, signature] of fields) {
     const value = message[name];
     if (value !== undefined) present.push([code, { signature, value }]);
   }
-  const header = new Writer();
+  const header = new BusWriter();
   header.write('yyyyuu', [0x6c, messageTypes[message.type], noAutoStart, 1, content.length, message.serial]);
   header.write('a(yv)', [present]);
   header.align(8);
@@ -71,7 +71,7 @@ export function messageLength(bytes: Buffer): number | undefined {
 
 /** Decodes one complete message. */
 export function decodeMessage(bytes: Buffer): ReadMessage {
-  const reader = new Reader(bytes, bytes[0] === 0x6c);
+  const reader = new BusReader(bytes, bytes[0] === 0x6c);
   const [, code, , , , serial] = reader.read('yyyyuu') as [number, number, number, number, number, number];
   const type = (Object.keys(messageTypes) as MessageType[]).find((name) => messageTypes[name] === code);
   if (type === undefined) throw new BusFormatError(`Unknown message type ${code}`);

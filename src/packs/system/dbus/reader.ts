@@ -12,7 +12,7 @@ export class BusFormatError extends Error {
 /** Nested values; a variant may contain a variant, so the signature does not bound the depth. */
 const maxDepth = 64;
 
-export class Reader {
+export class BusReader {
   readonly #bytes: Buffer;
   readonly #littleEndian: boolean;
   #at: number;

@@ -8,7 +8,7 @@ export interface Variant {
   readonly value: unknown;
 }
 
-export class Writer {
+export class BusWriter {
   #bytes = Buffer.alloc(256);
   #length = 0;
 
