@@ -7,10 +7,7 @@ export type {
   PluginPack,
   PluginServer,
 } from './app/plugins/contract.ts';
-export { type InputRequest, elicit, elicitUrl, roots, sample } from './engine/asks/ask.ts';
-export { InputRequestError, type InputRequestErrorCode } from './engine/asks/index.ts';
-export { type InputRequired, inputRequired } from './engine/asks/input-required.ts';
-export type { InputRequestOptions, Context, TypedElicitResult, SessionView } from './engine/context.ts';
+export type { Context, InputRequestOptions, SessionView, TypedElicitResult } from './engine/context.ts';
 export type {
   Completer,
   PromptDefinition,
@@ -23,13 +20,17 @@ export type {
   ToolDefinition,
   ToolReturn,
 } from './engine/definitions.ts';
+export { InputRequestError, type InputRequestErrorCode } from './engine/input-requests/index.ts';
+export { elicit, elicitUrl, type InputRequest, roots, sample } from './engine/input-requests/input-request.ts';
+export { type InputRequired, inputRequired } from './engine/input-requests/input-required.ts';
 export { defaultLimits, type Limits } from './engine/limits.ts';
-export type { RequestEnd, ExpiringStore, Middleware, Observer, Pack, RequestInfo, Sealer } from './engine/ports.ts';
+export type { ExpiringStore, Middleware, Observer, Pack, RequestEnd, RequestInfo, Sealer } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
+export { createLogger } from './logging/logger.ts';
 export type { Ability } from './protocol/abilities.ts';
 export { WireError, wireErrors } from './protocol/errors.ts';
 export type { Channel, Host, Outlet, Peer, Principal } from './protocol/exchange.ts';
-export type { Logger } from './protocol/log.ts';
+export type { Logger } from './protocol/logger.ts';
 export type * from './protocol/model.ts';
 export type { SealKey } from './protocol/ports.ts';
 export type { Rules } from './protocol/rules.ts';
@@ -51,5 +52,4 @@ export {
   toFetch,
 } from './transports/http.ts';
 export { connectInMemory } from './transports/in-memory.ts';
-export { createLogger } from './transports/logger.ts';
 export { type StdioOptions, type StdioServer, serveStdio } from './transports/stdio.ts';

@@ -9,16 +9,29 @@ const root = resolve(import.meta.dirname, '../src');
 /** Rooms and what each may use besides itself. Type imports count: a contract above is a wall with a hole. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
+  logging: ['protocol'],
   schema: [],
   engine: ['protocol', 'schema'],
-  transports: ['protocol', 'schema'],
+  transports: ['logging', 'protocol', 'schema'],
   stores: ['engine', 'protocol', 'schema'],
   security: ['engine', 'protocol', 'schema'],
   client: ['transports', 'protocol', 'schema'],
   packs: ['engine', 'security', 'protocol', 'schema'],
   gateway: ['engine', 'client', 'protocol', 'schema'],
   console: ['gateway', 'engine', 'protocol', 'schema'],
-  app: ['console', 'packs', 'gateway', 'stores', 'security', 'client', 'engine', 'transports', 'protocol', 'schema'],
+  app: [
+    'console',
+    'packs',
+    'gateway',
+    'stores',
+    'security',
+    'client',
+    'engine',
+    'transports',
+    'logging',
+    'protocol',
+    'schema',
+  ],
   cli: ['app', 'client'],
 };
 

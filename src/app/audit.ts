@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type SettingsInput, resolveSettings } from './config/settle.ts';
+import { resolveSettings, type SettingsInput } from './config/resolve.ts';
 import { auditLocation } from './guard.ts';
-import { UsageError } from './mistake.ts';
+import { UsageError } from './usage-error.ts';
 
 export {
   type AuditEntry,
@@ -26,7 +26,9 @@ export interface AuditLocation {
 export async function findAudit(file: string | undefined, asked: SettingsInput): Promise<AuditLocation> {
   const path = file === undefined ? (await resolveSettings(asked)).settings.audit?.file : resolve(file);
   if (path === undefined)
-    throw new UsageError('The audit log is disabled in the settings. Name a file: mooring audit verify|tail|query FILE');
+    throw new UsageError(
+      'The audit log is disabled in the settings. Name a file: mooring audit verify|tail|query FILE',
+    );
   const place = auditLocation(path);
   if (!existsSync(place.directory))
     throw new UsageError(`There is no audit log ${path}. "mooring config" shows the configured path`);

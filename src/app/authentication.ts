@@ -14,8 +14,8 @@ import {
   type TokenEntry,
 } from '../security/auth/index.ts';
 import { readLiteralTokens } from './literal-tokens.ts';
-import { UsageError } from './mistake.ts';
 import type { AuthSettings, HttpSettings, OAuthSettings } from './settings.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface Authentication {
   readonly authenticate: Authenticate;

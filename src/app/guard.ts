@@ -1,13 +1,13 @@
 // Opens the audit log, if the profile or the settings enable it. The format is in security/audit.
 
-import type { Logger } from '../protocol/log.ts';
-import { errnoText } from '../protocol/system-reasons.ts';
+import { errnoText } from '../protocol/errno-text.ts';
+import type { Logger } from '../protocol/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
-import type { ResolvedSettings } from './config/settle.ts';
+import type { ResolvedSettings } from './config/resolve.ts';
 import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
-import { UsageError } from './mistake.ts';
 import { basename, dirname, statSync } from './node-modules.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Folder and base name of an audit log such as `audit.jsonl`. */
 export function auditLocation(file: string): { readonly directory: string; readonly name: string } {

@@ -2,10 +2,10 @@
 // in front of the token, or by a hash of the token; never by its position in the list, which can change.
 
 import { principalKey } from '../engine/ports.ts';
-import type { Logger } from '../protocol/log.ts';
+import type { Logger } from '../protocol/logger.ts';
 import { hashToken, idOfToken, type TokenEntry, tokenIssuer } from '../security/auth/index.ts';
-import { UsageError } from './mistake.ts';
 import type { Data } from './profiles/index.ts';
+import { UsageError } from './usage-error.ts';
 
 const where = 'MOORING_TOKEN, --token';
 

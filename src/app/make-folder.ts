@@ -1,9 +1,9 @@
 // Creates a folder and its missing parents. Node's own `recursive` option never returns below /proc before Node 22: it
 // creates the parents, finds them still missing, and starts over.
 
-import { errnoText } from '../protocol/system-reasons.ts';
-import { UsageError } from './mistake.ts';
+import { errnoText } from '../protocol/errno-text.ts';
 import { dirname, existsSync, mkdirSync, statSync } from './node-modules.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Throws the error of the operating system if that fails. An existing folder stays unchanged. */
 export function makeFolder(path: string, mode = 0o700): void {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { principalKey } from '../protocol/principal.ts';
 import { type DataFolder, openDataFolder } from '../stores/sqlite/index.ts';
-import { UsageError } from './mistake.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The notes of one caller. All unauthenticated callers share one entry. */
 export interface KeptNotes {

@@ -3,8 +3,8 @@
 
 import { basename, isAbsolute, relative } from 'node:path';
 import { type CompiledPolicy, loadPolicy, PolicyError } from '../security/policy/index.ts';
-import { UsageError } from './mistake.ts';
 import type { Settings } from './settings.ts';
+import { UsageError } from './usage-error.ts';
 
 export {
   type CompiledPolicy,
@@ -13,8 +13,8 @@ export {
   explainCall,
   formatExplanation,
   type PolicyGuard,
-  policySchema,
   type PolicyQuery,
+  policySchema,
 } from '../security/policy/index.ts';
 
 /** Reads a policy file. `guarded` are files that tools must not be able to write. */

@@ -1,6 +1,6 @@
 // Reads the settings and the policy together, at start-up and on a reload.
 
-import { type SettingsInput, type ResolvedSettings, resolveSettings } from './config/settle.ts';
+import { type ResolvedSettings, resolveSettings, type SettingsInput } from './config/resolve.ts';
 import type { CompiledPolicy } from './policy.ts';
 import { defaultProfile } from './profiles/index.ts';
 

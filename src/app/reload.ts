@@ -1,10 +1,10 @@
 // Reloads the settings while the server runs (SIGHUP): tokens and policy take effect at once, and everything that was
 // opened with a revoked token ends. Other changes need a restart and are logged. On an error nothing changes.
 
-import type { Logger } from '../protocol/log.ts';
+import type { Logger } from '../protocol/logger.ts';
 import type { Principal } from '../security/auth/index.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
-import type { SettingsInput } from './config/settle.ts';
+import type { SettingsInput } from './config/resolve.ts';
 import { type LiveAuthentication, noTokens } from './live-authentication.ts';
 import type { PolicyGuard } from './policy.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';

@@ -1,14 +1,14 @@
 // Serves a profile over HTTP: turns the settings into transport options and prints the address.
 
+import type { StreamLogger } from '../logging/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
-import type { StreamLogger } from '../transports/logger.ts';
 import type { Authentication } from './authentication.ts';
-import type { ResolvedSettings } from './config/settle.ts';
+import type { ResolvedSettings } from './config/resolve.ts';
 import { inTurn } from './in-turn.ts';
-import { UsageError } from './mistake.ts';
 import type { AssembledServer } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
+import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
 export interface HttpRun {

@@ -1,21 +1,21 @@
 // Assembles a profile and serves it over stdio or HTTP in this process.
 
+import { createLogger, type StreamLogger } from '../logging/logger.ts';
 import type { Principal } from '../protocol/principal.ts';
-import { createLogger, type StreamLogger } from '../transports/logger.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
 import type { Authentication } from './authentication.ts';
-import type { SettingsInput, ResolvedSettings } from './config/settle.ts';
+import type { ResolvedSettings, SettingsInput } from './config/resolve.ts';
 import { auditHealth, openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
-import { UsageError } from './mistake.ts';
 import { dirname, isAbsolute } from './node-modules.ts';
 import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
-import { profiles, type AssembledServer } from './profiles/index.ts';
+import { type AssembledServer, profiles } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
+import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
 export interface ServeOptions extends Omit<SettingsInput, 'defaultProfile'> {
@@ -46,7 +46,14 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const ready = await closeOnFailure(audit, async () => {
     const pack = await persistentStateOf(settings, logger);
     return closeOnFailure(pack, async () => {
-      const assembled = await profile.assemble({ logger, version, settings, health, audit, persistentState: pack?.lasting });
+      const assembled = await profile.assemble({
+        logger,
+        version,
+        settings,
+        health,
+        audit,
+        persistentState: pack?.lasting,
+      });
       if (pack !== undefined) await assembled.server.use(pack);
       return assembled;
     });
@@ -99,7 +106,7 @@ async function persistentStateOf({ http, dataDir, profile }: Settings, logger: S
       'http.previousKeys (MOORING_KEY_PREVIOUS) works only together with a current key. Set MOORING_KEY',
     );
   }
-  const { openPersistentState } = await import('./lasting.ts');
+  const { openPersistentState } = await import('./persistent-state.ts');
   return openPersistentState({ key, previousKeys, profile, folder: dataDir }, logger);
 }
 

@@ -1,5 +1,5 @@
 // The settings of a server, after defaults, configuration file, environment and flags are merged.
-// Contract only; config/settle.ts fills it in.
+// Contract only; config/resolve.ts fills it in.
 
 /** Everything a profile may need to know. Paths are absolute. */
 export interface Settings {

@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
 import { expandVariables } from './config/expand.ts';
-import { resolveSettings } from './config/settle.ts';
-import { UsageError } from './mistake.ts';
+import { resolveSettings } from './config/resolve.ts';
 import { defaultProfile, profiles } from './profiles/index.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from './text/jsonc.ts';
 import { nearest } from './text/nearest.ts';
+import { UsageError } from './usage-error.ts';
 
 /** A server and its label for output. */
 export interface NamedTarget {

@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createToken, readTokenFile, type TokenEntry } from '../security/auth/index.ts';
 import { requireFolder } from './make-folder.ts';
-import { UsageError } from './mistake.ts';
+import { UsageError } from './usage-error.ts';
 
 export { createToken, type TokenEntry } from '../security/auth/index.ts';
 

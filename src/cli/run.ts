@@ -1,6 +1,6 @@
 // The command line: finds the command, loads it, and turns errors into a message and an exit code.
 
-import { UsageError } from '../app/mistake.ts';
+import { UsageError } from '../app/usage-error.ts';
 import { version } from '../app/version.ts';
 import { run as serve } from './commands/serve.ts';
 

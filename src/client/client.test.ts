@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ResponseCache } from './cache.ts';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
-import { scriptError, ScriptedServer, type Sent } from './testing/scripted-server.ts';
+import { ScriptedServer, type Sent, scriptError } from './testing/scripted-server.ts';
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });

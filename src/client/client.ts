@@ -2,7 +2,7 @@
 // method is a line; the work is in features/.
 
 import { isObject } from '../protocol/json-rpc.ts';
-import { type Logger, silentLogger } from '../protocol/log.ts';
+import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { methods } from '../protocol/methods.ts';
 import type {
   Capabilities,
@@ -19,13 +19,12 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { CacheView } from './cache.ts';
-import { OutgoingCall, type JsonObject } from './call.ts';
-import { CallRunner } from './caller.ts';
-import type { ClientConnection, ClientConnectionEvents } from './conversation.ts';
+import { CallRunner } from './call-runner.ts';
+import type { ClientConnection, ClientConnectionEvents } from './connection.ts';
 import type { Deadlines } from './deadline.ts';
 import type { ClientError } from './errors.ts';
 import { type CompletionRequest, complete } from './features/completion.ts';
-import type { FeatureContext } from './features/kit.ts';
+import type { FeatureContext } from './features/feature-context.ts';
 import { announceRoots, ping } from './features/lifecycle.ts';
 import type { Page } from './features/lists.ts';
 import { Logging, toLogMessage } from './features/logging.ts';
@@ -33,8 +32,9 @@ import { Prompts } from './features/prompts.ts';
 import { Resources } from './features/resources.ts';
 import { changeMethods, type Subscription, Subscriptions, type WatchFilter } from './features/subscriptions.ts';
 import { Tools } from './features/tools.ts';
-import type { InputResponder } from './inputs.ts';
-import type { CallOptions, ConnectOptions, ClientLimits, ReadOptions, ToolCallOptions } from './options.ts';
+import type { InputResponder } from './input-requests.ts';
+import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
+import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
 import { resolveRetry } from './retry.ts';
 
 /** What connect() puts together. */
@@ -74,7 +74,7 @@ export class Client {
       reopen: options.reconnect === false ? undefined : reopen,
       inputs,
       retry: resolveRetry(options.retry),
-      maxRounds: limits.maxInputRetries,
+      maxInputRetries: limits.maxInputRetries,
       timeoutMs: limits.timeoutMs,
       deadlines,
       onRestored: (restored) => this.#restored(restored),
@@ -173,7 +173,7 @@ export class Client {
    * Waits for changes of a resource. Resolves when the server has agreed.
    *
    * @example
-   * for await (const { uri, gap } of await client.subscribe('file:///notes.txt')) await client.readResource(uri);
+   * for await (const { uri, missed } of await client.subscribe('file:///notes.txt')) await client.readResource(uri);
    */
   subscribe(uri: string, options?: CallOptions): Promise<Subscription> {
     return this.watch({ uris: [uri] }, options);

@@ -1,19 +1,19 @@
 // connect(): finds out how to reach a server and what it speaks, and hands out a client.
 
-import { silentLogger } from '../protocol/log.ts';
-import { ClientRevisions } from '../protocol/revisions/client-vocabulary.ts';
+import { silentLogger } from '../protocol/logger.ts';
+import { ClientRevisions } from '../protocol/revisions/client-revisions.ts';
 import { handshakeRevisions } from '../protocol/revisions/index.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { Client, type ClientParts } from './client.ts';
-import { ClientConnection } from './conversation.ts';
+import { ClientConnection } from './connection.ts';
 import { Deadlines } from './deadline.ts';
+import { type EraCache, sharedEraCache } from './era-cache.ts';
 import { ClientError, clientErrors } from './errors.ts';
-import { InputResponder } from './inputs.ts';
-import { hurriedGraceMs, Negotiation } from './opening.ts';
-import { type ConnectOptions, type ClientLimits, resolveClientLimits } from './options.ts';
+import { InputResponder } from './input-requests.ts';
+import { hurriedGraceMs, Negotiation } from './negotiation.ts';
+import { type ClientLimits, type ConnectOptions, resolveClientLimits } from './options.ts';
 import { unlessAborted } from './retry.ts';
 import { type Destination, type Target, toDestination } from './target.ts';
-import { sharedEraCache, type EraCache } from './verdicts.ts';
 import { version } from './version.ts';
 
 /**
@@ -139,7 +139,10 @@ async function inTime(
   }
 }
 
-function chooseVocabulary({ client, revision = 'auto', revisions }: ConnectOptions, inputs: InputResponder): ClientRevisions {
+function chooseVocabulary(
+  { client, revision = 'auto', revisions }: ConnectOptions,
+  inputs: InputResponder,
+): ClientRevisions {
   const chosen = revision === 'auto' ? undefined : revision === 'handshake' ? handshakeRevisions : [revision];
   const enabled = revisions === undefined ? chosen : (chosen ?? revisions).filter((each) => revisions.includes(each));
   if (enabled?.length === 0)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { PausableTimeout, Deadlines } from './deadline.ts';
+import { Deadlines, PausableTimeout } from './deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

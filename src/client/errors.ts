@@ -2,7 +2,7 @@
 // was tried, what the server said and what to do next. Errors of signing in are auth/errors.ts.
 
 import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';
-import { clean, quote, tail } from './foreign-text.ts';
+import { clean, quote, tail } from './untrusted-text.ts';
 
 /** What the server said when it refused: an HTTP status, a JSON-RPC error, or both. */
 export interface ServerErrorInfo {
@@ -91,7 +91,10 @@ export const clientErrors = {
       { tried, serverError, stderr, cause },
     ),
   unsupportedRevision: (server: string, why: string, tried: readonly string[], serverError?: ServerErrorInfo) =>
-    new ClientError('unsupported-revision', `No revision in common with ${quote(server)}: ${why}`, { tried, serverError }),
+    new ClientError('unsupported-revision', `No revision in common with ${quote(server)}: ${why}`, {
+      tried,
+      serverError,
+    }),
   lost: (server: string, why: string, stderr?: string, cause?: unknown) =>
     new ClientError('connection-lost', `The connection to ${quote(server)} was lost: ${clean(why)}${wrote(stderr)}`, {
       stderr,
@@ -111,7 +114,9 @@ export const clientErrors = {
   redirect: (server: string, to: string, why: string) =>
     new ClientError('redirect-rejected', `${quote(server)} redirects to ${quote(to)}: ${why}`),
   sessionLost: (server: string, serverError: ServerErrorInfo) =>
-    new ClientError('session-lost', `${quote(server)} no longer knows this session (${phrase(serverError)})`, { serverError }),
+    new ClientError('session-lost', `${quote(server)} no longer knows this session (${phrase(serverError)})`, {
+      serverError,
+    }),
   serverRejected: (method: string, error: JsonRpcErrorObject, status?: number) =>
     new ClientError('server-error', `The server refused ${method}: ${clean(error.message)} (${error.code})`, {
       serverError: toSaid(error, status),

@@ -5,6 +5,7 @@ export { ResponseCache } from './cache.ts';
 export { Client } from './client.ts';
 export { connect } from './connect.ts';
 export { PausableTimeout } from './deadline.ts';
+export { EraCache, type ServerEra } from './era-cache.ts';
 export { ClientError, type ClientErrorCode, type ServerErrorInfo } from './errors.ts';
 export type { Change } from './features/changes.ts';
 export type { CompletionRequest } from './features/completion.ts';
@@ -13,10 +14,10 @@ export type { Subscription, WatchFilter } from './features/subscriptions.ts';
 export {
   type FormRequest,
   type InputContext,
-  type InputHandlers,
   InputDeclined,
+  type InputHandlers,
   type UrlRequest,
-} from './inputs.ts';
+} from './input-requests.ts';
 export type {
   CallOptions,
   ConnectOptions,
@@ -30,4 +31,3 @@ export type {
 export type { ServerEntry, Target } from './target.ts';
 export { inMemory } from './transports/in-memory.ts';
 export type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
-export { type ServerEra, EraCache } from './verdicts.ts';

@@ -1,11 +1,11 @@
 // What a user may say about a connection and about one call, with every limit's name, default and reason.
 
-import type { Logger } from '../protocol/log.ts';
+import type { Logger } from '../protocol/logger.ts';
 import type { Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import type { ResponseCache } from './cache.ts';
-import type { InputHandlers } from './inputs.ts';
-import type { EraCache } from './verdicts.ts';
+import type { EraCache } from './era-cache.ts';
+import type { InputHandlers } from './input-requests.ts';
 
 /** How far a call has come, as the server reports it. */
 export interface Progress {

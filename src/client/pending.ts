@@ -1,6 +1,6 @@
 // Requests sent and not answered yet, with their time limits on one timer that exists only while something waits.
 
-import type { OutgoingCall } from './call.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 
 /** Node's longest timer. */
 const maxTimerMs = 2 ** 31 - 1;

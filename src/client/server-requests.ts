@@ -1,12 +1,12 @@
 // Requests the server sends us, on revisions where it may: answered by the handlers, cancelled when the server says so.
 
 import { isRequestId, resultText } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/log.ts';
+import type { Logger } from '../protocol/logger.ts';
 import { methods } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
-import type { ClientCodec } from '../protocol/revisions/client-vocabulary.ts';
-import type { JsonObject } from './call.ts';
-import { failureCodes, InputFailure, type InputResponder } from './inputs.ts';
+import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
+import { failureCodes, InputFailure, type InputResponder } from './input-requests.ts';
+import type { JsonObject } from './outgoing-call.ts';
 import type { PendingCalls } from './pending.ts';
 
 /** Stops a server from piling up questions faster than anybody could answer them. */

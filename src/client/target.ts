@@ -2,7 +2,7 @@
 
 import { splitCommandLine } from './command-line.ts';
 import { clientErrors } from './errors.ts';
-import type { ConnectOptions, ClientLimits } from './options.ts';
+import type { ClientLimits, ConnectOptions } from './options.ts';
 import type { Transport } from './transports/transport.ts';
 
 /** An entry of `mcpServers`, as most clients write it in their configuration. */
@@ -78,7 +78,11 @@ function ofEntry(entry: ServerEntry, options: ConnectOptions, limits: ClientLimi
 
 function ofCommand(argv: readonly string[], options: ConnectOptions, limits: ClientLimits): Destination {
   const [program] = argv;
-  if (program === undefined || program === '' || argv.some((quoteArgument) => typeof quoteArgument !== 'string' || quoteArgument.includes('\0'))) {
+  if (
+    program === undefined ||
+    program === '' ||
+    argv.some((quoteArgument) => typeof quoteArgument !== 'string' || quoteArgument.includes('\0'))
+  ) {
     throw clientErrors.configuration('A command is a list of words, the first of which is a program');
   }
   const address = argv.map(quoteArgument).join(' ');

@@ -6,8 +6,8 @@ import { checkParams, type MethodRow, tooLong } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ParamLimits } from '../protocol/param-limits.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
-import type { ServerState } from './core.ts';
 import type { Feature } from './feature.ts';
+import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 
 /** What keeps a request of a revision with a handshake out, if anything. */

@@ -16,10 +16,18 @@ import {
   type TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
-import { type InputRequest, type InputResponses, type InputRequests, elicit, elicitUrl, roots, sample } from './asks/ask.ts';
-import { inputRequesterOf } from './asks/index.ts';
 import type { Call } from './call.ts';
-import type { InputRequestOptions, Context, TypedElicitResult, SessionView } from './context.ts';
+import type { Context, InputRequestOptions, SessionView, TypedElicitResult } from './context.ts';
+import { inputRequesterOf } from './input-requests/index.ts';
+import {
+  elicit,
+  elicitUrl,
+  type InputRequest,
+  type InputRequests,
+  type InputResponses,
+  roots,
+  sample,
+} from './input-requests/input-request.ts';
 
 const done: Promise<void> = Promise.resolve();
 
@@ -125,7 +133,7 @@ export class CallContext implements Context {
 
   async inputResponses<A extends InputRequests>(asks: A): Promise<InputResponses<A> | undefined> {
     const entries = Object.entries(asks);
-    const answers = await (await inputRequesterOf(this.#call)).answersTo(entries);
+    const answers = await (await inputRequesterOf(this.#call)).inputResponses(entries);
     if (answers === undefined) return undefined;
     return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as InputResponses<A>;
   }

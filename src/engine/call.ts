@@ -1,19 +1,19 @@
 // One request in progress: its identity, its way back, and how it ends. It is also what middleware and observers see.
 // Cheap to make: signal, asker and context appear only when someone needs them.
 
+import type { CachedText } from '../protocol/cached-text.ts';
 import { monotonicMs } from '../protocol/clock.ts';
 import { type WireError, wireErrors } from '../protocol/errors.ts';
 import type { Outlet, Peer, ReadHeader } from '../protocol/exchange.ts';
 import { isObject, type JsonRpcRequest, type Params, resultPrefix, resultText } from '../protocol/json-rpc.ts';
-import type { CachedText } from '../protocol/kept-text.ts';
 import { metaKeys } from '../protocol/meta.ts';
 import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
-import type { InputRequester } from './asks/index.ts';
 import { CallContext } from './call-context.ts';
 import type { EngineChannel } from './channel.ts';
-import type { ServerState } from './core.ts';
+import type { InputRequester } from './input-requests/index.ts';
 import type { RequestEnd, RequestInfo } from './ports.ts';
+import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 
 const noParams: Params = Object.freeze({});

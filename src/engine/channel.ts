@@ -4,28 +4,28 @@
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Inbound, Outlet, Peer, SessionChannel } from '../protocol/exchange.ts';
 import {
+  classifyMessage,
   isRequestId,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
   parseMessage,
   requestText,
-  classifyMessage,
 } from '../protocol/json-rpc.ts';
 import { methodRow } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { checkLengths, checkPhase, findFeature, isLong } from './admission.ts';
-import { InputRequestError } from './asks/index.ts';
 import { BatchOutlet } from './batch.ts';
 import { Call } from './call.ts';
 import { CallQueue } from './call-queue.ts';
 import type { ClientRequests } from './client-requests.ts';
-import type { ServerState } from './core.ts';
 import type { Feature } from './feature.ts';
+import { InputRequestError } from './input-requests/index.ts';
 import { ObservedOutlet } from './observed-outlet.ts';
 import { smallRequest } from './pending-requests.ts';
 import { runCall } from './run-call.ts';
+import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
 
@@ -155,7 +155,13 @@ export class EngineChannel implements SessionChannel {
       }
       case 'response':
         if (header !== undefined && this.session === undefined) {
-          return this.#reject(this.server.revisions.newestStateless, undefined, wireErrors.responseWithoutSession(), value, outlet);
+          return this.#reject(
+            this.server.revisions.newestStateless,
+            undefined,
+            wireErrors.responseWithoutSession(),
+            value,
+            outlet,
+          );
         }
         this.#response(sorted.message);
         return outlet.end(undefined);
@@ -217,7 +223,9 @@ export class EngineChannel implements SessionChannel {
       this.#reject(speaker, id, error, message, to);
     const allowed = this.session === undefined ? speaker.rules.batch === true : speaker.batches;
     const { maxBatch } = this.server.limits;
-    const claims = messages.some((each) => this.server.revisions.namesRevision((each as JsonRpcRequest | null)?.params));
+    const claims = messages.some((each) =>
+      this.server.revisions.namesRevision((each as JsonRpcRequest | null)?.params),
+    );
     if (!allowed || claims) return reject(undefined, wireErrors.batchNotSupported(), messages, outlet);
     if (messages.length === 0) return reject(undefined, wireErrors.emptyBatch(), messages, outlet);
     if (messages.length > maxBatch) return reject(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
@@ -257,7 +265,9 @@ export class EngineChannel implements SessionChannel {
   /** Sends a request of ours about a call and waits for the client's answer; `keep` is made for the first one. */
   request(call: Call, method: string, params: object, keep: () => ClientRequests): Promise<unknown> {
     if (!call.outlet.duplex) {
-      return Promise.reject(new InputRequestError('no-return-path', 'The client can not be asked over this connection'));
+      return Promise.reject(
+        new InputRequestError('no-return-path', 'The client can not be asked over this connection'),
+      );
     }
     this.#requests ??= keep();
     return this.#requests.send(call, (id) => requestText(id, method, params));

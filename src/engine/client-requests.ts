@@ -2,8 +2,8 @@
 
 import type { JsonRpcResponse } from '../protocol/json-rpc.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { InputRequestError } from './asks/ask-error.ts';
 import type { Call } from './call.ts';
+import { InputRequestError } from './input-requests/input-request-error.ts';
 
 interface PendingRequest {
   readonly call: Call;

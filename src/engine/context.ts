@@ -1,4 +1,4 @@
-// What a handler is given beside its arguments. Contract only: call.ts implements it.
+// What a handler is given beside its arguments. Contract only: call-context.ts implements it.
 
 import type { Ability } from '../protocol/abilities.ts';
 import type { Principal } from '../protocol/exchange.ts';
@@ -14,7 +14,7 @@ import type {
   TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
-import type { InputRequest, InputResponses, InputRequests } from './asks/ask.ts';
+import type { InputRequest, InputRequests, InputResponses } from './input-requests/input-request.ts';
 
 /** How a question is identified. Keys must be the same on every run of the handler; the default is its ordinal. */
 export interface InputRequestOptions {

@@ -19,8 +19,8 @@ import type {
   ToolResult,
 } from '../protocol/model.ts';
 import type { InferOutput, Issue, SchemaInput } from '../schema/index.ts';
-import type { InputRequired } from './asks/input-required.ts';
 import type { Context } from './context.ts';
+import type { InputRequired } from './input-requests/input-required.ts';
 
 type Awaitable<T> = T | Promise<T>;
 

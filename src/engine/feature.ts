@@ -1,8 +1,8 @@
 // The contract of a protocol feature: one method, how it runs and how its outcome is spelled. features/ has one file
 // per feature.
 
+import type { CachedText } from '../protocol/cached-text.ts';
 import { WireError } from '../protocol/errors.ts';
-import type { CachedText } from '../protocol/kept-text.ts';
 import type { Call } from './call.ts';
 
 /** What a run returns whose call ends by itself, later: a promise for it would cost each open stream half a kilobyte. */

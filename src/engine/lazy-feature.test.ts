@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import { methods } from '../protocol/methods.ts';
-import { roots } from './asks/ask.ts';
-import { inputRequired } from './asks/input-required.ts';
 import type { Feature } from './feature.ts';
 import { callTool } from './features/call-tool.ts';
 import { complete } from './features/completion.ts';
@@ -9,7 +7,9 @@ import { features } from './features/index.ts';
 import { toolFailureHandling } from './features/list-tools.ts';
 import { getPrompt, listPrompts } from './features/prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './features/resources.ts';
-import { lazyFeature, type FeatureInfo } from './lazy-feature.ts';
+import { roots } from './input-requests/input-request.ts';
+import { inputRequired } from './input-requests/input-required.ts';
+import { type FeatureInfo, lazyFeature } from './lazy-feature.ts';
 import { createServer, type Server, type ServerOptions } from './server.ts';
 
 const opening = {
@@ -211,7 +211,7 @@ test('a handler that returned questions is not run again for a call that has end
   channel.receive(call(1, 'ask'));
   channel.receive(cancel(1));
   // What asks is loaded with the first question.
-  await import('./asks/push.ts');
+  await import('./input-requests/push.ts');
   await settled();
   expect(runs).toBe(1);
   expect(sent).toHaveLength(1);

@@ -1,15 +1,15 @@
 // Lists as text: spelled once per revision, page and set of visible items, and forgotten when the catalog changes.
 
+import { CachedText } from '../protocol/cached-text.ts';
 import { wireErrors } from '../protocol/errors.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import { CachedText } from '../protocol/kept-text.ts';
 import type { CacheHint } from '../protocol/model.ts';
-import type { ListItemTypes, Codec } from '../protocol/revisions/index.ts';
+import type { Codec, ListItemTypes } from '../protocol/revisions/index.ts';
 import type { Call } from './call.ts';
-import { type CatalogEntry, isVisible, type CatalogKind } from './catalog.ts';
-import type { ServerState } from './core.ts';
+import { type CatalogEntry, type CatalogKind, isVisible } from './catalog.ts';
 import { principalKey } from './ports.ts';
+import type { ServerState } from './server-state.ts';
 
 const purpose = 'cursor';
 

@@ -1,7 +1,7 @@
 // An outlet that lets observers see what leaves.
 
 import type { Outlet, Peer } from '../protocol/exchange.ts';
-import type { Observers } from './watchers.ts';
+import type { Observers } from './observers.ts';
 
 export class ObservedOutlet implements Outlet {
   readonly #outlet: Outlet;

@@ -44,7 +44,7 @@ export interface Middleware {
    * For middleware that guards what callers may read: asked before a caller is told that a resource has changed, which it
    * may have subscribed to by itself or by a folder above.
    */
-  readonly mayHear?: ChangeFilter;
+  readonly maySee?: ChangeFilter;
 }
 
 /** How a request ended, as observers see it. */

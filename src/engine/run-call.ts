@@ -3,9 +3,9 @@
 
 import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
-import { InputRequestError } from './asks/index.ts';
 import type { Call } from './call.ts';
 import { type Feature, stillOpen } from './feature.ts';
+import { InputRequestError } from './input-requests/index.ts';
 
 /** `atMs`: the moment at hand, where somebody has looked already. */
 export function runCall(call: Call, feature: Feature, atMs?: number): void {
@@ -57,7 +57,8 @@ function finish(call: Call, feature: Feature, result: unknown): void {
   const encoded = feature.encode(result, call);
   const text = typeof encoded === 'string' ? encoded : encoded.text;
   // A text of n characters has n to 3n bytes, so that most need no counting.
-  if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes) return failTooLarge(call, feature);
+  if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes)
+    return failTooLarge(call, feature);
   call.succeed(encoded, feature.failed?.(result) === true ? 'failed' : 'ok');
 }
 

@@ -2,17 +2,17 @@
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
+  MessageRoute,
   Outlet,
   Peer,
   Principal,
   ReadHeader,
-  MessageRoute,
   SaveState,
   SessionFacts,
   SessionHost,
   SessionState,
 } from '../protocol/exchange.ts';
-import type { Logger } from '../protocol/log.ts';
+import type { Logger } from '../protocol/logger.ts';
 import { methods } from '../protocol/methods.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import type { Rules } from '../protocol/rules.ts';
@@ -20,7 +20,6 @@ import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
-import { ServerState } from './core.ts';
 import type {
   PromptArguments,
   PromptDefinition,
@@ -37,6 +36,7 @@ import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
+import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
 
 /** What a server is made of. `name` and `version` are all it needs. */
@@ -174,7 +174,7 @@ export class Server implements SessionHost {
   /** Wraps every request from here on; the first one added is the outermost. */
   around(middleware: Middleware): this {
     this.#core.middleware.add(middleware);
-    if (middleware.mayHear !== undefined) this.#core.changeFilters.push(middleware.mayHear);
+    if (middleware.maySee !== undefined) this.#core.changeFilters.push(middleware.maySee);
     return this;
   }
 

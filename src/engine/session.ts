@@ -1,7 +1,7 @@
 // What a handshake settled, and what the session has asked for since. Connections keep theirs in memory; over HTTP the
 // transport restores one from a sealed id and is told when something changes.
 
-import type { SaveState, SessionFacts, ChannelSession, SessionState } from '../protocol/exchange.ts';
+import type { ChannelSession, SaveState, SessionFacts, SessionState } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel, Root } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { newSessionKey } from '../protocol/session-key.ts';

@@ -191,7 +191,10 @@ function parseExpression(template: string, body: string): Expression {
       const explode = spec.endsWith('*');
       const name = explode ? spec.slice(0, -1) : spec;
       if (!/^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$/.test(name)) {
-        throw templateError(template, `{${body}} is not a list of variable names (prefix modifiers can not be matched)`);
+        throw templateError(
+          template,
+          `{${body}} is not a list of variable names (prefix modifiers can not be matched)`,
+        );
       }
       return { name, explode };
     });

@@ -142,7 +142,8 @@ export const wireErrors = {
       `Not Acceptable: ${method} responds with an event stream; add text/event-stream to Accept`,
     ),
   headerMismatch: (why: string) => new WireError('headerMismatch', `Header mismatch: ${why}`),
-  invalidRequestState: (why: string) => new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),
+  invalidRequestState: (why: string) =>
+    new WireError('invalidParams', `Invalid requestState: ${why}; call again without it`),
   rateLimited: (retryAfterMs: number) =>
     new WireError('rateLimited', 'Rate limit exceeded', {
       data: { retryAfterMs },

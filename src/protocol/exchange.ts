@@ -1,8 +1,8 @@
 // The contract between engine and transports: what a transport passes in, and the outlet it offers for responses.
 
+import type { CachedText } from './cached-text.ts';
 import type { MessageLimits } from './json-rpc.ts';
-import type { CachedText } from './kept-text.ts';
-import type { Logger } from './log.ts';
+import type { Logger } from './logger.ts';
 import type { Capabilities, Implementation, LogLevel, RequestId } from './model.ts';
 import type { ExpiringStore, Sealer } from './ports.ts';
 import type { Principal } from './principal.ts';

@@ -2,9 +2,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canGenerate } from './codegen.ts';
-import { parseSchema } from './parse.ts';
-import { loadGenerator, JsonSchemaValidator } from './plain.ts';
+import { canGenerate } from './checks/codegen.ts';
+import { JsonSchemaValidator, loadGenerator } from './json-schema-validator.ts';
+import { parseSchema } from './parse/parse.ts';
 import { SchemaError } from './schema-error.ts';
 import type { JsonSchema } from './types.ts';
 

@@ -1,11 +1,11 @@
 // Makes ajv spend from the budget of a validation. Its validators have no bound of their own: two recursive branches
 // double their work at every level of a value. So every subschema gets a keyword that counts how often it is used.
 import type { Ajv } from 'ajv';
+import { spend } from './checks/budget.ts';
 import { limits } from './limits.ts';
-import { isObject } from './refs.ts';
+import { isObject } from './parse/refs.ts';
 import { tooLargeForAjv } from './schema-error.ts';
 import type { JsonSchema } from './types.ts';
-import { spend } from './work.ts';
 
 const keyword = 'mooring:steps';
 

@@ -2,17 +2,17 @@
 // that imports it, and only when such a schema is registered: it costs more to load than everything else here.
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { addBudget, countUses } from './ajv-budget.ts';
-import type { SchemaDialect } from './dialects.ts';
-import { formats } from './formats.ts';
-import { isStackOverflow, nestedTooDeeply, show, budgetExceededIssue } from './issues.ts';
+import { budget, budgetExceeded } from './checks/budget.ts';
+import { formats } from './checks/formats.ts';
+import { budgetExceededIssue, isStackOverflow, nestedTooDeeply, show } from './checks/issues.ts';
+import { mustBeOneOf } from './checks/messages.ts';
+import { compilePattern, newPatternBudget, type Pattern } from './checks/patterns.ts';
+import { findRepeat } from './checks/unique-items.ts';
+import { equals } from './checks/value-checks.ts';
 import { limits } from './limits.ts';
-import { equals } from './measures.ts';
-import { mustBeOneOf } from './messages.ts';
-import { compilePattern, newPatternBudget, type Pattern } from './patterns.ts';
+import type { SchemaDialect } from './parse/dialects.ts';
 import { SchemaError } from './schema-error.ts';
 import type { Issue, JsonSchema, Validation, Validator } from './types.ts';
-import { findRepeat } from './unique-items.ts';
-import { budget, budgetExceeded } from './work.ts';
 
 /** Begins to load ajv at once, so that the first validation seldom has to wait for it. */
 export class AjvValidator implements Validator {

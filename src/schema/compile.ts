@@ -1,14 +1,15 @@
 // `compileSchema`: sorts what a user handed in, and finds at registration whatever would fail later.
-import { LazyValidator } from './deferred.ts';
-import { isTrivialSchema } from './evident.ts';
-import { eagerValidator } from './judges.ts';
+
+import { eagerValidator } from './eager.ts';
+import { LazyValidator } from './lazy-validator.ts';
 import { limits } from './limits.ts';
-import { parseSchema } from './parse.ts';
-import type { Plan } from './plan.ts';
-import { isObject } from './refs.ts';
-import { requireObjectRoot } from './root.ts';
+import { parseSchema } from './parse/parse.ts';
+import type { Plan } from './parse/plan.ts';
+import { isObject } from './parse/refs.ts';
+import { requireObjectRoot } from './parse/root.ts';
 import { SchemaError, tooLargeForAjv } from './schema-error.ts';
 import { describeStandardSchema, isStandardSchema, StandardValidator } from './standard.ts';
+import { isTrivialSchema } from './trivial-schema.ts';
 import type { CompiledSchema, CompileOptions, JsonSchema, SchemaInput, SchemaPair, Validator } from './types.ts';
 
 /** Prepares a schema for use. Throws a `SchemaError` that says how to mend what cannot be used. */

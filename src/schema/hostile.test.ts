@@ -1,10 +1,10 @@
 // Schemas and values made to take long: each is rejected, or decided, in a moment. Both back ends and ajv.
 import { describe, expect, test } from 'vitest';
 import { compileSchema } from './compile.ts';
+import { JsonSchemaValidator, loadGenerator } from './json-schema-validator.ts';
 import { loadEagerly } from './judging.ts';
 import { limits } from './limits.ts';
-import { parseSchema } from './parse.ts';
-import { loadGenerator, JsonSchemaValidator } from './plain.ts';
+import { parseSchema } from './parse/parse.ts';
 import { SchemaError } from './schema-error.ts';
 import type { JsonSchema, Validation } from './types.ts';
 

@@ -1,9 +1,9 @@
 // The door of this room: JSON Schema validation and the bridge to any Standard Schema library.
 export { canonicalJson } from './canonical-json.ts';
+export { formatIssues } from './checks/issues.ts';
 export { compileSchema } from './compile.ts';
 export { applyDefaults } from './defaults.ts';
 export type { InferInput, InferOutput } from './infer.ts';
-export { formatIssues } from './issues.ts';
 export { SchemaError } from './schema-error.ts';
 export { isStandardSchema } from './standard.ts';
 export type {

@@ -13,7 +13,7 @@ export const limits = {
   maxValueDepth: 500,
   /**
    * Steps of one validation, about half a second: two recursive branches on a deep value double the work at every
-   * level, and 20,000 subschemas in `items` meet every item of a large array. See work.ts for what a step is.
+   * level, and 20,000 subschemas in `items` meet every item of a large array. See checks/budget.ts for what a step is.
    */
   maxSteps: 100_000_000,
   /** Steps that checking one value against one subschema counts for, and looking at one name of an object. */

@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { formatIssues } from './issues.ts';
-import { parseSchema } from './parse.ts';
-import { loadGenerator, JsonSchemaValidator } from './plain.ts';
+import { formatIssues } from './checks/issues.ts';
+import { JsonSchemaValidator, loadGenerator } from './json-schema-validator.ts';
+import { parseSchema } from './parse/parse.ts';
 import type { JsonSchema } from './types.ts';
 
 await loadGenerator();

@@ -1,6 +1,6 @@
 // The bridge to Standard Schema libraries: values are judged by the library itself, the JSON Schema comes from its
 // own face (`~standard.jsonSchema`). No library is imported here, nor anywhere else in this room.
-import { isStackOverflow, nestedTooDeeply } from './issues.ts';
+import { isStackOverflow, nestedTooDeeply } from './checks/issues.ts';
 import { limits } from './limits.ts';
 import { SchemaError } from './schema-error.ts';
 import type {

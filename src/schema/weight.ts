@@ -1,7 +1,7 @@
-// What it costs to check one value against a plan, in steps of the budget in work.ts. Counts everything that is done
+// What it costs to check one value against a plan, in steps of the budget in checks/budget.ts. Counts everything that is done
 // once; items, further properties and references are counted as often as they are met, where they are met.
 import { limits } from './limits.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './parse/plan.ts';
 
 const known = new WeakMap<Plan, number>();
 

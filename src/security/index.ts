@@ -24,6 +24,7 @@ export {
 // Authentication: hooks for `serveHttp({ authenticate })`.
 export {
   type Authenticate,
+  type AuthenticationResult,
   type AuthRequest,
   AuthUnavailable,
   anyOf,
@@ -45,7 +46,6 @@ export {
   type ScopeRule,
   type TokenEntry,
   type TokenOptions,
-  type AuthenticationResult,
 } from './auth/index.ts';
 // Files: access below configured roots only.
 export {
@@ -118,8 +118,8 @@ export {
   type Policy,
   PolicyError,
   type PolicyGuard,
-  policySchema,
   type PolicyQuery,
+  policySchema,
 } from './policy/index.ts';
 // Redaction: values for logs, with secrets replaced by name and by shape.
 export { createRedactor, type Redactor, type RedactorOptions } from './redact.ts';

@@ -2,13 +2,14 @@
 // not pay for it.
 
 import type { Principal, SessionHost } from '../protocol/exchange.ts';
-import type { FetchHandler, FetchInfo } from './http/fetch.ts';
+import type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
+import type { HttpServer } from './http/node/serve.ts';
 import type { EndpointOptions, HttpOptions } from './http/options.ts';
-import type { HttpServer } from './http/serve.ts';
 
 export type { HttpRequest } from './http/exchange.ts';
-export type { FetchHandler, FetchInfo } from './http/fetch.ts';
+export type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
 export type { HttpLimits } from './http/limits.ts';
+export type { HttpServer } from './http/node/serve.ts';
 export type {
   Authenticate,
   CompatOptions,
@@ -18,7 +19,6 @@ export type {
   HttpOptions,
   RouteResponse,
 } from './http/options.ts';
-export type { HttpServer } from './http/serve.ts';
 
 /**
  * Serves MCP over HTTP: every revision on one path, the older transport of two endpoints beside it, WebSockets on the
@@ -28,7 +28,7 @@ export type { HttpServer } from './http/serve.ts';
  * const { url, close } = await serveHttp(server, { port: 8000 });
  */
 export async function serveHttp(host: SessionHost, options?: HttpOptions): Promise<HttpServer> {
-  const [{ serveHttp: serve }] = await Promise.all([import('./http/serve.ts'), host.prepare?.()]);
+  const [{ serveHttp: serve }] = await Promise.all([import('./http/node/serve.ts'), host.prepare?.()]);
   return serve(host, options);
 }
 
@@ -42,7 +42,7 @@ export async function serveHttp(host: SessionHost, options?: HttpOptions): Promi
 export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
   let made: Promise<FetchHandler> | undefined;
   const make = async (): Promise<FetchHandler> => {
-    const [{ createFetchHandler }] = await Promise.all([import('./http/fetch.ts'), host.prepare?.()]);
+    const [{ createFetchHandler }] = await Promise.all([import('./http/fetch/to-fetch.ts'), host.prepare?.()]);
     return createFetchHandler(host, options);
   };
   const handler = (): Promise<FetchHandler> => {

@@ -2,7 +2,7 @@
 // neither side can see or change an object of the other, and arrive later, in order, as they would on a pipe.
 
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
-import { type Logger, silentLogger } from '../protocol/log.ts';
+import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { receiveText } from './receive.ts';
 
 export interface InMemoryOptions {

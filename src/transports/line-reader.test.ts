@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import type { RejectedLineId } from './line-clue.ts';
 import { LineReader, type LineRejection } from './line-reader.ts';
+import type { RejectedLineId } from './rejected-line-id.ts';
 
 type Event = { line: string } | { refused: LineRejection; clue: RejectedLineId } | 'end';
 

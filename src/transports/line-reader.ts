@@ -1,7 +1,7 @@
 // Bytes to lines: one UTF-8 JSON-RPC message per line, whatever the chunks look like. Knows sizes and encoding,
-// nothing of JSON beyond the clue it hands out with a line it refuses (line-clue.ts).
+// nothing of JSON beyond the clue it hands out with a line it refuses (rejected-line-id.ts).
 
-import { idSearchBytes, findRejectedLineId, type RejectedLineId } from './line-clue.ts';
+import { findRejectedLineId, idSearchBytes, type RejectedLineId } from './rejected-line-id.ts';
 
 // Not imported: an import of a built-in wraps all of its exports, which a start would pay for.
 const { isAscii, isUtf8 } = process.getBuiltinModule('node:buffer');
@@ -239,7 +239,10 @@ export class LineReader {
     const ascii = isAscii(bytes);
     if (!ascii && !isUtf8(bytes)) {
       const head = bytes.toString('latin1', 0, idSearchBytes);
-      this.#listener.onRejected('not-utf8', findRejectedLineId(head, bytes.subarray(-idSearchBytes).toString('latin1')));
+      this.#listener.onRejected(
+        'not-utf8',
+        findRejectedLineId(head, bytes.subarray(-idSearchBytes).toString('latin1')),
+      );
       return;
     }
     let line = bytes.toString(ascii ? 'latin1' : 'utf8');
@@ -258,7 +261,10 @@ export class LineReader {
 // Both are copies, so that the pieces themselves do not stay in memory for their ends.
 
 function firstBytes(before: Buffer, after: Buffer): Buffer {
-  return Buffer.concat([before.subarray(0, idSearchBytes), after.subarray(0, idSearchBytes)]).subarray(0, idSearchBytes);
+  return Buffer.concat([before.subarray(0, idSearchBytes), after.subarray(0, idSearchBytes)]).subarray(
+    0,
+    idSearchBytes,
+  );
 }
 
 function lastBytes(before: Buffer, after: Buffer): Buffer {

@@ -4,7 +4,7 @@
 import { WireError } from '../protocol/errors.ts';
 import type { Channel, Inbound } from '../protocol/exchange.ts';
 import { isRequestId } from '../protocol/json-rpc.ts';
-import type { Logger } from '../protocol/log.ts';
+import type { Logger } from '../protocol/logger.ts';
 import type { RequestId } from '../protocol/model.ts';
 
 /** Hands over the text of a message. False when it was lost: the outlet will not hear of it. */

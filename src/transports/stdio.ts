@@ -2,9 +2,9 @@
 // (signals, exit codes, stray prints); the connection itself is stream.ts, which sockets use as well.
 
 import type { Readable, Writable } from 'node:stream';
+import { createLogger } from '../logging/logger.ts';
 import type { Host, Principal } from '../protocol/exchange.ts';
-import type { Logger } from '../protocol/log.ts';
-import { createLogger } from './logger.ts';
+import type { Logger } from '../protocol/logger.ts';
 import { type ProcessListener, signalExitCodes, watchParent, watchProcess, watchStderr } from './process-watch.ts';
 import { guardStdout } from './stdout-guard.ts';
 import { type StreamEnd, type StreamOptions, type StreamServer, serveStream } from './stream.ts';

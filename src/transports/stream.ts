@@ -2,14 +2,14 @@
 // process: signals, exit codes and the guard of stdout are stdio.ts.
 
 import type { Readable, Writable } from 'node:stream';
+import type { CachedText } from '../protocol/cached-text.ts';
 import { wireErrors } from '../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
-import type { CachedText } from '../protocol/kept-text.ts';
-import { type Logger, silentLogger } from '../protocol/log.ts';
-import { idSearchBytes, findRejectedLineId, type RejectedLineId } from './line-clue.ts';
+import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRejection } from './line-reader.ts';
 import { defaultPauseBytes, LineWriter } from './line-writer.ts';
 import { receive, receiveText, refuse } from './receive.ts';
+import { findRejectedLineId, idSearchBytes, type RejectedLineId } from './rejected-line-id.ts';
 
 export interface StreamOptions {
   /** Longer lines are refused unread: one peer can not fill the memory with one message. Default 64 MiB. */

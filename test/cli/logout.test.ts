@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { caller, Worlds } from '../../src/client/auth/testing/world.ts';
+import { caller, Worlds } from '../../src/client/auth/testing/setup.ts';
 import { createFileStore, defaultCredentialFile } from '../../src/client/index.ts';
 import { useHome } from './program.ts';
 

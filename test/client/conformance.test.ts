@@ -1,8 +1,8 @@
 // The official suite judges our client on every wire it knows, sign-in and its extensions included.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { complaints } from '../conformance/outcome.ts';
 import { type ClientSuiteOptions, runClientSuite, type SuiteRun } from '../conformance/run-suite.ts';
-import { complaints } from '../conformance/verdict.ts';
 
 const driver = fileURLToPath(new URL('../conformance/client-driver.mjs', import.meta.url));
 const command = `${process.execPath} ${driver}`;

@@ -1,7 +1,8 @@
 // What the official suite cannot be asked to approve, each with its reason; shared by the tests of all transports.
 // An entry that the suite no longer complains about makes the tests fail, so nothing stays here by habit.
+
+import type { Allowance } from './outcome.ts';
 import type { PinnedRevision } from './pin-proxy.ts';
-import type { Allowance } from './verdict.ts';
 
 const noElicitation: Allowance = {
   scenario: 'tools-call-elicitation',

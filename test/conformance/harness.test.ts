@@ -4,10 +4,10 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bridge, type OpenPipe, startBridge } from './bridge.ts';
 import { readEvents, type StreamEvent } from './event-stream.ts';
+import { complaints, without } from './outcome.ts';
 import { startPinProxy } from './pin-proxy.ts';
 import type { Check, SuiteRun } from './run-suite.ts';
 import { startStdioBridge } from './stdio-bridge.ts';
-import { complaints, without } from './verdict.ts';
 import { isRequest, type Message, metaKeys } from './wire.ts';
 
 // Answers what the bridge must route: echoes, an interim log, a question to the client, progress, a subscription.

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { describeHttpLane } from '../support/lanes.ts';
 import { isExtension, missingIn } from './expectations.ts';
+import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
-import { complaints, without } from './verdict.ts';
 
 const timeout = 120_000;
 

@@ -1,5 +1,5 @@
 // Runs the official conformance package in a process of its own and reads its verdicts from the checks.json files it writes.
-// What counts as passing is decided in verdict.ts; starting the server under test is the caller's business.
+// What counts as passing is decided in outcome.ts; starting the server under test is the caller's business.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';

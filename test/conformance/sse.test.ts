@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bridge } from './bridge.ts';
 import { missingIn, noPolling } from './expectations.ts';
+import { complaints } from './outcome.ts';
 import { startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
 import { startSseBridge } from './sse-bridge.ts';
 import { type HttpSubject, startHttpSubject } from './subject.ts';
-import { complaints } from './verdict.ts';
 
 const timeout = 120_000;
 let subject: HttpSubject;

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeLane } from '../support/lanes.ts';
 import type { Bridge } from './bridge.ts';
 import { headerChecks, headerScenarios, missingIn, noPolling } from './expectations.ts';
+import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
 import { startStdioBridge } from './stdio-bridge.ts';
 import { stdioSubject } from './subject.ts';
-import { complaints, without } from './verdict.ts';
 
 const timeout = 120_000;
 let bridge: Bridge;

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bridge } from './bridge.ts';
 import { headerChecks, headerScenarios, noPolling } from './expectations.ts';
+import { complaints, without } from './outcome.ts';
 import { startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
 import { type HttpSubject, startHttpSubject } from './subject.ts';
-import { complaints, without } from './verdict.ts';
 import { startWebSocketBridge } from './ws-bridge.ts';
 
 const timeout = 120_000;

@@ -1,8 +1,8 @@
 // What a server promises its author: isolation, middleware, observers, visibility, drain.
 
 import { expect, test } from 'vitest';
-import { checkMiddleware } from '../../src/engine/layers.ts';
-import { InputRequestError, createServer, type RequestEnd, type Peer } from '../../src/index.ts';
+import { checkMiddleware } from '../../src/engine/middleware.ts';
+import { createServer, InputRequestError, type Peer, type RequestEnd } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
 import { Conversation } from '../support/conversation.ts';
 

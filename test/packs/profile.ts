@@ -4,10 +4,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import { profiles, type AssembledServer } from '../../src/app/profiles/index.ts';
+import { type AssembledServer, profiles } from '../../src/app/profiles/index.ts';
 import type { Settings } from '../../src/app/settings.ts';
-import type { Logger } from '../../src/protocol/log.ts';
-import { silentLogger } from '../../src/protocol/log.ts';
+import type { Logger } from '../../src/protocol/logger.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
 import { settings } from './support/assemble.ts';
 
 const undo: (() => Promise<void> | void)[] = [];

@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterEach, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import type { Peer } from '../../src/protocol/exchange.ts';
-import { silentLogger } from '../../src/protocol/log.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
 import {
   type AuditEntry,
   type AuditLog,

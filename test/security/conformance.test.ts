@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queryAudit, verifyAudit } from '../../src/security/audit/index.ts';
 import { createToken } from '../../src/security/auth/index.ts';
+import { complaints } from '../conformance/outcome.ts';
 import { runServerSuite } from '../conformance/run-suite.ts';
 import { type HttpSubject, startHttpSubject } from '../conformance/subject.ts';
-import { complaints } from '../conformance/verdict.ts';
 import { type HeaderProxy, startHeaderProxy } from './fixtures/header-proxy.ts';
 
 const timeout = 120_000;

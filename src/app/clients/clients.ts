@@ -2,7 +2,7 @@
 
 import { posix, win32 } from 'node:path';
 import type { Platform } from '../config/folders.ts';
-import { UsageError } from '../mistake.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** A server in a client's configuration: a program to start, or a URL. */
 export type ClientConfigEntry =

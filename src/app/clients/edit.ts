@@ -13,11 +13,11 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
-import { UsageError } from '../mistake.ts';
 import { JsoncError, positionOf } from '../text/jsonc.ts';
 import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-edit.ts';
 import { TomlError } from '../text/toml.ts';
 import { hasTable, removeTable, setTable, TomlShape } from '../text/toml-edit.ts';
+import { UsageError } from '../usage-error.ts';
 import type { ClientRow } from './clients.ts';
 
 export type EditResult = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';

@@ -4,9 +4,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { compileSchema, formatIssues, type Issue } from '../../schema/index.ts';
-import { UsageError } from '../mistake.ts';
 import { dataOf, JsoncError, type JsonNode, nodeAt, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { nearest } from '../text/nearest.ts';
+import { UsageError } from '../usage-error.ts';
 import { type Expanded, expandVariables, formatPointer } from './expand.ts';
 import { type Option, options } from './options.ts';
 import { ownershipProblem, readableByOthers } from './ownership.ts';
@@ -43,7 +43,9 @@ export async function readConfigFile(file: string, context: FileContext): Promis
   ];
   if (wrong.length > 0) {
     wrong.sort((a, b) => offsetOf(tree, a.path) - offsetOf(tree, b.path));
-    throw new UsageError(wrong.map((issue) => `${at(issue.path)}: ${formatIssues([withSuggestion(issue)])}`).join('\n'));
+    throw new UsageError(
+      wrong.map((issue) => `${at(issue.path)}: ${formatIssues([withSuggestion(issue)])}`).join('\n'),
+    );
   }
   const values = collect(value, at, dirname(file), context.home);
   assertPrivateFile(file, holdsSecrets(raw, expanded));
@@ -61,7 +63,8 @@ function same(a: readonly unknown[], b: readonly unknown[]): boolean {
 
 function readText(file: string): string {
   const { size } = stat(file);
-  if (size > maxFileBytes) throw new UsageError(`${file}: the file is larger than 1 MiB, the limit for a configuration`);
+  if (size > maxFileBytes)
+    throw new UsageError(`${file}: the file is larger than 1 MiB, the limit for a configuration`);
   return readFileSync(file, 'utf8');
 }
 
@@ -131,7 +134,10 @@ function collect(value: unknown, at: (path: readonly string[]) => string, base: 
     const path = option.key.split('.');
     const found = path.reduce<unknown>((each, step) => (each as Record<string, unknown> | undefined)?.[step], value);
     if (found === undefined) continue;
-    const entry: SettingValue = { value: resolved(option, found, base, home), origin: { from: 'file', where: at(path) } };
+    const entry: SettingValue = {
+      value: resolved(option, found, base, home),
+      origin: { from: 'file', where: at(path) },
+    };
     values.set(option.key, entry);
   }
   return values;

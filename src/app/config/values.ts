@@ -1,7 +1,7 @@
 // Values of settings with their sources, and the parsing of flags and environment variables.
 
-import { UsageError } from '../mistake.ts';
 import { isAbsolute, join, resolve } from '../node-modules.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Option } from './options.ts';
 
 /** The source of a value; later ones override earlier ones. */

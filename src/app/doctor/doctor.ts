@@ -5,7 +5,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { ownershipProblem } from '../config/ownership.ts';
-import type { ResolvedSettings } from '../config/settle.ts';
+import type { ResolvedSettings } from '../config/resolve.ts';
 import { auditLocation } from '../guard.ts';
 import type { HttpSettings } from '../settings.ts';
 

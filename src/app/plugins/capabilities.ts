@@ -1,7 +1,7 @@
 // The capabilities that plugins can be granted, and the service behind each one. Services are loaded when granted.
 
 import { join } from 'node:path';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import { makeFolder } from '../make-folder.ts';
 import { ownFilesOf } from '../own-files.ts';
 import type { Settings } from '../settings.ts';

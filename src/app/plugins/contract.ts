@@ -3,7 +3,7 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 import type { FileTree } from '../../security/files/tree.ts';
 import type { Sandbox } from '../../security/sandbox/index.ts';

@@ -5,7 +5,7 @@ import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Registration, ToolDefinition } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import { compileSchema, formatIssues } from '../../schema/index.ts';
 import type { Health } from '../health.ts';
 import type { PluginSettings, Settings } from '../settings.ts';
@@ -13,7 +13,7 @@ import { missingGrants, openHost, unknownGrants } from './capabilities.ts';
 import type { PluginFactory, PluginManifest, PluginPack, PluginServer } from './contract.ts';
 import { findPlugin, modulePath, PluginError, readManifest } from './manifest.ts';
 import type { Snapshots } from './snapshots.ts';
-import { runAs } from './stray-errors.ts';
+import { runAs } from './uncaught-errors.ts';
 
 /** Limits for modules that hang while they load, install or close. */
 const maxStepMs = 10_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Conversation } from '../../../test/support/conversation.ts';
 import { createServer, type Server } from '../../engine/server.ts';
-import { silentLogger } from '../../protocol/log.ts';
+import { silentLogger } from '../../protocol/logger.ts';
 import { type HealthPart, HealthRegistry } from '../health.ts';
 import type { PluginSettings, Settings } from '../settings.ts';
 import { plugins } from './plugins.ts';

@@ -3,13 +3,13 @@
 import { isAbsolute } from 'node:path';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { HealthRegistry } from '../health.ts';
 import { inTurn } from '../in-turn.ts';
 import type { Settings } from '../settings.ts';
 import { Plugin } from './plugin.ts';
 import { Snapshots } from './snapshots.ts';
-import { catchUncaughtErrors } from './stray-errors.ts';
+import { catchUncaughtErrors } from './uncaught-errors.ts';
 import { watchFolder } from './watch.ts';
 
 export interface PluginsOptions {

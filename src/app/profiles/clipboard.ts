@@ -4,7 +4,7 @@
 import { createServer, type Server } from '../../engine/server.ts';
 import { ClipboardError, type ClipboardOptions, clipboard, clipboardSchema } from '../../packs/clipboard/index.ts';
 import { WireError } from '../../protocol/errors.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { Rules } from '../../protocol/rules.ts';
 import { traceCalls } from './clipboard-trace.ts';
 import { packOptions } from './pack-options.ts';
@@ -50,7 +50,11 @@ function toWireError(error: unknown): WireError {
 }
 
 /** The server of this profile. Tests pass their own clipboard. */
-export function createClipboardServer(logger: Logger, options: ClipboardOptions = {}, lasting?: PersistentState): Server {
+export function createClipboardServer(
+  logger: Logger,
+  options: ClipboardOptions = {},
+  lasting?: PersistentState,
+): Server {
   const server = createServer({
     name: 'mcp-clipboardify',
     version: documentVersion,

@@ -1,7 +1,7 @@
 // The data folder for profiles: opened on first use, closed with the server, and part of its health.
 
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { DataFolder, SqliteNotesOptions } from '../../stores/sqlite/index.ts';
 import type { HealthRegistry } from '../health.ts';
 import { makeFolder } from '../make-folder.ts';

@@ -5,7 +5,7 @@ import { localProfile } from './local.ts';
 import type { Profile } from './profile.ts';
 
 export type { Data } from './data.ts';
-export type { PersistentState, Profile, ProfileOptions, AssembledServer } from './profile.ts';
+export type { AssembledServer, PersistentState, Profile, ProfileOptions } from './profile.ts';
 
 /** One row per profile: its description and its module. */
 export const profiles: Readonly<Record<string, { readonly about: string; load(): Promise<Profile> }>> = {

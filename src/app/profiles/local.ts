@@ -20,7 +20,14 @@ export const localProfile: Profile = {
   name: 'local',
   async assemble(options) {
     const { logger, version, settings, health, persistentState } = options;
-    const server = createServer({ name: 'mooring', title: 'Mooring', version, instructions, logger, ...persistentState });
+    const server = createServer({
+      name: 'mooring',
+      title: 'Mooring',
+      version,
+      instructions,
+      logger,
+      ...persistentState,
+    });
     const categories = new Categories(server);
 
     const board = clipboard(await packOptions<ClipboardOptions>(settings, 'clipboard', clipboardSchema));

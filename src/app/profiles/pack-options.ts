@@ -2,8 +2,8 @@
 // start-up.
 
 import { compileSchema, formatIssues, type SchemaInput } from '../../schema/index.ts';
-import { UsageError } from '../mistake.ts';
 import type { Settings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** The options of the pack, or `{}`. Throws a `UsageError` that names the field and the error. */
 export async function packOptions<T>(settings: Settings, pack: string, schema: SchemaInput): Promise<Partial<T>> {

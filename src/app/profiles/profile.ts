@@ -2,7 +2,7 @@
 
 import type { SealKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import type { HttpOptions } from '../../transports/http.ts';

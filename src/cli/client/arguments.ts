@@ -1,8 +1,8 @@
 // Tool arguments from the command line, converted to the types of the tool's schema.
 
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../../app/mistake.ts';
 import { nearest } from '../../app/text/nearest.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import type { FormSchema } from './types.ts';
 
 /** `--args`: a JSON object, @FILE, or - for stdin. */
@@ -102,7 +102,8 @@ function put(
   if (step === undefined || step === '__proto__') throw new UsageError('--arg has an empty or forbidden name');
   if (rest.length > 0) {
     const inner = (into[step] ??= {});
-    if (typeof inner !== 'object' || inner === null) throw new UsageError(`${step} is not an object, so it has no fields`);
+    if (typeof inner !== 'object' || inner === null)
+      throw new UsageError(`${step} is not an object, so it has no fields`);
     put(inner as Record<string, unknown>, rest, value, schema);
     return;
   }

@@ -1,12 +1,12 @@
 // How a client command ends: by itself, by a signal, or because its time is over. It ends soon in every case, whatever
 // the server does.
 
-import { ClientError, PausableTimeout, type InputHandlers } from '../../client/index.ts';
+import { ClientError, type InputHandlers, PausableTimeout } from '../../client/index.ts';
 
 /** How long a server we started may take to end, and again after SIGTERM, once we are in a hurry. */
 const hurriedGraceMs = 250;
 /** What still keeps the process alive after its work is done has this long: a name lookup can not be cancelled. */
-const lingerMs = 500;
+const graceMs = 500;
 
 /** One command and its end. */
 export class Ending {
@@ -64,7 +64,7 @@ export class Ending {
     process.off('SIGINT', this.#interrupt);
     process.off('SIGTERM', this.#interrupt);
     // Does not keep the process alive by itself.
-    setTimeout(leave, lingerMs).unref();
+    setTimeout(leave, graceMs).unref();
   }
 
   #held<A extends unknown[], T>(handler: (...args: A) => T | Promise<T>): (...args: A) => Promise<T> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { convertAnswer } from './fields.ts';
-import { signature, typeText } from './schema-words.ts';
+import { signature, typeText } from './schema-summary.ts';
 
 test.each([
   [{ type: 'string' }, 'x', { value: 'x' }],

@@ -1,8 +1,8 @@
 // One field of a form: the prompt for it, and the checks of the answer.
 
-import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
+import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { styleFor } from '../ui/style.ts';
-import { choicesOf, typeText } from './schema-words.ts';
+import { choicesOf, typeText } from './schema-summary.ts';
 import type { FormSchema } from './types.ts';
 
 const style = styleFor(process.stderr);
@@ -52,7 +52,10 @@ function shown(value: unknown): string {
 }
 
 /** Converts an answer to the field's type; `problem` says why it cannot. */
-export function convertAnswer(field: FormSchema, text: string): { readonly value?: unknown; readonly problem?: string } {
+export function convertAnswer(
+  field: FormSchema,
+  text: string,
+): { readonly value?: unknown; readonly problem?: string } {
   if (field.type === 'array') {
     const items = text.split(',').map((each) => convertAnswer(field.items ?? {}, each.trim()));
     const wrong = items.find(({ problem }) => problem !== undefined);
@@ -73,8 +76,7 @@ export function convertAnswer(field: FormSchema, text: string): { readonly value
   }
   if (field.type === 'number' || field.type === 'integer') return number(field, text);
   if (text.length < (field.minLength ?? 0)) return { problem: `needs at least ${field.minLength} characters` };
-  if (text.length > (field.maxLength ?? text.length))
-    return { problem: `takes at most ${field.maxLength} characters` };
+  if (text.length > (field.maxLength ?? text.length)) return { problem: `takes at most ${field.maxLength} characters` };
   if (field.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(text)) return { problem: 'must be an email address' };
   if (field.format === 'uri' && !URL.canParse(text)) return { problem: 'must be a URL such as https://example.org' };
   if (field.format === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(text))

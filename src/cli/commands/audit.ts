@@ -12,10 +12,10 @@ import {
   type Verification,
   verifyAudit,
 } from '../../app/audit.ts';
-import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring audit verify|tail|query [FILE] [options]
 

@@ -1,16 +1,16 @@
 // mooring call: calls a tool, shows its progress, answers its input requests and prints its result.
 
-import { UsageError } from '../../app/mistake.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { ClientError } from '../../client/index.ts';
 import { readArguments, readJsonArguments } from '../client/arguments.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
-import { terminalInputHandlers } from '../client/questions.ts';
+import { terminalInputHandlers } from '../client/input-requests.ts';
+import { showToolResult } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
-import { showToolResult } from '../client/show-content.ts';
 import type { FormSchema } from '../client/types.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
 import { noProgress, type ProgressBar, startProgress } from '../ui/progress.ts';
-import { readArgs } from '../usage.ts';
 import { pick } from './tools.ts';
 
 const help = `Usage: mooring call <server> <tool> [--arg name=value …] [options]
@@ -60,7 +60,11 @@ export async function run(args: readonly string[]): Promise<number> {
     if (values['no-check'] !== true) checkRequired(name, all, tool.inputSchema as FormSchema);
     bar = startProgress(name);
     const result = await client
-      .callTool(name, all, { signal, onProgress: (progress) => bar.report(progress), ...interactiveTimeout(values.timeout) })
+      .callTool(name, all, {
+        signal,
+        onProgress: (progress) => bar.report(progress),
+        ...interactiveTimeout(values.timeout),
+      })
       .catch((error: unknown) => {
         throw hinted(error);
       })

@@ -1,15 +1,15 @@
 // mooring config: the effective settings, and where each one comes from.
 
 import { options } from '../../app/config/options.ts';
+import { type ResolvedSettings, resolveSettings } from '../../app/config/resolve.ts';
 import { withoutSecrets } from '../../app/config/secrets.ts';
-import { type ResolvedSettings, resolveSettings } from '../../app/config/settle.ts';
 import type { SettingValue } from '../../app/config/values.ts';
-import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile, profiles } from '../../app/profiles/index.ts';
-import { toFlagValues, settingsFlags } from '../settings-flags.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { settingsFlags, toFlagValues } from '../settings-flags.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring config [profile | schema | path] [options]
 

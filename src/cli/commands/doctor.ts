@@ -1,13 +1,13 @@
 // mooring doctor: what works on this machine, as a table.
 
-import { resolveSettings } from '../../app/config/settle.ts';
-import { runDoctor, type DoctorFinding } from '../../app/doctor/doctor.ts';
-import { UsageError } from '../../app/mistake.ts';
+import { resolveSettings } from '../../app/config/resolve.ts';
+import { type DoctorFinding, runDoctor } from '../../app/doctor/doctor.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
-import { toFlagValues, settingsFlags } from '../settings-flags.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { settingsFlags, toFlagValues } from '../settings-flags.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { padTo, wrapTo } from '../ui/width.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring doctor [options]
 

@@ -5,10 +5,10 @@ import { dirname, relative, resolve } from 'node:path';
 import { thisPlatform, userConfigFile } from '../../app/config/folders.ts';
 import { configTemplate } from '../../app/config/template.ts';
 import { requireFolder } from '../../app/make-folder.ts';
-import { UsageError } from '../../app/mistake.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring init [FILE] [options]
 

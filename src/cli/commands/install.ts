@@ -3,16 +3,22 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { type ClientRow, clientAliases, clients, type Scope, type ClientConfigEntry } from '../../app/clients/clients.ts';
+import {
+  type ClientConfigEntry,
+  type ClientRow,
+  clientAliases,
+  clients,
+  type Scope,
+} from '../../app/clients/clients.ts';
 import { type EditResult, hasEntry, install, uninstall, withEntry } from '../../app/clients/edit.ts';
 import { launchEntry } from '../../app/clients/launch.ts';
 import { thisPlatform } from '../../app/config/folders.ts';
-import { UsageError } from '../../app/mistake.ts';
 import { profiles } from '../../app/profiles/index.ts';
 import { nearest } from '../../app/text/nearest.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const names = Object.entries(clients)
   .map(([name, { title }]) => `  ${name.padEnd(17)}${title}`)

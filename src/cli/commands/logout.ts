@@ -1,11 +1,11 @@
 // mooring logout: deletes the stored tokens of a server and asks its authorization server to revoke them.
 
-import { lineForTerminal } from '../../app/foreign-text.ts';
-import { UsageError } from '../../app/mistake.ts';
 import { findTarget } from '../../app/targets.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { addressOf } from '../client/connection.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring logout <server> [options]
 

@@ -1,13 +1,13 @@
 // mooring notes: lists how many notes each caller stores in the data folder, and deletes notes.
 
-import { resolveSettings } from '../../app/config/settle.ts';
-import { lineForTerminal } from '../../app/foreign-text.ts';
-import { UsageError } from '../../app/mistake.ts';
+import { resolveSettings } from '../../app/config/resolve.ts';
 import { deleteNotes, type KeptNotes, listCallers } from '../../app/notes.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { type Column, table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring notes [list | delete ID... | delete --all] [options]
 

@@ -1,10 +1,10 @@
 // mooring ping: name, revision, capabilities and response times of a server.
 
-import { lineForTerminal } from '../../app/foreign-text.ts';
-import { UsageError } from '../../app/mistake.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring ping <server> [options]
 

@@ -1,14 +1,14 @@
 // mooring policy: validates a policy file and explains its decision about a call, without making the call.
 
 import { resolve } from 'node:path';
-import { resolveSettings } from '../../app/config/settle.ts';
-import { UsageError } from '../../app/mistake.ts';
-import { type Explanation, explainCall, openPolicy, policySchema, type PolicyQuery } from '../../app/policy.ts';
+import { resolveSettings } from '../../app/config/resolve.ts';
+import { type Explanation, explainCall, openPolicy, type PolicyQuery, policySchema } from '../../app/policy.ts';
 import { defaultProfile, profiles } from '../../app/profiles/index.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { readJsonArguments } from '../client/arguments.ts';
+import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring policy check [FILE] [--tool NAME | --resource URI | --prompt NAME] [options]
        mooring policy schema
@@ -63,7 +63,9 @@ export async function run(args: readonly string[]): Promise<number> {
   if (path === undefined) throw new UsageError('The settings have no policy. Name a file: mooring policy check FILE');
   const profile = values.profile ?? settings.profile;
   if (!Object.hasOwn(profiles, profile))
-    throw new UsageError(`Unknown profile ${JSON.stringify(profile)}; choose one of ${Object.keys(profiles).join(', ')}`);
+    throw new UsageError(
+      `Unknown profile ${JSON.stringify(profile)}; choose one of ${Object.keys(profiles).join(', ')}`,
+    );
   const policy = await openPolicy(path, profile);
   const question = queryOf(values);
   if (question === undefined) {

@@ -1,11 +1,11 @@
 // mooring prompt: prints the messages of a prompt.
 
-import { UsageError } from '../../app/mistake.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
+import { showContent } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
-import { showContent } from '../client/show-content.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring prompt <server> <prompt> [--arg name=value …] [options]
 

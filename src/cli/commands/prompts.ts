@@ -1,12 +1,12 @@
 // mooring prompts: the prompts a server offers.
 
-import { lineForTerminal } from '../../app/foreign-text.ts';
-import { UsageError } from '../../app/mistake.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import type { Prompt } from '../client/types.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
 import { type Column, table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring prompts <server> [options]
 

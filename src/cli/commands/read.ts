@@ -1,13 +1,13 @@
 // mooring read: prints the contents of a resource.
 
 import { writeFileSync } from 'node:fs';
-import { UsageError } from '../../app/mistake.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
+import { showResource } from '../client/print-content.ts';
 import { formatBytes, SavedFiles } from '../client/saved-files.ts';
-import { showResource } from '../client/show-content.ts';
 import type { ResourceContents } from '../client/types.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring read <server> <uri> [options]
 

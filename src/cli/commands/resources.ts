@@ -1,12 +1,12 @@
 // mooring resources: lists the resources and resource templates of a server.
 
-import { lineForTerminal } from '../../app/foreign-text.ts';
-import { UsageError } from '../../app/mistake.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
 import { formatBytes } from '../client/saved-files.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
 import { type Column, table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring resources <server> [options]
 

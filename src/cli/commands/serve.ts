@@ -1,9 +1,9 @@
 // mooring serve [profile]: parses the options and starts the server.
 
-import { UsageError } from '../../app/mistake.ts';
 import { serve } from '../../app/serve.ts';
-import { toFlagValues, settingsFlags } from '../settings-flags.ts';
-import { readArgs } from '../usage.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { settingsFlags, toFlagValues } from '../settings-flags.ts';
 
 interface ParsedServeArgs {
   readonly values: Readonly<Record<string, unknown>>;

@@ -1,13 +1,13 @@
 // mooring token: creates, lists and revokes bearer tokens.
 
 import { join, resolve } from 'node:path';
-import { resolveSettings } from '../../app/config/settle.ts';
-import { UsageError } from '../../app/mistake.ts';
+import { resolveSettings } from '../../app/config/resolve.ts';
 import { defaultProfile } from '../../app/profiles/index.ts';
 import { addToken, createToken, readTokens, revokeToken, type TokenEntry } from '../../app/tokens.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { type Column, table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring token [add NAME | list | revoke NAME] [options]
 

@@ -1,14 +1,14 @@
 // mooring tools: lists the tools of a server, or describes one in full.
 
-import { forTerminal, lineForTerminal } from '../../app/foreign-text.ts';
-import { UsageError } from '../../app/mistake.ts';
 import { nearest } from '../../app/text/nearest.ts';
+import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import { connectionFlags, connectionHelp, targetHelp, withServer } from '../client/connection.ts';
-import { signature, typeText } from '../client/schema-words.ts';
+import { signature, typeText } from '../client/schema-summary.ts';
 import type { FormSchema, Tool } from '../client/types.ts';
+import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
 import { table } from '../ui/table.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring tools <server> [tool] [options]
 

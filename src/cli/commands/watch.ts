@@ -1,13 +1,13 @@
 // mooring watch: prints a line for each change of a resource or list.
 
-import { lineForTerminal } from '../../app/foreign-text.ts';
-import { UsageError } from '../../app/mistake.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
 import type { Client } from '../../client/index.ts';
 import { connectionFlags, connectionHelp, describe, targetHelp, withServer } from '../client/connection.ts';
+import { showResource } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
-import { showResource } from '../client/show-content.ts';
+import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
-import { readArgs } from '../usage.ts';
 
 const help = `Usage: mooring watch <server> [uri …] [options]
 

@@ -1,6 +1,6 @@
 // A progress bar on stderr. Shown only on a terminal.
 
-import { lineForTerminal } from '../../app/foreign-text.ts';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { styleFor } from './style.ts';
 import { cutTo, widthOf } from './width.ts';
 

@@ -1,9 +1,10 @@
 // Everything an application may say about how to authorize with one MCP server. What it means is create-authorizer.ts.
-import type { CredentialStore } from './credential-store.ts';
+
+import type { MachineGrant } from './grants/machine-grants.ts';
+import type { Redirector } from './grants/redirect.ts';
+import type { RegistrationOptions } from './grants/registration.ts';
 import type { AuthHttpOptions } from './http.ts';
-import type { MachineGrant } from './machine-grants.ts';
-import type { Redirector } from './redirect.ts';
-import type { RegistrationOptions } from './registration.ts';
+import type { CredentialStore } from './storage/credential-store.ts';
 
 /** Options of `createAuthorizer`; only `server` must be given. */
 export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions {

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createMemoryStore } from './credential-store.ts';
-import { createFileStore } from './file-store.ts';
-import { createHookRedirector } from './redirect.ts';
+import { createHookRedirector } from './grants/redirect.ts';
+import { createMemoryStore } from './storage/credential-store.ts';
+import { createFileStore } from './storage/file-store.ts';
 import { startAuthorizationServer, startResource } from './testing/fake-provider.ts';
-import { caller, selfSigning, type AuthTestSetup, Worlds } from './testing/world.ts';
+import { type AuthTestSetup, caller, selfSigning, Worlds } from './testing/setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => {
@@ -153,7 +153,7 @@ test('an authorization server that is down is an error, not a reason to sign in 
   await call();
   expire(world);
   world.as.behaviour.token = () => ({ status: 503 });
-  await expect(call()).rejects.toMatchObject({ code: 'token-request-failed', refusal: { status: 503 } });
+  await expect(call()).rejects.toMatchObject({ code: 'token-request-failed', oauthError: { status: 503 } });
   world.as.behaviour.token = () => undefined;
   expect(await call()).toBe(200);
   expect(world.as.to('/authorize')).toHaveLength(1);
@@ -163,7 +163,8 @@ test('a refreshed token that is refused too leads to a sign-in, and a granted on
   const world = await worlds.start();
   const { call } = caller(world.rs);
   await call();
-  world.rs.behaviour.checkToken = () => world.rs.refuse(401, 'error="invalid_token", error_description="wrong audience"');
+  world.rs.behaviour.checkToken = () =>
+    world.rs.refuse(401, 'error="invalid_token", error_description="wrong audience"');
   await expect(call()).rejects.toMatchObject({
     code: 'token-rejected',
     message: expect.stringContaining('wrong audience'),

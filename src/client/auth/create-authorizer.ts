@@ -1,6 +1,6 @@
 // The OAuth authorizer: knows which tokens are current, when they must be renewed, and what a refusal calls for. How a
 // server is found, a token got or a secret kept is told by the neighbours it is put together from.
-import { type Acquired, Acquisition } from './acquisition.ts';
+
 import type {
   AuthorizationHeaders,
   Authorizer,
@@ -10,21 +10,22 @@ import type {
   OutgoingRequest,
 } from './authorizer.ts';
 import type { AuthorizerOptions } from './authorizer-options.ts';
-import { createMemoryStore } from './credential-store.ts';
-import { Credentials } from './credentials.ts';
-import { type Discovery, discover } from './discovery.ts';
+import { type Discovery, discover } from './discovery/discovery.ts';
+import { defaultMetadata, findServerMetadata, type ServerMetadata } from './discovery/server-metadata.ts';
+import { overHttp } from './discovery/url-guard.ts';
+import { readChallenge, type ServerChallenge } from './discovery/www-authenticate.ts';
 import { authErrors, type OAuthErrorInfo } from './errors.ts';
+import { type Acquired, Acquisition } from './grants/acquisition.ts';
+import { createLoopbackRedirector } from './grants/loopback.ts';
+import type { RedirectListener, Redirector } from './grants/redirect.ts';
+import type { TokenSet } from './grants/tokens.ts';
 import { Holds } from './holds.ts';
 import { type AuthHttp, createAuthHttp } from './http.ts';
-import { createLoopbackRedirector } from './loopback.ts';
 import { Presentation } from './presentation.ts';
-import type { Redirector, RedirectListener } from './redirect.ts';
 import { chooseScopes, includesAll } from './scopes.ts';
-import { defaultMetadata, findServerMetadata, type ServerMetadata } from './server-metadata.ts';
 import { SingleFlight } from './single-flight.ts';
-import type { TokenSet } from './tokens.ts';
-import { overHttp } from './url-guard.ts';
-import { readChallenge, type ServerChallenge } from './www-authenticate.ts';
+import { createMemoryStore } from './storage/credential-store.ts';
+import { Credentials } from './storage/credentials.ts';
 
 /** Creates the authorizer for one MCP server. */
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
@@ -262,7 +263,8 @@ class OAuthAuthorizer implements Authorizer {
     const key = [...scopes].sort().join(' ');
     const before = this.#stepUps.get(key) ?? 0;
     // A token that already has what is asked for will not be better the second time.
-    if ((!wider && !withheld) || before >= maxStepUps) throw authErrors.insufficientScope(challenged, problem.oauthError);
+    if ((!wider && !withheld) || before >= maxStepUps)
+      throw authErrors.insufficientScope(challenged, problem.oauthError);
     this.#stepUps.set(key, before + 1);
     await this.#authorize(discovery, scopes, signal);
     if (includesAll(this.#tokens?.grantedScope ?? [], challenged)) this.#stepUps.delete(key);

@@ -194,9 +194,13 @@ export const authErrors = {
       { oauthError },
     ),
   tooManyChallenges: (attempts: number, oauthError: OAuthErrorInfo) =>
-    new AuthError('too-many-challenges', `Still refused after ${attempts} authorization attempts: ${said(oauthError)}`, {
-      oauthError,
-    }),
+    new AuthError(
+      'too-many-challenges',
+      `Still refused after ${attempts} authorization attempts: ${said(oauthError)}`,
+      {
+        oauthError,
+      },
+    ),
   dpopUnsupported: (issuer: string) =>
     new AuthError(
       'dpop-unsupported',

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { followRedirect } from './follow-redirect.ts';
+import { followRedirect } from './grants/follow-redirect.ts';
+import { createHookRedirector } from './grants/redirect.ts';
 import { Holds } from './holds.ts';
-import { createHookRedirector } from './redirect.ts';
-import { caller, Worlds } from './testing/world.ts';
+import { caller, Worlds } from './testing/setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());

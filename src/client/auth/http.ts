@@ -1,7 +1,8 @@
 // Requests of the authorization code: a time limit, a size cap and no automatic redirect on any of them. Metadata is
 // fetched without credentials and may follow a few redirects; a request with credentials never does.
+
+import { createUrlGuard, type UrlGuard, type UrlGuardOptions } from './discovery/url-guard.ts';
 import { AuthError, authErrors } from './errors.ts';
-import { createUrlGuard, type UrlGuard, type UrlGuardOptions } from './url-guard.ts';
 
 /** The slice of `fetch` used here, so that a pinned or proxied one can take its place. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
@@ -12,7 +13,11 @@ export interface AuthHttp {
   /** One request, no redirect followed; the body is read completely, within the cap. */
   request(what: string, url: string, init: RequestInit): Promise<Response>;
   /** A JSON document. Absent (4xx, or something that is not a JSON object) is an answer, failure is an `AuthError`. */
-  document(what: string, url: URL, init: { headers?: Record<string, string>; signal?: AbortSignal }): Promise<FetchedDocument>;
+  document(
+    what: string,
+    url: URL,
+    init: { headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<FetchedDocument>;
   /** The same limits on behalf of another host, one that the configuration names and not the MCP server. */
   toward(host: string): AuthHttp;
 }

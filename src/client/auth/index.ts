@@ -9,16 +9,22 @@ export type {
   ResponseHeaders,
 } from './authorizer.ts';
 export type { AuthorizerOptions } from './authorizer-options.ts';
-export { type OpenUrl, openInBrowser } from './browser.ts';
-export type { ClientAuthMethod, ClientPrivateKey, PreRegisteredClient } from './client-identity.ts';
 export { createAuthorizer } from './create-authorizer.ts';
-export { type CredentialStore, createMemoryStore, type LockOptions } from './credential-store.ts';
 export { AuthError, type AuthErrorCode, type OAuthErrorInfo } from './errors.ts';
-export { createFileStore, defaultCredentialFile } from './file-store.ts';
-export { followRedirect } from './follow-redirect.ts';
-export { createLoopbackRedirector, type LoopbackOptions } from './loopback.ts';
-export type { AssertionRequest, AssertionSource, MachineGrant } from './machine-grants.ts';
-export { createHookRedirector, type RedirectHook, type Redirector, type RedirectListener, type SignInVisit } from './redirect.ts';
+export { type OpenUrl, openInBrowser } from './grants/browser.ts';
+export type { ClientAuthMethod, ClientPrivateKey, PreRegisteredClient } from './grants/client-identity.ts';
+export { followRedirect } from './grants/follow-redirect.ts';
+export { createLoopbackRedirector, type LoopbackOptions } from './grants/loopback.ts';
+export type { AssertionRequest, AssertionSource, MachineGrant } from './grants/machine-grants.ts';
+export {
+  createHookRedirector,
+  type RedirectHook,
+  type RedirectListener,
+  type Redirector,
+  type SignInVisit,
+} from './grants/redirect.ts';
 export { type SignedOut, type SignOutOptions, signOut } from './sign-out.ts';
 export { createStaticAuthorizer } from './static-authorizer.ts';
+export { type CredentialStore, createMemoryStore, type LockOptions } from './storage/credential-store.ts';
+export { createFileStore, defaultCredentialFile } from './storage/file-store.ts';
 export { createAuthorizedFetch, withAuthorization } from './with-authorization.ts';

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import { afterEach, expect, test } from 'vitest';
-import { createMemoryStore } from './credential-store.ts';
+import { createMemoryStore } from './storage/credential-store.ts';
 import type { SeenRequest } from './testing/fake-http.ts';
-import { caller, type AuthTestSetup, Worlds } from './testing/world.ts';
+import { type AuthTestSetup, caller, Worlds } from './testing/setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());

@@ -1,8 +1,8 @@
 // How the current token is shown to the MCP server: as a bearer header made once, or with a DPoP proof per request and
 // whatever nonce the server last asked for.
 import { type AuthorizationHeaders, type ChallengedResponse, headerOf } from './authorizer.ts';
-import { createDpopKey, type DpopKey, dpopHeaders, rememberNonce } from './oauth.ts';
-import type { TokenSet } from './tokens.ts';
+import { createDpopKey, type DpopKey, dpopHeaders, rememberNonce } from './grants/oauth.ts';
+import type { TokenSet } from './grants/tokens.ts';
 
 const nothing: AuthorizationHeaders = Object.freeze({});
 

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { type CredentialStore, createMemoryStore } from './credential-store.ts';
 import { signOut } from './sign-out.ts';
+import { type CredentialStore, createMemoryStore } from './storage/credential-store.ts';
 import type { Reply } from './testing/fake-http.ts';
 import type { ServerBehaviour } from './testing/fake-provider.ts';
-import { caller, type AuthTestSetup, Worlds } from './testing/world.ts';
+import { type AuthTestSetup, caller, Worlds } from './testing/setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());
@@ -53,7 +53,7 @@ test('the tokens are forgotten even when their revocation fails, which is told',
   const { rs, store } = world;
   const { revocation, error } = (await signOut({ server: rs.url, store })) ?? {};
   expect(revocation).toBe('failed');
-  expect(error).toMatchObject({ code: 'revocation-failed', refusal: { status: 503 } });
+  expect(error).toMatchObject({ code: 'revocation-failed', oauthError: { status: 503 } });
   expect(await signOut({ server: rs.url, store })).toBeUndefined();
 });
 

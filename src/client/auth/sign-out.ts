@@ -1,13 +1,13 @@
 // The end of a sign-in: what is stored is forgotten, and the authorization server is asked to void what it gave out.
 import type { AuthorizerOptions } from './authorizer-options.ts';
-import type { CredentialStore } from './credential-store.ts';
-import { Credentials, type ServerBinding } from './credentials.ts';
+import { findServerMetadata } from './discovery/server-metadata.ts';
 import { AuthError } from './errors.ts';
+import { revokeToken } from './grants/oauth.ts';
+import { identityOf } from './grants/registration.ts';
+import type { TokenSet } from './grants/tokens.ts';
 import { type AuthHttp, createAuthHttp } from './http.ts';
-import { revokeToken } from './oauth.ts';
-import { identityOf } from './registration.ts';
-import { findServerMetadata } from './server-metadata.ts';
-import type { TokenSet } from './tokens.ts';
+import type { CredentialStore } from './storage/credential-store.ts';
+import { Credentials, type ServerBinding } from './storage/credentials.ts';
 
 /** What the authorizer was created with; the store is where the tokens are. */
 export interface SignOutOptions extends AuthorizerOptions {

@@ -1,6 +1,6 @@
 // For servers that want a fixed token instead of OAuth: sends it to that server's origin and nowhere else.
 import type { Authorizer } from './authorizer.ts';
-import { createUrlGuard, overHttp, type UrlGuardOptions } from './url-guard.ts';
+import { createUrlGuard, overHttp, type UrlGuardOptions } from './discovery/url-guard.ts';
 
 /** Creates an authorizer for a token that somebody else looks after; a function is asked for every request. */
 export function createStaticAuthorizer(

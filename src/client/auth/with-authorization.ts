@@ -9,7 +9,7 @@ import type {
 } from './authorizer.ts';
 
 // The authorizer has its own, lower bound and a better message; this one stops a careless implementation.
-const maxRounds = 8;
+const maxAttempts = 8;
 
 /**
  * Sends a request until it is answered or refused for good. `discard` frees the refused response (its body) before
@@ -26,7 +26,7 @@ export async function withAuthorization<R extends ChallengedResponse>(
     const sent = await authorizer.headers(url, request);
     const response = await send(sent);
     authorizer.observe?.(url, response);
-    if ((response.status !== 401 && response.status !== 403) || attempt > maxRounds) return response;
+    if ((response.status !== 401 && response.status !== 403) || attempt > maxAttempts) return response;
     const { signal, hold } = request;
     const outcome = await authorizer.challenge(url, response, { attempt, sent, signal, hold }).catch(async (error) => {
       await discard(response);

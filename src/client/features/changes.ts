@@ -12,7 +12,10 @@ export interface Change {
 /** Stops a server that announces URIs without end while nobody reads. */
 const maxWaiting = 10_000;
 
-type ChangeReader = { readonly resolve: (next: IteratorResult<Change>) => void; readonly reject: (error: unknown) => void };
+type ChangeReader = {
+  readonly resolve: (next: IteratorResult<Change>) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 /** Holds changes until somebody asks for the next one. */
 export class ChangeQueue {

@@ -3,10 +3,10 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Completion, CompletionRef } from '../../protocol/model.ts';
-import { OutgoingCall, type JsonObject } from '../call.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
-import { requireOffered, type FeatureContext } from './kit.ts';
+import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { type FeatureContext, requireOffered } from './feature-context.ts';
 
 /** What is to be completed. */
 export interface CompletionRequest {
@@ -17,7 +17,11 @@ export interface CompletionRequest {
 }
 
 /** Asks for suggestions. */
-export async function complete(kit: FeatureContext, request: CompletionRequest, options?: CallOptions): Promise<Completion> {
+export async function complete(
+  kit: FeatureContext,
+  request: CompletionRequest,
+  options?: CallOptions,
+): Promise<Completion> {
   requireOffered(kit, methods.complete);
   const { ref, argument, context } = request;
   const params = { ref, argument, ...(context === undefined ? {} : { context: { arguments: context } }) };

@@ -1,9 +1,9 @@
 // Whether the server is there, and telling it that our folders have changed.
 
 import { methods } from '../../protocol/methods.ts';
-import { OutgoingCall } from '../call.ts';
 import type { CallOptions } from '../options.ts';
-import type { FeatureContext } from './kit.ts';
+import { OutgoingCall } from '../outgoing-call.ts';
+import type { FeatureContext } from './feature-context.ts';
 
 /** Asks for a sign of life. The newest revision has no ping; asking who the server is serves as well. */
 export async function ping(kit: FeatureContext, options?: CallOptions): Promise<void> {

@@ -3,11 +3,11 @@
 
 import { methods } from '../../protocol/methods.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
-import { OutgoingCall, type JsonObject } from '../call.ts';
-import type { ClientConnection } from '../conversation.ts';
+import type { ClientConnection } from '../connection.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions, LogMessage } from '../options.ts';
-import { requireOffered, type FeatureContext } from './kit.ts';
+import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { type FeatureContext, requireOffered } from './feature-context.ts';
 
 /** The level of one client. */
 export class Logging {

@@ -2,10 +2,10 @@
 
 import { methods } from '../../protocol/methods.ts';
 import type { Prompt, PromptResult } from '../../protocol/model.ts';
-import { OutgoingCall, type JsonObject } from '../call.ts';
 import { clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
-import { requireOffered, type FeatureContext } from './kit.ts';
+import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
+import { type FeatureContext, requireOffered } from './feature-context.ts';
 import { ListReader } from './lists.ts';
 
 /** The prompts of one server. */

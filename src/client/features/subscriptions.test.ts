@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { connect } from '../connect.ts';
-import { scriptError, ScriptedServer, type Sent } from '../testing/scripted-server.ts';
+import { ScriptedServer, type Sent, scriptError } from '../testing/scripted-server.ts';
 import type { Change } from './changes.ts';
 import type { Subscription } from './subscriptions.ts';
 
@@ -81,7 +81,9 @@ test('a resource the server leaves out of its acknowledgement is an error', asyn
 });
 
 test('a refused subscription rejects', async () => {
-  const server = new ScriptedServer('handshake', { 'resources/subscribe': () => scriptError(-32602, 'never heard of it') });
+  const server = new ScriptedServer('handshake', {
+    'resources/subscribe': () => scriptError(-32602, 'never heard of it'),
+  });
   await expect((await connect(server.target)).subscribe('demo://a')).rejects.toThrow('never heard of it');
 });
 
@@ -100,8 +102,8 @@ test('a lost connection is opened again, with a word that something may have bee
     const subscription = await client.watch({ prompts: true, uris: ['demo://a'] });
     server.break();
     expect(await take(subscription, 2)).toEqual([
-      { kind: 'prompts', gap: true },
-      { kind: 'resource', uri: 'demo://a', gap: true },
+      { kind: 'prompts', missed: true },
+      { kind: 'resource', uri: 'demo://a', missed: true },
     ]);
     expect(server.connections).toBe(2);
     await client.close();
@@ -112,7 +114,7 @@ test('a stream the server ends is opened again', async () => {
   const server = agreeing('stateless');
   const subscription = await (await connect(server.target)).subscribe('demo://a');
   server.say({ id: server.of('subscriptions/listen')[0]?.id, result: { resultType: 'complete' } });
-  expect(await take(subscription, 1)).toEqual([{ kind: 'resource', uri: 'demo://a', gap: true }]);
+  expect(await take(subscription, 1)).toEqual([{ kind: 'resource', uri: 'demo://a', missed: true }]);
   expect(server.of('subscriptions/listen')).toHaveLength(2);
 });
 

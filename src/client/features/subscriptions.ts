@@ -3,15 +3,15 @@
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
-import type { ListenFilter } from '../../protocol/revisions/client-vocabulary.ts';
-import { KeyedMutex } from '../auth/credential-store.ts';
-import { OutgoingCall, type JsonObject } from '../call.ts';
-import type { ClientConnection } from '../conversation.ts';
+import type { ListenFilter } from '../../protocol/revisions/client-revisions.ts';
+import { KeyedMutex } from '../auth/storage/credential-store.ts';
+import type { ClientConnection } from '../connection.ts';
 import { ClientError, clientErrors } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
+import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
 import { pause, pauseMs, transience, unlessAborted } from '../retry.ts';
 import { type Change, ChangeQueue } from './changes.ts';
-import { requireOffered, type FeatureContext } from './kit.ts';
+import { type FeatureContext, requireOffered } from './feature-context.ts';
 
 /** What to wait for. */
 export interface WatchFilter extends ListenFilter {}
@@ -84,7 +84,13 @@ class ActiveSubscription implements Subscription {
   call: OutgoingCall | undefined;
   #agreed: ((params: JsonObject) => void) | undefined;
 
-  constructor(kit: FeatureContext, filter: WatchFilter, options: CallOptions, all: Set<ActiveSubscription>, turns: KeyedMutex) {
+  constructor(
+    kit: FeatureContext,
+    filter: WatchFilter,
+    options: CallOptions,
+    all: Set<ActiveSubscription>,
+    turns: KeyedMutex,
+  ) {
     this.#kit = kit;
     this.filter = filter;
     this.#options = options;
@@ -174,7 +180,11 @@ class ActiveSubscription implements Subscription {
   async #listen(conversation: ClientConnection): Promise<{ readonly over: Promise<unknown> }> {
     const fields = conversation.dialect?.listenFields(this.filter) ?? '';
     const { timeoutMs, meta } = this.#options;
-    const call = new OutgoingCall(methods.listen, fields, () => undefined, { timeoutMs, meta, signal: this.#closing.signal });
+    const call = new OutgoingCall(methods.listen, fields, () => undefined, {
+      timeoutMs,
+      meta,
+      signal: this.#closing.signal,
+    });
     call.longLived = true;
     this.call = call;
     const acknowledged = new Promise<JsonObject>((resolve) => {

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { clientErrors } from '../errors.ts';
-import { canGuard, guard, guardedCommand, unguard } from './guardian.ts';
+import { canGuard, guard, guardedCommand, unguard } from './orphan-guard.ts';
 
 /** What to start, and how it is treated. */
 export interface ChildOptions {

@@ -4,10 +4,10 @@
 import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
 import { type ClientError, clientErrors, type ServerErrorInfo } from '../errors.ts';
-import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
+import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
-import { createWire, type HttpReply, type OutgoingHttpRequest, type HttpWire } from './http-wire.ts';
+import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';
 import type { TransportListener } from './transport.ts';
 
 /** A request as a transport words it; host, credentials and fixed headers are added here. */

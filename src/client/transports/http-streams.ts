@@ -54,7 +54,13 @@ export function readEvents(
     const finish = (error?: Error): void => {
       reader.close();
       const { lastEventId, retryMs } = reader;
-      resolve({ lastEventId, retryMs, error, tooLarge, receivedAny: receivedAny || lastEventId !== before?.lastEventId });
+      resolve({
+        lastEventId,
+        retryMs,
+        error,
+        tooLarge,
+        receivedAny: receivedAny || lastEventId !== before?.lastEventId,
+      });
     };
     reply.read({ chunk: (bytes) => reader.push(bytes), end: finish });
   });
@@ -116,7 +122,11 @@ export class ServerMessageStream {
   #onOpen = (): void => {};
   #closed = false;
 
-  constructor(client: HttpClient, listener: TransportListener, options: EventStreamOptions & { readonly session: boolean }) {
+  constructor(
+    client: HttpClient,
+    listener: TransportListener,
+    options: EventStreamOptions & { readonly session: boolean },
+  ) {
     this.#client = client;
     this.#listener = listener;
     this.#options = options;

@@ -1,13 +1,13 @@
 // Streamable HTTP from the client's side, with sessions and without: every message is a POST, an answer is one JSON body
 // or a stream of events. What sessions add (a standing stream, streams taken up again) is http-streams.ts.
 
-import type { HttpBinding } from '../../protocol/revisions/client-vocabulary.ts';
+import type { HttpBinding } from '../../protocol/revisions/client-revisions.ts';
 import { AuthError } from '../auth/errors.ts';
 import { ClientError, clientErrors } from '../errors.ts';
-import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
+import { clean } from '../untrusted-text.ts';
 import { HttpClient, mediaType, readText, toErrorInfo } from './http-client.ts';
-import { readEvents, ServerMessageStream, resumeStream } from './http-streams.ts';
+import { readEvents, resumeStream, ServerMessageStream } from './http-streams.ts';
 import type { HttpReply } from './http-wire.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
@@ -184,7 +184,8 @@ export class HttpTransport implements Transport {
         this.#listener.reportUnexpected(`a refusal of ${method}: ${error.message}`);
       }
     } catch (error) {
-      if (!this.#closed) this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
+      if (!this.#closed)
+        this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
     } finally {
       clearTimeout(timer);
       this.#notices.delete(abort);

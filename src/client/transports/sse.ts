@@ -65,7 +65,8 @@ export class SseTransport implements Transport {
     try {
       await this.#follow(reply);
     } catch (error) {
-      if (late) throw clientErrors.unexpectedResponse(this.address, 'GET', 'a stream that names no endpoint', { status: 200 });
+      if (late)
+        throw clientErrors.unexpectedResponse(this.address, 'GET', 'a stream that names no endpoint', { status: 200 });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -156,7 +157,8 @@ export class SseTransport implements Transport {
       });
     } catch (error) {
       const { method = 'a message' } = message;
-      if (!this.#closed) this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
+      if (!this.#closed)
+        this.#listener.reportUnexpected(`${method} could not be delivered: ${(error as Error).message}`);
     } finally {
       clearTimeout(timer);
       this.#notices.delete(abort);

@@ -1,7 +1,7 @@
 // What a client needs of whatever carries its messages. Contract only: pipes, sockets and HTTP implement it beside this
 // file, and an application may bring its own.
 
-import type { HttpBinding } from '../../protocol/revisions/client-vocabulary.ts';
+import type { HttpBinding } from '../../protocol/revisions/client-revisions.ts';
 import type { ClientError } from '../errors.ts';
 
 /** One message on its way out. `text` is a complete JSON-RPC message on one line. */

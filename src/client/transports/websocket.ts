@@ -5,8 +5,8 @@ import type { WebSocket as Socket } from 'ws';
 import { loadWebSocketLibrary } from '../../transports/websocket-library.ts';
 import { type AuthorizationHeaders, type Authorizer, headerOf } from '../auth/authorizer.ts';
 import { type ClientError, clientErrors } from '../errors.ts';
-import { clean } from '../foreign-text.ts';
 import type { ConnectOptions } from '../options.ts';
+import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
@@ -84,7 +84,10 @@ export class WebSocketTransport implements Transport {
     });
   }
 
-  #authorized(authorizer: Authorizer, send: (headers: AuthorizationHeaders) => Promise<ConnectAttempt>): Promise<ConnectAttempt> {
+  #authorized(
+    authorizer: Authorizer,
+    send: (headers: AuthorizationHeaders) => Promise<ConnectAttempt>,
+  ): Promise<ConnectAttempt> {
     return sendAuthorized<ConnectAttempt>({
       authorizer,
       url: this.#url,

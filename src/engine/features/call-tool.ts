@@ -6,15 +6,15 @@ import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
 import { loadEagerly } from '../../schema/judging.ts';
-import { resumeFromState } from '../asks/index.ts';
-import { InputRequired } from '../asks/input-required.ts';
-import { rerunWithInput } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Feature } from '../feature.ts';
+import { resumeFromState } from '../input-requests/index.ts';
+import { InputRequired } from '../input-requests/input-required.ts';
+import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
-import { toolFailure, toFailureResult, toolFailureHandling } from './list-tools.ts';
+import { toFailureResult, toolFailure, toolFailureHandling } from './list-tools.ts';
 import { toToolResult } from './tool-result.ts';
 
 loadEagerly();
@@ -70,7 +70,12 @@ function validate(call: Call, entry: ToolEntry, args: unknown): ToolResult | Pro
   return runIfValid(call, entry, args, validation);
 }
 
-function runIfValid(call: Call, entry: ToolEntry, args: unknown, validation: Validation): ToolResult | Promise<ToolResult> {
+function runIfValid(
+  call: Call,
+  entry: ToolEntry,
+  args: unknown,
+  validation: Validation,
+): ToolResult | Promise<ToolResult> {
   return validation.ok ? run(call, entry, validation.value) : invalid(call, entry, args, validation.issues);
 }
 

@@ -4,7 +4,7 @@
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Completion, PromptResult, ReadResult } from '../../protocol/model.ts';
 import type { Feature } from '../feature.ts';
-import { lazyFeature, type FeatureInfo } from '../lazy-feature.ts';
+import { type FeatureInfo, lazyFeature } from '../lazy-feature.ts';
 import { discover, initialize, ping } from './lifecycle.ts';
 import { listTools, toolFailureHandling } from './list-tools.ts';
 import { setLevel } from './logging.ts';
@@ -13,7 +13,10 @@ import { listen, subscribe, unsubscribe } from './subscriptions.ts';
 const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 
 /** How answers of middleware are spelled while the feature they stand in for is not there yet. */
-const featureInfo = (duration: FeatureInfo['duration'], encode: Feature['encode']): FeatureInfo => ({ duration, encode });
+const featureInfo = (duration: FeatureInfo['duration'], encode: Feature['encode']): FeatureInfo => ({
+  duration,
+  encode,
+});
 const text: Feature['encode'] = (result) => result as string;
 const listed = featureInfo('immediate', text);
 const gathered = featureInfo('handler', text);

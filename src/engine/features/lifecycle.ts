@@ -4,8 +4,8 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { isObject, type Params } from '../../protocol/json-rpc.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
 import type { Call } from '../call.ts';
-import type { ServerState } from '../core.ts';
 import type { Feature } from '../feature.ts';
+import type { ServerState } from '../server-state.ts';
 import { Session } from '../session.ts';
 
 /** Opens the session of a channel, at the client's revision where it is enabled and at our newest otherwise. */

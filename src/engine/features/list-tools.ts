@@ -5,10 +5,10 @@ import { WireError } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { ToolFailure } from '../../protocol/rules.ts';
-import { InputRequestError } from '../asks/index.ts';
 import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
 import { CallTimeout, type Feature } from '../feature.ts';
+import { InputRequestError } from '../input-requests/index.ts';
 
 export const listTools: Feature<string> = {
   run: (call) => call.server.lists.page('tools', call),

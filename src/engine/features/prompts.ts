@@ -2,11 +2,11 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import type { PromptMessage, PromptResult } from '../../protocol/model.ts';
-import { resumeFromState } from '../asks/index.ts';
-import { runWithInput } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { PromptReturn } from '../definitions.ts';
 import type { Feature } from '../feature.ts';
+import { resumeFromState } from '../input-requests/index.ts';
+import { runWithInput } from '../input-requests/rerun.ts';
 import { isThenable } from '../run-call.ts';
 
 export const listPrompts: Feature<string> = {

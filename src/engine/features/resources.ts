@@ -4,12 +4,12 @@ import { toBase64Url } from '../../protocol/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
-import { resumeFromState } from '../asks/index.ts';
-import { runWithInput } from '../asks/rounds.ts';
 import type { Call } from '../call.ts';
 import type { TemplateEntry } from '../catalog.ts';
 import type { ReadReturn } from '../definitions.ts';
 import type { Feature } from '../feature.ts';
+import { resumeFromState } from '../input-requests/index.ts';
+import { runWithInput } from '../input-requests/rerun.ts';
 import type { ListItem } from '../lists.ts';
 import { isThenable } from '../run-call.ts';
 

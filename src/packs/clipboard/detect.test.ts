@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { ClipboardBackend, ClipboardError } from './backend.ts';
-import { pickBackend, type Machine } from './detect.ts';
+import { type Machine, pickBackend } from './detect.ts';
 import { macosBackend } from './macos.ts';
 import { windowsBackend } from './windows.ts';
 

@@ -3,7 +3,7 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { Issue } from '../../schema/index.ts';
 import { type BackendName, backendNames, type ClipboardBackend, ClipboardError } from './backend.ts';
 

@@ -3,12 +3,12 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { installInputRequests } from './asking.ts';
 import { installChanges } from './changes.ts';
 import { installContent } from './content.ts';
+import { installInputRequests } from './input-requests.ts';
+import { installInputRequired } from './input-required.ts';
 import { installPrompts } from './prompts.ts';
 import { installResources } from './resources.ts';
-import { installInputRequired } from './rounds.ts';
 import { installSchemas } from './schemas.ts';
 
 export function everything(): Pack<Server> {

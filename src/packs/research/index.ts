@@ -7,7 +7,7 @@ import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceHealth, ServiceLimits } from '../remote/service.ts';
 import { Arxiv } from './arxiv.ts';
 import { Crossref } from './crossref.ts';
-import type { LiteratureSearch } from './library.ts';
+import type { LiteratureSearch } from './literature-search.ts';
 import { OpenAlex } from './openalex.ts';
 import type { RemoteSourceOptions } from './remote-source.ts';
 import type { LiteratureSource } from './source.ts';
@@ -78,7 +78,9 @@ export function research(options: ResearchOptions = {}): ResearchPack {
   // The code that merges responses is loaded with the first query.
   let opening: Promise<LiteratureSearch> | undefined;
   const open = (): Promise<LiteratureSearch> => {
-    opening ??= import('./library.ts').then((module) => new module.LiteratureSearch({ sources, cacheTtlMs, maxCached }));
+    opening ??= import('./literature-search.ts').then(
+      (module) => new module.LiteratureSearch({ sources, cacheTtlMs, maxCached }),
+    );
     return opening;
   };
   return {
@@ -103,7 +105,11 @@ function makeSource(name: BuiltIn, { urls, contact, timeoutMs, limits, network }
 
 const year = { type: 'number', minimum: 1500, maximum: 2100 } as const;
 
-function installTool(server: Server, open: () => Promise<LiteratureSearch>, sources: readonly LiteratureSource[]): void {
+function installTool(
+  server: Server,
+  open: () => Promise<LiteratureSearch>,
+  sources: readonly LiteratureSource[],
+): void {
   server.tool('search_literature', {
     description:
       'Search scholarly literature in several sources at once; a paper found in several sources is listed once',

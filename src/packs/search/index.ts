@@ -6,7 +6,7 @@ import type { Server } from '../../engine/server.ts';
 import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceLimits } from '../remote/service.ts';
 import type { SafeSearch, SearchBackend } from './backend.ts';
-import type { Labelling, CachedSearch } from './search.ts';
+import type { CachedSearch, Labelling } from './search.ts';
 
 export type { SafeSearch, SearchBackend, SearchHit, SearchPage, SearchQuery } from './backend.ts';
 export type { Labelling } from './search.ts';

@@ -7,7 +7,7 @@ import type { SamplingContent } from '../../protocol/model.ts';
 import { FileError } from '../../security/files/tree.ts';
 import { labelUntrusted } from '../../security/hygiene.ts';
 import { textOf } from './mime.ts';
-import type { Workspace } from './territory.ts';
+import type { Workspace } from './workspace.ts';
 
 const priority = { type: 'number', minimum: 0, maximum: 1 } as const;
 

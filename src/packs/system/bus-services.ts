@@ -3,7 +3,7 @@
 
 import type { Server } from '../../engine/server.ts';
 import { WireError } from '../../protocol/errors.ts';
-import { silentLogger } from '../../protocol/log.ts';
+import { silentLogger } from '../../protocol/logger.ts';
 import { busAddress } from './dbus/address.ts';
 import { Buses } from './dbus/buses.ts';
 import { BusError } from './dbus/connection.ts';

@@ -3,7 +3,7 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
-import { type Logger, silentLogger } from '../../protocol/log.ts';
+import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import { FileError, type OwnFiles } from '../../security/files/tree.ts';
 import { cleanText } from '../../security/hygiene.ts';
 import {
@@ -13,10 +13,10 @@ import {
   type SandboxLevel,
   type SandboxLimits,
 } from '../../security/sandbox/index.ts';
-import { failureOf, denialText } from './command-text.ts';
+import { denialText, failureOf } from './command-text.ts';
 import { type CommandRule, defaultPrograms, rulesFor } from './programs.ts';
 import { Sandboxes } from './sandboxes.ts';
-import type { AllowedFolders, Workspace } from './territory.ts';
+import type { AllowedFolders, Workspace } from './workspace.ts';
 
 export interface CommandOptions {
   /** Names or absolute paths; default: the documented set, as far as installed. */

@@ -7,12 +7,12 @@ import type { Server } from '../../engine/server.ts';
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
-import { silentLogger } from '../../protocol/log.ts';
+import { silentLogger } from '../../protocol/logger.ts';
 import type { Resource } from '../../protocol/model.ts';
 import { FileError, type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { mimeTypeOf, textOf } from './mime.ts';
-import type { Workspace } from './territory.ts';
+import type { Workspace } from './workspace.ts';
 
 /** A file the operator put on the list by name. It stays readable whatever the client's roots are. */
 export interface NamedFile {

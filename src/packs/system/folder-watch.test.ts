@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { silentLogger } from '../../protocol/log.ts';
+import { silentLogger } from '../../protocol/logger.ts';
 import { openRoots } from '../../security/files/tree.ts';
 import { FolderWatch } from './folder-watch.ts';
 

@@ -4,7 +4,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { monotonicMs } from '../../protocol/clock.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import { nextSlice, sliceMs } from '../../protocol/slices.ts';
 import { FileError, type FileTree } from '../../security/files/tree.ts';
 

@@ -9,7 +9,7 @@ import { installAskModel } from './ask-model.ts';
 import type { BusOptions } from './bus-services.ts';
 import type { CommandOptions } from './commands.ts';
 import { type FileOptions, installFiles, type NamedFile } from './files.ts';
-import { Workspace } from './territory.ts';
+import { Workspace } from './workspace.ts';
 
 export type { BusOptions } from './bus-services.ts';
 export type { CommandOptions } from './commands.ts';

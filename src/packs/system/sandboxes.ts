@@ -3,7 +3,7 @@
 
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import { createSandbox, type Sandbox, SandboxError, type SandboxPolicy } from '../../security/sandbox/index.ts';
 
 /** Sandboxes in the pool, besides the operator's own. */

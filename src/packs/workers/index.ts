@@ -4,7 +4,7 @@
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import { silentLogger } from '../../protocol/log.ts';
+import { silentLogger } from '../../protocol/logger.ts';
 import type { OwnFiles } from '../../security/files/tree.ts';
 import {
   createSandbox,
@@ -16,8 +16,8 @@ import {
   workerLimits,
 } from '../../security/sandbox/index.ts';
 import { createMemoryRegistry, type WorkerRegistry } from './contract.ts';
-import { WorkerSupervisor } from './crew.ts';
 import { installResources, workerUri } from './resources.ts';
+import { WorkerSupervisor } from './supervisor.ts';
 import { installTools } from './tools.ts';
 import { defaultSupervision, type RestartLimits } from './worker.ts';
 

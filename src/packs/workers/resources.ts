@@ -3,7 +3,7 @@
 
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { WorkerSupervisor } from './crew.ts';
+import type { WorkerSupervisor } from './supervisor.ts';
 import { readOutput, viewOf } from './view.ts';
 
 export const workerUri = (id: string): string => `worker://${id}`;

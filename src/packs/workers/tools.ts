@@ -6,7 +6,7 @@ import type { Server } from '../../engine/server.ts';
 import { cleanText } from '../../security/hygiene.ts';
 import { SandboxError } from '../../security/sandbox/index.ts';
 import { WorkerError } from './contract.ts';
-import type { WorkerSupervisor } from './crew.ts';
+import type { WorkerSupervisor } from './supervisor.ts';
 import { readOutput, viewOf } from './view.ts';
 import type { Worker } from './worker.ts';
 

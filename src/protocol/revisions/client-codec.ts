@@ -1,58 +1,90 @@
-// What both client codecs share. They differ in how a conversation starts, in what surrounds the params of a request
-// and in how input requests arrive; that is in client-handshake.ts and client-stateless.ts.
+// The interface of a client codec: how a client encodes and decodes one revision. client-handshake.ts and
+// client-stateless.ts implement it, client-revisions.ts picks one. The server's side is codec.ts.
 
-import { notificationText } from '../json-rpc.ts';
-import { metaKeys } from '../meta.ts';
-import type { SamplingResult } from '../model.ts';
-import type { ClientCodec, RequestMeta } from './client-dialect.ts';
-import type { ClientDialect } from './client-spelling.ts';
+import type { Capabilities, Implementation, LogLevel, Meta, SamplingResult } from '../model.ts';
+import type { HeaderParam } from './headers.ts';
 
-type SharedMembers = 'date' | 'requests' | 'serverCapabilities' | 'batches' | 'notification' | 'cancelled' | 'samplingResult';
+type Fields = { readonly [key: string]: unknown };
 
-/** The members of a codec that follow from its dialect. */
-export function sharedMembers(spelling: ClientDialect): Pick<ClientCodec, SharedMembers> {
-  const { shared } = spelling;
-  const sendable = new Set(spelling.notifications);
-  return {
-    date: shared.date,
-    requests: new Set(shared.requests),
-    serverCapabilities: shared.serverCapabilities,
-    batches: shared.batches,
-    notification: (method, params) => (sendable.has(method) ? notificationText(method, params) : undefined),
-    cancelled: (requestId, reason) => notificationText('notifications/cancelled', { requestId, reason }),
-    samplingResult: (result) => encodeSamplingResult(result, spelling),
-  };
+/** What is sent beside the params of a request. */
+export interface RequestMeta {
+  readonly progressToken?: number;
+  /** The lowest level of log messages wanted with the response, on revisions that set it per request. */
+  readonly logLevel?: LogLevel | undefined;
+  /** Additional keys of the caller: trace context, extensions. */
+  readonly extra?: Meta | undefined;
 }
 
-/** The text of a request with encoded params. */
-export function requestWith(id: number, method: string, params: string): string {
-  const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
-  return params === '' ? `${head}}` : `${head},"params":{${params}}}`;
+/** A decoded result. */
+export type DecodedResult =
+  | { readonly kind: 'complete' }
+  | {
+      readonly kind: 'input-required';
+      readonly requests: Readonly<Record<string, WireInputRequest>>;
+      readonly state: string | undefined;
+    }
+  | { readonly kind: 'invalid'; readonly why: string };
+
+/** One input request inside a result that requires input. */
+export interface WireInputRequest {
+  readonly method: string;
+  readonly params: Fields;
 }
 
-/** The members of `_meta` that belong to one request, as JSON without braces. */
-export function metaMembers({ progressToken, logLevel, extra }: RequestMeta, perRequestLevel: boolean): string {
-  let text = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
-  if (logLevel !== undefined && perRequestLevel) text = join(text, `"${metaKeys.logLevel}":"${logLevel}"`);
-  if (extra !== undefined) {
-    const own = JSON.stringify(extra).slice(1, -1);
-    if (own !== '') text = join(text, own);
-  }
-  return text;
+/** How requests of this revision are sent over HTTP. */
+export interface HttpBinding {
+  /** Headers of every request once the revision is negotiated: names and values alternate. */
+  readonly headers: readonly string[];
+  /** Parts of the body are repeated in headers. */
+  readonly mirrored: boolean;
+  /** There are sessions: an id to send back, a standalone stream, resumable streams. */
+  readonly sessions: boolean;
+  /** Closing the stream of a request cancels it. */
+  readonly closingCancels: boolean;
 }
 
-/** Two lists of JSON members as one; either may be empty. */
-export function join(left: string, right: string): string {
-  if (left === '') return right;
-  return right === '' ? left : `${left},${right}`;
+/** What a server returned about itself when the conversation started. */
+export interface ServerFacts {
+  readonly capabilities: Capabilities;
+  readonly serverInfo: Implementation | undefined;
+  readonly instructions: string | undefined;
 }
 
-function encodeSamplingResult(result: SamplingResult, { shared }: ClientDialect): { [key: string]: unknown } | string {
-  const blocks = (Array.isArray(result.content) ? result.content : [result.content]) as readonly { type: string }[];
-  if (!shared.samplingAudio && blocks.some((each) => each.type === 'audio')) {
-    return `a sampling response with audio is not supported in ${shared.date}`;
-  }
-  if (shared.samplingTools || !Array.isArray(result.content)) return { ...result };
-  if (blocks.length !== 1) return `a sampling response must have exactly one content block in ${shared.date}`;
-  return { ...result, content: blocks[0] };
+/** The lists of changes a client can wait for. */
+export interface ListenFilter {
+  readonly tools?: boolean;
+  readonly prompts?: boolean;
+  readonly resources?: boolean;
+  readonly uris?: readonly string[];
+}
+
+/** One revision of the protocol, ready to use for one client. */
+export interface ClientCodec {
+  readonly date: string;
+  readonly opening: 'initialize' | 'discover';
+  /** How a server's input request arrives: as a request, or as a result that requires a retry. */
+  readonly asks: 'push' | 'retry';
+  /** Requests that a server may support; others are not sent. */
+  readonly requests: ReadonlySet<string>;
+  /** Capabilities that a server can declare; a feature without one needs no declaration. */
+  readonly serverCapabilities: readonly string[];
+  /** Messages may arrive in arrays. */
+  readonly batches: boolean;
+  readonly http: HttpBinding;
+
+  /** The text of a request; `fields` are the members of `params` as JSON without braces, maybe empty. */
+  request(id: number, method: string, fields: string, meta: RequestMeta | undefined): string;
+  /** The text of a notification; undefined where the revision does not have it. */
+  notification(method: string, params?: Fields): string | undefined;
+  cancelled(id: number, reason: string): string;
+  /** The params that start a conversation, in the form that `request` takes. */
+  openingFields(): string;
+  /** Classifies the result of a request. */
+  decodeResult(result: Fields): DecodedResult;
+  /** Headers that mirror a request: names and values alternate. Empty where nothing is mirrored. */
+  headers(method: string, name: string | undefined, params: readonly HeaderParam[], args: Fields): readonly string[];
+  /** The params of a request that waits for changes. */
+  listenFields(filter: ListenFilter): string;
+  /** A model's response as the revision can encode it, or why it cannot. */
+  samplingResult(result: SamplingResult): Fields | string;
 }

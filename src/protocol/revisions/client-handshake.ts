@@ -2,9 +2,9 @@
 // send requests.
 
 import type { Capabilities, Implementation } from '../model.ts';
-import { join, metaMembers, requestWith, sharedMembers } from './client-codec.ts';
-import type { ClientCodec } from './client-dialect.ts';
-import { type ClientDialect, encodeCapabilities } from './client-spelling.ts';
+import type { ClientCodec } from './client-codec.ts';
+import { join, metaMembers, requestWith, sharedMembers } from './client-codec-base.ts';
+import { type ClientDialect, encodeCapabilities } from './client-dialects.ts';
 import { pick } from './content.ts';
 
 const complete = { kind: 'complete' } as const;

@@ -5,9 +5,9 @@ import { isObject } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import { methodRow } from '../methods.ts';
 import type { Capabilities, Implementation } from '../model.ts';
-import { join, metaMembers, requestWith, sharedMembers } from './client-codec.ts';
-import type { ClientCodec, WireInputRequest, ListenFilter, DecodedResult } from './client-dialect.ts';
-import { type ClientDialect, encodeCapabilities } from './client-spelling.ts';
+import type { ClientCodec, DecodedResult, ListenFilter, WireInputRequest } from './client-codec.ts';
+import { join, metaMembers, requestWith, sharedMembers } from './client-codec-base.ts';
+import { type ClientDialect, encodeCapabilities } from './client-dialects.ts';
 import { pick } from './content.ts';
 import { encodeHeaderValue, type HeaderParam } from './headers.ts';
 

@@ -2,7 +2,7 @@
 // closest ones it has.
 
 import type { Content, Prompt, Resource, ResourceContents, ResourceTemplate, Tool } from '../model.ts';
-import type { Dialect } from './spelling.ts';
+import type { Dialect } from './dialects.ts';
 
 type Fields = Record<string, unknown>;
 

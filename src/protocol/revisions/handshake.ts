@@ -3,10 +3,10 @@
 
 import type { Implementation, Meta } from '../model.ts';
 import type { ResolvedRules } from '../rules.ts';
-import { createCodec } from './codec.ts';
+import type { Codec, ServerDescription } from './codec.ts';
+import { createCodec } from './codec-base.ts';
 import { pick } from './content.ts';
-import type { Codec, ServerDescription } from './revision.ts';
-import type { Dialect } from './spelling.ts';
+import type { Dialect } from './dialects.ts';
 
 export function createHandshakeCodec(spelling: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
   return createCodec(spelling, rules, {

@@ -2,19 +2,19 @@
 // folder knows which revisions exist.
 
 import { type WireError, wireErrors } from '../errors.ts';
-import type { ReadHeader, MessageRoute } from '../exchange.ts';
-import { isObject, type JsonRpcNotification, type JsonRpcRequest, type Params, classifyMessage } from '../json-rpc.ts';
+import type { MessageRoute, ReadHeader } from '../exchange.ts';
+import { classifyMessage, isObject, type JsonRpcNotification, type JsonRpcRequest, type Params } from '../json-rpc.ts';
 import { metaKeys } from '../meta.ts';
 import { type Implementation, logLevels } from '../model.ts';
 import { type Rules, resolveRules } from '../rules.ts';
+import type { Codec } from './codec.ts';
+import { assumedDate, handshakeDialects, isStatelessDate, statelessDialects } from './dialects.ts';
 import { createHandshakeCodec } from './handshake.ts';
 import { checkNotificationHeaders, checkPresentHeaders, checkRequiredHeaders } from './headers.ts';
-import type { Codec } from './revision.ts';
-import { assumedDate, handshakeDialects, isStatelessDate, statelessDialects } from './spelling.ts';
 import { createStatelessCodec } from './stateless.ts';
 
+export type { ChangeNotification, Codec, ListItemTypes, ServerDescription } from './codec.ts';
 export { checkParamHeaders, decodeHeaderValue, encodeHeaderValue, type HeaderParam, headerParams } from './headers.ts';
-export type { ChangeNotification, ListItemTypes, Codec, ServerDescription } from './revision.ts';
 export { isWrapped } from './structured.ts';
 
 /** Names of the handshake revisions, oldest first. */
@@ -117,7 +117,8 @@ export class ServerRevisions {
     }
     if (this.namesRevision(params) || this.handshakeVersions.length === 0) return 'stateless';
     const said = header('mcp-protocol-version');
-    if (said !== undefined && !this.handshakeVersions.includes(said) && isStatelessDate(said.trim())) return 'stateless';
+    if (said !== undefined && !this.handshakeVersions.includes(said) && isStatelessDate(said.trim()))
+      return 'stateless';
     // Fast path for the most common shape. What is not a message at all is rejected where sessions do not matter.
     if (jsonrpc === '2.0' && typeof method === 'string' && (params === undefined || isObject(params))) return 'session';
     return classifyMessage(value).kind === 'invalid' ? 'stateless' : 'session';

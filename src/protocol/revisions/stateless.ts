@@ -4,10 +4,10 @@
 import { metaKeys } from '../meta.ts';
 import type { CacheHint, Implementation, Meta } from '../model.ts';
 import { type ResolvedRules, resolveRules } from '../rules.ts';
-import { createCodec } from './codec.ts';
+import type { Codec, ServerDescription } from './codec.ts';
+import { createCodec } from './codec-base.ts';
 import { pick } from './content.ts';
-import type { Codec, ServerDescription } from './revision.ts';
-import type { Dialect } from './spelling.ts';
+import type { Dialect } from './dialects.ts';
 
 /** A profile only changes how calls are executed here; everything on the wire follows the official rules. */
 function officialRules(rules: ResolvedRules): ResolvedRules {

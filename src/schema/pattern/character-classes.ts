@@ -1,5 +1,5 @@
 // Characters that an automaton can not tell apart: those that are in the same of its sets.
-import { spend } from '../work.ts';
+import { spend } from '../checks/budget.ts';
 import { wordCharacters } from './character-set.ts';
 import type { Program } from './program.ts';
 

@@ -1,7 +1,7 @@
 // Runs an automaton over a text in one pass, in all of its states at once, so that the time is proportional to the
 // length whatever the pattern. Sets of states that were met before are remembered with where each character leads
 // (a deterministic automaton that is made while it is used), which makes most steps a look into a table.
-import { spend } from '../work.ts';
+import { spend } from '../checks/budget.ts';
 import { CharacterClasses, noCharacter } from './character-classes.ts';
 import type { Program, State } from './program.ts';
 import type { Assertion } from './syntax.ts';

@@ -3,7 +3,7 @@
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { PartStatus } from '../../protocol/monitor.ts';
 import type { Authenticate } from '../auth/contract.ts';
 import type { Sandbox } from '../sandbox/contract.ts';

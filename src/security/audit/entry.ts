@@ -1,4 +1,4 @@
-// One line of the log as its readers see it. How it is written: lines.ts.
+// One line of the log as its readers see it. How it is written: line-encoder.ts.
 
 /** A parsed line. Fields that do not apply are absent. */
 export interface AuditEntry {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { RequestEnd, Middleware, Observer, RequestInfo } from '../../engine/ports.ts';
+import type { Middleware, Observer, RequestEnd, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { AuditOptions } from './contract.ts';
 import { LogFile } from './file.ts';

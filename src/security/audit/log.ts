@@ -1,16 +1,16 @@
 // The audit log of a server: observes every call, refusal and read, and records refused authentications and starts of
-// programs. What a line says: lines.ts; how it gets to the disk: writer.ts.
+// programs. What a line says: line-encoder.ts; how it gets to the disk: writer.ts.
 
-import type { RequestEnd, Middleware, RequestInfo } from '../../engine/ports.ts';
+import type { Middleware, RequestEnd, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import { monotonicMs } from '../../protocol/clock.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
-import { silentLogger } from '../../protocol/log.ts';
-import { type Authenticate, isDenied, type AuthenticationResult } from '../auth/contract.ts';
+import { silentLogger } from '../../protocol/logger.ts';
+import { type Authenticate, type AuthenticationResult, isDenied } from '../auth/contract.ts';
 import { isExempt } from '../limits/scope.ts';
 import type { AuditHead, AuditLog, AuditOptions, AuditRecord, AuditStatus } from './contract.ts';
 import { EventLimit } from './event-limit.ts';
-import { endedCall, isRecorded, LineEncoder } from './lines.ts';
+import { endedCall, isRecorded, LineEncoder } from './line-encoder.ts';
 import { openLog } from './open.ts';
 import { createRedaction } from './redaction.ts';
 import { auditSandbox } from './spawns.ts';

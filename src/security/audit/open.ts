@@ -2,13 +2,13 @@
 // its last line. Nothing is ever cut away: the torn piece stays, and the next line says what it is.
 
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import { hashBytes, hashGroup, origin } from './chain.ts';
 import type { AuditHead } from './contract.ts';
 import { type AuditEntry, parseEntry } from './entry.ts';
 import { type AuditFileOptions, LogFile } from './file.ts';
 import { currentFile, logFiles, readEnd } from './files.ts';
-import type { LineEncoder } from './lines.ts';
+import type { LineEncoder } from './line-encoder.ts';
 import { type Claim, claimLog } from './lock.ts';
 import { AuditWriter, type WriterOptions } from './writer.ts';
 

@@ -3,10 +3,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { silentLogger } from '../../protocol/log.ts';
+import { silentLogger } from '../../protocol/logger.ts';
 import { hashGroup, origin } from './chain.ts';
 import { LogFile } from './file.ts';
-import { LineEncoder } from './lines.ts';
+import { LineEncoder } from './line-encoder.ts';
 import { createRedaction } from './redaction.ts';
 import { AuditWriter } from './writer.ts';
 

@@ -1,13 +1,13 @@
 // Writes lines: chained and collected as bytes for some milliseconds, then written together. A disk that fails is tried
-// again every second; what was written in part is continued, never repeated. What lines say: lines.ts.
+// again every second; what was written in part is continued, never repeated. What lines say: line-encoder.ts.
 
-import { type Logger, silentLogger } from '../../protocol/log.ts';
+import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import { Batch, type TakenBatch } from './batch.ts';
 import { Chain } from './chain.ts';
 import type { AuditHead, AuditRecord, FailureMode, SyncPolicy } from './contract.ts';
 import { beginsGroup } from './entry.ts';
 import type { LogFile } from './file.ts';
-import type { EndedCall, LineEncoder } from './lines.ts';
+import type { EndedCall, LineEncoder } from './line-encoder.ts';
 
 export interface WriterOptions {
   readonly sync: SyncPolicy;

@@ -31,4 +31,5 @@ export type AuthenticationResult = Principal | Denied | undefined;
 export type Authenticate = (request: AuthRequest) => AuthenticationResult | Promise<AuthenticationResult>;
 
 /** Whether a result is a denial. */
-export const isDenied = (verdict: AuthenticationResult): verdict is Denied => verdict !== undefined && 'status' in verdict;
+export const isDenied = (verdict: AuthenticationResult): verdict is Denied =>
+  verdict !== undefined && 'status' in verdict;

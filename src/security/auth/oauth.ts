@@ -1,7 +1,14 @@
 // The OAuth resource server: accepts tokens that one of our issuers issued for this server and that are still valid.
 // What a principal may do with which scopes is decided elsewhere (scopes.ts, policy/).
 
-import { invalidToken, type ChallengeParts, challengeOf, readBearer, insufficientScope, missingToken } from './bearer.ts';
+import {
+  type ChallengeParts,
+  challengeOf,
+  insufficientScope,
+  invalidToken,
+  missingToken,
+  readBearer,
+} from './bearer.ts';
 import { type Claims, hasScopes, principalOf, type ScopeHierarchy } from './claims.ts';
 import type { Authenticate, Denied, Principal } from './contract.ts';
 import { AuthUnavailable, Issuer, type IssuerOptions } from './issuer.ts';
@@ -13,7 +20,7 @@ import {
   metadataUrl,
   type ProtectedResourceMetadata,
 } from './metadata.ts';
-import { TokenCache } from './verdict-cache.ts';
+import { TokenCache } from './token-cache.ts';
 
 export interface OAuthOptions {
   /** The address that clients use for this server: `https://mcp.example.com/mcp`. */

@@ -6,7 +6,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import { inSlices } from '../../protocol/slices.ts';
 import { compileGlobs } from '../glob.ts';
-import { variantsOf } from '../uri-spellings.ts';
+import { variantsOf } from '../uri-variants.ts';
 import { challengeOf } from './bearer.ts';
 import { hasScopes } from './claims.ts';
 
@@ -79,7 +79,7 @@ export function requireScopes(rules: readonly ScopeRule[], options: ScopeOptions
     require([...needed], request);
     return next();
   };
-  return Object.assign(guard, { mayHear: changeFilter(scopesOf) });
+  return Object.assign(guard, { maySee: changeFilter(scopesOf) });
 }
 
 /** The resources that `subscriptions/listen` names. */

@@ -4,8 +4,8 @@
 import { accessSync, constants } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { fileErrors, fromSystem } from './errors.ts';
-import { isPseudo, type PathHandle } from './footing.ts';
 import { isPlainName, toUri } from './locator.ts';
+import { isPseudo, type PathHandle } from './path-access.ts';
 import { type RootedPath, visiblePath } from './roots.ts';
 import { type WalkContext, walk } from './walk.ts';
 
@@ -34,7 +34,12 @@ export interface ListOptions {
 }
 
 /** Lists the directory at a spot. */
-export async function listDirectory(context: WalkContext, spot: RootedPath, requestedPath: string, options: ListOptions): Promise<Listing> {
+export async function listDirectory(
+  context: WalkContext,
+  spot: RootedPath,
+  requestedPath: string,
+  options: ListOptions,
+): Promise<Listing> {
   const { limits } = context;
   const maxEntries = Math.min(options.maxEntries ?? limits.maxEntries, limits.maxEntries);
   const entries: FileEntry[] = [];
@@ -83,7 +88,8 @@ async function listOne(
   try {
     place = walk(context, spot, requestedPath, 'follow');
     if (!place.stats.isDirectory()) throw fileErrors.wrongKind(requestedPath, 'directory');
-    if (!context.limits.allowPseudoFiles && isPseudo(place)) throw fileErrors.special(requestedPath, 'no files live here');
+    if (!context.limits.allowPseudoFiles && isPseudo(place))
+      throw fileErrors.special(requestedPath, 'no files live here');
     for await (const { name: raw } of await opendir(place.path, { bufferSize: 256, encoding: 'buffer' as 'utf8' })) {
       signal?.throwIfAborted();
       if (seen >= budget || entries.length >= room) return { entries, seen, truncated: true };

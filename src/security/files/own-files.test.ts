@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkedPathAccess, procPathAccess } from './footing.ts';
+import { checkedPathAccess, procPathAccess } from './path-access.ts';
 import { hiddenReason, OwnFiles, openRoots } from './tree.ts';
 
 let root = '';

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bestPathAccess, procPathAccess } from './footing.ts';
+import { bestPathAccess, procPathAccess } from './path-access.ts';
 import { FileError, type FileTree, openRoots } from './tree.ts';
 
 const rounds = 100_000;

@@ -3,9 +3,9 @@
 import { closeSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { fileErrors } from './errors.ts';
-import { type PathAccess, isPseudo, type PathHandle } from './footing.ts';
 import type { FileLimits } from './limits.ts';
 import type { OwnFiles } from './own-files.ts';
+import { isPseudo, type PathAccess, type PathHandle } from './path-access.ts';
 
 const readChunk = promisify(read);
 

@@ -18,7 +18,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { bestPathAccess, checkedPathAccess, procPathAccess } from './footing.ts';
+import { bestPathAccess, checkedPathAccess, procPathAccess } from './path-access.ts';
 import { type FileError, hiddenReason, openRoots, type TreeOptions } from './tree.ts';
 
 const bases: string[] = [];

@@ -2,13 +2,13 @@
 // No second path code in this project; whoever takes a path or a `file:` URI from outside asks a tree.
 
 import { fileErrors, fromSystem } from './errors.ts';
-import { bestPathAccess, type PathAccess, isPseudo, type PathHandle, procPathAccess } from './footing.ts';
 import { defaultFileLimits, type FileLimits } from './limits.ts';
 import { type Listing, type ListOptions, listDirectory } from './list.ts';
 import { parseLocator, pathOf, toUri } from './locator.ts';
 import type { OwnFiles } from './own-files.ts';
+import { bestPathAccess, isPseudo, type PathAccess, type PathHandle, procPathAccess } from './path-access.ts';
 import { readHandle, requireOrdinary } from './read.ts';
-import { findRootedPath, openRoot, type ConfiguredRoot, type RootedPath, visiblePath } from './roots.ts';
+import { type ConfiguredRoot, findRootedPath, openRoot, type RootedPath, visiblePath } from './roots.ts';
 import { type WalkContext, walk } from './walk.ts';
 import { writeInto } from './write.ts';
 
@@ -35,7 +35,7 @@ export interface FileFacts extends FileLocation {
 export interface FileTree {
   /** The roots as configured. */
   readonly roots: readonly (FileLocation & { readonly kind: 'directory' | 'file' })[];
-  /** Whether no swap of names, however fast, can lead a read or write out; true on Linux with /proc (footing.ts). */
+  /** Whether no swap of names, however fast, can lead a read or write out; true on Linux with /proc (path-access.ts). */
   readonly raceFree: boolean;
   /** The one spelling of a place inside the roots; throws `FILE_NOT_FOUND` for any other. Does not touch the disk. */
   resolve(target: string): FileLocation;

@@ -4,11 +4,11 @@
 import { readlinkSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { fileErrors } from './errors.ts';
-import type { PathAccess, PathHandle } from './footing.ts';
 import type { FileLimits } from './limits.ts';
 import { segmentsOf } from './locator.ts';
 import type { OwnFiles } from './own-files.ts';
-import { findRootedPath, type ConfiguredRoot, type RootedPath } from './roots.ts';
+import type { PathAccess, PathHandle } from './path-access.ts';
+import { type ConfiguredRoot, findRootedPath, type RootedPath } from './roots.ts';
 
 /** What a walk needs to know about the tree it walks in. */
 export interface WalkContext {

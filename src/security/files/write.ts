@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { close, constants, fchmod, fsync, lstatSync, open, openSync, rename, unlink, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { errnoOf, fileErrors } from './errors.ts';
-import type { PathAccess, PathHandle } from './footing.ts';
 import type { OwnFiles } from './own-files.ts';
+import type { PathAccess, PathHandle } from './path-access.ts';
 
 const openAsync = promisify(open);
 const closeAsync = promisify(close);

@@ -83,7 +83,12 @@ function isSuspicious(codePoint: number): boolean {
 }
 
 /** The kind of a hidden character; `undefined` if it is legitimate at this position. */
-function classifyCodePoint(text: string, index: number, codePoint: number, rightToLeft: () => boolean): HiddenKind | undefined {
+function classifyCodePoint(
+  text: string,
+  index: number,
+  codePoint: number,
+  rightToLeft: () => boolean,
+): HiddenKind | undefined {
   if (codePoint === 0x0d) return text[index + 1] === '\n' ? undefined : 'separator';
   if (codePoint === 0x85 || codePoint === 0x2028 || codePoint === 0x2029) return 'separator';
   if (codePoint < 0xa0) return 'control';

@@ -57,9 +57,10 @@ export function compileKey(
 
 const byCaller = ({ peer }: RequestInfo): string => callerKey(peer);
 
-const keyParts: Readonly<Record<Exclude<LimitScope, 'global'>, (request: RequestInfo, isKnown: IsKnownTool) => string>> =
-  {
-    principal: byCaller,
-    session: byCaller,
-    tool: ({ method, name = '' }, isKnown) => (method === 'tools/call' ? (isKnown(name) ? name : '?') : method),
-  };
+const keyParts: Readonly<
+  Record<Exclude<LimitScope, 'global'>, (request: RequestInfo, isKnown: IsKnownTool) => string>
+> = {
+  principal: byCaller,
+  session: byCaller,
+  tool: ({ method, name = '' }, isKnown) => (method === 'tools/call' ? (isKnown(name) ? name : '?') : method),
+};

@@ -4,9 +4,9 @@
 import { acceptedEncodings } from './body.ts';
 import { fromNode, networkErrors } from './errors.ts';
 import { sendHop } from './hop.ts';
-import { compilePolicy, hostOf, type NetworkPolicy, type AddressAccess } from './policy.ts';
+import { type AddressAccess, compilePolicy, hostOf, type NetworkPolicy } from './policy.ts';
 import { nextRequest, type RedirectRequest } from './redirect.ts';
-import { resolveTarget, type Resolver, systemResolver } from './resolve.ts';
+import { type Resolver, resolveTarget, systemResolver } from './resolve.ts';
 import { type FetchedResponse, openResponse } from './response.ts';
 
 export { NetworkError, type NetworkErrorCode } from './errors.ts';

@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type Address, parseAddress } from './address.ts';
 import { NetworkError, networkErrors } from './errors.ts';
-import { hostOf, type AddressAccess, type PolicyCheck } from './policy.ts';
+import { type AddressAccess, hostOf, type PolicyCheck } from './policy.ts';
 
 /** Finds the addresses of a name. The signal ends the wait. */
 export type Resolver = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;

@@ -3,7 +3,7 @@
 import type { CatalogKind } from '../../engine/ports.ts';
 import type { Principal } from '../../protocol/principal.ts';
 import { compileGlobs, type Glob, literalPrefix } from '../glob.ts';
-import { variantsOf } from '../uri-spellings.ts';
+import { variantsOf } from '../uri-variants.ts';
 import type { AccessRule, Audience, Policy } from './contract.ts';
 
 /** A decision, and the rule behind it. */
@@ -78,7 +78,11 @@ function compileRule(rule: AccessRule, index: number) {
   return {
     covers: (kind: CatalogKind, key: string): boolean => all || fits[kind](key),
     audience: compileAudience(rule),
-    decision: { allowed: effect === 'allow', rule: name, why: reason ?? `${name} says ${effect}` } satisfies AccessDecision,
+    decision: {
+      allowed: effect === 'allow',
+      rule: name,
+      why: reason ?? `${name} says ${effect}`,
+    } satisfies AccessDecision,
   };
 }
 

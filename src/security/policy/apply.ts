@@ -1,12 +1,12 @@
 // Applies a policy to a server: hides what it denies, and enforces its limits. No tool can reach or change this.
 
-import { compose } from '../../engine/layers.ts';
+import { compose } from '../../engine/middleware.ts';
 import type { ChangeFilter, Middleware, Pack, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { requireScopes, type ScopeOptions } from '../auth/scopes.ts';
+import { markDenied } from '../denial-reasons.ts';
 import { type BucketStore, limitCalls, limitConcurrency, rateLimit, shedLoad } from '../limits/index.ts';
-import { markDenied } from '../refusals.ts';
 import type { CompiledPolicy } from './compile.ts';
 
 export interface ApplyOptions extends ScopeOptions {
@@ -29,8 +29,8 @@ export function applyPolicy(server: Server, policy: CompiledPolicy, options: App
   let guards = guardsOf(server, policy, options);
   server.restrict((kind, key, principal) => current.access.decide(kind, key, principal).allowed);
   const guard: Middleware = (request, next) => guards.run(request, next);
-  const mayHear: ChangeFilter = (uri, principal) => guards.mayHear(uri, principal);
-  server.around(Object.assign(guard, { mayHear }));
+  const maySee: ChangeFilter = (uri, principal) => guards.maySee(uri, principal);
+  server.around(Object.assign(guard, { maySee }));
   return {
     get policy() {
       return current;
@@ -79,7 +79,7 @@ export function enforcePolicy(policy: CompiledPolicy, options: ApplyOptions = {}
 
 interface Guards {
   readonly run: Middleware;
-  readonly mayHear: ChangeFilter;
+  readonly maySee: ChangeFilter;
   close(): void;
 }
 
@@ -98,7 +98,7 @@ function guardsOf(server: Server, policy: CompiledPolicy, options: ApplyOptions)
   for (const rule of policy.concurrency) layers.push(limitConcurrency(rule, { isKnown }));
   return {
     run: compose(layers),
-    mayHear: (uri, principal) => layers.every((layer) => layer.mayHear?.(uri, principal) !== false),
+    maySee: (uri, principal) => layers.every((layer) => layer.maySee?.(uri, principal) !== false),
     close: () => shedding?.close(),
   };
 }

@@ -28,18 +28,18 @@ interface CompiledRule {
   readonly fitsTool: Glob;
   readonly audience: CompiledAudience;
   /** What is wrong with one value. */
-  readonly flawOf: (value: unknown) => string | undefined;
+  readonly problemOf: (value: unknown) => string | undefined;
   readonly reason: string | undefined;
 }
 
 export function compileArguments({ arguments: rules = [] }: Policy, profile: string | undefined): CheckArguments {
   const compiled = rules.map(compileRule).filter(({ audience }) => audience.inProfile(profile));
   return (tool, args, principal) => {
-    for (const { name, argument, fitsTool, audience, flawOf, reason } of compiled) {
+    for (const { name, argument, fitsTool, audience, problemOf, reason } of compiled) {
       if (!fitsTool(tool) || !audience.fits(principal)) continue;
       for (const { value, at } of valuesAt(args, argument)) {
-        const flaw = flawOf(value);
-        if (flaw !== undefined) return { rule: name, argument: at, why: reason ?? flaw };
+        const problem = problemOf(value);
+        if (problem !== undefined) return { rule: name, argument: at, why: reason ?? problem };
       }
     }
     return undefined;
@@ -59,9 +59,9 @@ function compileRule(rule: ArgumentRule, index: number): CompiledRule {
     if (denied?.(fold(text)) === true) return 'has a value that is denied';
     return allowed?.(fold(text)) === false ? 'has a value that is not allowed' : undefined;
   };
-  const flawOf = (value: unknown): string | undefined => {
-    const flaw = validate?.(value);
-    if (flaw !== undefined) return flaw;
+  const problemOf = (value: unknown): string | undefined => {
+    const problem = validate?.(value);
+    if (problem !== undefined) return problem;
     if (allowed === undefined && denied === undefined && maxLength === undefined) return undefined;
     for (const text of textsIn(value, 0)) {
       const found = textFlaw(text);
@@ -70,7 +70,7 @@ function compileRule(rule: ArgumentRule, index: number): CompiledRule {
     // Only strings can match a list of globs.
     return allowed !== undefined && typeof value !== 'string' && !Array.isArray(value) ? 'must be a string' : undefined;
   };
-  return { name, argument, fitsTool: compileGlobs(tools), audience: compileAudience(rule), flawOf, reason };
+  return { name, argument, fitsTool: compileGlobs(tools), audience: compileAudience(rule), problemOf, reason };
 }
 
 /** A hostile text can make a pattern slow; a list of globs never is. */
@@ -90,7 +90,8 @@ function compileFragment(schema: JsonSchema, where: string): (value: unknown) =>
 function assertFastPattern(value: unknown, where: string): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {
-    if (slowPatternText.has(key)) throw new PolicyError(`${where}: "${key}" is not allowed in a policy; use allow and deny`);
+    if (slowPatternText.has(key))
+      throw new PolicyError(`${where}: "${key}" is not allowed in a policy; use allow and deny`);
     assertFastPattern(item, where);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { returnAction, assemble, load, unlessOneOf, whenEqual } from './bpf.ts';
+import { assemble, load, returnAction, unlessOneOf, whenEqual } from './bpf.ts';
 
 test('an instruction is eight little-endian bytes: code, two jumps, operand', () => {
   expect(assemble([load(4)]).toString('hex')).toBe('2000000004000000');

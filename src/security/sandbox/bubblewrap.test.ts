@@ -3,10 +3,10 @@ import {
   descriptors,
   encodeArguments,
   findHelper,
-  waitScript,
-  supervisorScript,
-  runArguments,
   isolationArguments,
+  runArguments,
+  supervisorScript,
+  waitScript,
 } from './bubblewrap.ts';
 import { defaultLimits } from './limits.ts';
 

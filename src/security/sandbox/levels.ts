@@ -6,11 +6,11 @@ import {
   descriptors,
   encodeArguments,
   findHelper,
-  waitScript,
-  supervisorScript,
+  isolationArguments,
   missingOptions,
   runArguments,
-  isolationArguments,
+  supervisorScript,
+  waitScript,
 } from './bubblewrap.ts';
 import type { HiddenPaths, SandboxLevel } from './contract.ts';
 import { highestCovered, inheritableDescriptors } from './descriptors.ts';
@@ -92,7 +92,17 @@ function planKernel(options: LevelOptions): Planner {
     const inner = [shell, '-c', waitScript, 'gate', timeout, '--signal=KILL', clock, ...limited, path, ...args];
     return {
       file: shell,
-      args: ['-c', supervisorScript, 'keeper', bwrap, ...closing, '--args', String(descriptors.arguments), '--', ...inner],
+      args: [
+        '-c',
+        supervisorScript,
+        'keeper',
+        bwrap,
+        ...closing,
+        '--args',
+        String(descriptors.arguments),
+        '--',
+        ...inner,
+      ],
       environment: {},
       cwd: '/',
       identity,

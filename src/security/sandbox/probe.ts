@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProbeReport, RunRequest, Sandbox } from './contract.ts';
 import { SandboxError } from './errors.ts';
-import { isolationErrors } from './proof.ts';
 import { createSandbox } from './sandbox.ts';
+import { isolationErrors } from './self-check.ts';
 
 const MiB = 1024 * 1024;
 

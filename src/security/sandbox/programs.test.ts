@@ -82,7 +82,7 @@ test('a listed option allows its joined form and its form with a value, and no o
     expect(`${option} ${admit('find', option)}`).toBe(`${option} admitted`);
   }
   for (const option of ['-exec', '-names', '-lx', '-l=x', '--colors', '--col', '-n', '--exec=x', '---', '-–']) {
-    expect(`${option} ${admit('find', option)}`).toBe(`${option} argument-refused`);
+    expect(`${option} ${admit('find', option)}`).toBe(`${option} argument-not-allowed`);
   }
 });
 

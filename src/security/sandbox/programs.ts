@@ -75,7 +75,10 @@ export function admitCommand(
     if (argument.includes('\0')) throw sandboxErrors.argumentNotAllowed('it contains a NUL character', argument);
     bytes += Buffer.byteLength(argument) + 1;
     if (bytes > maxArgumentBytes)
-      throw sandboxErrors.argumentNotAllowed(`all arguments together have more than ${maxArgumentBytes} bytes`, argument);
+      throw sandboxErrors.argumentNotAllowed(
+        `all arguments together have more than ${maxArgumentBytes} bytes`,
+        argument,
+      );
   }
   checkOptions(rule, args);
   return { path: rule.path, args: [...(rule.fixedArgs ?? []), ...args] };

@@ -31,7 +31,7 @@ import type { SandboxLimits } from './limits.ts';
 import { resolveLimits } from './limits.ts';
 import type { ProgramTable } from './programs.ts';
 import { admitCommand, resolvePrograms } from './programs.ts';
-import { checkIsolation } from './proof.ts';
+import { checkIsolation } from './self-check.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How much of a worker's standard error is kept. */

@@ -4,15 +4,15 @@
 
 import type { Instruction } from './bpf.ts';
 import {
-  returnAction,
   architectureOffset,
   argumentOffset,
   assemble,
   callNumberOffset,
+  filterActions,
   load,
   mask,
+  returnAction,
   unlessOneOf,
-  filterActions,
   whenAnyBit,
   whenAtLeast,
   whenEqual,
@@ -142,7 +142,10 @@ export function filterProgram(options: FilterOptions): Instruction[] {
     ...filterRules(options),
     ...forbidden.map((name): [SystemCall, readonly Instruction[]] => [name, deny]),
     ...missing.map((name): [SystemCall, readonly Instruction[]] => [name, [returnAction(filterActions.fail(ENOSYS))]]),
-    ...unsupported.map((name): [SystemCall, readonly Instruction[]] => [name, [returnAction(filterActions.fail(EOPNOTSUPP))]]),
+    ...unsupported.map((name): [SystemCall, readonly Instruction[]] => [
+      name,
+      [returnAction(filterActions.fail(EOPNOTSUPP))],
+    ]),
   ];
   const program: Instruction[] = [
     load(architectureOffset),

@@ -143,7 +143,10 @@ export function addChecksums(db: SqliteConnection): void {
  * The first row whose checksum does not match, named for a person; undefined when all do. Lets others work meanwhile.
  * Notes may be left out: one that is damaged is told to whoever reads it, and can be deleted.
  */
-export async function findDamagedRow(db: SqliteConnection, which: 'all' | 'all but notes'): Promise<string | undefined> {
+export async function findDamagedRow(
+  db: SqliteConnection,
+  which: 'all' | 'all but notes',
+): Promise<string | undefined> {
   for (const table of tables) {
     if (which === 'all but notes' && table.name === 'notes') continue;
     for (const rows of batchesOf(db, table)) {

@@ -4,7 +4,7 @@
 
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SqliteConnection, connectSqlite, type Statement } from './driver.ts';
+import { connectSqlite, type SqliteConnection, type Statement } from './driver.ts';
 import {
   closedError,
   damagedError,

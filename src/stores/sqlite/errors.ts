@@ -1,6 +1,6 @@
 // What can go wrong with the data folder, as sentences a person can act on. SQLite's numbers end here.
 
-import { errnoText } from '../../protocol/system-reasons.ts';
+import { errnoText } from '../../protocol/errno-text.ts';
 
 /** Why the store could not do what was asked. */
 export type StoreErrorCode =

@@ -1,16 +1,16 @@
 // The data folder: one SQLite file that several processes may share. Everything durable of the ready-made servers is
 // in it. The packs that use it name the small interfaces they need; the classes here fit them.
 
-import type { Logger } from '../../protocol/log.ts';
-import { type CopyOptions, refreshBackup } from './copy.ts';
+import type { Logger } from '../../protocol/logger.ts';
+import { type CopyOptions, refreshBackup } from './backup.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { SqliteExpiringStore } from './expiring.ts';
-import { type SqliteNotesOptions, SqliteNotes } from './notes.ts';
+import { SqliteNotes, type SqliteNotesOptions } from './notes.ts';
 import { SqliteRecords } from './records.ts';
 
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './note-contract.ts';
-export type { SqliteNotesOptions, SqliteExpiringStore, SqliteNotes, SqliteRecords };
+export type { SqliteExpiringStore, SqliteNotes, SqliteNotesOptions, SqliteRecords };
 
 export interface DataFolderOptions extends DatabaseOptions, SqliteNotesOptions {
   readonly backups?: CopyOptions;
@@ -28,7 +28,7 @@ export interface DataFolder {
   /** Small JSON values of one kind, for packs that must remember something. */
   records(kind: string): SqliteRecords;
   /** Renews the last good copy if it is old; says whether it did. */
-  renewCopy(): Promise<boolean>;
+  refreshBackup(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function openDataFolder(folder: string, options: DataFolderOptions 
     notes: new SqliteNotes(database, options),
     expiring: new SqliteExpiringStore(database),
     records: (kind) => new SqliteRecords(database, kind),
-    renewCopy: renew,
+    refreshBackup: renew,
     close() {
       clearTimeout(timer);
       return database.close();

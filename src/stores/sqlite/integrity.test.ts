@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listChecksum, prependToList } from './checksum.ts';
-import { type SqliteConnection, connectSqlite } from './driver.ts';
+import { connectSqlite, type SqliteConnection } from './driver.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder } from './index.ts';
 
 let folder = '';
@@ -61,7 +61,7 @@ function killed(from: string): void {
 describe('a database that has lost its content', () => {
   test('an empty file where there was data is an error that names the copy, and nothing is touched', async () => {
     const data = await fill();
-    await data.renewCopy();
+    await data.refreshBackup();
     await data.close();
     truncateSync(file(), 0);
     await expect(openDataFolder(folder)).rejects.toMatchObject({
@@ -240,10 +240,10 @@ describe('a flipped byte', () => {
       const data = await open({ backups: { everyMs: -1 } });
       await data.records('worker').set('w', 1);
       await data.expiring.set('s', 1, 60_000);
-      expect(await data.renewCopy()).toBe(true);
+      expect(await data.refreshBackup()).toBe(true);
       const good = readFileSync(join(folder, 'mooring.copy.db'));
       await tamper((db) => db.exec(`update ${table} set checksum = checksum + 1`));
-      await expect(data.renewCopy()).rejects.toThrow(`a row of table ${table}`);
+      await expect(data.refreshBackup()).rejects.toThrow(`a row of table ${table}`);
       // A damaged note is told to its reader; anything else could hide what is there, so the store is not opened.
       if (table !== 'notes') await expect(openDataFolder(folder)).rejects.toMatchObject({ code: 'damaged' });
       expect(readFileSync(join(folder, 'mooring.copy.db')).equals(good)).toBe(true);

@@ -191,8 +191,8 @@ test('a database with a broken page is refused, and the last good copy named and
   const data = await open();
   for (let n = 0; n < 400; n++) void data.notes.add(me, { content: `note ${n} ${'x'.repeat(200)}`, tags: ['t'] });
   await data.notes.increment(me, 1);
-  expect(await data.renewCopy()).toBe(true);
-  expect(await data.renewCopy(), 'a fresh copy is not renewed').toBe(false);
+  expect(await data.refreshBackup()).toBe(true);
+  expect(await data.refreshBackup(), 'a fresh copy is not renewed').toBe(false);
   await data.close();
   const copy = join(folder, 'mooring.copy.db');
   const good = readFileSync(copy);
@@ -220,12 +220,12 @@ test('damage that shows while running never replaces the good copy', async () =>
   await data.notes.increment(me, 1);
   await data.close();
   const again = await open({ backups: { everyMs: 0 } });
-  expect(await again.renewCopy()).toBe(true);
+  expect(await again.refreshBackup()).toBe(true);
   const good = readFileSync(join(folder, 'mooring.copy.db'));
   const broken = readFileSync(file());
   broken.fill(0xa5, 8 * 4096, 12 * 4096);
   writeFileSync(file(), broken);
-  await expect(again.renewCopy()).rejects.toThrow('is damaged');
+  await expect(again.refreshBackup()).rejects.toThrow('is damaged');
   expect(readFileSync(join(folder, 'mooring.copy.db')).equals(good)).toBe(true);
 });
 
@@ -264,7 +264,7 @@ test('an older database is brought up to date and keeps what it has', async () =
   const bytes = 2 * (Buffer.byteLength(note(1, 'note 1')) + 4);
   expect(await data.notes.owners()).toEqual([{ owner: me, notes: 2, bytes }]);
   expect((await data.notes.add(me, { content: 'new', tags: [] })).id).toBe('3');
-  expect(await data.renewCopy()).toBe(true);
+  expect(await data.refreshBackup()).toBe(true);
 });
 
 test('many who open a new folder at once all get in', async () => {

@@ -115,7 +115,11 @@ test('a public address has no names of its own', () => {
 });
 
 test('a letter that only folds into an allowed one is another letter', () => {
-  const access = new HostOriginCheck({ hosts: hostsFrom(['desk.example']), ownOrigins: new Set(), corsOrigins: new Set() });
+  const access = new HostOriginCheck({
+    hosts: hostsFrom(['desk.example']),
+    ownOrigins: new Set(),
+    corsOrigins: new Set(),
+  });
   expect(access.check(request({ host: 'DESK.example' }))).toBeUndefined();
   expect(access.check(request({ host: 'des\u212a.example' }))).toBe('host');
 });

@@ -2,14 +2,14 @@
 
 import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { EventLog } from '../../protocol/ports.ts';
 import { BufferedBytes } from './buffered-bytes.ts';
-import { Heartbeat } from './event-stream.ts';
 import type { AdmittedRequest } from './exchange.ts';
 import { FairTurns } from './fair-turns.ts';
 import type { HttpLimits } from './limits.ts';
+import { Heartbeat } from './streams/event-stream.ts';
 
 /** What a client sends to find out whether there is a server, and to begin: served in a crowd too. */
 const reserved: ReadonlySet<unknown> = new Set([methods.ping.name, methods.initialize.name, methods.discover.name]);

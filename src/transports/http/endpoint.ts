@@ -1,24 +1,24 @@
 // Everything one server answers over HTTP: who is let in, which path goes where. Works on exchanges, whatever brought
-// the bytes; the transports behind the paths are streamable.ts and two-endpoint.ts.
+// the bytes; the transports behind the paths are streamable.ts and legacy-sse.ts.
 
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
-import { type Logger, silentLogger } from '../../protocol/log.ts';
+import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Sealer } from '../../protocol/ports.ts';
-import type { HostOriginCheck, AccessDenial } from './access.ts';
-import { ErrorResponses } from './answers.ts';
-import { CompatStream } from './compat-stream.ts';
+import type { AccessDenial, HostOriginCheck } from './access.ts';
 import { EndpointState } from './endpoint-state.ts';
-import { createEventLog } from './event-log.ts';
 import type { HeaderList, HttpExchange, HttpRequest } from './exchange.ts';
+import { addExtraRoute, addHealth, addMetrics } from './extra-routes.ts';
+import { LegacySse } from './legacy-sse.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { HttpMetrics } from './metrics.ts';
 import type { Authenticate, Denied, EndpointOptions } from './options.ts';
-import { addExtraRoute, addHealth, addMetrics } from './pages.ts';
-import { SessionIds } from './session-ids.ts';
-import { Sessions } from './sessions.ts';
+import { ErrorResponses } from './responses.ts';
+import { SessionIds } from './sessions/session-ids.ts';
+import { Sessions } from './sessions/sessions.ts';
 import { Streamable } from './streamable.ts';
-import { LegacySse } from './two-endpoint.ts';
+import { CompatStream } from './streams/compat-stream.ts';
+import { createEventLog } from './streams/event-log.ts';
 
 /** Ends what those principals have open, and tells them why. */
 type Revocation = (match: (principal: Principal) => boolean, error: WireError) => void;

@@ -1,4 +1,4 @@
-// One HTTP request and its answer as the core sees them. Contracts only: node-exchange.ts and fetch-exchange.ts bring
+// One HTTP request and its answer as the core sees them. Contracts only: node/exchange.ts and fetch/exchange.ts bring
 // the bytes, everything else in this folder works on these.
 
 import type { Peer, Principal, TransportKind } from '../../protocol/exchange.ts';

@@ -4,7 +4,7 @@ import type { CallEnd, SessionHost } from '../../protocol/exchange.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange } from './exchange.ts';
-import type { ActiveSessions } from './live-session.ts';
+import type { ActiveSessions } from './sessions/active-sessions.ts';
 
 const bucketsMs = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000] as const;
 

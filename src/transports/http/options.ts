@@ -1,7 +1,7 @@
 // What can be chosen about serving over HTTP. `{}` is safe: loopback only, no foreign origins, every limit on.
 
 import type { Principal } from '../../protocol/exchange.ts';
-import type { Logger } from '../../protocol/log.ts';
+import type { Logger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, ExpiringStore, Sealer } from '../../protocol/ports.ts';
 import type { HttpRequest } from './exchange.ts';

@@ -4,22 +4,22 @@
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, Principal, ReadHeader, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
-import { parseMessage, classifyMessage } from '../../protocol/json-rpc.ts';
+import { classifyMessage, parseMessage } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { receive } from '../receive.ts';
-import { StatelessOutlet } from './alone-outlet.ts';
-import { respond, type ErrorResponses } from './answers.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
-import type { ActiveSession } from './live-session.ts';
 import { type Accepts, acceptsOf, isJson } from './media.ts';
-import { whenReady } from './ready.ts';
-import { SessionDoor } from './session-door.ts';
-import type { OpenedSession } from './session-ids.ts';
-import { SessionOutlet } from './session-outlet.ts';
-import { SessionStreams } from './session-streams.ts';
-import type { Sessions } from './sessions.ts';
+import { type ErrorResponses, respond } from './responses.ts';
+import type { ActiveSession } from './sessions/active-sessions.ts';
+import { SessionDoor } from './sessions/session-door.ts';
+import type { OpenedSession } from './sessions/session-ids.ts';
+import { SessionOutlet } from './sessions/session-outlet.ts';
+import { SessionStreams } from './sessions/session-streams.ts';
+import type { Sessions } from './sessions/sessions.ts';
+import { StatelessOutlet } from './stateless-outlet.ts';
+import { whenReady } from './when-ready.ts';
 
 export type SessionMode = 'required' | 'optional' | 'off';
 
@@ -34,7 +34,13 @@ export class Streamable {
   /** Channels of requests that stand alone and are not answered yet. */
   readonly #stateless = new Set<SessionChannel>();
 
-  constructor(host: SessionHost, state: EndpointState, sessions: Sessions, refusals: ErrorResponses, mode: SessionMode) {
+  constructor(
+    host: SessionHost,
+    state: EndpointState,
+    sessions: Sessions,
+    refusals: ErrorResponses,
+    mode: SessionMode,
+  ) {
     this.#host = host;
     this.#state = state;
     this.#sessions = sessions;
@@ -162,7 +168,9 @@ export class Streamable {
       whenReady(this.#sessions.find(id, exchange), (known) => {
         if (known === undefined) return this.#errors.unknownSession(exchange);
         if (known.settled === undefined) return this.#openReserved(exchange, accepts, message, known, id);
-        return this.#sessionRequests.enterKnown(exchange, known, (live) => this.#deliver(live, exchange, accepts, message));
+        return this.#sessionRequests.enterKnown(exchange, known, (live) =>
+          this.#deliver(live, exchange, accepts, message),
+        );
       }),
     );
   }

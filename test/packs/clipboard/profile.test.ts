@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createClipboardServer } from '../../../src/app/profiles/clipboard.ts';
 import { type ClipboardBackend, ClipboardError, type ClipboardOptions } from '../../../src/packs/clipboard/index.ts';
 import { memoryBackend } from '../../../src/packs/clipboard/memory.ts';
-import { silentLogger } from '../../../src/protocol/log.ts';
+import { silentLogger } from '../../../src/protocol/logger.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
 
 const limit = 1_048_576;

@@ -128,7 +128,7 @@ describe('a damaged file', () => {
     const data = await openDataFolder(folder);
     for (let n = 0; n < 300; n++) void data.notes.add('', { content: `note ${n} ${'x'.repeat(200)}`, tags: ['t'] });
     await data.notes.increment('', 1);
-    await data.renewCopy();
+    await data.refreshBackup();
     await data.close();
     const broken = readFileSync(file());
     broken.fill(0x5a, 6 * 4096, 10 * 4096);

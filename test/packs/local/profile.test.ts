@@ -12,7 +12,7 @@ import { defaultProfile } from '../../../src/app/profiles/index.ts';
 import { localProfile } from '../../../src/app/profiles/local.ts';
 import type { Settings } from '../../../src/app/settings.ts';
 import type { Server } from '../../../src/engine/server.ts';
-import { silentLogger } from '../../../src/protocol/log.ts';
+import { silentLogger } from '../../../src/protocol/logger.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { settings } from '../support/assemble.ts';

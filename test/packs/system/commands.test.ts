@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { systemProfile } from '../../../src/app/profiles/system.ts';
 import { createServer } from '../../../src/engine/server.ts';
 import { defaultPrograms, system } from '../../../src/packs/system/index.ts';
-import { silentLogger } from '../../../src/protocol/log.ts';
+import { silentLogger } from '../../../src/protocol/logger.ts';
 import { type AuditEntry, openAuditLog, queryAudit } from '../../../src/security/audit/index.ts';
 import { Conversation } from '../../support/conversation.ts';
 import { afterwards, assemble, makeFolder, makeSettings, memoryLogger, useProfiles } from '../profile.ts';

@@ -1,6 +1,6 @@
 // The buses of this server as one: which allowed services are running, and which of them changed.
 
-import type { Logger } from '../../../protocol/log.ts';
+import type { Logger } from '../../../protocol/logger.ts';
 import { socketPaths } from './address.ts';
 import { BusConnection, BusError, theBus } from './connection.ts';
 import type { ReadMessage } from './message.ts';
@@ -23,7 +23,7 @@ export interface BusesOptions {
 }
 
 /** Services whose changes are followed; each needs a match rule on the bus. */
-const maxFollowed = 64;
+const maxWatchedNames = 64;
 
 export class Buses {
   readonly #options: BusesOptions;
@@ -132,7 +132,7 @@ class Bus {
   }
 
   async follow(name: string): Promise<void> {
-    if (this.#followed.has(name) || this.#followed.size >= maxFollowed) return;
+    if (this.#followed.has(name) || this.#followed.size >= maxWatchedNames) return;
     this.#followed.set(name, await ownerOf(this.connection, name));
     const signal = "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'";
     await this.#match(`type='signal',sender='${name}',${signal}`);

@@ -2,7 +2,7 @@
 
 import type { Json } from '../../../protocol/model.ts';
 import { BusFormatError, BusReader } from './reader.ts';
-import { type Variant, BusWriter } from './writer.ts';
+import { BusWriter, type Variant } from './writer.ts';
 
 export const messageTypes = { call: 1, reply: 2, error: 3, signal: 4 } as const;
 export type MessageType = keyof typeof messageTypes;

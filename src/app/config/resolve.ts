@@ -1,0 +1,253 @@
+// Resolves the settings from defaults, configuration file, environment and flags; later sources override earlier ones.
+// file.ts reads the file and is loaded only if there is one.
+
+import { parseLevel } from '../../logging/logger.ts';
+import { logLevels } from '../../protocol/model.ts';
+import { existsSync, join } from '../node-modules.ts';
+import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
+import { UsageError } from '../usage-error.ts';
+import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
+import { type Option, options } from './options.ts';
+import { absolutePath, parseValues, type SettingValue, type SettingValues, type Source } from './values.ts';
+
+/** The input from the command line: texts by flag, and the profile. */
+export interface SettingsInput {
+  readonly flags?: Readonly<Record<string, readonly string[]>>;
+  readonly profile?: string;
+  /** `--config FILE`. */
+  readonly configFile?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  readonly platform?: Platform;
+  readonly defaultProfile: string;
+}
+
+/** The settings, and the source of each value. */
+export interface ResolvedSettings {
+  readonly settings: Settings;
+  readonly values: ReadonlyMap<string, SettingValue>;
+  /** The file that was read; undefined if there is none. */
+  readonly file: string | undefined;
+  /** Hints for the user that are not errors. */
+  readonly notes: readonly string[];
+  readonly logLevel: string | undefined;
+  readonly logJson: boolean | undefined;
+}
+
+/** Resolves the settings. Throws a `UsageError` for an invalid flag, variable or file. */
+export async function resolveSettings(asked: SettingsInput): Promise<ResolvedSettings> {
+  const env = asked.env ?? process.env;
+  const cwd = asked.cwd ?? process.cwd();
+  const platform = asked.platform ?? thisPlatform(env);
+  const values: SettingValues = new Map();
+  const data = dataFolder(platform);
+  put(values, 'default', { profile: asked.defaultProfile, data, roots: [], enable: [], ...builtIn });
+
+  const file = configFileOf(asked, env, cwd, platform);
+  if (file !== undefined) {
+    const { readConfigFile } = await import('./file.ts');
+    for (const [key, value] of await readConfigFile(file, { env, home: platform.home })) values.set(key, value);
+  }
+  for (const option of options) {
+    readEnvironment(option, env, cwd, platform, values);
+    readFlag(option, asked, cwd, platform, values);
+  }
+  if (asked.profile !== undefined) values.set('profile', { value: asked.profile, origin: { from: 'flag' } });
+  if (!values.has('audit.file')) {
+    const value = join(values.get('data')?.value as string, 'audit.jsonl');
+    values.set('audit.file', { value, origin: { from: 'default' } });
+  }
+  const settings: Settings = { ...toSettings(values), configFile: file };
+  if (!values.has('audit.enabled')) {
+    const asked = values.get('audit.file')?.origin.from !== 'default';
+    values.set('audit.enabled', { value: asked || isAudited(settings), origin: { from: 'default' } });
+  }
+  return {
+    settings,
+    values,
+    file,
+    notes: asked.configFile === undefined && !env['MOORING_CONFIG'] ? notesOn(file, cwd) : [],
+    logLevel: explicitValue(values, 'log.level') as string | undefined,
+    logJson: explicitValue(values, 'log.json') as boolean | undefined,
+  };
+}
+
+const builtIn: Readonly<Record<string, unknown>> = {
+  'audit.fsync': 'interval',
+  'audit.failureMode': 'closed',
+  packs: {},
+  plugins: [],
+  'http.enabled': false,
+  'http.host': '127.0.0.1',
+  'http.port': 8000,
+  'http.path': '/mcp',
+  'http.allowedHosts': [],
+  'http.allowedOrigins': [],
+  'http.unsafeNoAuth': false,
+  'log.level': 'info',
+  'log.json': false,
+  mcpServers: {},
+};
+
+/** Whether the audit log is on by default: yes where the server starts programs. */
+function isAudited({ profile, enable }: Settings): boolean {
+  if (profile === 'system' || profile === 'orchestrator') return true;
+  return profile === 'local' && (enable.commands || enable.workers);
+}
+
+/** An explicit value; the logger has its own defaults. */
+function explicitValue(values: SettingValues, key: string): unknown {
+  const entry = values.get(key);
+  return entry?.origin.from === 'default' ? undefined : entry?.value;
+}
+
+function put(values: SettingValues, from: Source, entries: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(entries)) values.set(key, { value, origin: { from } });
+}
+
+/** The named file, or the user configuration. Never a file in the working folder: another user may have written it. */
+function configFileOf(
+  { configFile }: SettingsInput,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  platform: Platform,
+): string | undefined {
+  const named = configFile ?? env['MOORING_CONFIG'];
+  if (named !== undefined) {
+    const how = configFile === undefined ? 'MOORING_CONFIG' : '--config';
+    // The file may contain a policy or tokens, so falling back to another file would not be safe.
+    if (named.trim() === '')
+      throw configFile === undefined ? emptyVariable(how) : new UsageError(`${how} must not be empty`);
+    const path = absolutePath(named, cwd, platform.home);
+    if (!existsSync(path)) throw new UsageError(`${how}: the file ${path} does not exist. "mooring init" creates one`);
+    return path;
+  }
+  const own = userConfigFile(platform);
+  return existsSync(own) ? own : undefined;
+}
+
+function notesOn(file: string | undefined, cwd: string): string[] {
+  const near = join(cwd, 'mooring.json');
+  if (file === near || !existsSync(near)) return [];
+  return ['mooring.json in this folder is not used. To use it, add --config mooring.json'];
+}
+
+function readEnvironment(
+  option: Option,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  { home }: Platform,
+  values: SettingValues,
+): void {
+  const word = option.env === undefined ? undefined : env[option.env];
+  if (word === undefined || option.env === undefined) return;
+  if (word.trim() === '') {
+    if (option.security === true) throw emptyVariable(option.env);
+    return;
+  }
+  // An invalid log setting does not stop the server; the logger warns about it.
+  if (option.section === 'log' && option.kind === 'switch' && !/^(true|1|yes|on|false|0|no|off)$/i.test(word)) return;
+  const words = option.kind === 'texts' ? word.split(',').map((each) => each.trim()) : [word];
+  const value = parseValues(option, words, option.env, (path) => absolutePath(path, cwd, home));
+  values.set(option.key, { value, origin: { from: 'env', where: option.env } });
+}
+
+function emptyVariable(name: string): UsageError {
+  return new UsageError(`${name} is set but empty. Give it a value, or unset it.`);
+}
+
+function readFlag(
+  option: Option,
+  { flags }: SettingsInput,
+  cwd: string,
+  { home }: Platform,
+  values: SettingValues,
+): void {
+  const words = option.flag === undefined ? undefined : flags?.[option.flag];
+  if (words === undefined || words.length === 0) return;
+  const where = `--${option.flag}`;
+  const value = parseValues(option, words, where, (path) => absolutePath(path, cwd, home));
+  if (option.key === 'log.level' && parseLevel(value as string) === undefined) {
+    throw new UsageError(`${where} must be one of ${[...logLevels, 'off'].join(', ')}, not ${JSON.stringify(value)}`);
+  }
+  values.set(option.key, { value, origin: { from: 'flag', where } });
+}
+
+function toSettings(values: SettingValues): Settings {
+  const get = <T>(key: string): T => values.get(key)?.value as T;
+  const commands = get<readonly string[] | undefined>('commands');
+  const enable = get<readonly string[]>('enable');
+  return {
+    profile: get('profile'),
+    dataDir: get('data'),
+    roots: get('roots'),
+    allowedCommands: commands,
+    // --allow-command implies --enable commands.
+    enable: { commands: enable.includes('commands') || commands !== undefined, workers: enable.includes('workers') },
+    audit:
+      get('audit.enabled') === false
+        ? undefined
+        : {
+            file: get('audit.file'),
+            fsync: get('audit.fsync'),
+            failureMode: get('audit.failureMode'),
+            maxTotalBytes: get('audit.maxTotalBytes'),
+          },
+    policy: get('policy'),
+    packs: get('packs'),
+    plugins: get<readonly PluginSettings[]>('plugins').filter(({ enabled }) => enabled !== false),
+    http: {
+      enabled: get('http.enabled'),
+      host: get('http.host'),
+      port: get('http.port'),
+      path: pathOf(values, 'http.path', '/mcp') as string,
+      allowedHosts: get('http.allowedHosts'),
+      allowedOrigins: get('http.allowedOrigins'),
+      publicUrl: get('http.publicUrl'),
+      metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),
+      unsafeNoAuth: get('http.unsafeNoAuth'),
+      key: get('http.key'),
+      previousKeys: get<readonly string[] | undefined>('http.previousKeys') ?? [],
+    },
+    auth: authOf(values),
+  };
+}
+
+function authOf(values: SettingValues): AuthSettings | undefined {
+  const get = <T>(key: string): T => values.get(key)?.value as T;
+  const tokens = get<readonly string[] | undefined>('auth.tokens') ?? [];
+  const tokenFile = get<string | undefined>('auth.tokenFile');
+  const issuer = get<string | undefined>('auth.oauth.issuer');
+  if (issuer === undefined) refuseWithoutIssuer(values);
+  if (tokens.length === 0 && tokenFile === undefined && issuer === undefined) return undefined;
+  const oauth: OAuthSettings | undefined =
+    issuer === undefined
+      ? undefined
+      : {
+          issuer,
+          audience: get('auth.oauth.audience'),
+          jwksUrl: get('auth.oauth.jwksUrl'),
+          scopes: get('auth.oauth.scopes'),
+        };
+  return { tokens, tokenFile, oauth };
+}
+
+/** OAuth settings without an issuer would have no effect. */
+function refuseWithoutIssuer(values: SettingValues): void {
+  for (const [key, { origin }] of values) {
+    if (!key.startsWith('auth.oauth.')) continue;
+    throw new UsageError(
+      `${origin.where ?? key} needs an issuer. Set --auth-issuer URL, or auth.oauth.issuer in the file`,
+    );
+  }
+}
+
+function pathOf(values: SettingValues, key: string, example: string): string | undefined {
+  const entry = values.get(key);
+  const path = entry?.value as string | undefined;
+  if (path === undefined || /^\/[^?#\s]*$/.test(path)) return path;
+  const where = entry?.origin.where ?? key;
+  throw new UsageError(
+    `${where} must start with a slash and have no query, as in ${example}, not ${JSON.stringify(path)}`,
+  );
+}

@@ -1,0 +1,180 @@
+import { generateKeyPairSync, verify } from 'node:crypto';
+import { afterEach, expect, test, vi } from 'vitest';
+import { type FakeHttp, notFound, startFakeHttp } from '../testing/fake-http.ts';
+import { caller, Worlds } from '../testing/setup.ts';
+import type { MachineGrant } from './machine-grants.ts';
+
+const worlds = new Worlds();
+afterEach(() => {
+  vi.useRealTimers();
+  return worlds.stop();
+});
+
+const nobody = { redirector: false } as const;
+const clientCredentials: MachineGrant = { kind: 'client-credentials' };
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+test('client credentials with a secret ask for the resource and its scopes', async () => {
+  const { as, rs } = await worlds.start(
+    { metadata: { token_endpoint_auth_methods_supported: ['client_secret_basic'] } },
+    { metadata: { scopes_supported: ['read', 'write'] } },
+  );
+  const client = { clientId: 'machine', clientSecret: 'p:w', issuer: as.issuer };
+  expect(await caller(rs, { ...nobody, grant: clientCredentials, client }).call()).toBe(200);
+  const [request] = as.to('/token');
+  expect(Buffer.from(request!.headers.authorization!.slice(6), 'base64').toString()).toBe('machine:p%3Aw');
+  expect(Object.fromEntries(as.forms()[0]!)).toEqual({
+    grant_type: 'client_credentials',
+    resource: rs.url,
+    scope: 'read write',
+  });
+  expect(as.to('/authorize')).toHaveLength(0);
+});
+
+test('client credentials with a key sign an assertion for this server alone', async () => {
+  const { as, rs } = await worlds.start({ metadata: { token_endpoint_auth_methods_supported: ['private_key_jwt'] } });
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const client = { clientId: 'machine', privateKey: pem, keyId: 'k1' };
+  expect(await caller(rs, { ...nobody, grant: clientCredentials, client }).call()).toBe(200);
+  const form = as.forms()[0]!;
+  expect(form.get('client_assertion_type')).toBe('urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
+  const [header, payload, signature] = form.get('client_assertion')!.split('.') as [string, string, string];
+  const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>;
+  expect(decode(header)).toMatchObject({ alg: 'ES256', kid: 'k1' });
+  expect(decode(payload)).toMatchObject({ iss: 'machine', sub: 'machine', aud: as.issuer });
+  const signed = Buffer.from(`${header}.${payload}`);
+  const valid = verify(
+    'sha256',
+    signed,
+    { key: publicKey, dsaEncoding: 'ieee-p1363' },
+    Buffer.from(signature, 'base64url'),
+  );
+  expect(valid).toBe(true);
+});
+
+test('a machine asks again when its token ends, ahead of time and without a refresh token', async () => {
+  const { as, rs } = await worlds.start();
+  const { call } = caller(rs, { ...nobody, grant: clientCredentials, client: { clientId: 'machine' } });
+  await call();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_590_000 });
+  expect(await Promise.all([call(), call(), call()])).toEqual([200, 200, 200]);
+  expect(as.forms().map((form) => form.get('grant_type'))).toEqual(['client_credentials', 'client_credentials']);
+});
+
+test('a machine whose new token is refused does not ask for another', async () => {
+  const { as, rs } = await worlds.start({}, { checkToken: () => rs.refuse(401, 'error="invalid_token"') });
+  const { call } = caller(rs, { ...nobody, grant: clientCredentials, client: { clientId: 'machine' } });
+  await expect(call()).rejects.toMatchObject({ code: 'token-rejected' });
+  expect(as.forms()).toHaveLength(1);
+});
+
+test('a machine without a client is a matter of configuration', async () => {
+  const { rs } = await worlds.start();
+  await expect(caller(rs, { ...nobody, grant: clientCredentials }).call()).rejects.toMatchObject({
+    code: 'configuration',
+  });
+});
+
+test('a workload presents its assertion, made for this very server', async () => {
+  const { as, rs } = await worlds.start({}, { challenge: 'scope="jobs"' });
+  const needs: unknown[] = [];
+  const assertion = async (need: unknown) => {
+    needs.push(need);
+    return 'workload.jwt';
+  };
+  const grant: MachineGrant = { kind: 'workload', assertion };
+  expect(await caller(rs, { ...nobody, grant, client: { clientId: 'w' } }).call()).toBe(200);
+  expect(needs).toEqual([{ issuer: as.issuer, resource: rs.url, scopes: ['jobs'] }]);
+  expect(Object.fromEntries(as.forms()[0]!)).toEqual({
+    grant_type: jwtBearer,
+    assertion: 'workload.jwt',
+    client_id: 'w',
+    resource: rs.url,
+    scope: 'jobs',
+  });
+});
+
+test.each(['invalid_grant', 'invalid_scope', 'unauthorized_client'])(
+  'a workload that is refused with %s neither tries again nor another way',
+  async (error) => {
+    const { as, rs } = await worlds.start({ token: () => ({ status: 400, body: { error } }) });
+    const grant: MachineGrant = { kind: 'workload', assertion: 'jwt' };
+    const { call } = caller(rs, { grant, client: { clientId: 'w' } });
+    await expect(call()).rejects.toMatchObject({ code: 'token-request-failed', oauthError: { error } });
+    expect(as.forms()).toHaveLength(1);
+    expect(as.to('/authorize')).toHaveLength(0);
+  },
+);
+
+test('an empty assertion is not sent', async () => {
+  const { as, rs } = await worlds.start();
+  const grant: MachineGrant = { kind: 'workload', assertion: () => '' };
+  await expect(caller(rs, { grant, client: { clientId: 'w' } }).call()).rejects.toMatchObject({
+    code: 'configuration',
+  });
+  expect(as.forms()).toHaveLength(0);
+});
+
+async function startProvider(answer: Record<string, unknown> = {}): Promise<FakeHttp> {
+  const provider: FakeHttp = await startFakeHttp(({ path }) => {
+    const { origin } = provider;
+    if (path === '/.well-known/openid-configuration')
+      return { body: { issuer: origin, token_endpoint: `${origin}/t` } };
+    if (path !== '/t') return notFound;
+    const type = 'urn:ietf:params:oauth:token-type:id-jag';
+    return { body: { access_token: 'the.id.jag', token_type: 'N_A', issued_token_type: type, ...answer } };
+  });
+  return worlds.add(provider);
+}
+
+const enterprise = (issuer: string, extra: object = {}): MachineGrant => ({
+  kind: 'enterprise',
+  subjectToken: 'user.id.token',
+  identityProvider: { issuer, clientId: 'at-idp', ...extra },
+});
+
+test('the company vouches for a user: an ID token becomes a grant, and the grant a token', async () => {
+  const { as, rs } = await worlds.start(
+    { metadata: { token_endpoint_auth_methods_supported: ['client_secret_basic'] } },
+    { challenge: 'scope="chat"' },
+  );
+  const provider = await startProvider();
+  const client = { clientId: 'at-server', clientSecret: 's' };
+  expect(await caller(rs, { ...nobody, grant: enterprise(provider.origin), client }).call()).toBe(200);
+  expect(Object.fromEntries(new URLSearchParams(provider.to('/t')[0]!.body))).toEqual({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    requested_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
+    subject_token: 'user.id.token',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+    audience: as.issuer,
+    resource: rs.url,
+    scope: 'chat',
+    client_id: 'at-idp',
+  });
+  const [request] = as.to('/token');
+  expect(request!.headers.authorization).toMatch(/^Basic /);
+  expect(Object.fromEntries(as.forms()[0]!)).toMatchObject({ grant_type: jwtBearer, assertion: 'the.id.jag' });
+});
+
+test('a known token endpoint needs no discovery, and a SAML assertion is named as such', async () => {
+  const { rs } = await worlds.start();
+  const provider = await startProvider();
+  const grant = {
+    ...enterprise(provider.origin, { tokenEndpoint: `${provider.origin}/t` }),
+    subjectTokenType: 'saml2',
+  };
+  await caller(rs, { ...nobody, grant: grant as MachineGrant, client: { clientId: 'c' } }).call();
+  expect(provider.seen.map(({ path }) => path)).toEqual(['/t']);
+  expect(new URLSearchParams(provider.seen[0]!.body).get('subject_token_type')).toMatch(/:saml2$/);
+});
+
+test('another kind of token than asked for is not passed on', async () => {
+  const { as, rs } = await worlds.start();
+  for (const type of ['urn:ietf:params:oauth:token-type:access_token', undefined]) {
+    const provider = await startProvider({ issued_token_type: type });
+    const { call } = caller(rs, { ...nobody, grant: enterprise(provider.origin), client: { clientId: 'c' } });
+    await expect(call()).rejects.toMatchObject({ code: 'token-response-invalid' });
+  }
+  expect(as.forms()).toHaveLength(0);
+});

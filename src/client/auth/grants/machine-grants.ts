@@ -1,0 +1,107 @@
+// Tokens without a person: client credentials, a workload's own assertion (RFC 7523), and enterprise-managed
+// authorization, where the company's identity provider vouches for a user who is already signed in there.
+
+import type { Discovery } from '../discovery/discovery.ts';
+import { findServerMetadata, type ServerMetadata, tokenOnlyMetadata } from '../discovery/server-metadata.ts';
+import { authErrors } from '../errors.ts';
+import type { AuthHttp } from '../http.ts';
+import { type ClientIdentity, type PreRegisteredClient, toIdentity } from './client-identity.ts';
+import { type DpopKey, requestGrant, type TokenCall } from './oauth.ts';
+import type { TokenResponse } from './tokens.ts';
+
+/** What an assertion is needed for. */
+export interface AssertionRequest {
+  /** The authorization server: the audience of the assertion. */
+  readonly issuer: string;
+  readonly resource: string;
+  readonly scopes: readonly string[];
+}
+
+/** A token somebody else issued, or a way to get a fresh one. */
+export type AssertionSource = string | ((need: AssertionRequest) => string | Promise<string>);
+
+/** How a machine gets its tokens. */
+export type MachineGrant =
+  | { readonly kind: 'client-credentials' }
+  | { readonly kind: 'workload'; readonly assertion: AssertionSource }
+  | {
+      readonly kind: 'enterprise';
+      /** The ID token or SAML assertion of the signed-in user. */
+      readonly subjectToken: AssertionSource;
+      readonly subjectTokenType?: 'id_token' | 'saml2' | 'refresh_token';
+      /** The identity provider, and our client there. The token endpoint is discovered unless given. */
+      readonly identityProvider: PreRegisteredClient & { readonly issuer: string; readonly tokenEndpoint?: string };
+    };
+
+/** One token to get. */
+export interface MachineRequest {
+  readonly http: AuthHttp;
+  readonly discovery: Discovery;
+  readonly client: ClientIdentity;
+  readonly scopes: readonly string[];
+  readonly dpop?: DpopKey;
+  readonly signal?: AbortSignal;
+}
+
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
+
+/** Gets a token. A refusal is final: no other grant is tried in its place. */
+export async function requestMachineToken(grant: MachineGrant, request: MachineRequest): Promise<TokenResponse> {
+  const { metadata, resource } = request.discovery;
+  const { http, client, dpop, signal } = request;
+  const call: TokenCall = { http, metadata, client, dpop, signal };
+  const parameters = { resource, ...scopeOf(request.scopes) };
+  if (grant.kind === 'client-credentials') return requestGrant(call, 'client_credentials', parameters);
+  const need: AssertionRequest = { issuer: metadata.issuer, resource, scopes: request.scopes };
+  const assertion =
+    grant.kind === 'workload' ? await obtain(grant.assertion, need) : await exchange(grant, request, need);
+  return requestGrant(call, jwtBearer, { ...parameters, assertion });
+}
+
+/** Token exchange (RFC 8693) at the identity provider: the user's token for a grant that our server accepts. */
+async function exchange(
+  grant: MachineGrant & { kind: 'enterprise' },
+  request: MachineRequest,
+  need: AssertionRequest,
+): Promise<string> {
+  const { identityProvider: provider } = grant;
+  // The configuration names the provider, so it may stand closer to us than the MCP server does.
+  const http = request.http.toward(provider.issuer);
+  const { signal } = request;
+  const metadata = await providerMetadata(provider, http, signal);
+  const { accessToken } = await requestGrant(
+    { http, metadata, client: await toIdentity(provider, metadata), signal },
+    'urn:ietf:params:oauth:grant-type:token-exchange',
+    {
+      requested_token_type: idJag,
+      audience: need.issuer,
+      resource: need.resource,
+      ...scopeOf(need.scopes),
+      subject_token: await obtain(grant.subjectToken, need),
+      subject_token_type: `urn:ietf:params:oauth:token-type:${grant.subjectTokenType ?? 'id_token'}`,
+    },
+    { issuedTokenType: idJag },
+  );
+  return accessToken;
+}
+
+async function providerMetadata(
+  provider: { issuer: string; tokenEndpoint?: string },
+  http: AuthHttp,
+  signal: AbortSignal | undefined,
+): Promise<ServerMetadata> {
+  if (provider.tokenEndpoint === undefined) return findServerMetadata(http, provider.issuer, { signal });
+  http.guard.check('the identity provider', provider.tokenEndpoint);
+  return tokenOnlyMetadata(provider.issuer, provider.tokenEndpoint);
+}
+
+async function obtain(source: AssertionSource, need: AssertionRequest): Promise<string> {
+  const token = typeof source === 'string' ? source : await source(need);
+  if (token === '') throw authErrors.configuration('the assertion is empty');
+  return token;
+}
+
+function scopeOf(scopes: readonly string[]): Record<string, string> {
+  return scopes.length === 0 ? {} : { scope: scopes.join(' ') };
+}

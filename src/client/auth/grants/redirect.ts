@@ -1,0 +1,69 @@
+// How a person gets to the authorization server and the answer back to us: the contract, and the form where the caller
+// does the travelling. The usual form, a browser and a listener on loopback, is loopback.ts.
+
+import { isLoopback } from '../discovery/url-guard.ts';
+import { authErrors } from '../errors.ts';
+
+/** One round trip through the authorization server. */
+export interface SignInVisit {
+  readonly url: URL;
+  readonly signal: AbortSignal;
+  /** Throws when an authorization response is not the one expected; `state-mismatch` means: not ours, keep waiting. */
+  validate(parameters: URLSearchParams): void;
+}
+
+/** A prepared place to come back to. */
+export interface RedirectListener {
+  readonly redirectUri: string;
+  /** Sends the person off and resolves with a response that `judge` accepted. */
+  visit(visit: SignInVisit): Promise<URLSearchParams>;
+  close(): Promise<void>;
+}
+
+/** Prepares the place before registration, which must name it. */
+export interface Redirector {
+  /** `preferred` is the URI of an earlier registration; taking it again keeps that registration usable. */
+  prepare(options: { readonly preferred?: string; readonly signal?: AbortSignal }): Promise<RedirectListener>;
+}
+
+/** Brings a person to `url` and returns the callback: the full URL, its query, or the parameters. */
+export type RedirectHook = (
+  url: URL,
+  context: { readonly redirectUri: string; readonly signal: AbortSignal },
+) => Promise<string | URL | URLSearchParams>;
+
+/** A redirector for applications that receive the callback themselves (a web server, an app link, a test). */
+export function createHookRedirector(redirectUri: string, hook: RedirectHook): Redirector {
+  checkRedirectUri(redirectUri);
+  const stop: RedirectListener = {
+    redirectUri,
+    async visit({ url, signal, validate }) {
+      const parameters = toParameters(await hook(url, { redirectUri, signal }));
+      validate(parameters);
+      return parameters;
+    },
+    close: async () => {},
+  };
+  return { prepare: async () => stop };
+}
+
+/** Redirect URIs are https or on this machine (specification, "Communication Security"). */
+export function checkRedirectUri(redirectUri: string): URL {
+  const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
+  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url === undefined || !safe || url.hash !== '') {
+    throw authErrors.configuration(`redirect URI ${redirectUri} must be https, or http on loopback, without fragment`);
+  }
+  return url;
+}
+
+/** OpenID registration distinguishes what runs on a user's machine from what runs on a server. */
+export function applicationType(redirectUri: string): 'native' | 'web' {
+  return isLoopback(new URL(redirectUri).hostname) ? 'native' : 'web';
+}
+
+function toParameters(answer: string | URL | URLSearchParams): URLSearchParams {
+  if (answer instanceof URLSearchParams) return answer;
+  if (answer instanceof URL) return answer.searchParams;
+  return URL.canParse(answer) ? new URL(answer).searchParams : new URLSearchParams(answer);
+}

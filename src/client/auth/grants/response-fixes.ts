@@ -1,0 +1,49 @@
+// Answers of token and registration endpoints on their way to the OAuth library: small slips that real servers make are
+// mended, and what a refusal says is picked out. The library itself is oauth.ts.
+import type { OAuthErrorInfo } from '../errors.ts';
+
+/** We never look at ID tokens, so one that fails a check must not cost us the access token beside it. */
+export function withoutIdToken(response: Response): Promise<Response> {
+  return rewrite(response, response.status, (body) => {
+    delete body['id_token'];
+  });
+}
+
+/** Two common slips of registration endpoints: 200 for 201, and a secret without its expiry (which then is never). */
+export function lenientRegistration(response: Response): Promise<Response> {
+  return rewrite(response, response.status === 200 ? 201 : response.status, (body) => {
+    body['client_secret_expires_at'] ??= 0;
+    if (body['client_secret'] === null || body['client_secret'] === '') delete body['client_secret'];
+  });
+}
+
+/** Status and OAuth error of a response, as far as it can still be read. */
+export async function errorIn(response: Response): Promise<OAuthErrorInfo> {
+  const { status } = response;
+  if (response.bodyUsed) return { status };
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined); // No JSON: then the status is all there is.
+  const text = (name: string) => {
+    const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  return { status, error: text('error'), description: text('error_description') };
+}
+
+async function rewrite(
+  response: Response,
+  status: number,
+  change: (body: Record<string, unknown>) => void,
+): Promise<Response> {
+  if (!response.ok) return response;
+  try {
+    const body = (await response.clone().json()) as Record<string, unknown>;
+    if (typeof body !== 'object' || body === null) return response;
+    change(body);
+    return Response.json(body, { status });
+  } catch {
+    return response; // Not JSON: the library says so in its own words.
+  }
+}

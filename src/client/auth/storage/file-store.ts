@@ -1,0 +1,139 @@
+// Credentials on disk, for the command line and for long-lived clients: one JSON file that only its owner can read,
+// replaced atomically, shared safely by several processes. A file that others could have read or written is refused.
+import { createHash, randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { authErrors } from '../errors.ts';
+import { type CredentialStore, KeyedMutex } from './credential-store.ts';
+import { withLockFile } from './lock-file.ts';
+
+/** Opens (and on first use creates) a credential file. */
+export function createFileStore(path: string = defaultCredentialFile()): CredentialStore {
+  const file = resolve(path);
+  const folder = dirname(file);
+  const mutex = new KeyedMutex();
+
+  const locked = <T>(name: string, timeoutMs: number, signal: AbortSignal | undefined, task: () => Promise<T>) =>
+    // The lock file keeps other processes out, the mutex spares this one the polling.
+    mutex.run(
+      name,
+      async () => {
+        await prepareFolder(folder);
+        return withLockFile(join(folder, `${basename(file)}.${name}.lock`), { signal, timeoutMs }, task);
+      },
+      signal,
+    );
+
+  return {
+    async get(key) {
+      await prepareFolder(folder);
+      return (await readRecords(file))[key];
+    },
+    async set(key, value) {
+      await locked('write', 10_000, undefined, async () => {
+        const records = await readRecords(file);
+        if (value === undefined) delete records[key];
+        else records[key] = value;
+        await replaceFile(file, `${JSON.stringify({ version: 1, records }, undefined, 2)}\n`);
+      });
+    },
+    lock(key, task, options = {}) {
+      // Keys hold URLs, which are no file names.
+      const name = createHash('sha256').update(key).digest('hex').slice(0, 24);
+      return locked(name, options.timeoutMs ?? 600_000, options.signal, task);
+    },
+  };
+}
+
+/** Where credentials are kept unless told otherwise. */
+export function defaultCredentialFile(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(homedir(), 'AppData', 'Local'), 'mooring', name);
+  if (platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'mooring', name);
+  return join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'mooring', name);
+}
+const name = 'credentials.json';
+
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    throw authErrors.storeUnsafe(folder, `the folder cannot be made (${error.code ?? error.message})`);
+  });
+  if (!hasModes) return;
+  const { mode, uid } = await lstat(folder);
+  // Whoever can write to the folder can swap the file.
+  if (uid !== ownUid()) throw authErrors.storeUnsafe(folder, 'the folder belongs to another user');
+  if ((mode & 0o022) !== 0) throw authErrors.storeUnsafe(folder, 'others can write to the folder; chmod 700 it');
+}
+
+async function readRecords(file: string): Promise<Record<string, unknown>> {
+  const text = await readOwnFile(file);
+  if (text === undefined) return Object.create(null);
+  try {
+    const { version, records } = JSON.parse(text) as { version?: unknown; records?: unknown };
+    if (version !== 1 || typeof records !== 'object' || records === null) throw new Error('unknown layout');
+    // A null prototype, because keys hold foreign words.
+    return Object.assign(Object.create(null), records);
+  } catch (cause) {
+    const kept = `${file}.damaged-${Date.now()}`;
+    await rename(file, kept).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error; // Gone: another reader met the same damage and kept it.
+    });
+    throw authErrors.storeCorrupt(file, kept, cause);
+  }
+}
+
+async function readOwnFile(file: string): Promise<string | undefined> {
+  let handle: Awaited<ReturnType<typeof open>>;
+  try {
+    // The checks below look at what was opened, so nobody can swap the file between check and use.
+    handle = await open(file, constants.O_RDONLY | (hasModes ? constants.O_NOFOLLOW | constants.O_NONBLOCK : 0));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP') throw authErrors.storeUnsafe(file, 'it is a symbolic link');
+    throw error;
+  }
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw authErrors.storeUnsafe(file, 'it is not a regular file');
+    if (hasModes && stats.uid !== ownUid()) throw authErrors.storeUnsafe(file, 'it belongs to another user');
+    if (hasModes && (stats.mode & 0o077) !== 0) {
+      throw authErrors.storeUnsafe(file, 'others can read it. Treat its tokens as leaked: remove it, or chmod 600 it');
+    }
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  const fresh = `${file}.${randomUUID()}.new`;
+  try {
+    const handle = await open(fresh, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+  if (!hasModes) return;
+  const folder = await open(dirname(file), constants.O_RDONLY);
+  try {
+    await folder.sync(); // Makes the rename itself durable.
+  } finally {
+    await folder.close();
+  }
+}
+
+// Windows has access lists instead of modes; the profile folder is private there already.
+const hasModes = process.platform !== 'win32';
+
+function ownUid(): number {
+  return process.getuid?.() ?? -1;
+}

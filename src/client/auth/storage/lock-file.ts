@@ -1,0 +1,121 @@
+// An exclusive section across processes, held by the existence of a file. The holder writes who it is and keeps the
+// file's time fresh; a file whose process is gone, or that nobody touched for a while, is broken by the next in line.
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { authErrors } from '../errors.ts';
+
+/** Limits of waiting for a lock file. */
+export interface LockFileOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs: number;
+  /** A file untouched for so long has no living holder. Default 15 s; the holder touches it three times as often. */
+  readonly staleMs?: number;
+}
+
+/** Takes the lock, runs the task, gives the lock back. */
+export async function withLockFile<T>(path: string, options: LockFileOptions, task: () => Promise<T>): Promise<T> {
+  const staleMs = options.staleMs ?? 15_000;
+  const deadline = Date.now() + options.timeoutMs;
+  const mine = JSON.stringify({ pid: process.pid, host: hostname(), token: randomUUID() });
+  while (!(await create(path, mine))) {
+    if (await breakStale(path, staleMs)) continue;
+    if (Date.now() > deadline) throw authErrors.storeBusy(path, await describe(path));
+    await delay(20 + Math.random() * 40, undefined, options.signal === undefined ? {} : { signal: options.signal });
+  }
+  // Failing to touch is not the end: at worst somebody waits no longer for us than for a dead process.
+  const heartbeat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), staleMs / 3);
+  heartbeat.unref();
+  try {
+    return await task();
+  } finally {
+    clearInterval(heartbeat);
+    if ((await read(path)) === mine) await rm(path, { force: true });
+  }
+}
+
+async function create(path: string, content: string): Promise<boolean> {
+  try {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(content);
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/**
+ * Removes the lock of a dead holder. Two waiters must not both do so, or the second would remove the first one's new
+ * lock: breaking is itself a lock, and the file must still hold what was judged.
+ */
+async function breakStale(path: string, staleMs: number): Promise<boolean> {
+  const judged = await read(path);
+  if (judged === undefined) return true;
+  if (!(await isStale(path, judged, staleMs))) return false;
+  const breaker = `${path}.break`;
+  if (!(await create(breaker, ''))) {
+    // A breaker needs a moment; one that stays was left by a crash.
+    if ((await ageOf(breaker)) > staleMs) await rm(breaker, { force: true });
+    return false;
+  }
+  try {
+    if ((await read(path)) === judged) await rm(path, { force: true });
+  } finally {
+    await rm(breaker, { force: true });
+  }
+  return true;
+}
+
+async function isStale(path: string, content: string, staleMs: number): Promise<boolean> {
+  const holder = parse(content);
+  if (holder !== undefined && holder.host === hostname() && !isAlive(holder.pid)) return true;
+  return (await ageOf(path)) > staleMs;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function parse(content: string): { pid: number; host: string } | undefined {
+  try {
+    const value = JSON.parse(content) as { pid?: unknown; host?: unknown };
+    return typeof value.pid === 'number' && typeof value.host === 'string'
+      ? { pid: value.pid, host: value.host }
+      : undefined;
+  } catch {
+    return undefined; // Caught between creation and writing: its age decides.
+  }
+}
+
+async function describe(path: string): Promise<string> {
+  const holder = parse((await read(path)) ?? '');
+  return holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`;
+}
+
+async function read(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function ageOf(path: string): Promise<number> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs;
+  } catch {
+    return 0; // Gone meanwhile: whoever asks will look again.
+  }
+}

@@ -1,0 +1,241 @@
+// Sees calls through: over a conversation that may have to be opened again, rounds of input, and repetitions where they
+// do no harm. One per client; it owns the conversation of the moment.
+
+import { errorRows } from '../protocol/errors.ts';
+import type { Params } from '../protocol/json-rpc.ts';
+import type { ClientCodec, DecodedResult } from '../protocol/revisions/client-revisions.ts';
+import type { ClientConnection } from './connection.ts';
+import type { Deadlines } from './deadline.ts';
+import { ClientError, clientErrors } from './errors.ts';
+import type { InputResponder } from './input-requests.ts';
+import { linksToVisit, respondToInputRequests, visitLinks } from './input-required.ts';
+import type { CallOwner, OutgoingCall } from './outgoing-call.ts';
+import { pause, pauseMs, type ResolvedRetry, transience, withEitherSignal } from './retry.ts';
+
+/** What a caller is put together from. */
+export interface CallerOptions {
+  readonly address: string;
+  /** Opens a new conversation; undefined where a lost one stays lost. */
+  readonly reopen: ((signal: AbortSignal) => Promise<ClientConnection>) | undefined;
+  readonly inputs: InputResponder;
+  readonly retry: ResolvedRetry;
+  readonly maxInputRetries: number;
+  /** How long a call waits for an answer, where it does not say. */
+  readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
+  /** A conversation took the place of a lost one. */
+  readonly onRestored: (conversation: ClientConnection) => void;
+}
+
+/** How often a new conversation is tried before those who wait for it are told. */
+const maxDials = 3;
+
+/** Takes calls and brings each to its end. */
+export class CallRunner implements CallOwner {
+  readonly #options: CallerOptions;
+  readonly #closing = new AbortController();
+  #conversation: ClientConnection | undefined;
+  /** Those that only finish what they have begun. */
+  readonly #retired = new Set<ClientConnection>();
+  #reopening: Promise<ClientConnection> | undefined;
+
+  constructor(conversation: ClientConnection, options: CallerOptions) {
+    this.#conversation = conversation;
+    this.#options = options;
+  }
+
+  /** The conversation of the moment; undefined while there is none. */
+  get conversation(): ClientConnection | undefined {
+    return this.#conversation;
+  }
+
+  get closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  start<T>(call: OutgoingCall): Promise<T> {
+    const result = call.begin<T>(this, this.#cancel);
+    if (!call.ended) this.#send(call);
+    return result;
+  }
+
+  /** A conversation to speak over, opened anew if need be. */
+  ready(): Promise<ClientConnection> {
+    const conversation = this.#conversation;
+    if (this.closed) return Promise.reject(clientErrors.closed(this.#options.address));
+    if (conversation !== undefined && conversation.over === undefined) return Promise.resolve(conversation);
+    return this.#reopen(conversation?.over);
+  }
+
+  async close(graceMs?: number): Promise<void> {
+    this.#closing.abort(clientErrors.closed(this.#options.address));
+    const open = [...this.#retired, ...(this.#conversation === undefined ? [] : [this.#conversation])];
+    await Promise.allSettled([
+      ...open.map((conversation) => conversation.close(undefined, graceMs)),
+      this.#reopening?.then((late) => late.close(undefined, graceMs)),
+    ]);
+  }
+
+  // What calls report.
+
+  inputRequired(call: OutgoingCall, reading: Extract<DecodedResult, { kind: 'input-required' }>): void {
+    void this.#respondToInput(call, reading);
+  }
+
+  failed(call: OutgoingCall, error: ClientError): void {
+    if (this.closed) call.reject(clientErrors.closed(this.#options.address));
+    else if (error.code === 'session-lost' && call.reinitializations++ === 0) {
+      // The server refused without looking at it, so that this repeats nothing.
+      this.#retire();
+      this.#send(call);
+    } else if (error.serverError?.code === errorRows.headerMismatch.code && call.onHeaderMismatch !== undefined)
+      void this.#retryAfterMismatch(call);
+    else {
+      const links = linksToVisit(error);
+      if (links !== undefined) void this.#visit(call, links, error);
+      else if (this.#mayRepeat(call, error)) void this.#repeat(call, error);
+      else call.reject(error);
+    }
+  }
+
+  // How they go on.
+
+  #send(call: OutgoingCall): void {
+    const conversation = this.#conversation;
+    if (conversation !== undefined && conversation.over === undefined) {
+      call.attempts++;
+      call.conversation = conversation;
+      conversation.send(call);
+      return;
+    }
+    this.#sendLater(call);
+  }
+
+  /** A call that waits for a new conversation waits no longer than for an answer. */
+  #sendLater(call: OutgoingCall): void {
+    const { timeoutMs = this.#options.timeoutMs } = call.options;
+    const stop = this.#options.deadlines.start(timeoutMs, () => {
+      call.reject(clientErrors.timeout(call.method, timeoutMs, '; the connection was lost and is not back'));
+    });
+    this.ready().then(
+      () => {
+        stop();
+        if (!call.ended) this.#send(call);
+      },
+      (error) => {
+        stop();
+        call.reject(error);
+      },
+    );
+  }
+
+  #cancel = (call: OutgoingCall): void => {
+    call.conversation?.cancel(call, 'cancelled by the caller');
+  };
+
+  #mayRepeat(call: OutgoingCall, error: ClientError): boolean {
+    const kind = transience(error);
+    if (kind === undefined || call.longLived || call.attempts >= this.#options.retry.maxAttempts) return false;
+    return kind === 'unsent' || call.idempotent;
+  }
+
+  async #repeat(call: OutgoingCall, error: ClientError): Promise<void> {
+    call.stopClock();
+    try {
+      const ms = pauseMs(call.attempts + 1, this.#options.retry, error);
+      await withEitherSignal(call.options.signal, this.#closing.signal, (signal) => pause(ms, signal));
+      if (!call.ended) this.#send(call);
+    } catch {
+      call.reject(this.closed ? clientErrors.closed(this.#options.address) : error);
+    }
+  }
+
+  async #retryAfterMismatch(call: OutgoingCall): Promise<void> {
+    const { onHeaderMismatch } = call;
+    call.onHeaderMismatch = undefined;
+    try {
+      await onHeaderMismatch?.(call);
+      if (!call.ended) this.#send(call);
+    } catch (error) {
+      call.reject(error);
+    }
+  }
+
+  async #respondToInput(call: OutgoingCall, round: Extract<DecodedResult, { kind: 'input-required' }>): Promise<void> {
+    await this.#retryWith(call, async (dialect, signal) => {
+      call.retryFields = await respondToInputRequests(call.method, round, this.#options.inputs, dialect, signal);
+    });
+  }
+
+  /** Links are an error's, not a result's: the request is simply sent again once they were visited. */
+  async #visit(call: OutgoingCall, links: readonly Params[], error: ClientError): Promise<void> {
+    await this.#retryWith(call, async (dialect, signal) => {
+      if (!(await visitLinks(call.method, links, this.#options.inputs, dialect, signal))) throw error;
+      call.retryFields = '';
+    });
+  }
+
+  /** One more round: does what is to be done before the request is sent again. */
+  async #retryWith(
+    call: OutgoingCall,
+    prepare: (dialect: ClientCodec, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const { maxInputRetries, address } = this.#options;
+    const dialect = call.conversation?.dialect;
+    call.stopClock();
+    try {
+      if (dialect === undefined) throw clientErrors.closed(address);
+      if (++call.rounds > maxInputRetries) throw clientErrors.tooManyInputRetries(call.method, maxInputRetries);
+      await withEitherSignal(call.options.signal, this.#closing.signal, (signal) => prepare(dialect, signal));
+      if (call.ended) return;
+      call.attempts = 0;
+      this.#send(call);
+    } catch (error) {
+      call.reject(this.closed ? clientErrors.closed(address) : error);
+    }
+  }
+
+  // The conversation of the moment.
+
+  /** Lets the present conversation finish what it has begun, and speaks over a new one from here on. */
+  #retire(): void {
+    const conversation = this.#conversation;
+    if (conversation === undefined) return;
+    this.#conversation = undefined;
+    this.#retired.add(conversation);
+    void conversation.ended.then(() => this.#retired.delete(conversation));
+    conversation.retire();
+  }
+
+  #reopen(lost: ClientError | undefined): Promise<ClientConnection> {
+    const { reopen, address } = this.#options;
+    if (reopen === undefined) return Promise.reject(lost ?? clientErrors.closed(address));
+    this.#reopening ??= this.#dial(reopen).finally(() => {
+      this.#reopening = undefined;
+    });
+    return this.#reopening;
+  }
+
+  async #dial(reopen: (signal: AbortSignal) => Promise<ClientConnection>): Promise<ClientConnection> {
+    const { signal } = this.#closing;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const conversation = await reopen(signal);
+        if (signal.aborted) {
+          await conversation.close();
+          throw signal.reason;
+        }
+        this.#conversation = conversation;
+        this.#options.onRestored(conversation);
+        return conversation;
+      } catch (error) {
+        if (signal.aborted || attempt >= maxDials || !isRetryable(error)) throw error;
+        await pause(pauseMs(attempt + 1, { baseDelayMs: 200, maxDelayMs: 5_000, maxAttempts: maxDials }), signal);
+      }
+    }
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === 'connect-timeout' || transience(error) !== undefined);
+}

@@ -1,0 +1,343 @@
+// One conversation with a server over one transport: ids, who waits for what, and where each arriving message goes.
+// How it begins is negotiation.ts; what follows when it breaks is call-runner.ts.
+
+import { WireError } from '../protocol/errors.ts';
+import { classifyMessage, isObject, type JsonRpcErrorObject, parseMessage } from '../protocol/json-rpc.ts';
+import type { Logger } from '../protocol/logger.ts';
+import { metaKeys } from '../protocol/meta.ts';
+import type { MethodRow } from '../protocol/methods.ts';
+import type { LogLevel, RequestId } from '../protocol/model.ts';
+import type { ClientCodec, ServerFacts } from '../protocol/revisions/client-revisions.ts';
+import { findRejectedLineId, idSearchBytes } from '../transports/rejected-line-id.ts';
+import { type ClientError, clientErrors } from './errors.ts';
+import type { InputResponder } from './input-requests.ts';
+import type { ClientLimits, Progress } from './options.ts';
+import type { JsonObject, OutgoingCall } from './outgoing-call.ts';
+import { PendingCalls } from './pending.ts';
+import { ServerRequests } from './server-requests.ts';
+import type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
+import { clean } from './untrusted-text.ts';
+
+/** Who hears what the server says unasked. */
+export interface ClientConnectionEvents {
+  notified(method: string, params: JsonObject, standing: OutgoingCall | undefined): void;
+  lost(conversation: ClientConnection, error: ClientError): void;
+  /** A person is asked; what else has a time limit waits until the returned function is called. */
+  held(): () => void;
+  /** Sees every message, where somebody wants to. */
+  readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
+}
+
+const none: readonly never[] = [];
+
+/** Answers and questions of one connection. */
+export class ClientConnection implements TransportListener {
+  readonly transport: Transport;
+  /** What is spoken; undefined until the conversation is open. */
+  dialect: ClientCodec | undefined;
+  facts: ServerFacts | undefined;
+  /** Which methods the server offers, as far as somebody asked. */
+  readonly offered = new Map<MethodRow, boolean>();
+  /** Asked for with every request, on revisions that ask so. */
+  logLevel: LogLevel | undefined;
+
+  readonly #limits: ClientLimits;
+  readonly #events: ClientConnectionEvents;
+  readonly #logger: Logger;
+  readonly #pending: PendingCalls;
+  readonly #serverRequests: ServerRequests;
+  readonly #depth: { readonly maxDepth: number; readonly maxBatch: number };
+  #over: ClientError | undefined;
+  #retired = false;
+  #ended: Promise<void> | undefined;
+  #onEnded: () => void = () => {};
+  /** Things that were no messages, and the last of them: told when nothing else explains a failure. */
+  #unexpected = 0;
+  #lastUnexpected = '';
+
+  constructor(
+    transport: Transport,
+    inputs: InputResponder,
+    limits: ClientLimits,
+    events: ClientConnectionEvents,
+    logger: Logger,
+  ) {
+    this.transport = transport;
+    this.#limits = limits;
+    this.#events = events;
+    this.#logger = logger;
+    this.#depth = { maxDepth: limits.maxDepth, maxBatch: Number.POSITIVE_INFINITY };
+    this.#pending = new PendingCalls((call, afterMs) => this.#expire(call, afterMs));
+    this.#serverRequests = new ServerRequests(inputs, this.#pending, logger, (text) => this.#dispatch({ text }));
+  }
+
+  /** Requests are repeated in headers: what they address matters. */
+  get mirrors(): boolean {
+    return this.dialect?.http.mirrored === true && this.transport.setBinding !== undefined;
+  }
+
+  /** Why nothing can be sent any more; undefined while it can. */
+  get over(): ClientError | undefined {
+    return this.#over;
+  }
+
+  /** Resolves when it is over, whoever ended it. */
+  get ended(): Promise<void> {
+    return (this.#ended ??= new Promise((resolve) => {
+      if (this.#over !== undefined) resolve();
+      else this.#onEnded = resolve;
+    }));
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  // Sending.
+
+  /** Sends the next request of a call. The call hears the outcome. */
+  send(call: OutgoingCall, dialect: ClientCodec = this.dialect as ClientCodec): void {
+    if (this.#over !== undefined) {
+      call.fail(this.#over);
+      return;
+    }
+    const { transport } = this;
+    const { addressed } = call;
+    call.timeoutMs = call.options.timeoutMs ?? this.#limits.timeoutMs;
+    call.maxTimeoutMs = Math.max(call.options.maxTimeoutMs ?? this.#limits.maxTimeoutMs, call.timeoutMs);
+    call.lastProgress = undefined;
+    this.#pending.add(call);
+    const fields = call.retryFields === '' ? call.fields : joinFields(call.fields, call.retryFields);
+    const text = dialect.request(call.id, call.method, fields, call.metaWith(this.logLevel));
+    const headers =
+      dialect.http.mirrored && transport.setBinding !== undefined
+        ? dialect.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})
+        : undefined;
+    this.#dispatch({ text, id: call.id, method: call.method, headers, standing: call.longLived });
+  }
+
+  /** Takes a request back: nobody waits for its answer any more. */
+  cancel(call: OutgoingCall, reason: string): void {
+    if (call.id === 0 || this.#pending.take(call.id) === undefined) return;
+    this.#sendCancelled(call.id, reason);
+    call.id = 0;
+  }
+
+  /** Sends a notification, where the revision has it. */
+  notify(method: string, params?: JsonObject): void {
+    const text = this.#over === undefined ? this.dialect?.notification(method, params) : undefined;
+    if (text !== undefined) this.#dispatch({ text, method });
+  }
+
+  #dispatch(message: Outgoing): void {
+    this.#events.seen?.('out', message.text);
+    this.transport.send(message);
+  }
+
+  /** Ends it from our side; the server may take `graceMs` for its own end. */
+  async close(reason: ClientError = clientErrors.closed(this.transport.address), graceMs?: number): Promise<void> {
+    this.#end(reason);
+    await this.transport.close(graceMs);
+  }
+
+  /** Sends nothing more; closes once what is under way has ended. */
+  retire(): void {
+    this.#retired = true;
+    this.#closeIfRetired();
+  }
+
+  #closeIfRetired(): void {
+    if (this.#retired && this.#pending.size === 0) void this.close();
+  }
+
+  // The transport's side.
+
+  receive(text: string): void {
+    this.#events.seen?.('in', text);
+    const message = parseMessage(text, this.#depth);
+    if (message instanceof WireError) this.#unreadable(text, message);
+    else if (!Array.isArray(message)) this.#take(message, text);
+    else if (this.dialect?.batches === true) for (const each of message) this.#take(each, text);
+    else this.#unexpectedText(text);
+  }
+
+  fail(id: number, error: ClientError): void {
+    const call = this.#pending.take(id);
+    if (call === undefined) return;
+    call.id = 0;
+    call.fail(error);
+    this.#closeIfRetired();
+  }
+
+  isPending(id: number): boolean {
+    return this.#pending.get(id) !== undefined;
+  }
+
+  lost(error: ClientError): void {
+    if (this.#over !== undefined) return;
+    this.#end(error);
+    this.#events.lost(this, error);
+    void this.transport.close();
+  }
+
+  pauseTimeouts(): () => void {
+    this.#pending.hold();
+    const release = this.#events.held();
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      this.#pending.release();
+      release();
+    };
+  }
+
+  reportUnexpected(what: string): void {
+    this.#unexpected++;
+    this.#lastUnexpected = what;
+    this.#logger.warn('the server sent something that is no message', { server: this.transport.address, what });
+  }
+
+  /** What else was noticed, as the end of a sentence. */
+  get hint(): string {
+    if (this.#unexpected === 0) return '';
+    const times =
+      this.#unexpected === 1 ? 'one thing that is no message' : `${this.#unexpected} things that are no messages`;
+    return `; it sent ${times}, the last: ${this.#lastUnexpected}`;
+  }
+
+  // Arriving messages.
+
+  #take(message: unknown, text: string): void {
+    const { jsonrpc, method, id } = (message ?? {}) as JsonObject;
+    if (jsonrpc === '2.0' && method === undefined && typeof id === 'number') this.#answer(message as JsonObject, id);
+    else this.#sort(message, text);
+  }
+
+  /** The commonest message by far: an answer. */
+  #answer(message: JsonObject, id: number): void {
+    const call = this.#pending.take(id);
+    if (call === undefined) {
+      // A late answer to what was cancelled is no news; an answer to what was never asked is.
+      if (!this.#pending.wasUsed(id)) this.reportUnexpected(`an answer to id ${id}, which was never asked`);
+      return;
+    }
+    call.id = 0;
+    const { result, error } = message;
+    if (typeof result === 'object' && result !== null && !Array.isArray(result) && error === undefined) {
+      const reading = this.dialect === undefined ? undefined : this.dialect.decodeResult(result as JsonObject);
+      if (reading === undefined || reading.kind === 'complete') call.succeed(result as JsonObject);
+      else if (reading.kind === 'input-required') call.requireInput(reading);
+      else call.fail(clientErrors.invalidResult(call.method, reading.why));
+    } else call.fail(this.#errorOf(call.method, message));
+    if (this.#retired) this.#closeIfRetired();
+  }
+
+  #errorOf(method: string, { result, error }: JsonObject): ClientError {
+    if (error !== undefined && result !== undefined) {
+      return clientErrors.invalidMessage(method, 'it carries both a result and an error');
+    }
+    if (isErrorObject(error)) return clientErrors.serverRejected(method, error);
+    return clientErrors.invalidMessage(
+      method,
+      error === undefined ? 'its result is not an object' : 'its error has no code and message',
+    );
+  }
+
+  #sort(message: unknown, text: string): void {
+    const sorted = classifyMessage(message);
+    if (sorted.kind === 'request')
+      this.#serverRequest(sorted.message.id, sorted.message.method, sorted.message.params ?? {});
+    else if (sorted.kind === 'notification') this.#notified(sorted.message.method, sorted.message.params ?? {});
+    else if (sorted.kind === 'response') this.#unmatched(sorted.message.id, sorted.message.error);
+    else this.#unexpectedText(text);
+  }
+
+  /** An answer whose id is none of ours, or an error about something the server could not read. */
+  #unmatched(id: RequestId | null | undefined, error: unknown): void {
+    const words = isErrorObject(error) ? `the error "${clean(error.message)}" (${error.code})` : 'an answer';
+    this.reportUnexpected(
+      id === undefined || id === null ? `${words} without an id` : `${words} to id ${JSON.stringify(id)}`,
+    );
+  }
+
+  #serverRequest(id: RequestId, method: string, params: JsonObject): void {
+    if (this.dialect?.asks === 'retry')
+      this.reportUnexpected(`a request (${clean(method, 60)}), which this revision does not have`);
+    else this.#serverRequests.serve(id, method, params, this.dialect);
+  }
+
+  #notified(method: string, params: JsonObject): void {
+    if (method === 'notifications/progress') this.#progress(params);
+    else if (method === 'notifications/cancelled' && this.#serverRequests.cancel(params['requestId'])) return;
+    else {
+      const meta = params['_meta'];
+      const tag = isObject(meta) ? meta[metaKeys.subscriptionId] : undefined;
+      this.#events.notified(method, params, typeof tag === 'number' ? this.#pending.get(tag) : undefined);
+    }
+  }
+
+  #progress(params: JsonObject): void {
+    const { progressToken, progress } = params;
+    const call = typeof progressToken === 'number' ? this.#pending.get(progressToken) : undefined;
+    if (call === undefined || typeof progress !== 'number') return;
+    // Progress must increase (every revision says so); what does not would keep a stuck call alive for nothing.
+    if (call.lastProgress !== undefined && !(progress > call.lastProgress)) return;
+    call.lastProgress = progress;
+    this.#pending.extend(call);
+    call.report(params as unknown as Progress);
+  }
+
+  /** A subscription has begun: it has no time limit any more. */
+  exempt(call: OutgoingCall): void {
+    this.#pending.exempt(call);
+  }
+
+  /** Whoever waits for an answer that can not be read learns it now, not when the time is over. */
+  #unreadable(text: string, error: WireError): void {
+    const { id, answer } = findRejectedLineId(text.slice(0, idSearchBytes), text.slice(-idSearchBytes));
+    const call = answer && typeof id === 'number' ? this.#pending.get(id) : undefined;
+    if (call === undefined) this.#unexpectedText(text);
+    else this.fail(call.id, clientErrors.invalidMessage(call.method, clean(error.message)));
+  }
+
+  #unexpectedText(text: string): void {
+    this.reportUnexpected(`"${clean(text, 120)}"`);
+  }
+
+  // Ends.
+
+  #expire(call: OutgoingCall, afterMs: number): void {
+    this.#sendCancelled(call.id, 'timeout');
+    call.id = 0;
+    call.fail(clientErrors.timeout(call.method, afterMs, this.hint, this.transport.stderr));
+  }
+
+  #sendCancelled(id: number, reason: string): void {
+    const { dialect, transport } = this;
+    // Before anything is settled there is nothing that could be cancelled: `initialize` never may be.
+    if (dialect !== undefined && !(dialect.http.closingCancels && transport.setBinding !== undefined)) {
+      this.#dispatch({ text: dialect.cancelled(id, reason), method: 'notifications/cancelled' });
+    }
+    transport.abandon?.(id);
+  }
+
+  #end(reason: ClientError): void {
+    if (this.#over !== undefined) return;
+    this.#over = reason;
+    this.#onEnded();
+    this.#serverRequests.close();
+    for (const call of this.#pending.drain()) {
+      call.id = 0;
+      call.fail(reason);
+    }
+  }
+}
+
+function joinFields(left: string, right: string): string {
+  return left === '' ? right : `${left},${right}`;
+}
+
+function isErrorObject(error: unknown): error is JsonRpcErrorObject {
+  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
+}

@@ -1,0 +1,51 @@
+// What every feature needs of the client it belongs to.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Logger } from '../../protocol/logger.ts';
+import type { MethodRow } from '../../protocol/methods.ts';
+import type { CacheView } from '../cache.ts';
+import type { CallRunner } from '../call-runner.ts';
+import type { ClientConnection } from '../connection.ts';
+import { clientErrors } from '../errors.ts';
+import type { ClientLimits } from '../options.ts';
+
+/** The parts of a client that its features share. */
+export interface FeatureContext {
+  readonly caller: CallRunner;
+  readonly cache: CacheView | undefined;
+  readonly limits: ClientLimits;
+  readonly logger: Logger;
+  /** The conversation of the moment, or the last one there was. */
+  readonly latest: ClientConnection;
+}
+
+/**
+ * Whether the server offers a method. One that declares nothing at all can not be taken at its word: many small servers
+ * do so and have tools nevertheless.
+ */
+export function offers({ latest }: FeatureContext, row: MethodRow): boolean {
+  let verdict = latest.offered.get(row);
+  if (verdict === undefined) latest.offered.set(row, (verdict = isOffered(latest, row)));
+  return verdict;
+}
+
+function isOffered({ dialect, facts }: ClientConnection, { name, needs }: MethodRow): boolean {
+  if (dialect === undefined || facts === undefined || !dialect.requests.has(name)) return false;
+  if (needs === undefined) return true;
+  const [key, flag] = needs.split('.') as [string, string | undefined];
+  if (!dialect.serverCapabilities.includes(key)) return true;
+  const { capabilities } = facts;
+  if (dialect.opening === 'initialize' && Object.keys(capabilities).length === 0) return true;
+  const declared = capabilities[key];
+  return isObject(declared) && (flag === undefined || declared[flag] === true);
+}
+
+/** Throws unless the server offers a method. */
+export function requireOffered(kit: FeatureContext, row: MethodRow): void {
+  if (offers(kit, row)) return;
+  const { dialect } = kit.latest;
+  if (dialect !== undefined && !dialect.requests.has(row.name)) {
+    throw clientErrors.notInRevision(row.name, dialect.date);
+  }
+  throw clientErrors.notOffered(row.needs ?? row.name);
+}

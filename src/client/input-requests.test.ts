@@ -1,0 +1,245 @@
+import { expect, test, vi } from 'vitest';
+import { connect } from './connect.ts';
+import { ClientError } from './errors.ts';
+import { InputDeclined, type InputHandlers } from './input-requests.ts';
+import { ScriptedServer, type Sent, scriptError } from './testing/scripted-server.ts';
+
+const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
+const form = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', default: 'Ada' },
+    age: { type: 'integer', default: 36 },
+    note: { type: 'string' },
+  },
+};
+const sampled = { role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Paris' }] } as const;
+
+/** Puts a question to a client of the handshake era and gives back its answer. */
+async function ask(method: string, params: object, handlers: InputHandlers, revision = '2025-11-25'): Promise<Sent> {
+  const server = new ScriptedServer('handshake');
+  await connect(server.target, { handlers, revision });
+  server.say({ id: 'q', method, params });
+  await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'q')).toBe(true));
+  return server.sent.find(({ id }) => id === 'q') as Sent;
+}
+
+test('an accepted form is completed by its defaults', async () => {
+  const elicit = () => ({ action: 'accept', content: { age: 37, note: 'hi' } }) as const;
+  const { result } = await ask('elicitation/create', { message: 'Who?', requestedSchema: form }, { elicit });
+  expect(result).toEqual({ action: 'accept', content: { name: 'Ada', age: 37, note: 'hi' } });
+});
+
+test('a declined form carries no content', async () => {
+  const elicit = () => ({ action: 'decline', content: { secret: 1 } }) as const;
+  const { result } = await ask('elicitation/create', { message: 'Who?', requestedSchema: form }, { elicit });
+  expect(result).toEqual({ action: 'decline' });
+});
+
+test('a page to visit must be a web page', async () => {
+  const elicitUrl = vi.fn(() => ({ action: 'accept' }) as const);
+  const visit = (url: string) => ask('elicitation/create', { mode: 'url', message: 'Go', url }, { elicitUrl });
+  expect((await visit('https://example.com/x')).result).toEqual({ action: 'accept' });
+  for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'not a url']) {
+    expect((await visit(url)).error?.code).toBe(-32602);
+  }
+  expect(elicitUrl).toHaveBeenCalledTimes(1);
+});
+
+test('what has no handler is not there', async () => {
+  expect((await ask('sampling/createMessage', {}, {})).error?.code).toBe(-32601);
+  expect((await ask('roots/list', {}, {})).error?.code).toBe(-32601);
+  expect((await ask('no/such/method', {}, {})).error?.code).toBe(-32601);
+  const url = { mode: 'url', message: 'Go', url: 'https://example.com' };
+  expect((await ask('elicitation/create', url, { elicit: () => ({ action: 'accept' }) })).error?.code).toBe(-32601);
+});
+
+test('a refusal is told as such, a failure without its details', async () => {
+  const params = { messages: [], maxTokens: 1 };
+  const refuseIt = () => Promise.reject(new InputDeclined('not today'));
+  expect((await ask('sampling/createMessage', params, { sample: refuseIt })).error).toEqual({
+    code: -1,
+    message: 'not today',
+  });
+  const fail = () => Promise.reject(new Error('the password is hunter2'));
+  const { error } = await ask('sampling/createMessage', params, { sample: fail });
+  expect(error?.code).toBe(-32603);
+  expect(error?.message).not.toContain('hunter2');
+});
+
+test('a model answers in the form the revision knows', async () => {
+  const params = { messages: [], maxTokens: 1 };
+  const sample = () => sampled;
+  expect((await ask('sampling/createMessage', params, { sample })).result?.['content']).toEqual(sampled.content);
+  const old = await ask('sampling/createMessage', params, { sample }, '2025-06-18');
+  expect(old.result?.['content']).toEqual(sampled.content[0]);
+});
+
+test('sampling with tools that was not declared is refused', async () => {
+  const params = { messages: [], maxTokens: 1, tools: [] };
+  expect((await ask('sampling/createMessage', params, { sample: () => sampled })).error?.code).toBe(-32602);
+});
+
+test('roots are file URIs, and changes of them are announced', async () => {
+  await expect(
+    connect(new ScriptedServer('handshake').target, { handlers: { roots: [{ uri: 'https://x' }] } }),
+  ).rejects.toThrow(/file:\/\//);
+  const server = new ScriptedServer('handshake');
+  const client = await connect(server.target, { handlers: { roots: [] } });
+  client.setRoots([{ uri: 'file:///home' }]);
+  await vi.waitFor(() => expect(server.of('notifications/roots/list_changed')).toHaveLength(1));
+  server.say({ id: 'q', method: 'roots/list' });
+  await vi.waitFor(() => expect(server.sent.at(-1)?.result).toEqual({ roots: [{ uri: 'file:///home' }] }));
+});
+
+test('a question that the server withdraws is not answered', async () => {
+  const server = new ScriptedServer('handshake');
+  let aborted = false;
+  const elicit: InputHandlers['elicit'] = (_request, { signal }) =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        aborted = true;
+        resolve({ action: 'cancel' });
+      });
+    });
+  const client = await connect(server.target, { handlers: { elicit } });
+  server.say({ id: 'q', method: 'elicitation/create', params: { message: 'Who?', requestedSchema: form } });
+  server.say({ method: 'notifications/cancelled', params: { requestId: 'q' } });
+  await vi.waitFor(() => expect(aborted).toBe(true));
+  await client.request('anything').catch(() => {});
+  expect(server.sent.filter(({ id }) => id === 'q')).toEqual([]);
+});
+
+test('a ping of the server is answered, before and after the handshake', async () => {
+  const server = new ScriptedServer('handshake', {
+    initialize: (_message, self) => {
+      self.say({ id: 'early', method: 'ping' });
+      return { protocolVersion: '2025-11-25', capabilities: {} };
+    },
+  });
+  await connect(server.target);
+  server.say({ id: 'late', method: 'ping' });
+  await vi.waitFor(() => expect(server.sent.filter(({ result }) => result)).toHaveLength(2));
+});
+
+test('while a person thinks, the time of the call does not run', async () => {
+  const server = new ScriptedServer('handshake', {
+    'tools/call': (_message, self) => {
+      self.say({ id: 'q', method: 'elicitation/create', params: { message: 'Who?', requestedSchema: form } });
+      return undefined;
+    },
+  });
+  const elicit = () => new Promise<{ action: 'decline' }>((done) => setTimeout(() => done({ action: 'decline' }), 250));
+  const client = await connect(server.target, { handlers: { elicit } });
+  const call = client.callTool('x', {}, { timeoutMs: 100 });
+  await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'q')).toBe(true));
+  server.say({ id: server.of('tools/call')[0]?.id, result: text('in time') });
+  expect(await call).toEqual(text('in time'));
+});
+
+test('the questions of one round are asked at once, and the state goes back as it came', async () => {
+  let open = 0;
+  let most = 0;
+  const together = async <T>(answer: T): Promise<T> => {
+    most = Math.max(most, ++open);
+    await new Promise((next) => setTimeout(next, 20));
+    open--;
+    return answer;
+  };
+  const server = new ScriptedServer('stateless', {
+    'tools/call': ({ params }) => {
+      if (params?.['inputResponses'] !== undefined) return { ...text('done'), resultType: 'complete' };
+      const inputRequests = {
+        who: { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: form } },
+        what: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } },
+        where: { method: 'roots/list' },
+      };
+      return { resultType: 'input_required', inputRequests, requestState: 'opaque "state"' };
+    },
+  });
+  const client = await connect(server.target, {
+    handlers: {
+      elicit: () => together({ action: 'accept' as const, content: {} }),
+      sample: () => together(sampled),
+      roots: () => together([{ uri: 'file:///home' }]),
+    },
+  });
+  expect((await client.callTool('x', { a: 1 })).content).toEqual(text('done').content);
+  expect(most).toBe(3);
+  const [first, second] = server.of('tools/call') as [Sent, Sent];
+  expect(second.id).not.toBe(first.id);
+  expect(second.params).toMatchObject({
+    name: 'x',
+    arguments: { a: 1 },
+    requestState: 'opaque "state"',
+    inputResponses: {
+      who: { action: 'accept', content: { name: 'Ada', age: 36 } },
+      what: { model: 'm' },
+      where: { roots: [{ uri: 'file:///home' }] },
+    },
+  });
+});
+
+test('calls in parallel do not mix their rounds', async () => {
+  const server = new ScriptedServer('stateless', {
+    'tools/call': ({ params }) => {
+      const { name, requestState } = params as { name: string; requestState?: string };
+      if (requestState !== undefined) return { ...text(`${name} ${requestState}`), resultType: 'complete' };
+      return {
+        resultType: 'input_required',
+        inputRequests: { r: { method: 'roots/list' } },
+        requestState: `of ${name}`,
+      };
+    },
+  });
+  const client = await connect(server.target, { handlers: { roots: [] } });
+  const names = ['a', 'b', 'c'];
+  const results = await Promise.all(names.map((name) => client.callTool(name)));
+  expect(results.map(({ content }) => content[0])).toMatchObject(names.map((name) => ({ text: `${name} of ${name}` })));
+});
+
+test('a refused question gives up the call, with the reason', async () => {
+  const server = new ScriptedServer('stateless', {
+    'tools/call': () => ({
+      resultType: 'input_required',
+      inputRequests: { s: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } },
+    }),
+  });
+  const sample = () => Promise.reject(new InputDeclined('not today'));
+  const client = await connect(server.target, { handlers: { sample } });
+  const error = (await client.callTool('x').catch((reason: unknown) => reason)) as ClientError;
+  expect(error).toBeInstanceOf(ClientError);
+  expect(error.code).toBe('input-declined');
+  expect(error.message).toContain('not today');
+  expect(server.of('tools/call')).toHaveLength(1);
+});
+
+test('links a server wants visited first are shown, and the request is sent again', async () => {
+  let visited = 0;
+  const links = [{ mode: 'url', message: 'Sign in', url: 'https://example.com/login', elicitationId: 'e1' }];
+  const server = new ScriptedServer('handshake', {
+    'tools/call': () =>
+      visited === 0 ? scriptError(-32042, 'URL elicitation required', { elicitations: links }) : text('ok'),
+  });
+  const client = await connect(server.target, {
+    handlers: {
+      elicitUrl: ({ url, elicitationId }) => {
+        visited++;
+        expect([url, elicitationId]).toEqual(['https://example.com/login', 'e1']);
+        return { action: 'accept' };
+      },
+    },
+  });
+  expect(await client.callTool('x')).toEqual(text('ok'));
+  expect(visited).toBe(1);
+});
+
+test('a link that is not visited ends the call with what the server said', async () => {
+  const links = [{ mode: 'url', message: 'Sign in', url: 'https://example.com/login', elicitationId: 'e1' }];
+  const server = new ScriptedServer('handshake', {
+    'tools/call': () => scriptError(-32042, 'URL elicitation required', { elicitations: links }),
+  });
+  const client = await connect(server.target, { handlers: { elicitUrl: () => ({ action: 'decline' }) } });
+  await expect(client.callTool('x')).rejects.toMatchObject({ code: 'server-error', serverError: { code: -32042 } });
+  expect(server.of('tools/call')).toHaveLength(1);
+});

@@ -1,0 +1,186 @@
+// The client's side of a server's questions: forms, links to visit, calls of a model, folders. Handlers are given once
+// and serve questions that arrive as requests and questions inside a result alike.
+
+import { type Ability, declares } from '../protocol/abilities.ts';
+import { isObject } from '../protocol/json-rpc.ts';
+import { methods } from '../protocol/methods.ts';
+import type { Capabilities, ElicitResult, Root, SamplingParams, SamplingResult } from '../protocol/model.ts';
+import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
+import { applyDefaults, type JsonSchema } from '../schema/index.ts';
+import { clientErrors } from './errors.ts';
+
+type Fields = { readonly [key: string]: unknown };
+
+/** Circumstances of a question. */
+export interface InputContext {
+  /** Fires when the answer is not wanted any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A form to fill in. */
+export interface FormRequest {
+  readonly message: string;
+  /** A flat object schema; what an accepted answer leaves out is filled with its defaults. */
+  readonly schema: JsonSchema;
+}
+
+/** A page to visit. Show the whole URL and get consent before opening it; `accept` means consent, not completion. */
+export interface UrlRequest {
+  readonly message: string;
+  readonly url: string;
+  readonly elicitationId?: string;
+}
+
+type Answer<T> = T | Promise<T>;
+
+/** Answers the server's questions. What has a handler is declared as a capability. */
+export interface InputHandlers {
+  readonly elicit?: (request: FormRequest, context: InputContext) => Answer<ElicitResult>;
+  readonly elicitUrl?: (request: UrlRequest, context: InputContext) => Answer<ElicitResult>;
+  readonly sample?: (params: SamplingParams, context: InputContext) => Answer<SamplingResult>;
+  /** The folders the server may work in, as `file:` URIs. Changeable by `client.setRoots` where it is a list. */
+  readonly roots?: readonly Root[] | ((context: InputContext) => Answer<readonly Root[]>);
+}
+
+/** Thrown by a handler to refuse: the server, or the caller, is told the reason. */
+export class InputDeclined extends Error {
+  constructor(reason = 'the user refused') {
+    super(reason);
+    this.name = 'InputDeclined';
+  }
+}
+
+/** Why a question could not be answered, with the code a pushed one is answered with. */
+export class InputFailure extends Error {
+  readonly kind: 'unknown' | 'unavailable' | 'invalid' | 'declined' | 'failed';
+
+  constructor(kind: InputFailure['kind'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.kind = kind;
+  }
+}
+
+/** Codes by kind of failure; -1 is the protocol's word for a user who said no. */
+export const failureCodes: Readonly<Record<InputFailure['kind'], number>> = {
+  unknown: -32601,
+  unavailable: -32601,
+  invalid: -32602,
+  declined: -1,
+  failed: -32603,
+};
+
+/** The handlers of one client, and what they stand for as capabilities. */
+export class InputResponder {
+  readonly #handlers: InputHandlers;
+  readonly capabilities: Capabilities;
+  #roots: InputHandlers['roots'];
+
+  constructor(handlers: InputHandlers, further: Capabilities = {}) {
+    this.#handlers = handlers;
+    this.#roots = handlers.roots;
+    if (Array.isArray(this.#roots)) checkRoots(this.#roots);
+    this.capabilities = declare(handlers, further);
+  }
+
+  /** Replaces the folders. */
+  setRoots(roots: readonly Root[]): void {
+    if (this.#roots === undefined) {
+      throw clientErrors.configuration(
+        'setRoots needs roots from the start: pass handlers.roots to connect(), [] will do',
+      );
+    }
+    checkRoots(roots);
+    this.#roots = roots;
+  }
+
+  /** Answers one question; rejects with an `InputFailure`. */
+  async answer(method: string, params: Fields, dialect: ClientCodec, signal: AbortSignal): Promise<Fields> {
+    try {
+      const context = { signal };
+      if (method === methods.elicit.name) return await this.#elicit(params, context);
+      if (method === methods.sample.name) return await this.#sample(params, dialect, context);
+      if (method === methods.listRoots.name) return await this.#listRoots(context);
+    } catch (error) {
+      if (error instanceof InputFailure) throw error;
+      if (error instanceof InputDeclined) throw new InputFailure('declined', error.message, error);
+      throw new InputFailure('failed', `The handler of ${method} failed`, error);
+    }
+    throw new InputFailure('unknown', `Method not found: ${method.slice(0, 100)}`);
+  }
+
+  async #elicit(params: Fields, context: InputContext): Promise<Fields> {
+    const { mode = 'form', message } = params;
+    if (typeof message !== 'string') throw new InputFailure('invalid', 'elicitation needs a message');
+    if (mode === 'url') return this.#elicitUrl(message, params, context);
+    if (mode !== 'form') throw new InputFailure('invalid', 'elicitation mode must be form or url');
+    const { elicit } = this.#handlers;
+    this.#need('elicitation.form', elicit);
+    const schema = params['requestedSchema'];
+    if (!isObject(schema)) throw new InputFailure('invalid', 'elicitation needs a requestedSchema');
+    const { action, content } = await (elicit as NonNullable<typeof elicit>)({ message, schema }, context);
+    return action === 'accept' ? { action, content: applyDefaults(schema, content ?? {}) } : { action };
+  }
+
+  async #elicitUrl(message: string, params: Fields, context: InputContext): Promise<Fields> {
+    const { elicitUrl } = this.#handlers;
+    this.#need('elicitation.url', elicitUrl);
+    const { url, elicitationId } = params;
+    // Other schemes run code or open files; nobody needs them for a page to visit.
+    if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new InputFailure('invalid', 'elicitation by URL needs an http or https URL');
+    }
+    const request = { message, url, ...(typeof elicitationId === 'string' ? { elicitationId } : {}) };
+    const { action } = await (elicitUrl as NonNullable<typeof elicitUrl>)(request, context);
+    return { action };
+  }
+
+  async #sample(params: Fields, dialect: ClientCodec, context: InputContext): Promise<Fields> {
+    const { sample } = this.#handlers;
+    this.#need('sampling', sample);
+    if (!Array.isArray(params['messages']) || typeof params['maxTokens'] !== 'number') {
+      throw new InputFailure('invalid', 'sampling needs messages and maxTokens');
+    }
+    const withTools = params['tools'] !== undefined || params['toolChoice'] !== undefined;
+    if (withTools && !declares(this.capabilities, 'sampling.tools')) {
+      throw new InputFailure('invalid', 'sampling with tools was not declared by this client');
+    }
+    const result = await (sample as NonNullable<typeof sample>)(params as unknown as SamplingParams, context);
+    const spelled = dialect.samplingResult(result);
+    if (typeof spelled === 'string') throw new InputFailure('failed', spelled);
+    return spelled;
+  }
+
+  async #listRoots(context: InputContext): Promise<Fields> {
+    const given = this.#roots;
+    this.#need('roots', given);
+    const roots = typeof given === 'function' ? await given(context) : (given as readonly Root[]);
+    checkRoots(roots);
+    return { roots };
+  }
+
+  #need(ability: Ability, handler: unknown): void {
+    if (handler === undefined) {
+      throw new InputFailure('unavailable', `This client has no ${ability.replace('.', ' by ')}`);
+    }
+  }
+}
+
+function declare({ elicit, elicitUrl, sample, roots }: InputHandlers, further: Capabilities): Capabilities {
+  const declared: Record<string, unknown> = {};
+  if (elicit !== undefined || elicitUrl !== undefined) {
+    declared['elicitation'] = { ...(elicit && { form: {} }), ...(elicitUrl && { url: {} }) };
+  }
+  if (sample !== undefined) declared['sampling'] = {};
+  if (roots !== undefined) declared['roots'] = { listChanged: true };
+  for (const [key, value] of Object.entries(further)) {
+    const known = declared[key];
+    declared[key] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
+  }
+  return declared;
+}
+
+function checkRoots(roots: readonly Root[]): void {
+  const wrong = roots.find(({ uri }) => !uri.startsWith('file://'));
+  if (wrong !== undefined)
+    throw clientErrors.configuration(`A root is a file:// URI, not ${JSON.stringify(wrong.uri)}`);
+}

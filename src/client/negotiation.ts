@@ -1,0 +1,330 @@
+// Opens a conversation with a server of unknown age: the newest way first, then what the answer calls for. The rules
+// are those of the 2026-07-28 text on versioning, and of what deployed servers really do.
+
+import { errorRows } from '../protocol/errors.ts';
+import { methods } from '../protocol/methods.ts';
+import type { ClientCodec, ClientRevisions, Opened } from '../protocol/revisions/client-revisions.ts';
+import type { ClientConnection } from './connection.ts';
+import type { EraCache, ServerEra } from './era-cache.ts';
+import { ClientError, type ClientErrorCode, clientErrors } from './errors.ts';
+import type { ClientLimits } from './options.ts';
+import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
+
+/** What is needed to open, and to open again. */
+export interface NegotiationOptions {
+  readonly address: string;
+  readonly vocabulary: ClientRevisions;
+  readonly limits: ClientLimits;
+  readonly eraCache: EraCache | undefined;
+  /** The server's place in that cache. */
+  readonly eraKey: string | undefined;
+  /** Connects a fresh transport; the second kind is the old transport of two endpoints, where the target may have it. */
+  readonly dial: (kind: 'usual' | 'sse') => Promise<ClientConnection>;
+  readonly hasSse: boolean;
+  /** What was attempted before at the address that was given, when this is about another place of the same origin. */
+  readonly tried: readonly string[];
+  /** That other place, for the error to tell; empty at the address that was given. */
+  readonly path: string;
+  readonly signal: AbortSignal;
+}
+
+/** How long a server may take to end, and again after SIGTERM, when there is no time left. */
+export const hurriedGraceMs = 250;
+
+type ProbeResult = 'open' | 'handshake' | 'silent' | 'gone';
+
+/** Statuses after which a URL may still belong to the old transport of two endpoints. */
+const sseStatuses = [400, 404, 405];
+/** Statuses by which a web server says that nobody takes messages at a path. */
+const absentStatuses = [404, 405];
+/** Failures that say nothing about what a server speaks: finding that out again would only repeat them. */
+const unrelatedToEra: readonly ClientErrorCode[] = [
+  'configuration',
+  'spawn-failed',
+  'connect-failed',
+  'redirect-rejected',
+  'unauthorized',
+];
+
+/** One attempt to open a conversation, with everything that may be tried on the way. */
+export class Negotiation {
+  readonly #options: NegotiationOptions;
+  readonly #tried: string[];
+  #absent = false;
+  #current: ClientConnection | undefined;
+  /** The one before, which may take its time to end. */
+  #ending: ClientConnection | undefined;
+  /** Why the probe failed. */
+  #probeError: ClientError | undefined;
+
+  constructor(options: NegotiationOptions) {
+    this.#options = options;
+    this.#tried = [...options.tried];
+  }
+
+  /** What was attempted so far, in order. */
+  get tried(): readonly string[] {
+    return this.#tried;
+  }
+
+  /** Whether the last message was refused as if nobody took messages at this URL. */
+  get absent(): boolean {
+    return this.#absent;
+  }
+
+  /** The open conversation, or a `ClientError` that says what was tried. */
+  async run(): Promise<ClientConnection> {
+    const { signal } = this.#options;
+    const stop = (): void => {
+      for (const each of [this.#current, this.#ending]) void each?.close(signal.reason as ClientError, hurriedGraceMs);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const known = this.#rememberedEra();
+      try {
+        return await this.#open(known);
+      } catch (error) {
+        if (known === undefined || signal.aborted || !mayDependOnEra(error)) throw error;
+        // What was true once need not be any more: find out from the beginning.
+        this.#rememberedEra(null);
+        await this.#close();
+        return await this.#open(undefined);
+      }
+    } catch (error) {
+      const stderr = this.#current?.transport.stderr;
+      await this.#close();
+      throw signal.aborted ? this.#interrupted(signal.reason, stderr) : this.#explain(error, stderr);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async #open(remembered: ServerEra | undefined): Promise<ClientConnection> {
+    const conversation = await this.#find(remembered);
+    // An abort during the last step has closed it already.
+    if (this.#options.signal.aborted) throw this.#options.signal.reason;
+    return conversation;
+  }
+
+  async #find(remembered: ServerEra | undefined): Promise<ClientConnection> {
+    const { vocabulary, hasSse } = this.#options;
+    // That it took a handshake from others does not help a client which has none to offer.
+    const known = vocabulary.handshake.length === 0 ? undefined : remembered;
+    if (known === 'sse' && hasSse) return this.#openSse();
+    let conversation = await this.#dial('usual');
+    const [newest] = vocabulary.stateless;
+    let probe: ProbeResult | undefined;
+    if (newest !== undefined && known !== 'handshake') {
+      probe = await this.#probe(conversation, newest);
+      if (probe === 'open') {
+        this.#rememberedEra('stateless');
+        return conversation;
+      }
+      if (vocabulary.handshake.length === 0) throw this.#noHandshake(newest, probe);
+      if (probe === 'gone') conversation = await this.#redial();
+    }
+    try {
+      await this.#initialize(conversation, probe === 'silent' ? this.#options.limits.probeTimeoutMs * 2 : undefined);
+    } catch (error) {
+      if (hasSse && error instanceof ClientError && sseStatuses.includes(error.serverError?.status ?? 0)) {
+        await this.#close();
+        return this.#openSse();
+      }
+      // Some servers neither answer nor survive a first request they do not know: once more, without it.
+      if (probe !== 'silent' || this.#options.signal.aborted) throw error;
+      conversation = await this.#redial();
+      await this.#initialize(conversation);
+    }
+    // A client that could not have asked for anything newer has found out nothing about it.
+    if (newest !== undefined) this.#rememberedEra('handshake');
+    return conversation;
+  }
+
+  /** What is remembered of the server; `null` forgets it. */
+  #rememberedEra(found?: ServerEra | null): ServerEra | undefined {
+    const { eraCache, eraKey: key } = this.#options;
+    if (eraCache === undefined || key === undefined) return undefined;
+    if (found === null) eraCache.forget(key);
+    else if (found !== undefined) eraCache.remember(key, found);
+    return eraCache.get(key);
+  }
+
+  async #openSse(): Promise<ClientConnection> {
+    const conversation = await this.#dial('sse').catch((error: unknown) => {
+      if (error instanceof ClientError) this.#tried.push(`GET${this.#at} (HTTP+SSE): ${error.message}`);
+      throw error;
+    });
+    await this.#initialize(conversation);
+    this.#rememberedEra('sse');
+    return conversation;
+  }
+
+  /** Asks the newest way and sorts the answer. */
+  async #probe(conversation: ClientConnection, dialect: ClientCodec, again = true): Promise<ProbeResult> {
+    const { vocabulary, limits } = this.#options;
+    const isHttp = conversation.transport.setBinding !== undefined;
+    conversation.transport.setBinding?.(dialect.http);
+    try {
+      const timeoutMs = isHttp ? limits.timeoutMs : limits.probeTimeoutMs;
+      const opened = vocabulary.readDiscover(await this.#ask(conversation, dialect, methods.discover.name, timeoutMs));
+      if (!opened.ok) {
+        this.#note(methods.discover.name, dialect, opened.why);
+        return 'handshake';
+      }
+      this.#settle(conversation, opened);
+      return 'open';
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      return this.#classifyError(conversation, dialect, error, again, isHttp);
+    }
+  }
+
+  async #classifyError(
+    conversation: ClientConnection,
+    dialect: ClientCodec,
+    error: ClientError,
+    again: boolean,
+    isHttp: boolean,
+  ): Promise<ProbeResult> {
+    const { vocabulary, address } = this.#options;
+    const { code: kind, serverError } = error;
+    this.#note(methods.discover.name, dialect, this.#outcome(conversation, error), error);
+    this.#probeError = error;
+    if (kind === 'server-error' && serverError?.code !== undefined) {
+      const hint = vocabulary.hint({
+        code: serverError.code,
+        message: serverError.message ?? '',
+        data: serverError.data,
+      });
+      if (hint.kind === 'retry' && again) return this.#probe(conversation, hint.dialect, false);
+      if (hint.kind === 'no-overlap') {
+        const why = `the server speaks ${hint.supported.join(', ')}`;
+        throw clientErrors.unsupportedRevision(address, why, this.#tried, serverError);
+      }
+      if (hint.kind === 'handshake') return 'handshake';
+      throw error;
+    }
+    if (!isHttp) {
+      if (conversation.over !== undefined) return 'gone';
+      return kind === 'timeout' ? 'silent' : 'handshake';
+    }
+    // A refusal without a word of the newest revision is how older servers say that they do not know it. Anything
+    // that is no refusal (a network that fails, a server that is down) says nothing about age.
+    const refused = kind === 'http-error' && (serverError?.status ?? 500) < 500 && serverError?.status !== 429;
+    if (refused || kind.startsWith('invalid-')) return 'handshake';
+    throw error;
+  }
+
+  async #initialize(conversation: ClientConnection, timeoutMs?: number): Promise<void> {
+    const { vocabulary, address, limits } = this.#options;
+    const [newest] = vocabulary.handshake as readonly [ClientCodec];
+    const { transport } = conversation;
+    // The version header belongs to what initialize settles, so it is not sent with it.
+    transport.setBinding?.({ ...newest.http, headers: [] });
+    const wait = timeoutMs ?? limits.connectTimeoutMs;
+    const result = await this.#ask(conversation, newest, methods.initialize.name, wait).catch((error: unknown) => {
+      if (error instanceof ClientError) {
+        this.#note(methods.initialize.name, newest, this.#outcome(conversation, error), error);
+      }
+      throw error;
+    });
+    const opened = vocabulary.readInitialize(result);
+    if (!opened.ok) {
+      this.#note(methods.initialize.name, newest, opened.why);
+      throw clientErrors.unsupportedRevision(address, opened.why, this.#tried);
+    }
+    this.#settle(conversation, opened);
+    conversation.notify('notifications/initialized');
+    await transport.ready?.();
+  }
+
+  #settle(conversation: ClientConnection, { dialect, facts }: Extract<Opened, { ok: true }>): void {
+    conversation.dialect = dialect;
+    conversation.facts = facts;
+    conversation.transport.setBinding?.(dialect.http);
+  }
+
+  #ask(conversation: ClientConnection, dialect: ClientCodec, method: string, timeoutMs: number): Promise<JsonObject> {
+    const call = new OutgoingCall({ name: method }, dialect.openingFields(), (result) => result, { timeoutMs });
+    const answer = call.begin<JsonObject>(undefined, () => {});
+    conversation.send(call, dialect);
+    return answer;
+  }
+
+  async #dial(kind: 'usual' | 'sse'): Promise<ClientConnection> {
+    const { dial, signal } = this.#options;
+    if (signal.aborted) throw signal.reason;
+    const conversation = await dial(kind);
+    this.#current = conversation;
+    if (!signal.aborted) return conversation;
+    await this.#close();
+    throw signal.reason;
+  }
+
+  async #redial(): Promise<ClientConnection> {
+    await this.#close();
+    return this.#dial('usual');
+  }
+
+  async #close(): Promise<void> {
+    const conversation = this.#current;
+    this.#current = undefined;
+    this.#ending = conversation;
+    await conversation?.close(undefined, this.#options.signal.aborted ? hurriedGraceMs : undefined);
+  }
+
+  // What is told in the end.
+
+  /** What came of an attempt: the error, or the silence until we had to stop. */
+  #outcome(conversation: ClientConnection, error: ClientError): string {
+    return this.#options.signal.aborted ? `no answer${conversation.hint}` : error.message;
+  }
+
+  #note(method: string, dialect: ClientCodec, outcome: string, error?: ClientError): void {
+    this.#tried.push(`${method}${this.#at} (${dialect.date}): ${outcome}`);
+    const { status = 0, code } = error?.serverError ?? {};
+    // Whoever says which methods there are is there.
+    this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code;
+  }
+
+  get #at(): string {
+    const { path } = this.#options;
+    return path === '' ? '' : ` at ${path}`;
+  }
+
+  #noHandshake({ date }: ClientCodec, probe: ProbeResult): ClientError {
+    if (probe !== 'handshake' && this.#probeError !== undefined) return this.#probeError;
+    const why = `it does not speak ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
+    return clientErrors.unsupportedRevision(this.#options.address, why, this.#tried);
+  }
+
+  #interrupted(reason: unknown, stderr: string | undefined): unknown {
+    const isLate = reason instanceof ClientError && reason.code === 'connect-timeout';
+    return isLate ? clientErrors.connectTimeout(this.#options.address, this.#tried, stderr) : reason;
+  }
+
+  #explain(error: unknown, stderr: string | undefined): unknown {
+    const { address } = this.#options;
+    const tried = this.#tried;
+    if (!(error instanceof ClientError)) return error;
+    switch (error.code) {
+      case 'timeout':
+        return clientErrors.connectTimeout(address, tried, stderr);
+      case 'server-error':
+      case 'http-error':
+      case 'invalid-message':
+      case 'invalid-result':
+        return clientErrors.notMcp(address, tried, error.serverError, stderr, error);
+      case 'server-exited':
+      case 'connection-lost':
+        return new ClientError(error.code, error.message, { tried, stderr: error.stderr, cause: error });
+      default:
+        return error;
+    }
+  }
+}
+
+/** Whether what failed may have failed because the server is not (any more) what it was taken for. */
+function mayDependOnEra(error: unknown): boolean {
+  return error instanceof ClientError && !unrelatedToEra.includes(error.code);
+}

@@ -1,0 +1,152 @@
+// One logical call: from the caller's promise through retries and rounds of input to its end. Knows what to send and
+// how to read the result; who sends it is connection.ts, what follows a failure is call-runner.ts.
+
+import type { MethodRow } from '../protocol/methods.ts';
+import type { LogLevel } from '../protocol/model.ts';
+import type { DecodedResult, RequestMeta } from '../protocol/revisions/client-revisions.ts';
+import type { HeaderParam } from '../protocol/revisions/index.ts';
+import type { ClientConnection } from './connection.ts';
+import { ClientError, clientErrors } from './errors.ts';
+import type { CallOptions, Progress } from './options.ts';
+
+/** Members of a JSON object. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** Decides what becomes of a call that did not simply end. */
+export interface CallOwner {
+  inputRequired(call: OutgoingCall, reading: Extract<DecodedResult, { kind: 'input-required' }>): void;
+  failed(call: OutgoingCall, error: ClientError): void;
+}
+
+/** What a call addresses, for revisions that say so in headers too. */
+export interface CallTarget {
+  readonly name: string;
+  readonly headerParams?: readonly HeaderParam[];
+  readonly args?: JsonObject;
+}
+
+const nothing: CallOptions = {};
+
+/** A call under way. Plain fields: one of these is made for every request. */
+export class OutgoingCall {
+  readonly method: string;
+  readonly fields: string;
+  readonly options: CallOptions;
+  addressed: CallTarget | undefined;
+  /** May be sent again when it is not known whether it arrived. */
+  idempotent = false;
+  /** The answer is a stream that stays open: there is no time limit once it has begun. */
+  longLived = false;
+  /** Params that only this round has: answers to what the round before asked. */
+  retryFields = '';
+
+  /** Id of the request under way; 0 between two of them. */
+  id = 0;
+  timeoutMs = 0;
+  maxTimeoutMs = 0;
+  deadline = 0;
+  hardDeadline = 0;
+  /** What is left of `maxTimeoutMs` when the request is sent again. */
+  leftMs: number | undefined;
+  lastProgress: number | undefined;
+  attempts = 0;
+  rounds = 0;
+  /** How often a session had to be opened anew for it. */
+  reinitializations = 0;
+  /** Over which it was sent last. */
+  conversation: ClientConnection | undefined;
+  /** Mends what made the server see a contradiction between headers and body; tried once. */
+  onHeaderMismatch: ((call: OutgoingCall) => Promise<void>) | undefined;
+  ended = false;
+
+  readonly #decode: (result: JsonObject) => unknown;
+  #owner: CallOwner | undefined;
+  #resolve!: (value: unknown) => void;
+  #reject!: (error: unknown) => void;
+  #unlisten: (() => void) | undefined;
+
+  constructor(
+    method: MethodRow | { readonly name: string },
+    fields: string,
+    decode: (result: JsonObject) => unknown,
+    options: CallOptions = nothing,
+  ) {
+    this.method = method.name;
+    this.fields = fields;
+    this.options = options;
+    this.#decode = decode;
+  }
+
+  /** The promise of the result. `onAbort` runs at once when the caller cancels. */
+  begin<T>(owner: CallOwner | undefined, onAbort: (call: OutgoingCall) => void): Promise<T> {
+    this.#owner = owner;
+    const { signal } = this.options;
+    return new Promise<T>((resolve, reject) => {
+      this.#resolve = resolve as (value: unknown) => void;
+      this.#reject = reject;
+      if (signal === undefined) return;
+      const abort = (): void => {
+        if (this.ended) return;
+        onAbort(this);
+        this.reject(clientErrors.cancelled(this.method, signal.reason));
+      };
+      if (signal.aborted) abort();
+      else {
+        signal.addEventListener('abort', abort, { once: true });
+        this.#unlisten = () => signal.removeEventListener('abort', abort);
+      }
+    });
+  }
+
+  /** Between two requests no time runs; the next one has what this one left. */
+  stopClock(): void {
+    if (this.hardDeadline > 0) this.leftMs = Math.max(this.hardDeadline - performance.now(), 0);
+  }
+
+  /** What stands beside the params; undefined where there is nothing to say. */
+  metaWith(level: LogLevel | undefined): RequestMeta | undefined {
+    const { onProgress, meta, logLevel = level } = this.options;
+    if (onProgress === undefined && meta === undefined && logLevel === undefined) return undefined;
+    return { ...(onProgress === undefined ? {} : { progressToken: this.id }), logLevel, extra: meta };
+  }
+
+  /** Takes the final result: decoded, checked, handed to the caller. */
+  succeed(result: JsonObject): void {
+    if (this.ended) return;
+    try {
+      const value = this.#decode(result);
+      this.ended = true;
+      this.#unlisten?.();
+      this.#resolve(value);
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  requireInput(reading: Extract<DecodedResult, { kind: 'input-required' }>): void {
+    this.#owner?.inputRequired(this, reading);
+  }
+
+  /** The request under way failed; whether the call has is for its owner to say. */
+  fail(error: ClientError): void {
+    if (this.ended) return;
+    if (this.#owner === undefined) this.reject(error);
+    else this.#owner.failed(this, error);
+  }
+
+  /** Ends it for good. */
+  reject(error: unknown): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.#unlisten?.();
+    this.#reject(error);
+  }
+
+  report(progress: Progress): void {
+    try {
+      this.options.onProgress?.(progress);
+    } catch (error) {
+      this.reject(error instanceof Error ? error : new ClientError('cancelled', 'onProgress failed', { cause: error }));
+    }
+  }
+}

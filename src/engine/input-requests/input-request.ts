@@ -1,0 +1,107 @@
+// Questions a handler may put to the client, as plain values. How they travel is decided by push.ts and retry.ts.
+
+import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
+import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
+import type { TypedElicitResult } from '../context.ts';
+import { flatForm } from './form.ts';
+
+export interface FormInputRequest<T = unknown> {
+  readonly kind: 'elicit';
+  readonly message: string;
+  readonly schema: CompiledSchema;
+  /** Left out silently when the client can not answer it; the result is then undefined. */
+  readonly optional?: boolean;
+  /** Only carries the type. */
+  readonly content?: T;
+}
+
+export interface UrlInputRequest {
+  readonly kind: 'elicitUrl';
+  readonly message: string;
+  readonly url: string;
+  readonly optional?: boolean;
+}
+
+export interface SamplingInputRequest {
+  readonly kind: 'sample';
+  readonly params: SamplingParams;
+  readonly optional?: boolean;
+}
+
+export interface RootsInputRequest {
+  readonly kind: 'roots';
+  readonly optional?: boolean;
+}
+
+export type InputRequest = FormInputRequest | UrlInputRequest | SamplingInputRequest | RootsInputRequest;
+export type InputRequests = { readonly [key: string]: InputRequest };
+
+type InputResponse<A> =
+  A extends FormInputRequest<infer T>
+    ? TypedElicitResult<T>
+    : A extends UrlInputRequest
+      ? ElicitResult
+      : A extends SamplingInputRequest
+        ? SamplingResult
+        : readonly Root[];
+
+/** What each question of a set is answered with. */
+export type InputResponses<A extends InputRequests> = {
+  readonly [K in keyof A]: A[K] extends { readonly optional: true }
+    ? InputResponse<A[K]> | undefined
+    : InputResponse<A[K]>;
+};
+
+/** A question the client need not be able to answer: left out where it can not, and its result is then undefined. */
+interface Optional {
+  readonly optional: true;
+}
+
+/** A form for the user. */
+export function elicit<const S extends SchemaInput>(message: string, schema: S): FormInputRequest<InferOutput<S>>;
+export function elicit<const S extends SchemaInput>(
+  message: string,
+  schema: S,
+  options: Optional,
+): FormInputRequest<InferOutput<S>> & Optional;
+export function elicit(message: string, schema: SchemaInput, options?: Optional): FormInputRequest {
+  return { kind: 'elicit', message, schema: compileForm(schema), ...options };
+}
+
+/** A URL for the user to visit. */
+export function elicitUrl(message: string, url: string): UrlInputRequest;
+export function elicitUrl(message: string, url: string, options: Optional): UrlInputRequest & Optional;
+export function elicitUrl(message: string, url: string, options?: Optional): UrlInputRequest {
+  return { kind: 'elicitUrl', message, url: new URL(url).href, ...options };
+}
+
+/** A question to the client's model. */
+export function sample(params: SamplingParams): SamplingInputRequest;
+export function sample(params: SamplingParams, options: Optional): SamplingInputRequest & Optional;
+export function sample(params: SamplingParams, options?: Optional): SamplingInputRequest {
+  return { kind: 'sample', params, ...options };
+}
+
+/** The folders the client works in. */
+export function roots(): RootsInputRequest;
+export function roots(options: Optional): RootsInputRequest & Optional;
+export function roots(options?: Optional): RootsInputRequest {
+  return { kind: 'roots', ...options };
+}
+
+const compiledForms = new WeakMap<object, CompiledSchema>();
+
+/** Forms written inline are compiled on each run; a schema kept in a constant is compiled once. */
+function compileForm(schema: SchemaInput): CompiledSchema {
+  let compiled = compiledForms.get(schema);
+  if (compiled === undefined) {
+    const { json, validator } = compileSchema(schema, {
+      direction: 'input',
+      root: 'object',
+      where: 'elicitation form',
+    });
+    compiled = { json: flatForm(json), validator };
+    compiledForms.set(schema, compiled);
+  }
+  return compiled;
+}

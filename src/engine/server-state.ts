@@ -1,0 +1,154 @@
+// What all channels of one server share. The public face is server.ts; this is the inside.
+
+import { CallerBudget } from '../protocol/caller-budget.ts';
+import { WireError, wireErrors } from '../protocol/errors.ts';
+import type { Principal } from '../protocol/exchange.ts';
+import type { Logger } from '../protocol/logger.ts';
+import { MarkBudget } from '../protocol/mark-budget.ts';
+import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
+import { ServerRevisions } from '../protocol/revisions/index.ts';
+import type { Rules } from '../protocol/rules.ts';
+import type { Call } from './call.ts';
+import { Catalog, type CatalogKind } from './catalog.ts';
+import { type AnnouncedChange, Changes } from './changes.ts';
+import { Deadlines } from './deadlines.ts';
+import { CallTimeout, type Feature } from './feature.ts';
+import type { Limits } from './limits.ts';
+import { ListCache } from './lists.ts';
+import { MiddlewareChain } from './middleware.ts';
+import { Observers } from './observers.ts';
+import { PendingRequests } from './pending-requests.ts';
+import type { ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
+
+export interface ServerStateOptions {
+  readonly identity: Implementation;
+  readonly rules: Rules;
+  readonly limits: Limits;
+  readonly instructions: string | undefined;
+  /** Declared as they are; undefined = derived from what is registered. */
+  readonly capabilities: Capabilities | undefined;
+  /** Merged into what is declared, whichever way. */
+  readonly extensions: { readonly [id: string]: object } | undefined;
+  readonly logging: boolean;
+  readonly listCache: CacheHint;
+  readonly sealer: Sealer;
+  readonly store: ExpiringStore;
+  readonly logger: Logger | undefined;
+}
+
+export class ServerState {
+  readonly identity: Implementation;
+  readonly revisions: ServerRevisions;
+  readonly catalog: Catalog;
+  readonly changes: Changes;
+  /** Says who may be told of a change of a resource; all must agree. */
+  readonly changeFilters: ChangeFilter[] = [];
+  /** Memory that callers make the server keep. */
+  readonly kept: CallerBudget;
+  readonly pending: PendingRequests;
+  readonly lists: ListCache;
+  readonly limits: Limits;
+  readonly sealer: Sealer;
+  readonly store: ExpiringStore;
+  readonly logger: Logger | undefined;
+  readonly instructions: string | undefined;
+  readonly listCache: CacheHint;
+  readonly features = new Map<string, Feature>();
+  /** Methods a user added; they exist on every revision. */
+  readonly customMethods = new Set<string>();
+  readonly middleware = new MiddlewareChain();
+  readonly observers: Observers;
+  readonly deadlines: Deadlines<Call>;
+  /** Single-use states that were used and have not expired. */
+  readonly usedStates: MarkBudget;
+  #idPrefix: string | undefined;
+  readonly #options: ServerStateOptions;
+  #capabilities: Capabilities | undefined;
+
+  constructor(options: ServerStateOptions) {
+    this.#options = options;
+    this.identity = options.identity;
+    this.limits = options.limits;
+    this.sealer = options.sealer;
+    this.store = options.store;
+    this.logger = options.logger;
+    this.observers = new Observers(options.logger);
+    this.kept = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
+    this.pending = new PendingRequests(options.limits);
+    this.changes = new Changes(this.kept, (error) => this.logger?.error('a change could not be told', { error }));
+    this.instructions = options.instructions;
+    this.listCache = options.listCache;
+    this.revisions = new ServerRevisions(options.identity, options.rules);
+    this.catalog = new Catalog((kind) => this.#changed(kind));
+    this.lists = new ListCache(this);
+    const { maxUsedStates, maxUsedStatesPerCaller, journalTtlMs } = options.limits;
+    this.usedStates = new MarkBudget(maxUsedStates, maxUsedStatesPerCaller, journalTtlMs);
+    this.deadlines = new Deadlines((call) => this.#expire(call));
+  }
+
+  /** Makes ids of our requests unlike those of any other process. Made when first needed: a start pays for no crypto. */
+  get idPrefix(): string {
+    return (this.#idPrefix ??= `m${crypto.randomUUID().slice(0, 8)}-`);
+  }
+
+  get capabilities(): Capabilities {
+    return (this.#capabilities ??= this.#derive());
+  }
+
+  /** Whether a capability is declared; a dotted path asks for a flag inside it. */
+  offers(path: string): boolean {
+    const dot = path.indexOf('.');
+    if (dot === -1) return this.capabilities[path] !== undefined;
+    const outer = this.capabilities[path.slice(0, dot)] as { [key: string]: unknown } | undefined;
+    return outer?.[path.slice(dot + 1)] === true;
+  }
+
+  /** Whether a caller may be told of a change of a resource: only if it may read it, for notices tell what exists. */
+  maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean {
+    const uri = announcement.change.uri as string;
+    if (!announcement.isFor(principal) || !this.catalog.isVisibleUri(uri, principal)) return false;
+    return this.changeFilters.every((allows) => allows(uri, principal));
+  }
+
+  #derive(): Capabilities {
+    const { capabilities, extensions, logging } = this.#options;
+    const { tools, resources, resourceTemplates, prompts } = this.catalog;
+    const derived: Record<string, unknown> = { ...capabilities };
+    if (capabilities === undefined) {
+      if (tools.size > 0) derived['tools'] = { listChanged: true };
+      if (resources.size + resourceTemplates.size > 0) derived['resources'] = { subscribe: true, listChanged: true };
+      if (prompts.size > 0) derived['prompts'] = { listChanged: true };
+      if (this.#completes()) derived['completions'] = {};
+      if (logging) derived['logging'] = {};
+    }
+    if (extensions !== undefined) derived['extensions'] = { ...(derived['extensions'] as object), ...extensions };
+    return derived;
+  }
+
+  #completes(): boolean {
+    for (const { definition } of this.catalog.resourceTemplates.values()) if (definition.complete) return true;
+    for (const { definition } of this.catalog.prompts.values()) {
+      if (Object.values(definition.args ?? {}).some((each) => each.complete)) return true;
+    }
+    return false;
+  }
+
+  #changed(kind: CatalogKind): void {
+    this.#capabilities = undefined;
+    this.lists.forget(kind);
+    this.changes.publish({ kind: kind === 'resourceTemplates' ? 'resources' : kind });
+  }
+
+  #expire(call: Call): void {
+    const feature = this.features.get(call.method);
+    const timeout = new CallTimeout(call);
+    try {
+      if (feature?.recover !== undefined) call.succeed(feature.encode(feature.recover(timeout, call), call), 'failed');
+      else call.fail(timeout.toWireError());
+    } catch (error) {
+      // A profile may turn failures of tools into protocol errors.
+      call.fail(error instanceof WireError ? error : wireErrors.internal(error));
+    }
+    call.abort(timeout.message);
+  }
+}

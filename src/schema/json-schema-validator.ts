@@ -1,0 +1,86 @@
+// The validator of a plain JSON Schema. Closures judge the first values; a schema that is used often gets generated
+// code, which costs about as much to make as a few hundred values cost to judge without it.
+
+import { budget, budgetExceeded, depthExceeded } from './checks/budget.ts';
+import type { Check } from './checks/check.ts';
+import { buildCheck } from './checks/closures.ts';
+import type { Test } from './checks/codegen.ts';
+import { IssueCollector } from './checks/issue-collector.ts';
+import { budgetExceededIssue, isStackOverflow, nestedTooDeeply } from './checks/issues.ts';
+import { limits } from './limits.ts';
+import type { Plan } from './parse/plan.ts';
+import type { Issue, Validation, Validator } from './types.ts';
+
+/** How often a schema is used before code is generated for it. */
+const callsUntilGenerated = 200;
+
+/** The generator, once a schema was used often enough to be worth loading it: a start should not pay for it. */
+let generator: typeof import('./checks/codegen.ts') | undefined;
+let loading: Promise<void> | undefined;
+
+/** Loads the generator; resolves when validators can use it. */
+export function loadGenerator(): Promise<void> {
+  loading ??= import('./checks/codegen.ts').then((loaded) => {
+    generator = loaded;
+  });
+  return loading;
+}
+
+/** Judges by a plan. Nothing is read or built before the first value arrives. */
+export class JsonSchemaValidator implements Validator {
+  readonly #read: () => Plan;
+  #plan: Plan | undefined;
+  #exact: Check | undefined;
+  #generated: Test | undefined;
+  #callsLeft: number;
+
+  /** `generateAfter` is for tests that want one back end or the other. */
+  constructor(read: () => Plan, generateAfter: number = callsUntilGenerated) {
+    this.#read = read;
+    this.#callsLeft = generateAfter;
+  }
+
+  readonly check = (value: unknown): readonly Issue[] | undefined => {
+    try {
+      budget.stepsLeft = limits.maxSteps;
+      if (this.#generated !== undefined) {
+        if (this.#generated(value, 0) && !budget.uncertain) return undefined;
+        budget.uncertain = false;
+      } else {
+        if (--this.#callsLeft < 0) this.#generate();
+        if (this.#closures()(value, 0, undefined)) return undefined;
+      }
+      return this.#explain(value);
+    } catch (error) {
+      budget.uncertain = false;
+      if (error === depthExceeded || isStackOverflow(error)) return [nestedTooDeeply];
+      if (error === budgetExceeded) return [budgetExceededIssue];
+      throw error;
+    }
+  };
+
+  validate(value: unknown): Validation {
+    const issues = this.check(value);
+    return issues === undefined ? { ok: true, value } : { ok: false, issues };
+  }
+
+  #explain(value: unknown): readonly Issue[] | undefined {
+    budget.stepsLeft = limits.maxSteps;
+    const log = new IssueCollector();
+    return this.#closures()(value, 0, log) ? undefined : log.issues();
+  }
+
+  #closures(): Check {
+    return (this.#exact ??= buildCheck((this.#plan ??= this.#read())));
+  }
+
+  #generate(): void {
+    if (generator === undefined) {
+      void loadGenerator();
+      return;
+    }
+    if (generator.canGenerate()) this.#generated = generator.generateTest((this.#plan ??= this.#read()));
+    // Where no code came of it the question is not asked again: closures can do all that it could.
+    if (this.#generated === undefined) this.#callsLeft = Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,43 @@
+// Without judging.ts: what a server does that has not been called yet.
+import { expect, test } from 'vitest';
+import { compileSchema, SchemaError } from './index.ts';
+import { LazyValidator } from './lazy-validator.ts';
+
+const options = { direction: 'input', where: 'test' } as const;
+
+test('the first values wait for what judges them, later ones and later schemas do not', async () => {
+  const { validator } = compileSchema({ type: 'object', required: ['a'] }, options);
+  expect(validator.check).toBeUndefined();
+  const first = [validator.validate({ a: 1 }), validator.validate({})];
+  expect(first[0]).toBeInstanceOf(Promise);
+  const wrong = { ok: false, issues: [{ path: ['a'], message: 'is required' }] };
+  expect(await Promise.all(first)).toEqual([{ ok: true, value: { a: 1 } }, wrong]);
+  expect(validator.validate({})).toEqual(wrong);
+  expect(validator.check?.({})).toEqual(wrong.issues);
+  expect(compileSchema({ type: 'object', required: ['a'] }, options).validator.validate({})).toEqual(wrong);
+});
+
+test('a schema that can not be used is refused before anything is judged', () => {
+  expect(() => compileSchema({ type: 'object', properties: { a: { type: 'strng' } } }, options)).toThrow(SchemaError);
+});
+
+test('a schema that was changed to say what is only judged by a library lets nothing pass', async () => {
+  const schema: Record<string, unknown> = { type: 'object', properties: { a: { type: 'string' } } };
+  const { validator } = compileSchema(schema, options);
+  schema['unevaluatedProperties'] = false;
+  for (const value of [{}, { b: 1 }]) {
+    await expect((async () => validator.validate(value))()).rejects.toThrow('test: the schema was changed');
+  }
+});
+
+test('what could not be loaded for one value is tried again for the next', async () => {
+  let tries = 0;
+  const validator = new LazyValidator(async () => {
+    if (++tries === 1) throw new Error('no such file');
+    return compileSchema({ type: 'object' }, options).validator;
+  });
+  await expect(validator.validate({})).rejects.toThrow('no such file');
+  expect(await validator.validate({})).toEqual({ ok: true, value: {} });
+  await validator.validate({});
+  expect(tries).toBe(2);
+});

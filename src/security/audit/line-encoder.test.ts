@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../protocol/logger.ts';
+import { LineEncoder } from './line-encoder.ts';
+import { createRedaction } from './redaction.ts';
+
+const maxLineBytes = 16 * 1024;
+const encoder = new LineEncoder(createRedaction({}), maxLineBytes, silentLogger);
+
+const call = (args: unknown, name = 'echo', principal = 'alice') =>
+  encoder.call({
+    atMs: 0,
+    method: 'tools/call',
+    name,
+    arguments: args,
+    peer: { transport: 'http', address: '127.0.0.1', principal: { id: principal, issuer: principal } },
+    session: 'abc',
+    outcome: 'rejected',
+    code: -32000,
+    why: principal,
+    durationMs: 1.23456,
+  });
+
+test('the line of a call has what is known of it, and nothing else', () => {
+  expect(JSON.parse(call({ n: 1 }))).toEqual({
+    time: '1970-01-01T00:00:00.000Z',
+    event: 'call',
+    principal: 'alice',
+    issuer: 'alice',
+    session: 'abc',
+    transport: 'http',
+    address: '127.0.0.1',
+    name: 'echo',
+    arguments: { n: 1 },
+    outcome: 'rejected',
+    code: -32000,
+    ms: 1.235,
+    details: { why: 'alice' },
+  });
+  expect(JSON.parse(encoder.record({ event: 'open' }))).toEqual({ time: expect.any(String), event: 'open' });
+});
+
+const wide = Array.from({ length: 190 }, (_, n) => ({ [`"key ${n}`]: 'grüße "\\" '.repeat(20) }));
+
+test('arguments that are too long for a line are truncated with a marker', () => {
+  const longest = 'ü'.repeat(256);
+  for (const [args, name] of [
+    [wide, 'echo'],
+    [{ wide }, longest],
+  ] as const) {
+    const line = call(args, name, name);
+    expect(line.length).toBeLessThan(maxLineBytes);
+    expect(line).toMatch(/^[ -~]*$/);
+    const { arguments: text, outcome } = JSON.parse(line);
+    expect(text).toMatch(/^[[{].*\.\.\. \[truncated: \d{5,} bytes\]$/);
+    expect(outcome).toBe('rejected');
+  }
+});
+
+test('details that are too long for a line are truncated with a marker', () => {
+  const line = encoder.record({ event: 'mark', details: { wide } });
+  expect(line.length).toBeLessThan(maxLineBytes);
+  expect(JSON.parse(line).details.truncated).toMatch(/^\{"wide":.*\[truncated: \d{5,} bytes\]$/);
+});
+
+test('whatever a caller sends, no line is longer than it may be', () => {
+  const text = '\u0007'.repeat(1_000_000);
+  const line = call({ [text]: text, list: Array(1000).fill(text) }, text, text);
+  expect(line.length).toBeLessThan(maxLineBytes);
+  expect(JSON.parse(line).event).toBe('call');
+});

@@ -1,0 +1,182 @@
+// From what happened to a line of JSON in ASCII. Its number and its link to other lines are added by chain.ts.
+
+import type { RejectedMessage, RequestEnd } from '../../engine/ports.ts';
+import type { Peer } from '../../protocol/exchange.ts';
+import type { Logger } from '../../protocol/logger.ts';
+import { denialReason } from '../denial-reasons.ts';
+import type { AuditRecord } from './contract.ts';
+import { type Redaction, toAscii } from './redaction.ts';
+
+/** Methods that are an event by themselves; for the others the line names the method. */
+const events: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'call'],
+  ['resources/read', 'read'],
+  ['prompts/get', 'prompt'],
+]);
+
+/** Requests that have no line unless they are refused: they only ask what there is. */
+const unrecorded: ReadonlySet<string> = new Set([
+  'ping',
+  'server/discover',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'prompts/list',
+  'logging/setLevel',
+  'completion/complete',
+]);
+
+/** Whether a request of this method has a line when all goes well. */
+export const isRecorded = (method: string): boolean => !unrecorded.has(method);
+
+/** What the line of a call is made of. Not the request itself, which may hold megabytes. */
+export interface EndedCall extends Pick<RequestEnd, 'outcome' | 'code' | 'durationMs'> {
+  readonly atMs: number;
+  readonly method: string;
+  readonly name: string | undefined;
+  readonly arguments: unknown;
+  readonly peer: Peer;
+  readonly session: string | undefined;
+  /** Why a guard refused it, where the response is a result. */
+  readonly why: string | undefined;
+}
+
+export function endedCall({ request, outcome, code, durationMs }: RequestEnd): EndedCall {
+  const { method, name, params, peer, session } = request;
+  const why = outcome === 'failed' ? denialReason(request) : undefined;
+  return {
+    atMs: Date.now(),
+    method,
+    name: name || undefined,
+    arguments: params['arguments'],
+    peer,
+    session: session?.key || undefined,
+    outcome: why === undefined ? outcome : 'rejected',
+    code,
+    why,
+    durationMs,
+  };
+}
+
+/** Room for the number and the hash that the chain adds to a line, and for the names of fields. */
+const otherBytes = 200;
+
+/** Encodes lines. */
+export class LineEncoder {
+  readonly #redaction: Redaction;
+  readonly #maxBytes: number;
+  readonly #logger: Logger;
+  /** The last time that was formatted: many lines have the same. */
+  #timeMs = Number.NaN;
+  #time = '';
+
+  constructor(redaction: Redaction, maxLineBytes: number, logger: Logger) {
+    this.#redaction = redaction;
+    this.#maxBytes = maxLineBytes - otherBytes;
+    this.#logger = logger;
+  }
+
+  /** The end of a request. */
+  call(call: EndedCall): string {
+    try {
+      const { method, name, session, outcome, code, why } = call;
+      const event = events.get(method);
+      const begin =
+        this.#begin(event ?? 'request', call.atMs) +
+        (event === undefined ? this.#field('method', method) : '') +
+        this.#caller(call.peer) +
+        this.#field('name', name) +
+        (session === undefined ? '' : `,"session":${toAscii(session)}`);
+      const end =
+        `,"outcome":"${outcome}","ms":${roundMs(call.durationMs)}` +
+        (code === undefined ? '' : `,"code":${code}`) +
+        (why === undefined ? '' : `,"details":{"why":${this.#redaction.text(why)}}`);
+      const args = this.#redaction.arguments(name ?? '', call.arguments);
+      return this.#line(begin, 'arguments', args, end);
+    } catch (error) {
+      return this.#unencodable(error);
+    }
+  }
+
+  /** A message that was rejected before it became a request. */
+  rejection({ message, peer, error, code }: RejectedMessage): string {
+    try {
+      const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
+      const name = params?.name;
+      const begin =
+        this.#begin('refusal') +
+        this.#caller(peer) +
+        this.#field('method', typeof method === 'string' ? method : undefined) +
+        this.#field('name', typeof name === 'string' ? name : undefined);
+      return this.#line(
+        `${begin},"outcome":"refused","code":${code}`,
+        'details',
+        this.#redaction.value({ why: error.message }),
+      );
+    } catch (error) {
+      return this.#unencodable(error);
+    }
+  }
+
+  /** Something that is not a request. */
+  record({ event, ctx, details, outcome, durationMs }: AuditRecord): string {
+    try {
+      const session = ctx?.session?.key;
+      const begin =
+        this.#begin(event) +
+        this.#field('principal', ctx?.principal?.id) +
+        this.#field('issuer', ctx?.principal?.issuer) +
+        (session === undefined || session === '' ? '' : `,"session":${toAscii(session)}`) +
+        this.#field('outcome', outcome) +
+        (durationMs === undefined ? '' : `,"ms":${roundMs(durationMs)}`);
+      return this.#line(begin, 'details', details === undefined ? undefined : this.#redaction.value(details));
+    } catch (error) {
+      return this.#unencodable(error);
+    }
+  }
+
+  /** In place of a line that cannot be encoded: something happened, and when. */
+  #unencodable(error: unknown): string {
+    this.#logger.error('a line of the audit log cannot be encoded', { error });
+    return `${this.#begin('unencodable')}}`;
+  }
+
+  #begin(event: string, atMs = Date.now()): string {
+    return `{"time":"${this.#format(atMs)}","event":${this.#redaction.text(event)}`;
+  }
+
+  #caller({ principal, transport, address }: Peer): string {
+    return (
+      this.#field('principal', principal?.id) +
+      this.#field('issuer', principal?.issuer) +
+      `,"transport":"${transport}"` +
+      this.#field('address', address)
+    );
+  }
+
+  #field(name: string, text: string | undefined): string {
+    return text === undefined ? '' : `,"${name}":${this.#redaction.text(text)}`;
+  }
+
+  /** Only `value` can be too long for a line; it becomes a text with its beginning. */
+  #line(begin: string, name: 'arguments' | 'details', value: unknown, end = ''): string {
+    if (value === undefined) return `${begin}${end}}`;
+    const json = toAscii(value);
+    const room = this.#maxBytes - begin.length - end.length;
+    if (json.length <= room) return `${begin},"${name}":${json}${end}}`;
+    const marker = `... [truncated: ${json.length} bytes]`;
+    // In a text, quotes and backslashes take two characters.
+    const text = toAscii(json.slice(0, Math.max(0, Math.floor(room / 2) - marker.length)) + marker);
+    return `${begin},"${name}":${name === 'details' ? `{"truncated":${text}}` : text}${end}}`;
+  }
+
+  #format(timeMs: number): string {
+    if (timeMs !== this.#timeMs) {
+      this.#timeMs = timeMs;
+      this.#time = new Date(timeMs).toISOString();
+    }
+    return this.#time;
+  }
+}
+
+const roundMs = (durationMs: number): number => (durationMs > 0 ? Math.round(durationMs * 1000) / 1000 : 0);

@@ -1,0 +1,141 @@
+// HTTP+SSE, the older transport: GET opens a stream and names the address to POST to; every answer comes back on the
+// stream. The connection is the session. It carries revisions with a handshake only.
+
+import { WireError, wireErrors } from '../../protocol/errors.ts';
+import type { Outlet, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
+import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts';
+import { metaKeys } from '../../protocol/meta.ts';
+import type { RequestId } from '../../protocol/model.ts';
+import { principalKey } from '../../protocol/principal.ts';
+import { receive, refuse } from '../receive.ts';
+import type { EndpointState } from './endpoint-state.ts';
+import { type HttpExchange, HttpPeer } from './exchange.ts';
+import { acceptsOf, acceptsStream, isJson } from './media.ts';
+import { OpenCalls } from './open-calls.ts';
+import type { ErrorResponses } from './responses.ts';
+import { type EventStream, eventText, openEventStream } from './streams/event-stream.ts';
+
+interface SseConnection {
+  readonly channel: SessionChannel;
+  readonly stream: EventStream;
+  readonly calls: OpenCalls;
+  readonly owner: string;
+}
+
+export class LegacySse {
+  readonly #host: SessionHost;
+  readonly #state: EndpointState;
+  readonly #errors: ErrorResponses;
+  readonly #messagePath: string;
+  readonly #connections = new Map<string, SseConnection>();
+
+  constructor(host: SessionHost, state: EndpointState, refusals: ErrorResponses, messagePath: string) {
+    this.#host = host;
+    this.#state = state;
+    this.#errors = refusals;
+    this.#messagePath = messagePath;
+  }
+
+  /** Opens a connection. */
+  open(exchange: HttpExchange): void {
+    if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
+      return this.#errors.notAcceptable(exchange, 'text/event-stream');
+    }
+    const { beat } = this.#state;
+    if (!this.#state.mayStream(exchange)) return this.#errors.busy(exchange, 'too many streams are open');
+    const id = crypto.randomUUID();
+    const stream = openEventStream(exchange, beat);
+    const calls = new OpenCalls(this.#state.requests, stream.caller);
+    const channel = this.#host.connect(new HttpPeer(exchange, 'sse'), outletOf(stream, calls));
+    this.#connections.set(id, { channel, stream, calls, owner: principalKey(exchange.principal) });
+    const close = (): void => {
+      this.#connections.delete(id);
+      stream.gone();
+      channel.close();
+      calls.close();
+    };
+    stream.onEnding = (error) => {
+      this.#connections.delete(id);
+      this.#state.settle(channel.drain(0, error));
+      calls.close();
+    };
+    exchange.onGone(close);
+    stream.write(eventText(`${this.#messagePath}?sessionId=${id}`, undefined, 'endpoint'));
+  }
+
+  /** Takes a message for one. */
+  post(exchange: HttpExchange): void {
+    const [id, ...more] = new Set(new URLSearchParams(exchange.query).getAll('sessionId'));
+    if (more.length > 0) return this.#errors.twoSessions(exchange);
+    if (id === undefined || id === '') {
+      const error = wireErrors.transport('Bad Request: sessionId is missing; open the event stream first');
+      return this.#errors.sendError(exchange, 400, error);
+    }
+    const connection = this.#connections.get(id);
+    // A stranger learns nothing from the answer, not even that there is such a session.
+    if (connection === undefined || connection.owner !== principalKey(exchange.principal)) {
+      return this.#errors.unknownSession(exchange);
+    }
+    const encoding = exchange.get('content-encoding');
+    if (encoding !== undefined && encoding !== 'identity') return this.#errors.encoded(exchange, encoding);
+    if (!isJson(exchange.get('content-type'))) return this.#errors.notJson(exchange);
+    const { maxBodyBytes } = this.#state.limits;
+    exchange.readBody(maxBodyBytes, (body) => {
+      if (typeof body === 'string') return this.#receive(exchange, connection, body);
+      this.#errors.unread(exchange, body, maxBodyBytes);
+    });
+  }
+
+  #receive(exchange: HttpExchange, { channel, calls }: SseConnection, body: string): void {
+    const message = parseMessage(body, this.#host.limits);
+    if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
+    const crowd = this.#state.crowd(exchange, message);
+    if (crowd !== undefined) return this.#errors.crowded(exchange, crowd);
+    exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
+    const { logger } = this.#state;
+    const claim = this.#claimOf(message);
+    calls.begin();
+    const isReceived =
+      claim === undefined
+        ? receive(channel, message, logger, { length: body.length })
+        : refuse(channel, claim.error, claim.id, logger);
+    calls.settle(isReceived);
+  }
+
+  /**
+   * A request that stands alone can not be served here. Refusing its POST would end a client that is only asking which
+   * revisions there are; an error that names those of this transport makes it initialize.
+   */
+  #claimOf(message: unknown): { readonly error: WireError; readonly id: RequestId | undefined } | undefined {
+    // What is not even a message is refused like everywhere else.
+    const { id, params } = isObject(message) ? message : {};
+    const meta = isObject(params) ? params['_meta'] : undefined;
+    const version = isObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
+    if (typeof version !== 'string' || this.#host.route(message, () => undefined) !== 'stateless') return undefined;
+    const { message: words, data } = wireErrors.unsupportedVersion(version, this.#host.handshakeVersions);
+    const error = new WireError('unsupportedVersion', words, { code: -32022, data });
+    return { error, id: isRequestId(id) ? id : undefined };
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    const connections = [...this.#connections.values()];
+    await Promise.all(connections.map(({ channel }) => channel.drain(graceMs)));
+    for (const { stream } of connections) stream.end();
+    this.#connections.clear();
+  }
+}
+
+function outletOf(stream: EventStream, calls: OpenCalls): Outlet {
+  return {
+    duplex: true,
+    push: (text) => stream.send(text),
+    end: (text) => {
+      calls.ended();
+      if (text !== undefined) stream.send(text);
+    },
+  };
+}

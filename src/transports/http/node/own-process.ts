@@ -1,0 +1,47 @@
+// Serving as the purpose of the whole process: signals drain, and the process ends with the server.
+
+import { isatty } from 'node:tty';
+import type { SessionHost } from '../../../protocol/exchange.ts';
+import type { Logger } from '../../../protocol/logger.ts';
+import { signalExitCodes, watchProcess } from '../../process-watch.ts';
+
+/**
+ * The first SIGTERM, SIGINT or SIGHUP drains and exits with 0; a second one exits at once. With `reload`, SIGHUP calls that
+ * instead, unless it was sent because the terminal is gone.
+ */
+export function ownProcess(
+  host: SessionHost,
+  close: () => Promise<void>,
+  logger: Logger & { flush?(): Promise<void> },
+  reload?: () => void,
+): void {
+  const terminal = [0, 2].find((fd) => isatty(fd));
+  const isTerminalGone = (): boolean => process.platform === 'win32' || (terminal !== undefined && !isatty(terminal));
+  const exit = async (code: number): Promise<void> => {
+    try {
+      await close();
+      await host.close();
+    } catch (error) {
+      logger.error('closing failed', { error });
+    }
+    await logger.flush?.();
+    process.exit(code);
+  };
+  // The parent is not watched: a server in the background outlives whoever started it.
+  watchProcess({
+    onSignal(signal, count) {
+      if (count > 1) process.exit(signalExitCodes[signal]);
+      logger.info(`${signal}: draining`);
+      void exit(0);
+    },
+    onHangup() {
+      if (reload === undefined || isTerminalGone()) return false;
+      reload();
+      return true;
+    },
+    onFatal(kind, error) {
+      logger.error(kind, { error });
+      void exit(1);
+    },
+  });
+}

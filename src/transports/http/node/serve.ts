@@ -1,0 +1,185 @@
+// A server on node:http: the socket, its limits, and its end. What is answered is endpoint.ts.
+
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
+import { createNodeSealer } from '../../node-sealer.ts';
+import { HostOriginCheck, hostsOf, isLoopback, originsFrom, originsOf } from '../access.ts';
+import { Endpoint } from '../endpoint.ts';
+import { type HttpLimits, resolveHttpLimits } from '../limits.ts';
+import type { HttpOptions } from '../options.ts';
+import { NodeExchange } from './exchange.ts';
+import { ignoreUpgrade, isReadAgain } from './ignored-upgrade.ts';
+import { ownProcess } from './own-process.ts';
+import { Pipeline } from './pipeline.ts';
+import { noteAddress } from './request.ts';
+import { isWebSocketOffer, WebSockets } from './websocket.ts';
+
+const defaultGraceMs = 10_000;
+
+/** A server that listens. */
+export interface HttpServer {
+  /** Where clients connect: `http://127.0.0.1:8000/mcp`. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** Takes no new requests, lets open calls finish, ends streams properly, and closes. */
+  close(): Promise<void>;
+  /**
+   * Ends every stream, connection and call of the principals for which `match` is true, and tells them that their access
+   * token was revoked. For the moment at which `authenticate` stops accepting a token: new requests are its business.
+   */
+  revoke(match: (principal: Principal) => boolean): void;
+}
+
+/** Serves MCP over HTTP. Resolves when it listens. */
+export async function serveHttp(host: SessionHost, options: HttpOptions = {}): Promise<HttpServer> {
+  const address = options.host ?? '127.0.0.1';
+  assertSafeBinding(address, options);
+  const limits = resolveHttpLimits(options.limits);
+  const server = createHttpServer({
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
+    // A header that came twice is joined, and so equals nothing that is allowed: two Hosts are no Host.
+    joinDuplicateHeaders: true,
+  });
+  server.maxConnections = limits.maxConnections;
+  limitConnections(server, limits);
+  const port = await listen(server, options.port ?? 8000, address);
+  const endpoint = createEndpoint(host, options, address, port);
+  const pipeline = new Pipeline(endpoint.state.buffered, limits.maxBufferedBytesPerConnection);
+  attach(server, endpoint, pipeline);
+  // Accepting can fail while descriptors are short; those who are served already must not pay for it.
+  server.on('error', (error) => endpoint.logger.error('a connection could not be accepted', { error }));
+  server.on('drop', (data) => endpoint.logger.debug('too many connections', { address: data?.remoteAddress }));
+  if (endpoint.metrics !== undefined) endpoint.metrics.connections = countConnections(server);
+  if (options.webSocket !== false) attachWebSockets(server, endpoint, pipeline, options.path ?? '/mcp');
+
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= shutDown(server, endpoint, options.graceMs ?? defaultGraceMs));
+  if (options.ownProcess === true) ownProcess(host, close, endpoint.logger, options.reload);
+  const path = options.path ?? '/mcp';
+  return {
+    url: `http://${urlHost(address)}:${port}${path}`,
+    host: address,
+    port,
+    close,
+    revoke: (match) => endpoint.revoke(match),
+  };
+}
+
+/** Anybody who can reach the port can call every tool: that must be meant. */
+function assertSafeBinding(address: string, options: HttpOptions): void {
+  if (isLoopback(address) || options.authenticate !== undefined || options.allowUnauthenticated === true) return;
+  throw new Error(
+    `Refusing to listen on ${address} without authentication: everybody who reaches it could use this server. ` +
+      'Give `authenticate`, listen on 127.0.0.1, or set `allowUnauthenticated` behind something that authenticates.',
+  );
+}
+
+function createEndpoint(host: SessionHost, options: HttpOptions, address: string, port: number): Endpoint {
+  const outside = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const allowedHosts = [...(options.allowedHosts ?? []), ...(outside === undefined ? [] : [outside.host])];
+  const access = new HostOriginCheck({
+    hosts: hostsOf(address, port, allowedHosts.length === 0 ? undefined : allowedHosts),
+    ownOrigins: new Set([...originsOf(address, port), ...(outside === undefined ? [] : [outside.origin])]),
+    corsOrigins: originsFrom(options.allowedOrigins),
+  });
+  const sealer = options.sealer ?? (host.sealing === undefined ? host.sealer : createNodeSealer(host.sealing));
+  return new Endpoint(host, options, access, sealer);
+}
+
+function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
+  const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    const coding = request.headers['transfer-encoding'];
+    // Only what names a path on this server is served: neither a proxy's absolute form nor `*`. And a body whose length
+    // two servers might read differently is how requests are smuggled past the first of them.
+    if (request.url?.charCodeAt(0) !== 0x2f || (coding !== undefined && coding.toLowerCase() !== 'chunked')) {
+      response.writeHead(400, { 'Content-Length': 0, Connection: 'close' }).end();
+      return;
+    }
+    endpoint.handle(new NodeExchange(request, response, endpoint, expectsContinue));
+  };
+  server.on('request', (request, response) => {
+    if (pipeline.isFree(request, response)) serve(request, response, false);
+    else pipeline.wait(request, response, () => serve(request, response, false));
+  });
+  // The body is asked for only once the request has passed every check that needs none.
+  server.on('checkContinue', (request, response) => {
+    if (pipeline.isFree(request, response)) serve(request, response, true);
+    else pipeline.wait(request, response, () => serve(request, response, true));
+  });
+}
+
+function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline, path: string): void {
+  const webSockets = new WebSockets(endpoint, path);
+  if (endpoint.metrics !== undefined) endpoint.metrics.webSockets = () => webSockets.size;
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (request.url?.charCodeAt(0) !== 0x2f) socket.destroy();
+    else if (isWebSocketOffer(request)) webSockets.upgrade(request, socket, head);
+    else ignoreUpgrade(server, request, socket, head);
+  };
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    // What answers earlier requests of this connection must not mix with the new protocol.
+    if (pipeline.isIdle(socket)) upgrade(request, socket, head);
+    else pipeline.wait(request, undefined, () => upgrade(request, socket, head));
+  });
+}
+
+function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimits): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    if (isReadAgain(socket)) return;
+    const address = noteAddress(socket) ?? '';
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > maxConnectionsPerAddress) {
+      socket.destroy();
+      return;
+    }
+    open.set(address, count);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
+}
+
+function countConnections(server: Server): () => number {
+  let open = 0;
+  server.on('connection', (socket: Socket) => {
+    if (isReadAgain(socket)) return;
+    open++;
+    socket.once('close', () => open--);
+  });
+  return () => open;
+}
+
+function listen(server: Server, port: number, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, address, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+async function shutDown(server: Server, endpoint: Endpoint, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  await endpoint.drain(graceMs);
+  server.closeIdleConnections();
+  // Answers that are on their way get a moment; a client that does not read them gets no more.
+  const timer = setTimeout(() => server.closeAllConnections(), 1_000);
+  await closed;
+  clearTimeout(timer);
+}
+
+function urlHost(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}

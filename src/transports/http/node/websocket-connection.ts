@@ -1,0 +1,245 @@
+// One WebSocket being served: its messages, its answers, its signs of life, and its end.
+
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { callerKey } from '../../../protocol/caller-budget.ts';
+import { WireError, wireErrors } from '../../../protocol/errors.ts';
+import type { Outlet, Principal, SessionChannel } from '../../../protocol/exchange.ts';
+import { parseMessage } from '../../../protocol/json-rpc.ts';
+import { receive, receiveText, refuse } from '../../receive.ts';
+import type { HeldBytes } from '../buffered-bytes.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { type AdmittedRequest, HttpPeer } from '../exchange.ts';
+import { smallAnswer } from '../fair-turns.ts';
+import { OpenCalls } from '../open-calls.ts';
+import { requestIds } from '../responses.ts';
+
+/** Close codes: RFC 6455 §7.4.1 and the registry of IANA. */
+const goingAway = 1001;
+const notText = 1003;
+const tryAgainLater = 1013;
+const unauthorized = 3000;
+
+/** How long a peer may take to answer our goodbye. */
+const lastWordsMs = 500;
+
+/** What is on its way in either direction now and then, and not counted. */
+const freeBytes = 128 * 1024;
+
+type Pause = 'forUnsent' | 'forRoom' | 'forTurn';
+
+export class WebSocketConnection implements Outlet {
+  readonly principal: Principal | undefined;
+  readonly channel: SessionChannel;
+  readonly #endpoint: Endpoint;
+  readonly #webSocket: WebSocket;
+  readonly #request: AdmittedRequest;
+  readonly #calls: OpenCalls;
+  /** Answers that were not read yet, and messages that are not complete yet. */
+  readonly #unsent: HeldBytes;
+  readonly #unfinished: HeldBytes;
+  /** Messages that wait for the turn of their caller. */
+  #waiting = 0;
+  /** Bytes that came since the last message was complete. */
+  #received = 0;
+  /** Something came in since the last beat. */
+  #alive = true;
+  /** Why nothing is read for now. */
+  readonly #paused: Record<Pause, boolean> = { forUnsent: false, forRoom: false, forTurn: false };
+  /** Nothing that still comes in is served. */
+  #ended = false;
+  #expiry: ReturnType<typeof setTimeout> | undefined;
+  #stopWaiting: (() => void) | undefined;
+
+  constructor(endpoint: Endpoint, webSocket: WebSocket, socket: Duplex, request: AdmittedRequest) {
+    const { state, limits } = endpoint;
+    const caller = callerKey(request);
+    this.principal = request.principal;
+    this.#endpoint = endpoint;
+    this.#webSocket = webSocket;
+    this.#request = request;
+    this.#calls = new OpenCalls(state.requests, caller);
+    this.#unsent = state.buffered.open(caller);
+    this.#unfinished = state.buffered.open(caller);
+    this.channel = endpoint.host.connect(new HttpPeer(request, 'websocket'), this);
+    webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+      this.#received = 0;
+      this.#unfinished.release();
+      if (this.#ended) return;
+      if (isBinary) webSocket.close(notText, 'Only text frames are served');
+      else this.#receive(data.toString('utf8'));
+    });
+    // Whatever comes is a sign of life: a large message may take longer than a ping may go unanswered.
+    socket.on('data', (chunk: Buffer) => {
+      this.#alive = true;
+      this.#received += chunk.length;
+      if (this.#received > freeBytes) this.#holdUnfinished();
+    });
+    // The library closes with the fitting code: too large, not UTF-8, a broken frame.
+    webSocket.on('error', (error) => endpoint.logger.debug('a WebSocket failed', { error }));
+    webSocket.on('close', () => this.#close());
+    this.#expireSoon(limits.heartbeatMs);
+  }
+
+  #close(): void {
+    this.#ended = true;
+    clearTimeout(this.#expiry);
+    this.#stopWaiting?.();
+    this.channel.close();
+    this.#calls.close();
+    this.#unsent.release();
+    this.#unfinished.release();
+  }
+
+  #receive(text: string): void {
+    const { turns } = this.#endpoint.state;
+    if (!turns.crowded || !turns.mustWait(this.#unsent.caller)) return this.#take(text);
+    this.#waiting++;
+    if (!this.#paused.forTurn) this.#pause('forTurn');
+    turns.wait(this.#unsent.caller, () => {
+      if (--this.#waiting === 0) this.#resume('forTurn');
+      if (!this.#ended) this.#take(text);
+    });
+  }
+
+  #take(text: string): void {
+    const { state, logger } = this.#endpoint;
+    this.#calls.begin();
+    this.#calls.settle(state.busy ? this.#receiveInCrowd(text) : receiveText(this.channel, text, logger));
+  }
+
+  #receiveInCrowd(text: string): boolean {
+    const { logger, host } = this.#endpoint;
+    const message = parseMessage(text, host.limits);
+    const failure = message instanceof WireError ? message : this.#crowdError(message);
+    if (failure === undefined) return receive(this.channel, message, logger, { length: text.length });
+    return refuse(this.channel, failure, Array.isArray(message) ? undefined : requestIds(message)[0], logger);
+  }
+
+  #crowdError(message: unknown): WireError | undefined {
+    return this.#endpoint.state.crowd(this.#request, message) === undefined ? undefined : wireErrors.overloaded(1_000);
+  }
+
+  /** One beat: a ping, or the end of a peer that has been silent since the last one. */
+  beat(intervalMs: number): void {
+    if (!this.#alive) return this.#webSocket.terminate();
+    this.#alive = false;
+    this.#webSocket.ping();
+    this.#expireSoon(intervalMs);
+  }
+
+  /** One that expires before the next beat gets a timer of its own. */
+  #expireSoon(intervalMs: number): void {
+    const leftMs = (this.principal?.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
+    if (leftMs > intervalMs) return;
+    this.#expiry ??= setTimeout(() => this.endEarly(wireErrors.tokenEnded('expired')), Math.max(0, leftMs));
+    this.#expiry.unref();
+  }
+
+  /** Ends the connection before its time: calls under way are answered with the reason, and so is the peer. */
+  endEarly(error: WireError): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#endpoint.state.settle(this.channel.drain(0, error));
+    this.#webSocket.close(unauthorized, error.message);
+    setTimeout(() => this.#webSocket.terminate(), lastWordsMs).unref();
+  }
+
+  /** Says goodbye and waits for the other side to say so too, for a moment. */
+  close(): Promise<void> {
+    const webSocket = this.#webSocket;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => webSocket.terminate(), lastWordsMs);
+      webSocket.once('close', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      if (webSocket.readyState === webSocket.CLOSED) webSocket.emit('close');
+      else webSocket.close(goingAway, 'The server is shutting down');
+    });
+  }
+
+  // Reading, which pauses while too much waits in either direction.
+
+  #pause(reason: Pause): void {
+    this.#paused[reason] = true;
+    this.#webSocket.pause();
+  }
+
+  #resume(reason: Pause): void {
+    this.#paused[reason] = false;
+    if (!Object.values(this.#paused).includes(true)) this.#webSocket.resume();
+  }
+
+  /** Counts a message that is not complete yet, and reads on only while there is room for it. */
+  #holdUnfinished(): void {
+    const { buffered } = this.#endpoint.state;
+    const { caller } = this.#unfinished;
+    if (!buffered.isFull(caller)) return this.#unfinished.set(this.#received);
+    if (this.#paused.forRoom) return;
+    this.#pause('forRoom');
+    this.#stopWaiting = buffered.whenRoom(caller, (hasRoom) => {
+      if (!hasRoom) return this.#cutOff('Too many bytes wait in memory');
+      this.#unfinished.set(this.#received);
+      this.#resume('forRoom');
+    });
+  }
+
+  #cutOff(reason: string): void {
+    this.#webSocket.close(tryAgainLater, reason);
+    this.#webSocket.terminate();
+  }
+
+  // The outlet.
+
+  get duplex(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN;
+  }
+
+  push(text: string): boolean {
+    return this.#send(text, this.#endpoint.limits.maxQueuedBytes);
+  }
+
+  end(text: string | undefined): void {
+    this.#calls.ended();
+    // Answers were asked for, and nothing more is while some wait; so there may be more of them than of what is pushed.
+    if (text !== undefined) this.#send(text, this.#endpoint.limits.maxBufferedBytesPerConnection);
+  }
+
+  #send(text: string, maxBytes: number): boolean {
+    const webSocket = this.#webSocket;
+    if (webSocket.readyState !== webSocket.OPEN) return false;
+    const { bufferedAmount } = webSocket;
+    const { maxQueuedBytes } = this.#endpoint.limits;
+    if (text.length > smallAnswer) this.#endpoint.state.turns.spent(text.length);
+    // One answer may be larger than the limit; what may not grow is what waits before it.
+    if (bufferedAmount > maxBytes || (bufferedAmount > freeBytes && this.#isOverfull)) {
+      this.#cutOff('The client does not read');
+      return false;
+    }
+    if (bufferedAmount + text.length < maxQueuedBytes / 2) webSocket.send(text);
+    else this.#sendSlowly(text);
+    return true;
+  }
+
+  get #isOverfull(): boolean {
+    return this.#endpoint.state.buffered.isOverfull(this.#unsent.caller);
+  }
+
+  /** Takes no new messages from a peer that does not take our answers. */
+  #sendSlowly(text: string): void {
+    const webSocket = this.#webSocket;
+    if (!this.#paused.forUnsent) this.#pause('forUnsent');
+    webSocket.send(text, () => {
+      this.#countUnsent();
+      if (!this.#paused.forUnsent || webSocket.bufferedAmount > this.#endpoint.limits.maxQueuedBytes / 4) return;
+      this.#resume('forUnsent');
+    });
+    this.#countUnsent();
+  }
+
+  #countUnsent(): void {
+    const { bufferedAmount } = this.#webSocket;
+    if (!this.#ended) this.#unsent.set(bufferedAmount > freeBytes ? bufferedAmount : 0);
+  }
+}

@@ -1,0 +1,152 @@
+// WebSockets at the path of the endpoint: one text frame is one message, the connection is the session, and requests of
+// either era may be in flight at once. There is no official binding; this one obeys the rules for custom transports.
+
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocket, WebSocketServer } from 'ws';
+import { callerKey } from '../../../protocol/caller-budget.ts';
+import { type WireError, wireErrors } from '../../../protocol/errors.ts';
+import type { Principal } from '../../../protocol/principal.ts';
+import { loadWebSocketLibrary } from '../../websocket-library.ts';
+import type { Admission, Endpoint } from '../endpoint.ts';
+import { rejectUpgrade } from './reject-upgrade.ts';
+import { NodeRequest } from './request.ts';
+import { WebSocketConnection } from './websocket-connection.ts';
+
+const subprotocol = 'mcp';
+/** RFC 6455 §7.4.1. */
+const internalError = 1011;
+
+/** Whether a request that offers another protocol means this one. */
+export function isWebSocketOffer({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+export class WebSockets {
+  readonly #endpoint: Endpoint;
+  readonly #path: string;
+  readonly #open = new Set<WebSocketConnection>();
+  #server: Promise<WebSocketServer> | undefined;
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+
+  constructor(endpoint: Endpoint, path: string) {
+    this.#endpoint = endpoint;
+    this.#path = path;
+    endpoint.onDrain((graceMs) => this.#drain(graceMs));
+    endpoint.onRevoke((match, error) => this.#revoke(match, error));
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Everything a request has to pass is checked before the protocol changes. */
+  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const request = new NodeRequest(incoming);
+    const { host, state, draining } = this.#endpoint;
+    const refuse = (status: number, message: string, ...headers: string[]): void => {
+      const text = host.errorText(wireErrors.transport(message), (name) => request.get(name));
+      rejectUpgrade(socket, status, text, headers);
+    };
+    const failed = (error: unknown): void => {
+      this.#endpoint.logger.error('a WebSocket could not be opened', { error });
+      refuse(500, 'Internal error');
+    };
+    const decide = (admission: Admission): void => {
+      if (!admission.ok) return refuse(admission.status, admission.message, ...admission.headers);
+      if (request.path !== this.#path) return refuse(404, 'Not Found: there is no WebSocket at this path');
+      if (draining) return refuse(503, 'Service Unavailable: the server is shutting down');
+      request.principal = admission.principal;
+      if (!state.mayStream(request)) {
+        return refuse(503, 'Service Unavailable: too many streams are open', 'Retry-After', '1');
+      }
+      const caller = callerKey(request);
+      state.streams.charge(caller);
+      socket.once('close', () => state.streams.release(caller));
+      this.#accept(incoming, socket, head, request, failed);
+    };
+    try {
+      this.#endpoint.admit(request, (admission) => {
+        try {
+          decide(admission);
+        } catch (error) {
+          failed(error);
+        }
+      });
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #accept(
+    incoming: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    request: NodeRequest,
+    failed: (error: unknown) => void,
+  ): void {
+    this.#server ??= this.#load();
+    this.#server
+      .then((server) => {
+        if (socket.destroyed) return;
+        server.handleUpgrade(incoming, socket, head, (webSocket) => this.#serve(webSocket, socket, request));
+      })
+      .catch(failed);
+  }
+
+  async #load(): Promise<WebSocketServer> {
+    const { WebSocketServer } = await loadWebSocketLibrary();
+    return new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: this.#endpoint.limits.maxBodyBytes,
+      handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+    });
+  }
+
+  #serve(webSocket: WebSocket, socket: Duplex, request: NodeRequest): void {
+    let connection: WebSocketConnection;
+    try {
+      connection = new WebSocketConnection(this.#endpoint, webSocket, socket, request);
+    } catch (error) {
+      this.#endpoint.logger.error('a WebSocket could not be served', { error });
+      webSocket.close(internalError, 'Internal error');
+      return;
+    }
+    this.#open.add(connection);
+    this.#heartbeat ??= this.#startBeat();
+    webSocket.on('close', () => {
+      this.#open.delete(connection);
+      if (this.#open.size === 0) this.#stopBeat();
+    });
+  }
+
+  #startBeat(): ReturnType<typeof setInterval> {
+    const { heartbeatMs } = this.#endpoint.limits;
+    const timer = setInterval(() => {
+      for (const connection of this.#open) connection.beat(heartbeatMs);
+    }, heartbeatMs);
+    timer.unref();
+    return timer;
+  }
+
+  #stopBeat(): void {
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+  }
+
+  /** Ends the connections of those principals, and tells why. */
+  #revoke(match: (principal: Principal) => boolean, error: WireError): void {
+    for (const connection of [...this.#open]) {
+      if (connection.principal !== undefined && match(connection.principal)) connection.endEarly(error);
+    }
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    const open = [...this.#open];
+    await Promise.all(open.map(({ channel }) => channel.drain(graceMs)));
+    await Promise.all(open.map((connection) => connection.close()));
+    this.#stopBeat();
+  }
+}

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createMemoryExpiringStore } from '../../../engine/expiring-store.ts';
+import { createNodeSealer } from '../../node-sealer.ts';
+import { defaultHttpLimits } from '../limits.ts';
+import { OpenedSession, SessionIds } from './session-ids.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const facts = {
+  key: 'a-random-key',
+  revision: 'r',
+  clientInfo: { name: 'client', version: '1' },
+  capabilities: { roots: {} },
+};
+
+const anonymous = { principal: undefined, address: '127.0.0.1' };
+
+function make(key = 'a key for this test, long enough', store = createMemoryExpiringStore()) {
+  return { ids: new SessionIds(createNodeSealer(key), store, defaultHttpLimits), store };
+}
+
+test('an id brings back what was settled, in every process with the key', () => {
+  const id = make().ids.create(facts, 'ada') as string;
+  expect(id).toMatch(/^[\x21-\x7e]+$/);
+  expect((make().ids.open(id, 'ada') as OpenedSession).facts).toEqual(facts);
+  expect(make('another key for this test, long enough').ids.open(id, 'ada')).toBeUndefined();
+});
+
+test('an id is bound to its principal, also when it is remembered', () => {
+  const { ids } = make();
+  const id = ids.create(facts, 'ada') as string;
+  for (let n = 0; n < 2; n++) {
+    expect(ids.open(id, 'bob')).toBeUndefined();
+    expect(ids.open(id, 'ada')).toBeDefined();
+    expect(ids.open(id, '')).toBeUndefined();
+  }
+});
+
+test('an id expires, also when it is remembered', () => {
+  const { ids } = make();
+  const id = ids.create(facts, '') as string;
+  const lifeMs = defaultHttpLimits.sessionTtlMs;
+  vi.advanceTimersByTime(lifeMs - 1);
+  expect(ids.open(id, '', lifeMs - 1)).toBeDefined();
+  vi.advanceTimersByTime(1);
+  expect(ids.open(id, '', lifeMs)).toBeUndefined();
+  expect(ids.open(id, '', lifeMs)).toBeUndefined();
+});
+
+test('an id expires by the time of day, also when the other clock stood still meanwhile', () => {
+  const { ids } = make();
+  const id = ids.create(facts, '') as string;
+  expect(ids.open(id, '', 5)).toBeDefined();
+  vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs);
+  expect(ids.open(id, '', 1_005)).toBeUndefined();
+});
+
+test('a revoked id stays revoked until it would have expired', () => {
+  const { ids, store } = make();
+  const id = ids.create(facts, '') as string;
+  expect(ids.revoke(ids.open(id, '') as OpenedSession, anonymous)).toBe(true);
+  expect(ids.open(id, '')).toBeUndefined();
+  expect(make(undefined, store).ids.open(id, '')).toBeUndefined();
+  vi.advanceTimersByTime(defaultHttpLimits.sessionTtlMs - 1);
+  expect(ids.open(id, '')).toBeUndefined();
+});
+
+test('an ended session does not come back after 120,000 others were ended', () => {
+  const { ids } = make();
+  const first = ids.create(facts, '') as string;
+  expect(ids.revoke(ids.open(first, '') as OpenedSession, anonymous)).toBe(true);
+  let others = 0;
+  for (let n = 0; n < 120_000; n++) {
+    const session = new OpenedSession('', `k${n}`, Date.now() + defaultHttpLimits.sessionTtlMs, undefined, '');
+    if (ids.revoke(session, anonymous) === true) others++;
+  }
+  expect(others).toBe(120_000);
+  expect(ids.open(first, '')).toBeUndefined();
+});
+
+test('facts too large to travel stay in the store, and die with it', () => {
+  const { ids, store } = make();
+  const large = { ...facts, capabilities: { experimental: { text: 'x'.repeat(5000) } } };
+  const id = ids.create(large, '') as string;
+  expect(id.length).toBeLessThanOrEqual(defaultHttpLimits.maxSessionIdLength);
+  expect((make(undefined, store).ids.open(id, '') as OpenedSession).facts).toEqual(large);
+  expect(make().ids.open(id, '')).toBeUndefined();
+});
+
+test('an id handed out before the handshake has no facts until they are settled', () => {
+  const { ids } = make();
+  const reserved = ids.reserve('ada') as OpenedSession;
+  expect((ids.open(reserved.id, 'ada') as OpenedSession).facts).toBeUndefined();
+  ids.storeFacts({ ...facts, key: reserved.key }, reserved.expiresAtMs, 'ada');
+  expect((ids.open(reserved.id, 'ada') as OpenedSession).facts).toEqual({ ...facts, key: reserved.key });
+});
+
+test('more ids than are remembered are opened all the same', () => {
+  const { ids } = make();
+  const first = ids.create(facts, '') as string;
+  ids.open(first, '');
+  for (let n = 0; n < 20_000; n++) ids.open(ids.create({ ...facts, key: `k${n}` }, '') as string, '');
+  expect((ids.open(first, '') as OpenedSession).key).toBe(facts.key);
+});
+
+test('a token for another purpose is no session', () => {
+  const sealer = createNodeSealer('a key for this test, long enough');
+  const { ids } = make();
+  expect(ids.open(sealer.seal('cursor', 'k 1 ["r",null,null,{}]'), '')).toBeUndefined();
+  expect(ids.open(sealer.seal('session', { k: 1 }), '')).toBeUndefined();
+});

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CallerBudget } from '../../../protocol/caller-budget.ts';
+import { silentLogger } from '../../../protocol/logger.ts';
+import { BufferedBytes } from '../buffered-bytes.ts';
+import type { ByteSink } from '../exchange.ts';
+import { defaultHttpLimits } from '../limits.ts';
+import { EventStream, eventText, Heartbeat } from './event-stream.ts';
+
+class FakeSink implements ByteSink {
+  written = '';
+  queued = 0;
+  state: 'open' | 'ended' | 'destroyed' = 'open';
+  /** Whether somebody reads at the other end. */
+  reads = true;
+
+  write(text: string): void {
+    this.written += text;
+    if (!this.reads) this.queued += text.length;
+  }
+  end(): void {
+    this.state = 'ended';
+  }
+  destroy(): void {
+    this.state = 'destroyed';
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function open(maxQueuedBytes = 1000, expiresAtMs?: number) {
+  const sink = new FakeSink();
+  const limits = { ...defaultHttpLimits, heartbeatMs: 1000, maxQueuedBytes };
+  const beat = new Heartbeat(limits, new CallerBudget(100, 100), new BufferedBytes(limits), silentLogger);
+  const principal = expiresAtMs === undefined ? undefined : { id: 'ada', expiresAtMs };
+  return { sink, beat, stream: new EventStream(sink, beat, { principal, address: undefined }) };
+}
+
+test('an event is one block, whatever it carries', () => {
+  expect(eventText('{"a":1}')).toBe('event: message\ndata: {"a":1}\n\n');
+  expect(eventText('{}', 'p-1.2', 'progress')).toBe('event: progress\nid: p-1.2\ndata: {}\n\n');
+  expect(eventText(JSON.stringify('a\nb\r\nc\u2028'))).toHaveLength(
+    'event: message\ndata: "a\\nb\\r\\nc\u2028"\n\n'.length,
+  );
+});
+
+test('an idle stream carries a comment per beat, a busy one does not', () => {
+  const { sink, stream } = open();
+  stream.send('{}');
+  vi.advanceTimersByTime(1000);
+  expect(sink.written).toBe(eventText('{}'));
+  vi.advanceTimersByTime(2000);
+  expect(sink.written).toBe(`${eventText('{}')}:\n\n:\n\n`);
+  stream.end();
+  vi.advanceTimersByTime(5000);
+  expect(sink.written.split(':\n\n')).toHaveLength(3);
+});
+
+test('a burst within one turn is no reason to drop a reader who takes it afterwards', () => {
+  const { sink, beat, stream } = open(1000);
+  sink.reads = false;
+  for (let n = 0; n < 10; n++) expect(stream.write('x'.repeat(400))).toBe(true);
+  sink.queued = 0;
+  vi.advanceTimersByTime(1);
+  expect([sink.state, beat.dropped]).toEqual(['open', 0]);
+});
+
+test('a reader who has not taken it by the next turn is cut off', () => {
+  const { sink, beat, stream } = open(1000);
+  sink.reads = false;
+  for (let n = 0; n < 10; n++) stream.write('x'.repeat(400));
+  vi.advanceTimersByTime(1);
+  expect([sink.state, beat.dropped, beat.size]).toEqual(['destroyed', 1, 0]);
+  expect(stream.write('more')).toBe(false);
+});
+
+test('what one turn may write has an end too', () => {
+  const { sink, stream } = open(1000);
+  sink.reads = false;
+  let taken = 0;
+  while (stream.write('x'.repeat(100)) && taken < 1000) taken++;
+  expect(sink.state).toBe('destroyed');
+  expect(sink.written.length).toBeLessThan(10_000);
+});
+
+test('one message may be larger than the limit', () => {
+  const { sink, stream } = open(1000);
+  sink.reads = false;
+  expect(stream.write('x'.repeat(5000))).toBe(true);
+  expect(sink.state).toBe('open');
+});
+
+test('a reader who takes nothing for several beats is cut off, one who takes little is not', () => {
+  const [deaf, slow] = [open(100_000), open(100_000)];
+  for (const { sink, stream } of [deaf, slow]) {
+    sink.reads = false;
+    stream.write('x'.repeat(500));
+  }
+  for (let n = 0; n < 10; n++) {
+    slow.sink.queued -= 45;
+    vi.advanceTimersByTime(1000);
+  }
+  expect([deaf.sink.state, slow.sink.state]).toEqual(['destroyed', 'open']);
+});
+
+test.each([1, 500, 1000, 2500])('a stream whose token expires in %i ms ends then, and says why', (ms) => {
+  const { sink, stream } = open(1000, Date.now() + ms);
+  stream.onEnding = ({ message }) => stream.send(JSON.stringify(message));
+  vi.advanceTimersByTime(ms - 1);
+  expect(sink.state).toBe('open');
+  vi.advanceTimersByTime(1);
+  expect(sink.state).toBe('ended');
+  const reason = 'Unauthorized: the access token has expired; authenticate again';
+  expect(sink.written.endsWith(`${eventText(`"${reason}"`)}: ${reason}\n\n`)).toBe(true);
+});
