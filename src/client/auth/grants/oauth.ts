@@ -1,7 +1,7 @@
 // The only file that knows oauth4webapi: it turns our metadata, identities and bounded HTTP into the library's calls
 // and its many errors into ours. Loaded on first use. The library was chosen over hand-written code because it is
 // certified, has no dependencies, and keeps every check (PKCE, response shape, DPoP, assertions) explicit.
-import type * as OAuthLibrary from 'oauth4webapi';
+import type * as oauth4webapi from 'oauth4webapi';
 import type { ServerMetadata } from '../discovery/server-metadata.ts';
 import { splitScope } from '../discovery/www-authenticate.ts';
 import { AuthError, authErrors, type OAuthErrorInfo } from '../errors.ts';
@@ -10,8 +10,8 @@ import type { ClientIdentity } from './client-identity.ts';
 import { errorIn, lenientRegistration, withoutIdToken } from './response-fixes.ts';
 import type { TokenResponse } from './tokens.ts';
 
-type OAuthLibrary = typeof OAuthLibrary;
-type LibraryServer = OAuthLibrary.AuthorizationServer;
+type OAuthLibrary = typeof oauth4webapi;
+type LibraryServer = oauth4webapi.AuthorizationServer;
 
 let loading: Promise<OAuthLibrary> | undefined;
 function library(): Promise<OAuthLibrary> {
@@ -22,7 +22,7 @@ function library(): Promise<OAuthLibrary> {
 /** A key that DPoP tokens are bound to, with the nonces servers handed out. */
 export interface DpopKey {
   readonly privateJwk: JsonWebKey;
-  readonly handle: OAuthLibrary.DPoPHandle;
+  readonly handle: oauth4webapi.DPoPHandle;
 }
 
 /** Where and as whom a request to the token endpoint is made. */
@@ -113,7 +113,7 @@ export async function registerClient(
   try {
     const response = await oauth.dynamicClientRegistrationRequest(
       server,
-      document as Partial<OAuthLibrary.OmitSymbolProperties<OAuthLibrary.Client>>,
+      document as Partial<oauth4webapi.OmitSymbolProperties<oauth4webapi.Client>>,
       httpOptions(oauth, http, 'client registration', signal),
     );
     return await oauth.processDynamicClientRegistrationResponse(await lenientRegistration(response));
@@ -216,8 +216,8 @@ async function proveTo(key: DpopKey, url: URL, method: string, accessToken: stri
 }
 
 type TokenAttempt = (
-  options: OAuthLibrary.TokenEndpointRequestOptions,
-  auth: OAuthLibrary.ClientAuth,
+  options: oauth4webapi.TokenEndpointRequestOptions,
+  auth: oauth4webapi.ClientAuth,
 ) => Promise<Response>;
 
 async function tokenRequest(
@@ -229,7 +229,7 @@ async function tokenRequest(
   const oauth = await library();
   const server = toServer(call.metadata);
   const client = { client_id: call.client.clientId };
-  const options: OAuthLibrary.TokenEndpointRequestOptions = {
+  const options: oauth4webapi.TokenEndpointRequestOptions = {
     ...httpOptions(oauth, call.http, 'a token', call.signal),
     ...(call.dpop === undefined ? {} : { DPoP: call.dpop.handle }),
   };
@@ -260,7 +260,7 @@ async function tokenRequest(
   }
 }
 
-function toTokenResponse(result: OAuthLibrary.TokenEndpointResponse): TokenResponse {
+function toTokenResponse(result: oauth4webapi.TokenEndpointResponse): TokenResponse {
   return {
     accessToken: result.access_token,
     tokenType: result.token_type === 'dpop' ? 'dpop' : 'bearer',
@@ -283,7 +283,7 @@ function httpOptions(oauth: OAuthLibrary, http: AuthHttp, what: string, signal?:
   };
 }
 
-function authOf(oauth: OAuthLibrary, client: ClientIdentity): OAuthLibrary.ClientAuth {
+function authOf(oauth: OAuthLibrary, client: ClientIdentity): oauth4webapi.ClientAuth {
   if (client.method === 'private_key_jwt' && client.privateKey !== undefined)
     return oauth.PrivateKeyJwt(client.privateKey);
   if (client.method === 'client_secret_basic' && client.clientSecret !== undefined) return basic(client.clientSecret);
@@ -298,7 +298,7 @@ function authOf(oauth: OAuthLibrary, client: ClientIdentity): OAuthLibrary.Clien
  * The library's own version also escapes "-", "_" and ".", which form encoding leaves alone; servers that compare
  * without decoding would not know us.
  */
-function basic(secret: string): OAuthLibrary.ClientAuth {
+function basic(secret: string): oauth4webapi.ClientAuth {
   const form = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
   return (_server, client, _body, headers) => {
     const pair = `${form(client.client_id)}:${form(secret)}`;
@@ -316,7 +316,7 @@ async function oauthErrorOf(oauth: OAuthLibrary, error: unknown): Promise<OAuthE
   return { description: (error as Error).message };
 }
 
-async function importPair(jwk: JsonWebKey): Promise<OAuthLibrary.CryptoKeyPair> {
+async function importPair(jwk: JsonWebKey): Promise<oauth4webapi.CryptoKeyPair> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
   const { d: _private, key_ops: _operations, ...shared } = jwk;
   return {
