@@ -50,7 +50,7 @@ export interface Middleware {
 /** How a request ended, as observers see it. */
 export interface RequestEnd {
   readonly request: RequestInfo;
-  /** `refused`: a wire error. `failed`: a tool result that reports an error. */
+  /** `rejected`: a wire error. `failed`: a tool result that reports an error. */
   readonly outcome: 'ok' | 'failed' | 'rejected' | 'cancelled' | 'input-required';
   readonly code?: number;
   readonly durationMs: number;

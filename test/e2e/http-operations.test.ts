@@ -71,7 +71,7 @@ describe('figures', () => {
     const { text, headers } = await client.send({ method: 'GET', path: '/metrics' });
     expect(headers['content-type']).toContain('text/plain; version=0.0.4');
     expect(text).toContain('mooring_requests_total{method="tools/call",outcome="ok"} 2');
-    expect(text).toContain('mooring_requests_total{method="tools/call",outcome="refused"} 1');
+    expect(text).toContain('mooring_requests_total{method="tools/call",outcome="rejected"} 1');
     expect(text).toContain('mooring_http_responses_total{status="200"} 3');
     expect(text).toContain('mooring_http_responses_total{status="400"} 1');
     expect(text).toContain('mooring_request_duration_seconds_count{method="tools/call"} 3');

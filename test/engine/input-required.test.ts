@@ -127,7 +127,10 @@ describe.each<[string, Dialogue]>([
     const server = createServer({ name: 'rounds', version: '1' });
     server.tool('deaf', { run: () => inputRequired(one) });
     const { answer } = await dialogue(server, 'tools/call', { name: 'deaf' }, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
-    expect(answer.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('answersTo') }] });
+    expect(answer.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('inputResponses') }],
+    });
   });
 });
 

@@ -130,7 +130,7 @@ test('observers see messages and calls on every path', async () => {
     ['ok', 'ok', undefined],
     ['bad', 'failed', undefined],
     ['later', 'ok', undefined],
-    ['nobody', 'refused', -32602],
+    ['nobody', 'rejected', -32602],
   ]);
   expect(texts.some((each) => each.includes('"later"'))).toBe(true);
 });
@@ -151,7 +151,7 @@ test('observers know that a call is over before its answer leaves', async () => 
   await conversation.call('nobody');
   void conversation.call('stuck');
   conversation.channel.close();
-  expect(seen).toEqual(['ok ok', 'result', 'later ok', 'result', 'nobody refused', 'error', 'stuck cancelled']);
+  expect(seen).toEqual(['ok ok', 'result', 'later ok', 'result', 'nobody rejected', 'error', 'stuck cancelled']);
 });
 
 test('an observer that comes late sees what an open connection says from then on, and one that left sees nothing', async () => {

@@ -115,12 +115,12 @@ test('S4-50: refused calls and reads are in the log, those refused before they b
     ['open', undefined, undefined, undefined],
     ['request', undefined, 'ok', undefined],
     ['call', 'echo', 'ok', undefined],
-    ['call', 'echo', 'refused', -32000],
-    ['call', 'ghost', 'refused', -32602],
+    ['call', 'echo', 'rejected', -32000],
+    ['call', 'ghost', 'rejected', -32602],
     ['read', 'test://one', 'ok', undefined],
-    ['read', 'test://none', 'refused', -32002],
-    ['refusal', undefined, 'refused', -32602],
-    ['refusal', undefined, 'refused', -32601],
+    ['read', 'test://none', 'rejected', -32002],
+    ['invalid-message', undefined, 'rejected', -32602],
+    ['invalid-message', undefined, 'rejected', -32601],
   ]);
 });
 
@@ -131,7 +131,7 @@ test('who is turned away at the door is in the log', async () => {
   await authenticate({ method: 'POST', path: '/mcp', address: '10.0.0.9', get: () => undefined });
   await log.flush();
   const [line] = await entries(directory, { event: 'auth' });
-  expect(line).toMatchObject({ outcome: 'refused', details: { status: 401, address: '10.0.0.9', path: '/mcp' } });
+  expect(line).toMatchObject({ outcome: 'rejected', details: { status: 401, address: '10.0.0.9', path: '/mcp' } });
 });
 
 test('every start of a program has a line before it begins and one when it ends', async () => {
@@ -647,7 +647,7 @@ test('strangers who send garbage can not fill the disk', async () => {
   const client = await Conversation.open(audited(log));
   for (let n = 0; n < 5_000; n++) client.send({ jsonrpc: '2.0', id: n, method: `garbage-${n}` });
   await log.close();
-  const refusals = await entries(directory, { event: 'refusal' });
+  const refusals = await entries(directory, { event: 'invalid-message' });
   const [suppressed] = await entries(directory, { event: 'suppressed' });
   expect(refusals.length).toBeLessThan(1_000);
   expect(refusals.length + Number(suppressed?.details?.['count'])).toBe(5_000);

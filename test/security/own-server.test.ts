@@ -97,7 +97,7 @@ describe.skipIf(!ensureProgram('bwrap'))('the server of docs/guide/securing.md',
     const entries = [];
     for await (const entry of queryAudit(join(folder, 'audit'), {})) entries.push(entry);
     const events = entries.map(({ event, outcome }) => `${event} ${outcome ?? ''}`.trim());
-    const kinds = ['auth refused', 'call ok', 'call refused', 'close', 'open', 'spawn begun', 'spawn ended'];
+    const kinds = ['auth rejected', 'call ok', 'call rejected', 'close', 'open', 'spawn begun', 'spawn ended'];
     expect([...new Set(events)].sort()).toEqual(kinds);
     expect(await verifyAudit(join(folder, 'audit'))).toMatchObject([{ ok: true }]);
     expect(JSON.stringify(entries)).not.toContain(alice.token);

@@ -305,9 +305,9 @@ test('a check of the policy tells what a call would get, by which rule, and what
   const explained = questions.map((question) => explainCall(policy, question));
   expect(explained.map(({ decision }) => decision)).toEqual(['deny', 'allow', 'step-up', 'deny', 'deny', 'allow']);
   expect(explained[0]?.reasons).toEqual([
-    { step: 'access', rule: 'rules[0]', verdict: 'deny', why: 'guests run nothing' },
+    { step: 'access', rule: 'rules[0]', effect: 'deny', why: 'guests run nothing' },
   ]);
-  expect(explained[3]?.reasons[1]).toMatchObject({ rule: 'arguments[0] "short"', verdict: 'deny' });
+  expect(explained[3]?.reasons[1]).toMatchObject({ rule: 'arguments[0] "short"', effect: 'deny' });
   expect(formatExplanation(explained[5] as never)).toContain(
     'limits.rate[0]: 10 in 60000 ms per principal, 10 at once',
   );

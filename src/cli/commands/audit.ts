@@ -33,7 +33,7 @@ Options:
   --event GLOB         event: call, read, prompt, request, refusal, auth, spawn …
   --name GLOB          name of the tool or prompt, or URI of the resource
   --method GLOB        method: tools/call, resources/read …
-  --outcome GLOB       outcome: ok, failed, refused, cancelled
+  --outcome GLOB       outcome: ok, failed, rejected, cancelled, input-required
   --principal GLOB     the authenticated caller
   --session GLOB       session id
   --config FILE        read settings from this file

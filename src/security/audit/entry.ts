@@ -5,7 +5,7 @@ export interface AuditEntry {
   readonly seq: number;
   readonly time: string;
   /**
-   * `call`, `read`, `prompt`, `request`, `refusal`, `auth`, `spawn`, or one about the log itself: `open`, `close`,
+   * `call`, `read`, `prompt`, `request`, `invalid-message`, `auth`, `spawn`, or one about the log itself: `open`, `close`,
    * `recovered`, `reopened`, `deleted`, `rejected`, `dropped`, `suppressed`, `unencodable`.
    */
   readonly event: string;
@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly session?: string;
   readonly transport?: string;
   readonly address?: string;
-  /** Where the event does not say it: `request` and `refusal`. */
+  /** Where the event does not say it: `request` and `invalid-message`. */
   readonly method?: string;
   /** The tool, prompt or resource. */
   readonly name?: string;

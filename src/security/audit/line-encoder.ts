@@ -104,12 +104,12 @@ export class LineEncoder {
       const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: { name?: unknown } };
       const name = params?.name;
       const begin =
-        this.#begin('refusal') +
+        this.#begin('invalid-message') +
         this.#caller(peer) +
         this.#field('method', typeof method === 'string' ? method : undefined) +
         this.#field('name', typeof name === 'string' ? name : undefined);
       return this.#line(
-        `${begin},"outcome":"refused","code":${code}`,
+        `${begin},"outcome":"rejected","code":${code}`,
         'details',
         this.#redaction.value({ why: error.message }),
       );

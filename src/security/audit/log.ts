@@ -68,7 +68,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
       server.observe({
         ended: (ended) => calls.record(ended),
         rejected: (rejected) => {
-          if (limit.admits('refusal')) writer.add(lines.rejection(rejected));
+          if (limit.admits('invalid-message')) writer.add(lines.rejection(rejected));
         },
       });
     },

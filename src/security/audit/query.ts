@@ -127,7 +127,7 @@ export function formatEntry(entry: AuditEntry): string {
     outcome === undefined ? undefined : code === undefined ? outcome : `${outcome}(${code})`,
     principal ?? '-',
     session === undefined ? undefined : session.slice(0, 8),
-    event === 'request' || event === 'refusal' ? method : undefined,
+    event === 'request' || event === 'invalid-message' ? method : undefined,
     name,
     args,
     details === undefined ? undefined : JSON.stringify(details),

@@ -210,17 +210,17 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
         arguments: { command: 'echo' },
       },
       { name: 'execute_command', outcome: 'failed', arguments: { command: 'rm' } },
-      { name: 'nobody', outcome: 'refused', code: -32602 },
+      { name: 'nobody', outcome: 'rejected', code: -32602 },
     ]);
     expect(calls.every(({ time, session }) => time !== undefined && session !== undefined)).toBe(true);
     expect(entries.filter(({ event }) => event === 'read')).toMatchObject([
-      { name: 'file:///etc/passwd', outcome: 'refused' },
+      { name: 'file:///etc/passwd', outcome: 'rejected' },
     ]);
     expect(entries.filter(({ event }) => event === 'spawn').map(({ outcome }) => outcome)).toEqual([
       'begun',
       'ended',
       'begun',
-      'refused',
+      'rejected',
     ]);
     expect(JSON.stringify(entries)).not.toContain('sk-live');
   });
