@@ -3,10 +3,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Socket } from './honest-socket.mjs';
 import { Caller, initialize, initialized, sleep } from './wire.mjs';
+import { withheldByCore, withheldSince } from './withheld.mjs';
 
 const { port, tokens, root, paceMs } = JSON.parse(process.argv[2]);
 
-/** Latencies of the measured period in ms, by kind; what went wrong. */
+/** Latencies of the measured period in ms, by kind, as [measured, without what the host withheld]; what went wrong. */
 let measured = newFigures();
 let stopped = false;
 const ownLoop = monitorEventLoopDelay({ resolution: 10 });
@@ -19,17 +20,22 @@ function newFigures() {
 /** Runs one request and takes its time. Anything but success is a lost request. */
 async function timed(kind, work) {
   const figures = measured;
-  const begun = performance.now();
+  const start = { begun: performance.now(), withheld: withheldByCore() };
   const key = {};
   figures.total++;
-  figures.pending.set(key, { kind, begun });
+  figures.pending.set(key, { kind, start });
   try {
     await work();
-    (figures.kinds[kind] ??= []).push(performance.now() - begun);
+    (figures.kinds[kind] ??= []).push(latencySince(start));
   } catch (error) {
     if (!stopped) figures.lost.push(`${kind}: ${error instanceof Error ? error.message : error}`);
   }
   figures.pending.delete(key);
+}
+
+function latencySince({ begun, withheld }) {
+  const ms = performance.now() - begun;
+  return [ms, Math.max(0, ms - withheldSince(withheld))];
 }
 
 function expectResult({ status, message }) {
@@ -157,7 +163,7 @@ process.on('message', async (order) => {
     stopped = true;
     const { kinds, lost, total, pending } = measured;
     // What waits longest must not be left out because the time is over.
-    for (const { kind, begun } of pending.values()) (kinds[kind] ??= []).push(performance.now() - begun);
+    for (const { kind, start } of pending.values()) (kinds[kind] ??= []).push(latencySince(start));
     process.send({ kinds, lost: lost.slice(0, 50), lostCount: lost.length, total, loop }, () => process.exit(0));
   }
 });

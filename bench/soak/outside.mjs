@@ -1,5 +1,6 @@
 // The server as the system sees it: a server whose event loop is blocked reports nothing of itself.
 import { readFileSync } from 'node:fs';
+import { withheldByCore, withheldSince } from './withheld.mjs';
 
 /** The hook in the server reports once a second; a busy machine may delay that a little. */
 const silentMs = 2_000;
@@ -8,8 +9,8 @@ export class Outside {
   /** In the form of the hook's own lines. */
   lines = [];
   #pid;
-  /** When the server was last heard of, and how long it had waited for a core by then. */
-  #heard = { atMs: 0, waitedMs: 0 };
+  /** When the server last reported, and how long it had waited for a core by then. */
+  #heard = { atMs: 0, waitedMs: 0, withheld: withheldByCore() };
 
   constructor(pid) {
     this.#pid = pid;
@@ -20,10 +21,12 @@ export class Outside {
     const seen = this.#read();
     if (seen === undefined) return 0;
     const { waitedMs, rssMb, peakRssMb } = seen;
-    if (heardAtMs !== this.#heard.atMs) this.#heard = { atMs: heardAtMs, waitedMs };
+    if (heardAtMs !== this.#heard.atMs) this.#heard = { atMs: heardAtMs, waitedMs, withheld: withheldByCore() };
     const delayMs = Date.now() - heardAtMs;
     const isSilent = delayMs > silentMs;
-    const blockedMs = isSilent ? Math.max(0, delayMs - (waitedMs - this.#heard.waitedMs)) : 0;
+    const blockedMs = isSilent
+      ? Math.max(0, delayMs - (waitedMs - this.#heard.waitedMs) - withheldSince(this.#heard.withheld))
+      : 0;
     this.lines.push({ atMs: Date.now(), delayMs: isSilent ? delayMs : 0, blockedMs, rssMb, peakRssMb });
     return rssMb;
   }

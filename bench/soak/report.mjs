@@ -8,18 +8,23 @@ const busyLoopMs = 50;
 
 const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-function latencies(values) {
-  const sorted = [...values].sort((a, b) => a - b);
+function latencies(pairs) {
+  const sorted = pairs.map(([, ms]) => ms).sort((a, b) => a - b);
   return {
     count: sorted.length,
     p50Ms: percentile(sorted, 0.5),
     p95Ms: percentile(sorted, 0.95),
     p99Ms: percentile(sorted, 0.99),
     maxMs: sorted.at(-1) ?? 0,
+    /** With the time in which the host withheld a core. */
+    p99WithheldMs: percentile(
+      pairs.map(([ms]) => ms).sort((a, b) => a - b),
+      0.99,
+    ),
   };
 }
 
-export function summarize({ seconds, cores, honestCount, ended, honest, hostile, server }) {
+export function summarize({ seconds, cores, honestCount, ended, honest, hostile, server, withheldShare }) {
   const kinds = Object.fromEntries(Object.entries(honest?.kinds ?? {}).map(([kind, each]) => [kind, latencies(each)]));
   const all = latencies(Object.values(honest?.kinds ?? {}).flat());
   const most = (name) => Math.max(0, ...server.map((line) => line[name]));
@@ -55,6 +60,7 @@ export function summarize({ seconds, cores, honestCount, ended, honest, hostile,
     cores,
     node: process.version,
     honestCount,
+    withheldShare,
     ...(ended === undefined ? {} : { ended }),
     results,
     honest: { total: honest?.total ?? 0, all, kinds, lost: honest?.lost ?? [], loop: honest?.loop },
@@ -65,8 +71,12 @@ export function summarize({ seconds, cores, honestCount, ended, honest, hostile,
 
 const number = (value) => value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
 
-const title = ({ honestCount, seconds, node, cores }) =>
-  `${honestCount} honest callers and a hostile one for ${seconds} s; Node ${node}, ${cores} cores.`;
+function title({ honestCount, seconds, node, cores, withheldShare, honest }) {
+  const run = `${honestCount} honest callers and a hostile one for ${seconds} s; Node ${node}, ${cores} cores.`;
+  if (withheldShare < 0.005) return run;
+  const share = `The machine is a virtual one, whose host withheld ${number(withheldShare * 100)} % of the cores' time`;
+  return `${run} ${share}; that time is not counted. With it, p99 is ${number(honest.all.p99WithheldMs)} ms.`;
+}
 
 const barTable = ({ results }) =>
   table([

@@ -18,6 +18,7 @@ import { attacks } from './attacks.mjs';
 import { Outside } from './outside.mjs';
 import { bars, summarize, toText, writeDocs } from './report.mjs';
 import { sleep } from './wire.mjs';
+import { withheldByCore } from './withheld.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const program = resolve(here, '../../dist/cli.js');
@@ -54,6 +55,8 @@ if (!existsSync(program)) {
   console.error('dist/cli.js is missing. Run "npm run build" first.');
   process.exit(2);
 }
+
+const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
 const children = new Set();
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mooring-soak-')));
@@ -159,6 +162,7 @@ const honest = startClient('honest.mjs', {
 prefer(honest.child);
 await sleep(warmUpMs);
 const sinceMs = Date.now();
+const withheldBefore = sum(withheldByCore());
 honest.child.send('measure');
 const hostile = startClient('hostile.mjs', { port: server.port, token: hostileToken, root: files.root, names });
 
@@ -182,6 +186,7 @@ const summary = summarize({
   ended,
   honest: honestFigures,
   hostile: hostileFigures ?? {},
+  withheldShare: (sum(withheldByCore()) - withheldBefore) / (measuredMs * availableParallelism()),
   server: [...serverFigures(sinceMs), ...outside.lines],
 });
 if (ended !== undefined) console.error(server.log().slice(-3_000));

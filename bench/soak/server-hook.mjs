@@ -1,6 +1,7 @@
 // Loaded into the server with --import. Measures from inside how long the event loop was blocked and how much memory the
 // process has, and appends one line a second to the file named by MOORING_SOAK_FILE.
 import { appendFileSync, readFileSync } from 'node:fs';
+import { withheldByCore, withheldSince } from './withheld.mjs';
 
 const tickMs = 20;
 const file = process.env.MOORING_SOAK_FILE;
@@ -14,14 +15,14 @@ function waitedMs() {
   }
 }
 
-let last = { at: performance.now(), waited: waitedMs() };
+let last = { at: performance.now(), waited: waitedMs(), withheld: withheldByCore() };
 let worst = { blockedMs: 0, delayMs: 0 };
 
 function tick() {
-  const now = { at: performance.now(), waited: waitedMs() };
+  const now = { at: performance.now(), waited: waitedMs(), withheld: withheldByCore() };
   const delayMs = Math.max(0, now.at - last.at - tickMs);
   worst.delayMs = Math.max(worst.delayMs, delayMs);
-  worst.blockedMs = Math.max(worst.blockedMs, delayMs - (now.waited - last.waited));
+  worst.blockedMs = Math.max(worst.blockedMs, delayMs - (now.waited - last.waited) - withheldSince(last.withheld));
   last = now;
 }
 
