@@ -7,6 +7,7 @@ export type {
   PluginPack,
   PluginServer,
 } from './app/plugins/contract.ts';
+export { audio, type ContentOptions, image, json, resourceLink, text } from './engine/content.ts';
 export type { Context, InputRequestOptions, SessionView, TypedElicitResult } from './engine/context.ts';
 export type {
   Completer,

@@ -1,9 +1,18 @@
-// Bytes as text that fits into headers, URLs and names.
+// Bytes as text: base64 for content, base64url for headers, URLs and names.
+
+/** Bytes that are passed as arguments at once; engines limit the number of arguments. */
+const chunkBytes = 8192;
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + chunkBytes));
+  }
+  return btoa(binary);
+}
 
 export function toBase64Url(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 /** Strict: other alphabets, padding and stray bits are rejected, so a token has exactly one encoding. */

@@ -1,0 +1,46 @@
+// Content blocks of results and prompt messages, without writing out their shape.
+
+import { toBase64 } from '../protocol/base64url.ts';
+import type { Annotations, AudioContent, ImageContent, ResourceLink, TextContent } from '../protocol/model.ts';
+
+/** What every block may have besides its content: for whom it is meant, and how important it is. */
+export interface ContentOptions {
+  readonly annotations?: Annotations;
+}
+
+/** A block of text. */
+export function text(value: string, options?: ContentOptions): TextContent {
+  return { type: 'text', text: value, ...options };
+}
+
+/**
+ * A value as JSON in a block of text. A handler that returns nothing else can return the value itself: the client then
+ * gets it as structured content too.
+ */
+export function json(value: unknown, options?: ContentOptions): TextContent {
+  const encoded = JSON.stringify(value);
+  if (encoded === undefined) throw new TypeError(`A value of type ${typeof value} cannot be represented in JSON`);
+  return text(encoded, options);
+}
+
+/** An image: its bytes or their base64, and its type, such as `image/png`. */
+export function image(data: Uint8Array | string, mimeType: string, options?: ContentOptions): ImageContent {
+  return { type: 'image', data: base64(data, mimeType, 'image'), mimeType, ...options };
+}
+
+/** Sound: its bytes or their base64, and its type, such as `audio/wav`. */
+export function audio(data: Uint8Array | string, mimeType: string, options?: ContentOptions): AudioContent {
+  return { type: 'audio', data: base64(data, mimeType, 'audio'), mimeType, ...options };
+}
+
+/** A link to a resource, which the client may read. The name defaults to the last part of the URI. */
+export function resourceLink(uri: string, options: Partial<Omit<ResourceLink, 'type' | 'uri'>> = {}): ResourceLink {
+  return { type: 'resource_link', uri, name: uri.split('/').findLast((part) => part !== '') ?? uri, ...options };
+}
+
+function base64(data: Uint8Array | string, mimeType: string, kind: 'image' | 'audio'): string {
+  if (!mimeType.startsWith(`${kind}/`)) {
+    throw new TypeError(`The type of an ${kind} block starts with "${kind}/", not ${JSON.stringify(mimeType)}`);
+  }
+  return typeof data === 'string' ? data : toBase64(data);
+}
