@@ -2,6 +2,7 @@
 
 import { eagerValidator } from './eager.ts';
 import { LazyValidator } from './lazy-validator.ts';
+import { fromEffect, isEffectSchema } from './libraries.ts';
 import { limits } from './limits.ts';
 import { parseSchema } from './parse/parse.ts';
 import type { Plan } from './parse/plan.ts';
@@ -10,18 +11,37 @@ import { requireObjectRoot } from './parse/root.ts';
 import { SchemaError, tooLargeForAjv } from './schema-error.ts';
 import { describeStandardSchema, isStandardSchema, StandardValidator } from './standard.ts';
 import { isTrivialSchema } from './trivial-schema.ts';
-import type { CompiledSchema, CompileOptions, JsonSchema, SchemaInput, SchemaPair, Validator } from './types.ts';
+import type {
+  CompiledSchema,
+  CompileOptions,
+  EffectSchema,
+  JsonSchema,
+  SchemaInput,
+  SchemaPair,
+  StandardSchemaV1,
+  Validator,
+} from './types.ts';
 
 /** Prepares a schema for use. Throws a `SchemaError` that says how to mend what cannot be used. */
 export function compileSchema(schema: SchemaInput, options: CompileOptions): CompiledSchema {
+  if (isEffectSchema(schema)) return compileSchema(standardEffect(schema, options.where), options);
   if (isStandardSchema(schema)) {
     const json = atRoot(describeStandardSchema(schema, options), options);
     return { json, validator: new StandardValidator(schema) };
   }
   if (isPair(schema)) return { json: atRoot(schema.json, options), validator: new StandardValidator(schema.schema) };
   assertSchema(schema, options.where);
-  const json = atRoot(schema, options);
+  const json = atRoot(schema as JsonSchema, options);
   return { json, validator: plainValidator(json, options.where) };
+}
+
+function standardEffect(schema: EffectSchema, where: string): StandardSchemaV1 {
+  const standard = fromEffect(schema);
+  if (standard !== undefined) return standard;
+  throw new SchemaError(
+    `${where}: the package "effect" could not be loaded to use this schema. Pass { schema, json }, ` +
+      'with Schema.toStandardSchemaV1(…) (Effect 3: Schema.standardSchemaV1(…)) and a JSON Schema of your own.',
+  );
 }
 
 function plainValidator(json: JsonSchema, where: string): Validator {

@@ -1,20 +1,24 @@
 // Types inferred from schemas, for the door where a user registers something: exact for Standard Schema libraries,
 // best effort for plain JSON Schema written `as const`. Types only, nothing here exists at run time.
-import type { SchemaPair, StandardSchemaV1 } from './types.ts';
+import type { EffectSchema, SchemaPair, StandardSchemaV1 } from './types.ts';
 
 /** What a handler receives: the value after validation (and transformation, where the library transforms). */
 export type InferOutput<S> = S extends StandardSchemaV1
   ? NonNullable<S['~standard']['types']>['output']
   : S extends SchemaPair<infer Inner>
     ? NonNullable<Inner['~standard']['types']>['output']
-    : FromRoot<S>;
+    : S extends EffectSchema<infer Type>
+      ? Type
+      : FromRoot<S>;
 
 /** What a caller sends: the value before validation. */
 export type InferInput<S> = S extends StandardSchemaV1
   ? NonNullable<S['~standard']['types']>['input']
   : S extends SchemaPair<infer Inner>
     ? NonNullable<Inner['~standard']['types']>['input']
-    : FromRoot<S>;
+    : S extends EffectSchema<unknown, infer Encoded>
+      ? Encoded
+      : FromRoot<S>;
 
 /** A root that says nothing readable (a widened object literal, `JsonSchema` itself) is an object of unknowns. */
 type FromRoot<S> = unknown extends FromJson<S> ? Record<string, unknown> : FromJson<S>;

@@ -64,9 +64,9 @@ describe('zod', () => {
     });
   });
 
-  test('mini has no face of its own, and the message says how to give it one', () => {
+  test('mini is converted by the package, or described beside it', () => {
     const small = mini.object({ a: mini.string() });
-    expect(() => compileSchema(small, input)).toThrow('z.toJSONSchema(schema)');
+    expect(compileSchema(small, input).json).toMatchObject({ type: 'object', required: ['a'] });
     const { json, validator } = compileSchema({ schema: small, json: mini.toJSONSchema(small) as never }, input);
     expect(json).toMatchObject({ type: 'object', required: ['a'] });
     expect(validator.validate({ a: 1 })).toMatchObject({ ok: false, issues: [{ path: ['a'] }] });
@@ -95,11 +95,8 @@ describe('Valibot', () => {
     expect(judge(wrapped, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*Expected number/);
   });
 
-  test('bare is refused with the name of the wrapper', () => {
-    expect(() => compileSchema(schema, input)).toThrow(
-      'tool "t" input: this valibot schema has no JSON Schema face, so clients could not be told what to send. ' +
-        'Wrap it with toStandardJsonSchema(schema) from "@valibot/to-json-schema", or pass { schema, json }',
-    );
+  test('is converted by its converter where that is installed', () => {
+    expect(compileSchema(schema, input).json).toMatchObject(described);
   });
 });
 
@@ -136,6 +133,14 @@ describe('any other library', () => {
     const outcome = compiled.validator.validate({}) as Extract<Validation, { ok: false }>;
     expect(outcome.issues[0]).toEqual({ path: ['a', 0, 'Symbol(s)'], message: 'is bad' });
     expect(outcome.issues).toHaveLength(10);
+  });
+
+  test('a library that cannot convert is an error that says what to install', () => {
+    const old = { '~standard': { ...props, vendor: 'arktype', validate: () => ({ value: {} }) } } as StandardSchemaV1;
+    expect(() => compileSchema(old, input)).toThrow(
+      'tool "t" input: arktype cannot convert this schema to JSON Schema, which clients need. ' +
+        'Run: npm install arktype@latest, or pass { schema, json } with a JSON Schema of your own.',
+    );
   });
 
   test('without one is refused with what to do', () => {

@@ -1,6 +1,7 @@
 // The bridge to Standard Schema libraries: values are judged by the library itself, the JSON Schema comes from its
 // own face (`~standard.jsonSchema`). No library is imported here, nor anywhere else in this room.
 import { isStackOverflow, nestedTooDeeply } from './checks/issues.ts';
+import { convertByLibrary } from './libraries.ts';
 import { limits } from './limits.ts';
 import { SchemaError } from './schema-error.ts';
 import type {
@@ -73,6 +74,8 @@ export function describeStandardSchema(schema: StandardSchemaV1, { direction, wh
   try {
     if (typeof convert === 'function') return convert.call(props.jsonSchema, { target });
     if (typeof ownMethod === 'function') return ownMethod.call(schema) as JsonSchema;
+    const converted = convertByLibrary(schema, direction);
+    if (converted !== undefined) return converted;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SchemaError(
@@ -82,13 +85,20 @@ export function describeStandardSchema(schema: StandardSchemaV1, { direction, wh
     );
   }
   throw new SchemaError(
-    `${where}: this ${props.vendor} schema has no JSON Schema face, so clients could not be told what to send. ` +
-      `${remedies.get(props.vendor) ?? 'Update the library'}, or pass { schema, json } with a JSON Schema of your own.`,
+    `${where}: ${props.vendor} cannot convert this schema to JSON Schema, which clients need. ` +
+      `${remedyFor(schema)}, or pass { schema, json } with a JSON Schema of your own.`,
   );
 }
 
-const remedies: ReadonlyMap<string, string> = new Map([
-  ['zod', 'Import it from "zod" 4.2 or newer (zod/mini: pass { schema, json: z.toJSONSchema(schema) })'],
-  ['valibot', 'Wrap it with toStandardJsonSchema(schema) from "@valibot/to-json-schema"'],
-  ['arktype', 'Update arktype to 2.1.28 or newer'],
-]);
+function remedyFor(schema: StandardSchemaV1): string {
+  switch (schema['~standard'].vendor) {
+    case 'zod':
+      return '_zod' in schema ? 'Run: npm install zod@4' : 'Run: npm install zod-to-json-schema';
+    case 'valibot':
+      return 'Run: npm install @valibot/to-json-schema';
+    case 'arktype':
+      return 'Run: npm install arktype@latest';
+    default:
+      return 'Update the library';
+  }
+}

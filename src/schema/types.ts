@@ -38,8 +38,23 @@ export interface SchemaPair<S extends StandardSchemaV1 = StandardSchemaV1> {
   readonly json: JsonSchema;
 }
 
-/** What a user may hand in: a Standard Schema (zod 4, Valibot, ArkType …), a pair, or a plain JSON Schema object. */
-export type SchemaInput = StandardSchemaV1 | SchemaPair | JsonSchema;
+/** What the types of Effect's schemas have in common. */
+export interface EffectSchema<Type = unknown, Encoded = unknown> {
+  readonly ast: object;
+  readonly Type: Type;
+  readonly Encoded: Encoded;
+}
+
+/** A JSON Schema made by TypeBox 1, whose types do not say that they are plain objects. */
+export interface TypeBoxSchema {
+  readonly '~kind': string;
+}
+
+/**
+ * What a user may pass: a schema of zod, Valibot, ArkType or any other library with Standard Schema, of Effect, a pair, or
+ * a plain JSON Schema object (TypeBox makes those).
+ */
+export type SchemaInput = StandardSchemaV1 | EffectSchema | TypeBoxSchema | SchemaPair | JsonSchema;
 
 /** How `compileSchema` should look at a schema. */
 export interface CompileOptions {

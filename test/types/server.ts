@@ -3,6 +3,8 @@
 
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
+import { Schema as Effect } from 'effect';
+import TypeBox from 'typebox';
 import * as v from 'valibot';
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
@@ -35,6 +37,19 @@ export function toolArguments(server: Server): void {
     run: (args, ctx) => {
       expectTypeOf(args).toEqualTypeOf<{ city: string; days?: number | undefined; unit: 'C' | 'F' }>();
       expectTypeOf(ctx).toEqualTypeOf<Context>();
+    },
+  });
+  server.tool('effect', {
+    input: Effect.Struct({ city: Effect.String, days: Effect.optional(Effect.Number) }),
+    run: (args) => {
+      expectTypeOf(args).toEqualTypeOf<{ readonly city: string; readonly days?: number | undefined }>();
+    },
+  });
+  server.tool('typebox', {
+    input: TypeBox.Object({ city: TypeBox.String(), days: TypeBox.Optional(TypeBox.Number()) }),
+    run: ({ city, days }) => {
+      expectTypeOf(city).toEqualTypeOf<string>();
+      expectTypeOf(days).toEqualTypeOf<number | undefined>();
     },
   });
   server.tool('transformed', {

@@ -1,0 +1,99 @@
+// A schema of each library as its users write it: registered, listed and checked, without anything in between.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type } from 'arktype';
+import { Schema as Effect4 } from 'effect';
+import { Type as TypeBox0 } from 'sinclair-typebox';
+import TypeBox from 'typebox';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import * as mini from 'zod/mini';
+import { z as zod3 } from 'zod3';
+import { z as zod3v4 } from 'zod3/v4';
+import { connect, inMemory } from '../../src/client/index.ts';
+import { createServer, type SchemaInput } from '../../src/index.ts';
+
+const schemas: Readonly<Record<string, SchemaInput>> = {
+  'zod 4': z.object({ city: z.string().min(1), days: z.number().int().optional() }),
+  'zod/mini': mini.object({ city: mini.string().check(mini.minLength(1)), days: mini.optional(mini.int()) }),
+  'zod 4 in the package of zod 3': zod3v4.object({ city: zod3v4.string().min(1), days: zod3v4.int().optional() }),
+  'zod 3': zod3.object({ city: zod3.string().min(1), days: zod3.number().int().optional() }),
+  Valibot: v.object({ city: v.pipe(v.string(), v.minLength(1)), days: v.optional(v.pipe(v.number(), v.integer())) }),
+  ArkType: type({ city: 'string > 0', 'days?': 'number.integer' }),
+  'TypeBox 1': TypeBox.Object({
+    city: TypeBox.String({ minLength: 1 }),
+    days: TypeBox.Optional(TypeBox.Integer()),
+  }),
+  'TypeBox 0': TypeBox0.Object({
+    city: TypeBox0.String({ minLength: 1 }),
+    days: TypeBox0.Optional(TypeBox0.Integer()),
+  }),
+  'Effect 4': Effect4.Struct({
+    city: Effect4.NonEmptyString,
+    days: Effect4.optional(Effect4.Int),
+  }),
+  'JSON Schema': {
+    type: 'object',
+    properties: { city: { type: 'string', minLength: 1 }, days: { type: 'integer' } },
+    required: ['city'],
+  },
+};
+
+describe.each(Object.entries(schemas))('%s', (_name, input) => {
+  test('describes itself to clients and checks what they send', async () => {
+    const server = createServer({ name: 'schemas', version: '1.0.0' });
+    server.tool('forecast', { input, run: (args) => JSON.stringify(args) });
+    const client = await connect(inMemory(server));
+    try {
+      const [tool] = await client.listTools();
+      expect(tool?.inputSchema).toMatchObject({ type: 'object', required: ['city'] });
+      expect(Object.keys(tool?.inputSchema['properties'] as object)).toEqual(['city', 'days']);
+      const good = await client.callTool('forecast', { city: 'Oslo', days: 2 });
+      expect(good.content).toEqual([{ type: 'text', text: '{"city":"Oslo","days":2}' }]);
+      for (const bad of [{}, { city: '' }, { city: 'Oslo', days: 'two' }, { city: 'Oslo', days: 1.5 }]) {
+        expect((await client.callTool('forecast', bad)).isError, JSON.stringify(bad)).toBe(true);
+      }
+    } finally {
+      await client.close();
+    }
+  });
+});
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** Runs a program in a project that has these packages, under the names it uses, and no others. */
+function runInProject(packages: Readonly<Record<string, string>>, program: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mooring-project-'));
+  try {
+    mkdirSync(join(folder, 'node_modules'));
+    for (const [name, installedAs] of Object.entries(packages)) {
+      symlinkSync(join(root, 'node_modules', installedAs), join(folder, 'node_modules', name));
+    }
+    symlinkSync(root, join(folder, 'node_modules', 'mooring'));
+    writeFileSync(join(folder, 'server.mjs'), program);
+    return execFileSync(process.execPath, ['server.mjs'], { cwd: folder, encoding: 'utf8' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const listOne = (imports: string, input: string): string => `
+  ${imports}
+  import { createServer } from 'mooring';
+  import { connect, inMemory } from 'mooring/client';
+  const server = createServer({ name: 'schemas', version: '1.0.0' });
+  server.tool('forecast', { input: ${input}, run: ({ city }) => city });
+  const client = await connect(inMemory(server));
+  const { required } = (await client.listTools())[0].inputSchema;
+  const bad = await client.callTool('forecast', { city: '' });
+  console.log(JSON.stringify({ required, isError: bad.isError }));
+  await client.close();`;
+
+test('Effect 3 works in a project that has it', () => {
+  const program = listOne("import { Schema } from 'effect';", 'Schema.Struct({ city: Schema.NonEmptyString })');
+  expect(JSON.parse(runInProject({ effect: 'effect3' }, program))).toEqual({ required: ['city'], isError: true });
+});
