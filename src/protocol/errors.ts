@@ -92,6 +92,8 @@ export const wireErrors = {
     new WireError('invalidParams', `Missing required argument ${JSON.stringify(name)} of prompt ${clip(prompt)}`),
   invalidArguments: (tool: string, why: string) =>
     new WireError('invalidArguments', `Invalid arguments for tool ${clip(tool)}: ${why}`),
+  /** Invalid arguments, explained by the tool itself. */
+  explainedArguments: (explanation: string) => new WireError('invalidArguments', explanation),
   invalidCursor: () =>
     new WireError('invalidParams', 'Invalid cursor: start again without a cursor and pass nextCursor back unchanged'),
   unknownLevel: (level: unknown, allowed: readonly string[]) =>
@@ -110,6 +112,12 @@ export const wireErrors = {
       data: { elicitations: elicitations.map((each) => ({ mode: 'url', ...each })) },
     }),
   internal: (cause?: unknown) => new WireError('internal', 'Internal error', { cause }),
+  callTimedOut: (name: string) => new WireError('internal', `${name} timed out`),
+  /** For a handler that did not catch the failure of an input request. */
+  inputRequestFailed: (why: string) => new WireError('internal', why),
+  resultTooLarge: (limit: number) => new WireError('internal', `The result exceeds ${limit} bytes; ask for less`),
+  tooManyInFlight: (limit: number) =>
+    new WireError('internal', `Too many requests in flight; at most ${limit} at a time`),
   /** For a call whose client disconnected and did not reconnect. */
   abandoned: () => new WireError('internal', 'The client disconnected and did not return for the response'),
   closing: () => new WireError('internal', 'The server is shutting down'),
