@@ -8,7 +8,7 @@ export type {
   PluginServer,
 } from './app/plugins/contract.ts';
 export { audio, type ContentOptions, image, json, resourceLink, text } from './engine/content.ts';
-export type { Context, InputRequestOptions, SessionView, TypedElicitResult } from './engine/context.ts';
+export type { Context, InputRequestOptions, SessionView } from './engine/context.ts';
 export type {
   Completer,
   PromptDefinition,
@@ -21,8 +21,15 @@ export type {
   ToolDefinition,
   ToolReturn,
 } from './engine/definitions.ts';
-export { InputRequestError, type InputRequestErrorCode } from './engine/input-requests/index.ts';
-export { elicit, elicitUrl, type InputRequest, roots, sample } from './engine/input-requests/input-request.ts';
+export {
+  elicit,
+  elicitUrl,
+  type InputRequest,
+  roots,
+  sample,
+  type TypedElicitResult,
+} from './engine/input-requests/input-request.ts';
+export { InputRequestError, type InputRequestErrorCode } from './engine/input-requests/input-request-error.ts';
 export { type InputRequired, inputRequired } from './engine/input-requests/input-required.ts';
 export { defaultLimits, type Limits } from './engine/limits.ts';
 export type { ExpiringStore, Middleware, Observer, Pack, RequestEnd, RequestInfo, Sealer } from './engine/ports.ts';

@@ -6,7 +6,7 @@ import { checkParams, type MethodRow, tooLong } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ParamLimits } from '../protocol/param-limits.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
-import type { Feature } from './feature.ts';
+import type { Feature } from './contract.ts';
 import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 

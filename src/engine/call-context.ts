@@ -16,9 +16,8 @@ import {
   type TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
-import type { Call } from './call.ts';
-import type { Context, InputRequestOptions, SessionView, TypedElicitResult } from './context.ts';
-import { inputRequesterOf } from './input-requests/index.ts';
+import type { Context, InputRequestOptions, SessionView } from './context.ts';
+import type { Call } from './contract.ts';
 import {
   elicit,
   elicitUrl,
@@ -27,7 +26,9 @@ import {
   type InputResponses,
   roots,
   sample,
+  type TypedElicitResult,
 } from './input-requests/input-request.ts';
+import { inputRequesterOf } from './input-requests/load.ts';
 
 const done: Promise<void> = Promise.resolve();
 
@@ -127,7 +128,7 @@ export class CallContext implements Context {
 
   async requestInputs<A extends InputRequests>(asks: A): Promise<InputResponses<A>> {
     const entries = Object.entries(asks);
-    const answers = await (await inputRequesterOf(this.#call)).ask(entries);
+    const answers = await (await inputRequesterOf(this.#call)).send(entries);
     return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as InputResponses<A>;
   }
 
@@ -148,6 +149,6 @@ export class CallContext implements Context {
   }
 
   async #ask(options: InputRequestOptions | undefined, ask: InputRequest): Promise<unknown> {
-    return (await (await inputRequesterOf(this.#call)).ask([[options?.key, ask]]))[0];
+    return (await (await inputRequesterOf(this.#call)).send([[options?.key, ask]]))[0];
   }
 }

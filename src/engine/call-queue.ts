@@ -1,6 +1,6 @@
 // Where calls wait their turn when a profile runs only so many of a connection at a time.
 
-import type { Call } from './call.ts';
+import type { Call } from './contract.ts';
 
 interface QueuedCall {
   readonly call: Call;

@@ -10,17 +10,24 @@ import { metaKeys } from '../protocol/meta.ts';
 import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { CallContext } from './call-context.ts';
-import type { EngineChannel } from './channel.ts';
-import type { InputRequester } from './input-requests/index.ts';
-import type { RequestEnd, RequestInfo } from './ports.ts';
+import type { Call, CallChannel, InputRequester } from './contract.ts';
+import type { RequestEnd } from './ports.ts';
 import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 
 const noParams: Params = Object.freeze({});
 
-export class Call implements RequestInfo {
+/** The channel of a call, as the call itself and its run see it. */
+export interface OwnChannel extends CallChannel {
   readonly server: ServerState;
-  readonly channel: EngineChannel;
+  readonly peer: Peer;
+  /** The call goes on after the turn in which its request arrived. Does nothing the second time. */
+  track(call: EngineCall): void;
+}
+
+export class EngineCall implements Call {
+  readonly server: ServerState;
+  readonly channel: OwnChannel;
   readonly codec: Codec;
   /** The handshake session, or undefined when the request stands alone. */
   readonly session: Session | undefined;
@@ -54,7 +61,7 @@ export class Call implements RequestInfo {
   inputRequester: InputRequester | undefined;
 
   constructor(
-    channel: EngineChannel,
+    channel: OwnChannel,
     codec: Codec,
     session: Session | undefined,
     method: string,
@@ -96,10 +103,6 @@ export class Call implements RequestInfo {
     return this.meta[metaKeys.logLevel] as LogLevel | undefined;
   }
 
-  get context(): CallContext {
-    return (this.#context ??= new CallContext(this));
-  }
-
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -118,7 +121,7 @@ export class Call implements RequestInfo {
   }
 
   get ctx(): CallContext {
-    return this.context;
+    return (this.#context ??= new CallContext(this));
   }
 
   limitTime(maxMs: number): void {
@@ -129,7 +132,7 @@ export class Call implements RequestInfo {
     this.maxResultBytes = Math.min(this.maxResultBytes, maxBytes);
   }
 
-  onEnd(listener: NonNullable<Call['onSettled']>): void {
+  onEnd(listener: NonNullable<EngineCall['onSettled']>): void {
     const first = this.onSettled;
     this.onSettled =
       first === undefined

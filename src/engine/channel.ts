@@ -17,11 +17,11 @@ import type { RequestId } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { checkLengths, checkPhase, findFeature, isLong } from './admission.ts';
 import { BatchOutlet } from './batch.ts';
-import { Call } from './call.ts';
+import { EngineCall, type OwnChannel } from './call.ts';
 import { CallQueue } from './call-queue.ts';
-import type { ClientRequests } from './client-requests.ts';
-import type { Feature } from './feature.ts';
-import { InputRequestError } from './input-requests/index.ts';
+import { ClientRequests } from './client-requests.ts';
+import type { Call, Feature } from './contract.ts';
+import { InputRequestError } from './input-requests/input-request-error.ts';
 import { ObservedOutlet } from './observed-outlet.ts';
 import { smallRequest } from './pending-requests.ts';
 import { runCall } from './run-call.ts';
@@ -29,7 +29,7 @@ import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 import { SessionChanges } from './session-changes.ts';
 
-export class EngineChannel implements SessionChannel {
+export class EngineChannel implements SessionChannel, OwnChannel {
   readonly server: ServerState;
   /** Who speaks: the last one to bring a message, where messages say so themselves. */
   peer: Peer;
@@ -39,7 +39,7 @@ export class EngineChannel implements SessionChannel {
   #observed: Outlet | undefined;
   /** The key of the session to come, where the transport has named it already. */
   readonly key: string | undefined;
-  #inFlight: Map<RequestId, Call> | undefined;
+  #inFlight: Map<RequestId, EngineCall> | undefined;
   session: Session | undefined;
   /** No more input will come; what begins now ends at once. */
   draining = false;
@@ -81,8 +81,14 @@ export class EngineChannel implements SessionChannel {
   }
 
   /** Calls that did not end in the turn they began in. Most do, and then nothing is kept of them. */
-  get inFlight(): Map<RequestId, Call> {
+  get inFlight(): Map<RequestId, EngineCall> {
     return (this.#inFlight ??= new Map());
+  }
+
+  get openSubscriptions(): number {
+    let open = 0;
+    for (const call of this.inFlight.values()) if (call.onDrain !== undefined) open++;
+    return open;
   }
 
   get busy(): boolean {
@@ -197,7 +203,7 @@ export class EngineChannel implements SessionChannel {
       const crowded = this.#tooManyInFlight(message.id);
       if (crowded !== undefined) return this.#reject(revision, message.id, crowded, message, outlet);
     }
-    const call = new Call(this, revision, session, method, message, outlet, header);
+    const call = new EngineCall(this, revision, session, method, message, outlet, header);
     if (feature.duration === 'handler' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
       this.#enqueue(call, feature);
     else runCall(call, feature, inbound?.atMs);
@@ -207,12 +213,11 @@ export class EngineChannel implements SessionChannel {
     if (this.inFlight.has(id)) return wireErrors.duplicateId(id);
     const { maxInFlight } = this.server.limits;
     if (this.inFlight.size < maxInFlight) return undefined;
-    return new WireError('internal', `Too many requests in flight; at most ${maxInFlight} at a time`);
+    return wireErrors.tooManyInFlight(maxInFlight);
   }
 
-  #enqueue(call: Call, feature: Feature): void {
+  #enqueue(call: EngineCall, feature: Feature): void {
     this.track(call);
-    call.onEnd(() => this.forget(call));
     this.#queue ??= new CallQueue();
     this.#queue.add(call, () => runCall(call, feature));
   }
@@ -262,23 +267,20 @@ export class EngineChannel implements SessionChannel {
     this.#requests?.settle(message);
   }
 
-  /** Sends a request of ours about a call and waits for the client's answer; `keep` is made for the first one. */
-  request(call: Call, method: string, params: object, keep: () => ClientRequests): Promise<unknown> {
+  request(call: Call, method: string, params: object): Promise<unknown> {
     if (!call.outlet.duplex) {
       return Promise.reject(
         new InputRequestError('no-return-path', 'The client can not be asked over this connection'),
       );
     }
-    this.#requests ??= keep();
+    this.#requests ??= new ClientRequests(this.server.idPrefix, this.server.limits.inputTimeoutMs);
     return this.#requests.send(call, (id) => requestText(id, method, params));
   }
 
-  /** Takes back the questions of a call that has ended. */
-  cancelRequest(call: Call, reason: Error): void {
+  cancelRequests(call: Call, reason: Error): void {
     this.#requests?.cancel(call, reason);
   }
 
-  /** Opens the session `initialize` settled and begins to pass changes on where there is a way for them. */
   open(session: Session): void {
     this.session = session;
     this.#followChanges();
@@ -326,13 +328,19 @@ export class EngineChannel implements SessionChannel {
     this.#requests?.failUnreachable();
   }
 
-  /** The call goes on after the turn in which its request came. */
-  track(call: Call): void {
+  track(call: EngineCall): void {
+    if (this.inFlight.get(call.id) === call) return;
     this.inFlight.set(call.id, call);
     if (this.#length > smallRequest) this.server.pending.add(call);
+    // Before all other listeners: they may look at what is in flight.
+    const { onSettled } = call;
+    call.onSettled = (outcome, code) => {
+      this.#forget(call);
+      onSettled?.(outcome, code);
+    };
   }
 
-  forget(call: Call): void {
+  #forget(call: EngineCall): void {
     this.inFlight.delete(call.id);
     this.server.deadlines.delete(call);
     this.server.pending.delete(call);

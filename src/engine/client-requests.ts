@@ -2,7 +2,7 @@
 
 import type { JsonRpcResponse } from '../protocol/json-rpc.ts';
 import { isObject } from '../protocol/json-rpc.ts';
-import type { Call } from './call.ts';
+import type { Call } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
 
 interface PendingRequest {

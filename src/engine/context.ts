@@ -14,17 +14,12 @@ import type {
   TraceContext,
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
-import type { InputRequest, InputRequests, InputResponses } from './input-requests/input-request.ts';
+import type { InputRequest, InputRequests, InputResponses, TypedElicitResult } from './input-requests/input-request.ts';
 
 /** How a question is identified. Keys must be the same on every run of the handler; the default is its ordinal. */
 export interface InputRequestOptions {
   readonly key?: string;
 }
-
-/** An accepted form carries the validated content; a declined or cancelled one carries none. */
-export type TypedElicitResult<T> =
-  | { readonly action: 'accept'; readonly content: T }
-  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined };
 
 /** State of the session a request belongs to. Only revisions with a handshake have one. */
 export interface SessionView {

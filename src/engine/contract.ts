@@ -1,19 +1,33 @@
-// The contract of a protocol feature: one method, how it runs and how its outcome is spelled. features/ has one file
-// per feature.
+// The interfaces that calls, channels, features, middleware and input requests share, so that none of them imports another.
+// call.ts, channel.ts, server-state.ts and input-requests/ implement them; a feature sees nothing else of the engine.
 
 import type { CachedText } from '../protocol/cached-text.ts';
-import { WireError } from '../protocol/errors.ts';
-import type { Call } from './call.ts';
+import type { CallerBudget } from '../protocol/caller-budget.ts';
+import type { WireError } from '../protocol/errors.ts';
+import type { Outlet, Principal, ReadHeader } from '../protocol/exchange.ts';
+import type { Params } from '../protocol/json-rpc.ts';
+import type { Logger } from '../protocol/logger.ts';
+import type { MarkBudget } from '../protocol/mark-budget.ts';
+import type { CacheHint, Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
+import type { Codec, ServerRevisions } from '../protocol/revisions/index.ts';
+import type { Catalog } from './catalog.ts';
+import type { AnnouncedChange, Changes } from './changes.ts';
+import type { InputRequest } from './input-requests/input-request.ts';
+import type { Limits } from './limits.ts';
+import type { ListCache } from './lists.ts';
+import type { ExpiringStore, RequestEnd, RequestInfo, Sealer } from './ports.ts';
+import type { Session } from './session.ts';
 
-/** What a run returns whose call ends by itself, later: a promise for it would cost each open stream half a kilobyte. */
+/** Returned by a run whose call ends later by itself. A promise for it would cost each open stream half a kilobyte. */
 export const stillOpen: unique symbol = Symbol('still open');
 
+/** What serves one method: how it runs and how its result is encoded. features/ has one file per protocol feature. */
 export interface Feature<Result = unknown> {
-  /** The outcome in neutral words. Synchronous wherever nothing has to be awaited. */
+  /** Returns the neutral result; synchronously wherever nothing has to be awaited. */
   run(call: Call): Result | Promise<Result>;
-  /** The outcome as the revision spells it. */
+  /** Encodes the result for the revision of the call. */
   encode(result: Result, call: Call): string | CachedText;
-  /** Turns a failure of the call itself, such as a time-out, into an outcome, where failures are outcomes. */
+  /** Turns a failure of the call itself, such as a timeout, into a result, for features that report failures as results. */
   readonly recover?: ((error: Error, call: Call) => Result) | undefined;
   /**
    * `immediate` (default): answered without user code. `handler`: runs a handler, so time limits and concurrency apply.
@@ -22,19 +36,101 @@ export interface Feature<Result = unknown> {
   readonly duration?: 'immediate' | 'handler' | 'long-lived';
   /** Overrides the server's time limit for this call. */
   timeoutMs?(call: Call): number | undefined;
-  /** Says that a finished outcome reports a failure, for observers. */
+  /** Whether a result reports a failure, for observers. */
   failed?(result: Result): boolean;
 }
 
-/** A call took longer than it may. */
-export class CallTimeout extends Error {
-  constructor(call: Call) {
-    const name = call.params['name'] ?? call.params['uri'];
-    super(`${typeof name === 'string' ? name : call.method} timed out`);
-    this.name = 'CallTimeout';
-  }
+/** One request in progress, as features and input requests see it. */
+export interface Call extends RequestInfo {
+  readonly server: CallServer;
+  readonly channel: CallChannel;
+  readonly codec: Codec;
+  /** The handshake session; undefined for a stateless request. */
+  readonly session: Session | undefined;
+  readonly id: RequestId;
+  readonly params: Params;
+  readonly outlet: Outlet;
+  readonly header: ReadHeader | undefined;
+  readonly meta: Meta;
+  readonly capabilities: Capabilities;
+  readonly clientInfo: Implementation | undefined;
+  /** The lowest log level that the client wants for this call; undefined: no log messages. */
+  readonly logLevel: LogLevel | undefined;
+  readonly signal: AbortSignal;
+  /** What the feature looked up, for its encoder. */
+  target: unknown;
+  /** Answered, cancelled or suspended: nothing more is sent for this request. */
+  readonly settled: boolean;
+  /** Input requests without a response yet; the time limit is paused meanwhile. */
+  waiting: number;
+  /** Ends a long-lived request when its channel drains. */
+  onDrain: (() => void) | undefined;
+  /** Created with the first input request. */
+  inputRequester: InputRequester | undefined;
+  /** Sends something about this call before its response. False when it cannot be delivered. */
+  push(text: string): boolean;
+  succeed(result: string | CachedText, outcome?: RequestEnd['outcome']): void;
+  fail(error: WireError): void;
+  /** Signals the handler to stop. */
+  abort(reason: string): void;
+  /** Releases the params of a request that stays open. */
+  forgetParams(): void;
+}
 
-  toWireError(): WireError {
-    return new WireError('internal', this.message);
-  }
+/** The channel of a call, as features and input requests see it. */
+export interface CallChannel {
+  /** The key of the session to be opened, if the transport has chosen it already. */
+  readonly key: string | undefined;
+  readonly session: Session | undefined;
+  /** No more input will arrive; a long-lived request that starts now ends at once. */
+  readonly draining: boolean;
+  /** Long-lived requests that are open. */
+  readonly openSubscriptions: number;
+  /** Opens the session that `initialize` negotiated. */
+  open(session: Session): void;
+  subscribe(session: Session, uri: string): void;
+  unsubscribe(session: Session, uri: string): void;
+  /** Sends a request to the client on behalf of a call and waits for the response. */
+  request(call: Call, method: string, params: object): Promise<unknown>;
+  /** Cancels the requests sent on behalf of a call that has ended. */
+  cancelRequests(call: Call, reason: Error): void;
+}
+
+/** The server of a call, as features and input requests see it. */
+export interface CallServer {
+  readonly catalog: Pick<Catalog, 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'allows'>;
+  readonly lists: Pick<ListCache, 'page' | 'encode'>;
+  readonly changes: Pick<Changes, 'add' | 'remove'>;
+  readonly revisions: Pick<ServerRevisions, 'negotiate' | 'statelessVersions'>;
+  readonly limits: Limits;
+  /** Memory for the resources that callers subscribe to. */
+  readonly subscriptionBudget: Pick<CallerBudget, 'isFull'>;
+  /** Single-use states that were used and have not expired. */
+  readonly usedStates: Pick<MarkBudget, 'isFull' | 'waitMs' | 'charge'>;
+  readonly sealer: Sealer;
+  readonly store: ExpiringStore;
+  readonly logger: Logger | undefined;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+  readonly listCache: CacheHint;
+  /** Whether a capability is declared; a dotted path asks for a flag inside it. */
+  offers(path: string): boolean;
+  /** Whether a caller may be notified of a change of a resource. */
+  maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean;
+}
+
+/** An input request with its key, or without one if the handler gave none. */
+export type KeyedInputRequest = readonly [key: string | undefined, request: InputRequest];
+
+/** Sends the input requests of one call: push.ts and retry.ts implement it. */
+export interface InputRequester {
+  /** Sends the input requests together; responses come in the same order. */
+  send(requests: readonly KeyedInputRequest[]): Promise<unknown[]>;
+  /** The responses that are there already, in the same order; undefined unless all of them are. */
+  inputResponses(requests: readonly (readonly [key: string, request: InputRequest])[]): Promise<unknown[] | undefined>;
+  step(key: string, run: () => unknown, once: boolean): Promise<unknown>;
+  /** The handler runs again from the top, within the same call: responses so far are reused. */
+  restart(): void;
+  /** The call is over: open input requests are cancelled. */
+  cancelAll(reason: Error): void;
 }

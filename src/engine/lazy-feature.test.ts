@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { methods } from '../protocol/methods.ts';
-import type { Feature } from './feature.ts';
+import type { Feature } from './contract.ts';
 import { callTool } from './features/call-tool.ts';
 import { complete } from './features/completion.ts';
-import { features } from './features/index.ts';
-import { toolFailureHandling } from './features/list-tools.ts';
+import { addFeatures } from './features/index.ts';
 import { getPrompt, listPrompts } from './features/prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './features/resources.ts';
+import { toolOutcome } from './features/tool-outcome.ts';
 import { roots } from './input-requests/input-request.ts';
 import { inputRequired } from './input-requests/input-required.ts';
 import { type FeatureInfo, lazyFeature } from './lazy-feature.ts';
@@ -32,8 +32,8 @@ function coldServer(options: Partial<ServerOptions> = {}) {
   const server = createServer({ name: 'cold', version: '1.0.0', ...options });
   const loads: { resolve: (feature: Feature) => void; reject: (error: Error) => void }[] = [];
   const load = (): Promise<Feature> => new Promise((resolve, reject) => loads.push({ resolve, reject }));
-  const feature = lazyFeature(toolFailureHandling as FeatureInfo, load);
-  connect(server).channel.server.features.set(methods.callTool.name, feature);
+  const table = connect(server).channel.server.features;
+  table.set(methods.callTool.name, lazyFeature(table, toolOutcome as FeatureInfo, load));
   const finish = async (): Promise<void> => {
     for (const { resolve } of loads.splice(0)) resolve(callTool as Feature);
     await settled();
@@ -109,7 +109,8 @@ test('middleware answers in place of what is not there yet, and a failure of its
 });
 
 test('what stands in has the pace of what is loaded, and for calls all but the call', () => {
-  const table = new Map(features());
+  const table = new Map<string, Feature>();
+  addFeatures(table);
   const loaded: Record<string, Pick<Feature, 'duration'>> = {
     'resources/list': listResources,
     'resources/templates/list': listResourceTemplates,
@@ -122,7 +123,7 @@ test('what stands in has the pace of what is loaded, and for calls all but the c
     expect(`${method} ${table.get(method)?.duration}`).toBe(`${method} ${duration}`);
   }
   const { run: _run, ...rest } = callTool;
-  expect(rest).toEqual(toolFailureHandling);
+  expect(rest).toEqual(toolOutcome);
 });
 
 test('time that is up before the call could begin is told as it always is', async () => {

@@ -1,8 +1,7 @@
 // Features that are loaded when they are first asked for: a server pays at its start only for what its clients use
 // first.
 
-import type { Call } from './call.ts';
-import type { Feature } from './feature.ts';
+import type { Call, Feature } from './contract.ts';
 
 /**
  * What must be known of a feature before it is there: how it is timed, and how an answer is spelled that it did not
@@ -19,14 +18,13 @@ export function throwIfSettled(call: Call): void {
  * A stand-in until the feature is loaded, which then takes its place in the table of its server. `load` is shared by
  * all servers; what it has loaded once is there for good.
  */
-export function lazyFeature(outline: FeatureInfo, load: () => Promise<Feature>): Feature {
+export function lazyFeature(table: Map<string, Feature>, outline: FeatureInfo, load: () => Promise<Feature>): Feature {
   let loaded: Feature | undefined;
   return {
     ...outline,
     async run(call) {
       loaded ??= await load();
-      const { features } = call.server;
-      if (features.get(call.method) !== loaded) features.set(call.method, loaded);
+      if (table.get(call.method) !== loaded) table.set(call.method, loaded);
       throwIfSettled(call);
       return loaded.run(call);
     },

@@ -6,10 +6,9 @@ import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { CacheHint } from '../protocol/model.ts';
 import type { Codec, ListItemTypes } from '../protocol/revisions/index.ts';
-import type { Call } from './call.ts';
-import { type CatalogEntry, type CatalogKind, isVisible } from './catalog.ts';
-import { principalKey } from './ports.ts';
-import type { ServerState } from './server-state.ts';
+import { type Catalog, type CatalogEntry, type CatalogKind, isVisible } from './catalog.ts';
+import type { Limits } from './limits.ts';
+import { principalKey, type RequestInfo, type Sealer } from './ports.ts';
 
 const purpose = 'cursor';
 
@@ -27,8 +26,21 @@ export interface ListItem<K extends CatalogKind> {
   readonly item: ListItemTypes[K];
 }
 
+/** What lists are made from. */
+export interface ListSource {
+  readonly catalog: Catalog;
+  readonly listCache: CacheHint;
+  readonly limits: Limits;
+  readonly sealer: Sealer;
+}
+
+/** The request for a page. */
+export interface PageRequest extends Pick<RequestInfo, 'params' | 'peer'> {
+  readonly codec: Codec;
+}
+
 export class ListCache {
-  readonly #core: ServerState;
+  readonly #source: ListSource;
   readonly #pages = new Map<string, string>();
   #pagesLength = 0;
   /** Lists of one page that are the same for everybody, by revision: what nearly every server has. */
@@ -43,8 +55,8 @@ export class ListCache {
   /** Counts changes; a page spelled before one is not kept after it. */
   #generation = 0;
 
-  constructor(core: ServerState) {
-    this.#core = core;
+  constructor(source: ListSource) {
+    this.#source = source;
   }
 
   forget(kind: CatalogKind): void {
@@ -60,19 +72,19 @@ export class ListCache {
   }
 
   /** The page a request asks for. `more`: items that are not in the catalog and differ from call to call. */
-  page<K extends CatalogKind>(kind: K, call: Call, more?: readonly ListItem<K>[]): string | Promise<string> {
+  page<K extends CatalogKind>(kind: K, call: PageRequest, more?: readonly ListItem<K>[]): string | Promise<string> {
     const { cursor } = call.params;
     const whole = cursor === undefined && more === undefined ? this.#whole[kind].get(call.codec) : undefined;
     if (whole !== undefined) return whole;
     const { principal } = call.peer;
     // What differs between callers must not be shared by a cache, whatever was configured.
-    const scope = this.#core.catalog.hides || more !== undefined ? 'private' : this.#core.listCache.cacheScope;
-    const cache: CacheHint = { ...this.#core.listCache, cacheScope: scope };
-    const entries = this.#core.catalog[kind] as unknown as ReadonlyMap<string, CatalogEntry<ListItemTypes[K]>>;
+    const scope = this.#source.catalog.hides || more !== undefined ? 'private' : this.#source.listCache.cacheScope;
+    const cache: CacheHint = { ...this.#source.listCache, cacheScope: scope };
+    const entries = this.#source.catalog[kind] as unknown as ReadonlyMap<string, CatalogEntry<ListItemTypes[K]>>;
     if (cursor === undefined && more === undefined) {
-      const view = this.#core.catalog.hides ? viewOf(entries, principal) : '';
+      const view = this.#source.catalog.hides ? viewOf(entries, principal) : '';
       // A page that is not the last carries a cursor, which is bound to its caller.
-      const paged = entries.size > this.#core.limits.pageSize;
+      const paged = entries.size > this.#source.limits.pageSize;
       const principalPart = paged ? principalKey(principal) : '';
       const key = `${kind} ${call.codec.date} ${view} ${principalPart}`;
       const known = this.#pages.get(key);
@@ -112,12 +124,12 @@ export class ListCache {
 
   #encodePage<K extends CatalogKind>(
     kind: K,
-    { codec, peer }: Call,
+    { codec, peer }: PageRequest,
     rows: readonly ListItem<K>[],
     start: number,
     cache: CacheHint,
   ): string | Promise<string> {
-    const { limits, sealer } = this.#core;
+    const { limits, sealer } = this.#source;
     const end = start + limits.pageSize;
     const items = rows.slice(start, end).map((row) => row.item);
     if (end >= rows.length) return codec.list(kind, items, undefined, cache);
@@ -133,7 +145,7 @@ export class ListCache {
     rows: readonly ListItem<K>[],
     principal: Principal | undefined,
   ): Promise<number> {
-    const position = await this.#core.sealer.open(purpose, cursor, contextOf(kind, principal));
+    const position = await this.#source.sealer.open(purpose, cursor, contextOf(kind, principal));
     if (!isObject(position)) throw wireErrors.invalidCursor();
     const found = rows.findIndex((row) => row.key === position['after']);
     return found === -1 ? Math.min(position['index'] as number, rows.length) : found + 1;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Call } from './call.ts';
-import type { Feature } from './feature.ts';
+import type { Call, Feature } from './contract.ts';
 import { checkMiddleware, MiddlewareChain } from './middleware.ts';
 import type { Middleware } from './ports.ts';
 

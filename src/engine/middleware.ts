@@ -1,8 +1,7 @@
 // The middleware of a server, around the feature that handles a request: the first added is the outermost. Each calls
 // `next` at most once, and may return a result of its own instead.
 
-import type { Call } from './call.ts';
-import type { Feature } from './feature.ts';
+import type { Call, Feature } from './contract.ts';
 import type { Middleware, RequestCheck } from './ports.ts';
 
 /** Everything a request passes before its feature. */

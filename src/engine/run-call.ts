@@ -3,12 +3,12 @@
 
 import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
-import type { Call } from './call.ts';
-import { type Feature, stillOpen } from './feature.ts';
-import { InputRequestError } from './input-requests/index.ts';
+import type { EngineCall } from './call.ts';
+import { type Feature, stillOpen } from './contract.ts';
+import { InputRequestError } from './input-requests/input-request-error.ts';
 
 /** `atMs`: the moment at hand, where somebody has looked already. */
-export function runCall(call: Call, feature: Feature, atMs?: number): void {
+export function runCall(call: EngineCall, feature: Feature, atMs?: number): void {
   const { server } = call;
   if (server.observers.ended.length > 0) call.startedAt = atMs ?? monotonicMs();
   const { started } = server.observers;
@@ -21,7 +21,7 @@ export function runCall(call: Call, feature: Feature, atMs?: number): void {
     return fail(call, error);
   }
   if (call.settled) return;
-  trackInFlight(call);
+  call.channel.track(call);
   if (feature.duration === 'handler') {
     const limit = feature.timeoutMs?.(call) ?? call.codec.rules.timeoutMs;
     call.remainingMs = limit > 0 ? Math.min(limit, call.maxMs) : call.maxMs;
@@ -39,21 +39,9 @@ export function runCall(call: Call, feature: Feature, atMs?: number): void {
   );
 }
 
-/** The call goes on after this turn. */
-function trackInFlight(call: Call): void {
-  const { channel } = call;
-  if (channel.inFlight.get(call.id) === call) return;
-  channel.track(call);
-  const settled = call.onSettled;
-  call.onSettled = (outcome, code) => {
-    channel.forget(call);
-    settled?.(outcome, code);
-  };
-}
-
-function finish(call: Call, feature: Feature, result: unknown): void {
+function finish(call: EngineCall, feature: Feature, result: unknown): void {
   if (call.settled) return;
-  if (result === stillOpen) return trackInFlight(call);
+  if (result === stillOpen) return call.channel.track(call);
   const encoded = feature.encode(result, call);
   const text = typeof encoded === 'string' ? encoded : encoded.text;
   // A text of n characters has n to 3n bytes, so that most need no counting.
@@ -67,23 +55,23 @@ function byteLength(text: string): number {
 }
 
 /** The result is larger than this call may answer: said as the feature says failures, or as an error. */
-function failTooLarge(call: Call, feature: Feature): void {
-  const error = new WireError('internal', `The result exceeds ${call.maxResultBytes} bytes; ask for less`);
+function failTooLarge(call: EngineCall, feature: Feature): void {
+  const error = wireErrors.resultTooLarge(call.maxResultBytes);
   if (feature.recover === undefined) return call.fail(error);
   call.succeed(feature.encode(feature.recover(new Error(error.message), call), call), 'failed');
 }
 
 /** The one place where anything thrown becomes an answer. What is not ours to tell stays in the log. */
-function fail(call: Call, error: unknown): void {
+function fail(call: EngineCall, error: unknown): void {
   if (call.settled) return;
   call.fail(toWireError(call, error));
 }
 
-function toWireError(call: Call, error: unknown): WireError {
+function toWireError(call: EngineCall, error: unknown): WireError {
   if (error instanceof WireError) return error;
   if (error instanceof InputRequestError) {
     const missing = call.codec.inputRequests === 'retry' ? error.toWireError() : undefined;
-    return missing ?? new WireError('internal', error.message);
+    return missing ?? wireErrors.inputRequestFailed(error.message);
   }
   call.server.logger?.error(`${call.method} failed`, { error });
   return wireErrors.internal(error);

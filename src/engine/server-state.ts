@@ -8,11 +8,11 @@ import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import { ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
-import type { Call } from './call.ts';
+import { CallTimeout } from './call-timeout.ts';
 import { Catalog, type CatalogKind } from './catalog.ts';
 import { type AnnouncedChange, Changes } from './changes.ts';
-import { Deadlines } from './deadlines.ts';
-import { CallTimeout, type Feature } from './feature.ts';
+import type { Call, CallServer, Feature } from './contract.ts';
+import { Deadlines, type Timed } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import { ListCache } from './lists.ts';
 import { MiddlewareChain } from './middleware.ts';
@@ -36,15 +36,14 @@ export interface ServerStateOptions {
   readonly logger: Logger | undefined;
 }
 
-export class ServerState {
+export class ServerState implements CallServer {
   readonly identity: Implementation;
   readonly revisions: ServerRevisions;
   readonly catalog: Catalog;
   readonly changes: Changes;
   /** Says who may be told of a change of a resource; all must agree. */
   readonly changeFilters: ChangeFilter[] = [];
-  /** Memory that callers make the server keep. */
-  readonly kept: CallerBudget;
+  readonly subscriptionBudget: CallerBudget;
   readonly pending: PendingRequests;
   readonly lists: ListCache;
   readonly limits: Limits;
@@ -58,7 +57,7 @@ export class ServerState {
   readonly customMethods = new Set<string>();
   readonly middleware = new MiddlewareChain();
   readonly observers: Observers;
-  readonly deadlines: Deadlines<Call>;
+  readonly deadlines: Deadlines<Call & Timed>;
   /** Single-use states that were used and have not expired. */
   readonly usedStates: MarkBudget;
   #idPrefix: string | undefined;
@@ -73,9 +72,11 @@ export class ServerState {
     this.store = options.store;
     this.logger = options.logger;
     this.observers = new Observers(options.logger);
-    this.kept = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
+    this.subscriptionBudget = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
     this.pending = new PendingRequests(options.limits);
-    this.changes = new Changes(this.kept, (error) => this.logger?.error('a change could not be told', { error }));
+    this.changes = new Changes(this.subscriptionBudget, (error) =>
+      this.logger?.error('a change could not be told', { error }),
+    );
     this.instructions = options.instructions;
     this.listCache = options.listCache;
     this.revisions = new ServerRevisions(options.identity, options.rules);
@@ -144,7 +145,7 @@ export class ServerState {
     const timeout = new CallTimeout(call);
     try {
       if (feature?.recover !== undefined) call.succeed(feature.encode(feature.recover(timeout, call), call), 'failed');
-      else call.fail(timeout.toWireError());
+      else call.fail(timeout.wireError);
     } catch (error) {
       // A profile may turn failures of tools into protocol errors.
       call.fail(error instanceof WireError ? error : wireErrors.internal(error));

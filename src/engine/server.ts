@@ -20,6 +20,7 @@ import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
+import type { Feature } from './contract.ts';
 import type {
   PromptArguments,
   PromptDefinition,
@@ -30,8 +31,7 @@ import type {
   ToolDefinition,
 } from './definitions.ts';
 import { createMemoryExpiringStore } from './expiring-store.ts';
-import type { Feature } from './feature.ts';
-import { features, loadCallTool } from './features/index.ts';
+import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
@@ -103,7 +103,7 @@ export class Server implements SessionHost {
       store: store ?? createMemoryExpiringStore(),
       logger,
     });
-    for (const [method, feature] of features()) this.#core.features.set(method, feature);
+    addFeatures(this.#core.features);
   }
 
   get name(): string {
@@ -158,7 +158,7 @@ export class Server implements SessionHost {
     customMethods.add(name);
     const feature: Feature = {
       duration: 'handler',
-      run: (call) => handler(call.params, call.context),
+      run: (call) => handler(call.params, call.ctx),
       encode: (result, { codec }) => codec.custom((result ?? {}) as { readonly [key: string]: unknown }),
     };
     table.set(name, feature);

@@ -1,24 +1,32 @@
 // What one session is told of: changes of lists, and of the resources it has subscribed to.
 
 import { callerKey } from '../protocol/caller-budget.ts';
+import type { Peer } from '../protocol/exchange.ts';
 import { type AnnouncedChange, type ChangeListener, listKinds } from './changes.ts';
-import type { EngineChannel } from './channel.ts';
+import type { CallServer } from './contract.ts';
 import type { Session } from './session.ts';
+
+/** The channel of the session, as far as changes need it. */
+interface NotifiedChannel {
+  readonly server: CallServer;
+  readonly peer: Peer;
+  pushUnasked(text: string): void;
+}
 
 export class SessionChanges implements ChangeListener {
   readonly caller: string;
-  readonly #channel: EngineChannel;
+  readonly #channel: NotifiedChannel;
   readonly #session: Session;
   #open = true;
 
-  constructor(channel: EngineChannel, session: Session) {
+  constructor(channel: NotifiedChannel, session: Session) {
     const { server, peer } = channel;
     this.#channel = channel;
     this.#session = session;
     this.caller = callerKey(peer);
     const { subscriptions } = session;
     // A session from the store brings what it had subscribed to when there was room for it.
-    const room = subscriptions.size === 0 || !server.kept.isFull(this.caller);
+    const room = subscriptions.size === 0 || !server.subscriptionBudget.isFull(this.caller);
     if (!room) server.logger?.warn('a session was resumed without its subscriptions: maxKeptBytes is reached');
     server.changes.add(this, listKinds, room ? subscriptions : []);
   }

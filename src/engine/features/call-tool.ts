@@ -1,26 +1,25 @@
 // tools/call: find, validate, run, and say what came of it.
 
 import { declares, requiredCapabilities } from '../../protocol/abilities.ts';
-import { WireError, wireErrors } from '../../protocol/errors.ts';
+import { wireErrors } from '../../protocol/errors.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
 import { loadEagerly } from '../../schema/judging.ts';
-import type { Call } from '../call.ts';
 import type { ToolEntry } from '../catalog.ts';
-import type { Feature } from '../feature.ts';
-import { resumeFromState } from '../input-requests/index.ts';
+import type { Call, Feature } from '../contract.ts';
 import { InputRequired } from '../input-requests/input-required.ts';
+import { resumeFromState } from '../input-requests/load.ts';
 import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
-import { toFailureResult, toolFailure, toolFailureHandling } from './list-tools.ts';
+import { toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
 import { toToolResult } from './tool-result.ts';
 
 loadEagerly();
 
 export const callTool: Feature<ToolResult> = {
-  ...toolFailureHandling,
+  ...toolOutcome,
   run(call) {
     const name = call.params['name'] as string;
     const entry = call.server.catalog.tools.get(name);
@@ -84,14 +83,14 @@ function invalid(call: Call, entry: ToolEntry, args: unknown, issues: readonly I
   if (call.codec.invalidArguments === 'result') return toolFailure(call, own ?? formatIssues(issues), 'arguments');
   throw own === undefined
     ? wireErrors.invalidArguments(entry.key, formatIssues(issues))
-    : new WireError('invalidArguments', own);
+    : wireErrors.explainedArguments(own);
 }
 
 function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
   throwIfSettled(call);
   let returned: unknown;
   try {
-    returned = entry.definition.run(args as never, call.context);
+    returned = entry.definition.run(args as never, call.ctx);
   } catch (error) {
     return toFailureResult(call, error);
   }
@@ -106,7 +105,7 @@ function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<
 
 function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown): ToolResult | Promise<ToolResult> {
   if (returned instanceof InputRequired) {
-    return rerunWithInput(call, returned, () => entry.definition.run(args as never, call.context)).then(
+    return rerunWithInput(call, returned, () => entry.definition.run(args as never, call.ctx)).then(
       (value) => settle(call, entry, args, value),
       (error: unknown) => toFailureResult(call, error),
     );

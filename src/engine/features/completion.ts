@@ -3,9 +3,8 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Completion, CompletionRef } from '../../protocol/model.ts';
-import type { Call } from '../call.ts';
+import type { Call, Feature } from '../contract.ts';
 import type { Completer } from '../definitions.ts';
-import type { Feature } from '../feature.ts';
 import { isThenable } from '../run-call.ts';
 
 /** The protocol lets an answer hold this many suggestions. */
@@ -27,7 +26,7 @@ export const complete: Feature<Completion> = {
     const completer = find(call, ref, argument.name);
     if (completer === undefined) return nothing;
     const known = isObject(context?.arguments) ? (context.arguments as Record<string, string>) : {};
-    const suggested = completer(argument.value, known, call.context);
+    const suggested = completer(argument.value, known, call.ctx);
     return isThenable(suggested)
       ? Promise.resolve(suggested).then((each) => toCompletion(each as Suggested))
       : toCompletion(suggested as Suggested);

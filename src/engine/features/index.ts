@@ -3,12 +3,13 @@
 
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Completion, PromptResult, ReadResult } from '../../protocol/model.ts';
-import type { Feature } from '../feature.ts';
+import type { Feature } from '../contract.ts';
 import { type FeatureInfo, lazyFeature } from '../lazy-feature.ts';
 import { discover, initialize, ping } from './lifecycle.ts';
-import { listTools, toolFailureHandling } from './list-tools.ts';
+import { listTools } from './list-tools.ts';
 import { setLevel } from './logging.ts';
 import { listen, subscribe, unsubscribe } from './subscriptions.ts';
+import { toolOutcome } from './tool-outcome.ts';
 
 const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 
@@ -34,21 +35,25 @@ export async function loadCallTool(): Promise<Feature> {
   return (callTool ??= (await import('./call-tool.ts')).callTool as Feature);
 }
 
-/** New for each server, so that one table can not be changed under another. */
-export const features = (): readonly (readonly [string, Feature])[] => [
-  [methods.initialize.name, initialize],
-  [methods.ping.name, ping],
-  [methods.discover.name, discover],
-  [methods.listTools.name, listTools],
-  [methods.callTool.name, callTool ?? lazyFeature(toolFailureHandling as FeatureInfo, loadCallTool)],
-  [methods.setLevel.name, setLevel],
-  [methods.listResources.name, lazyFeature(gathered, async () => (await resources()).listResources)],
-  [methods.listResourceTemplates.name, lazyFeature(listed, async () => (await resources()).listResourceTemplates)],
-  [methods.readResource.name, lazyFeature(read, async () => (await resources()).readResource)],
-  [methods.subscribe.name, subscribe],
-  [methods.unsubscribe.name, unsubscribe],
-  [methods.listen.name, listen],
-  [methods.listPrompts.name, lazyFeature(listed, async () => (await prompts()).listPrompts)],
-  [methods.getPrompt.name, lazyFeature(prompted, async () => (await prompts()).getPrompt)],
-  [methods.complete.name, lazyFeature(completed, async () => (await import('./completion.ts')).complete)],
-];
+/** Fills the table of a server. Each has its own, since lazy features are replaced in it once they are loaded. */
+export function addFeatures(table: Map<string, Feature>): void {
+  const lazy = (info: FeatureInfo, load: () => Promise<Feature>): Feature => lazyFeature(table, info, load);
+  const rows: readonly (readonly [string, Feature])[] = [
+    [methods.initialize.name, initialize],
+    [methods.ping.name, ping],
+    [methods.discover.name, discover],
+    [methods.listTools.name, listTools],
+    [methods.callTool.name, callTool ?? lazy(toolOutcome as FeatureInfo, loadCallTool)],
+    [methods.setLevel.name, setLevel],
+    [methods.listResources.name, lazy(gathered, async () => (await resources()).listResources)],
+    [methods.listResourceTemplates.name, lazy(listed, async () => (await resources()).listResourceTemplates)],
+    [methods.readResource.name, lazy(read, async () => (await resources()).readResource)],
+    [methods.subscribe.name, subscribe],
+    [methods.unsubscribe.name, unsubscribe],
+    [methods.listen.name, listen],
+    [methods.listPrompts.name, lazy(listed, async () => (await prompts()).listPrompts)],
+    [methods.getPrompt.name, lazy(prompted, async () => (await prompts()).getPrompt)],
+    [methods.complete.name, lazy(completed, async () => (await import('./completion.ts')).complete)],
+  ];
+  for (const [method, feature] of rows) table.set(method, feature);
+}

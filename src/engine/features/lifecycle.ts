@@ -3,9 +3,7 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject, type Params } from '../../protocol/json-rpc.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
-import type { Call } from '../call.ts';
-import type { Feature } from '../feature.ts';
-import type { ServerState } from '../server-state.ts';
+import type { Call, CallServer, Feature } from '../contract.ts';
 import { Session } from '../session.ts';
 
 /** Opens the session of a channel, at the client's revision where it is enabled and at our newest otherwise. */
@@ -32,7 +30,7 @@ export const initialize: Feature<Session> = {
     call.channel.open(session);
     return session;
   },
-  encode: (session, { server }) => session.codec.serverDescription(welcome(server)),
+  encode: (session, { server }) => session.codec.serverDescription(describeServer(server)),
 };
 
 /** Icons are for people, may be pictures in full, and no session needs them. */
@@ -53,14 +51,14 @@ export const ping: Feature<undefined> = {
 
 export const discover: Feature<undefined> = {
   run: () => undefined,
-  encode: (_result, { server, codec }) => codec.serverDescription(welcome(server)),
+  encode: (_result, { server, codec }) => codec.serverDescription(describeServer(server)),
 };
 
-function welcome(core: ServerState): Parameters<Call['codec']['serverDescription']>[0] {
+function describeServer(server: CallServer): Parameters<Call['codec']['serverDescription']>[0] {
   return {
-    capabilities: core.capabilities,
-    ...(core.instructions === undefined ? {} : { instructions: core.instructions }),
-    cache: core.listCache,
-    versions: core.revisions.statelessVersions,
+    capabilities: server.capabilities,
+    ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+    cache: server.listCache,
+    versions: server.revisions.statelessVersions,
   };
 }

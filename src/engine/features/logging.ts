@@ -2,7 +2,7 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
-import type { Feature } from '../feature.ts';
+import type { Feature } from '../contract.ts';
 
 export const setLevel: Feature<undefined> = {
   run(call) {

@@ -2,10 +2,9 @@
 
 import { wireErrors } from '../../protocol/errors.ts';
 import type { PromptMessage, PromptResult } from '../../protocol/model.ts';
-import type { Call } from '../call.ts';
+import type { Call, Feature } from '../contract.ts';
 import type { PromptReturn } from '../definitions.ts';
-import type { Feature } from '../feature.ts';
-import { resumeFromState } from '../input-requests/index.ts';
+import { resumeFromState } from '../input-requests/load.ts';
 import { runWithInput } from '../input-requests/rerun.ts';
 import { isThenable } from '../run-call.ts';
 
@@ -37,7 +36,7 @@ function get(call: Call): PromptResult | Promise<PromptResult> {
     if (value !== undefined) args[argument] = value;
     else if (required === true) throw wireErrors.missingArgument(name, argument);
   }
-  const returned = runWithInput(call, () => definition.get(args as never, call.context));
+  const returned = runWithInput(call, () => definition.get(args as never, call.ctx));
   const { description } = definition;
   if (isThenable(returned))
     return Promise.resolve(returned as Promise<PromptReturn>).then((value) => toPromptResult(value, description));

@@ -4,11 +4,10 @@ import { toBase64Url } from '../../protocol/base64url.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { CacheHint, ReadResult, Resource, ResourceContents } from '../../protocol/model.ts';
-import type { Call } from '../call.ts';
 import type { TemplateEntry } from '../catalog.ts';
+import type { Call, Feature } from '../contract.ts';
 import type { ReadReturn } from '../definitions.ts';
-import type { Feature } from '../feature.ts';
-import { resumeFromState } from '../input-requests/index.ts';
+import { resumeFromState } from '../input-requests/load.ts';
 import { runWithInput } from '../input-requests/rerun.ts';
 import type { ListItem } from '../lists.ts';
 import { isThenable } from '../run-call.ts';
@@ -70,14 +69,14 @@ function read(call: Call): ReadResult | Promise<ReadResult> {
     return settle(
       uri,
       definition.mimeType,
-      runWithInput(call, () => definition.read(call.context)),
+      runWithInput(call, () => definition.read(call.ctx)),
     );
   }
   for (const { template, definition } of visibleTemplates(call)) {
     const variables = template.match(uri);
     if (variables === undefined) continue;
     call.target = definition.cache;
-    const returned = runWithInput(call, () => definition.read(variables, call.context, uri));
+    const returned = runWithInput(call, () => definition.read(variables, call.ctx, uri));
     return settle(uri, definition.mimeType, returned);
   }
   throw wireErrors.resourceNotFound(uri);

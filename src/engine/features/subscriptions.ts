@@ -3,9 +3,8 @@
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
 import { metaKeys } from '../../protocol/meta.ts';
-import type { Call } from '../call.ts';
 import { type AnnouncedChange, type ChangeListener, type ListKind, listKinds } from '../changes.ts';
-import { type Feature, stillOpen } from '../feature.ts';
+import { type Call, type Feature, stillOpen } from '../contract.ts';
 
 export const subscribe: Feature<undefined> = {
   run(call) {
@@ -15,7 +14,7 @@ export const subscribe: Feature<undefined> = {
     const { maxWatched, maxWatchedLength } = server.limits;
     if (session.subscriptions.size >= maxWatched) throw wireErrors.tooManyWatched(maxWatched);
     if (session.watchedLength + uri.length > maxWatchedLength) throw wireErrors.watchedTooLong(maxWatchedLength);
-    if (server.kept.isFull(callerKey(call.peer))) throw wireErrors.tooMuchKept();
+    if (server.subscriptionBudget.isFull(callerKey(call.peer))) throw wireErrors.tooMuchKept();
     channel.subscribe(session, uri);
     return undefined;
   },
@@ -46,11 +45,10 @@ export const listen: Feature<typeof stillOpen> = {
     const { server, channel } = call;
     const { maxSubscriptions } = server.limits;
     const filter = acceptedFilter(call);
-    let open = 0;
-    for (const each of channel.inFlight.values()) if (each.onDrain !== undefined) open++;
-    if (open >= maxSubscriptions) throw wireErrors.tooManySubscriptions(maxSubscriptions);
+    if (channel.openSubscriptions >= maxSubscriptions) throw wireErrors.tooManySubscriptions(maxSubscriptions);
     const caller = callerKey(call.peer);
-    if (filter.resourceSubscriptions !== undefined && server.kept.isFull(caller)) throw wireErrors.tooMuchKept();
+    if (filter.resourceSubscriptions !== undefined && server.subscriptionBudget.isFull(caller))
+      throw wireErrors.tooMuchKept();
     if (!call.push(call.codec.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
       throw call.outlet.full === true ? wireErrors.overloaded(1_000) : wireErrors.needsStream(call.method);
     }

@@ -2,7 +2,6 @@
 
 import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
-import type { TypedElicitResult } from '../context.ts';
 import { flatForm } from './form.ts';
 
 export interface FormInputRequest<T = unknown> {
@@ -35,6 +34,11 @@ export interface RootsInputRequest {
 
 export type InputRequest = FormInputRequest | UrlInputRequest | SamplingInputRequest | RootsInputRequest;
 export type InputRequests = { readonly [key: string]: InputRequest };
+
+/** An accepted form carries the validated content; a declined or cancelled one carries none. */
+export type TypedElicitResult<T> =
+  | { readonly action: 'accept'; readonly content: T }
+  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined };
 
 type InputResponse<A> =
   A extends FormInputRequest<infer T>

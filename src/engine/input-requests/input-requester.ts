@@ -2,23 +2,9 @@
 
 import { type Ability, declares } from '../../protocol/abilities.ts';
 import { encodeForm, encodeSampling, encodeUrl } from '../../protocol/revisions/input-requests.ts';
-import type { Call } from '../call.ts';
+import type { Call, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
-
-export type KeyedInputRequest = readonly [key: string | undefined, ask: InputRequest];
-
-export interface InputRequester {
-  /** Puts the questions in one round; answers come in the same order. */
-  ask(asks: readonly KeyedInputRequest[]): Promise<unknown[]>;
-  /** The answers there are already, in the same order; undefined unless all of them are there. */
-  inputResponses(asks: readonly (readonly [key: string, ask: InputRequest])[]): Promise<unknown[] | undefined>;
-  step(key: string, run: () => unknown, once: boolean): Promise<unknown>;
-  /** The handler runs again from the top, within the same call: what it learned so far is not asked again. */
-  restart(): void;
-  /** The call is over: open questions are withdrawn. */
-  cancelAll(reason: Error): void;
-}
 
 export function abilityOf(ask: InputRequest): Ability {
   switch (ask.kind) {

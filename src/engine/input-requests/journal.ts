@@ -6,7 +6,7 @@ import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
 import { canonicalJson } from '../../schema/index.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../contract.ts';
 import { principalKey } from '../ports.ts';
 import { digestOf } from '../sealer.ts';
 

@@ -1,12 +1,8 @@
 // The light end of asking: what every call may need to know. The askers themselves are loaded with the first question.
 
 import { methodRow } from '../../protocol/methods.ts';
-import type { Call } from '../call.ts';
+import type { Call, InputRequester } from '../contract.ts';
 import { InputRequestError } from './input-request-error.ts';
-import type { InputRequester } from './input-requester.ts';
-
-export { InputRequestError, type InputRequestErrorCode } from './input-request-error.ts';
-export type { InputRequester } from './input-requester.ts';
 
 /** The asker of a call: by requests of ours, or by asking for a retry. Throws where the protocol lets nobody ask. */
 export async function inputRequesterOf(call: Call): Promise<InputRequester> {

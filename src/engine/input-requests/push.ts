@@ -2,18 +2,10 @@
 // handler waits, or before it is run again.
 
 import type { Root } from '../../protocol/model.ts';
-import type { Call } from '../call.ts';
-import { ClientRequests } from '../client-requests.ts';
+import type { Call, InputRequester, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
-import {
-  encodeInputRequest,
-  type InputRequester,
-  inputRequestMethods,
-  isSkipped,
-  type KeyedInputRequest,
-  supportedRequests,
-} from './input-requester.ts';
+import { encodeInputRequest, inputRequestMethods, isSkipped, supportedRequests } from './input-requester.ts';
 import { decodeResponse, kindOf } from './responses.ts';
 
 /** What a run of the handler has learned. */
@@ -35,7 +27,7 @@ export class PushInputRequester implements InputRequester {
     this.#call = call;
   }
 
-  async ask(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
+  async send(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
     const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
     const unanswered = keyed.filter(([key, ask]) => this.#recorded(key, ask) === undefined);
     const open = supportedRequests(this.#call, unanswered);
@@ -79,7 +71,7 @@ export class PushInputRequester implements InputRequester {
   }
 
   cancelAll(reason: Error): void {
-    this.#call.channel.cancelRequest(this.#call, reason);
+    this.#call.channel.cancelRequests(this.#call, reason);
   }
 
   async #send(ask: InputRequest): Promise<unknown> {
@@ -91,9 +83,7 @@ export class PushInputRequester implements InputRequester {
     call.waiting++;
     let answer: unknown;
     try {
-      const { idPrefix, limits } = call.server;
-      const keep = (): ClientRequests => new ClientRequests(idPrefix, limits.inputTimeoutMs);
-      answer = await call.channel.request(call, inputRequestMethods[ask.kind], params, keep);
+      answer = await call.channel.request(call, inputRequestMethods[ask.kind], params);
     } finally {
       call.waiting--;
     }

@@ -1,11 +1,11 @@
 // Handlers that return their questions: puts them, and runs the handler again, until it returns something else. How a
 // round travels is up to the asker; where the client is asked by retry, this run ends with the first open question.
 
-import type { Call } from '../call.ts';
+import type { Call } from '../contract.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
-import { inputRequesterOf } from './index.ts';
 import { InputRequired } from './input-required.ts';
+import { inputRequesterOf } from './load.ts';
 
 /** A handler that never looks at its answers would ask for ever. */
 const maxInputRetries = 8;
@@ -33,7 +33,7 @@ export async function rerunWithInput<T>(
   const asker = await inputRequesterOf(call);
   let required = first;
   for (let round = 0; round < maxInputRetries; round++) {
-    await asker.ask(Object.entries(required.asks));
+    await asker.send(Object.entries(required.asks));
     asker.restart();
     throwIfSettled(call);
     const value = await run();

@@ -5,17 +5,10 @@
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
-import type { Call } from '../call.ts';
+import type { Call, InputRequester, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
-import {
-  encodeInputRequest,
-  type InputRequester,
-  inputRequestMethods,
-  isSkipped,
-  type KeyedInputRequest,
-  supportedRequests,
-} from './input-requester.ts';
+import { encodeInputRequest, inputRequestMethods, isSkipped, supportedRequests } from './input-requester.ts';
 import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
 import { decodeResponse, kindOf } from './responses.ts';
 
@@ -78,7 +71,7 @@ export class RetryInputRequester implements InputRequester {
     return RetryInputRequester.continues(this.#call) ? wireErrors.invalidRequestState('it is missing') : undefined;
   }
 
-  async ask(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
+  async send(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
     const open = supportedRequests(this.#call, this.#unanswered(asks));
     const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
     let at = 0;
