@@ -179,7 +179,8 @@ export class EngineChannel implements SessionChannel, OwnChannel {
   #request(message: JsonRpcRequest, outlet: Outlet, inbound: Inbound | undefined): void {
     const { server } = this;
     const header = inbound?.header;
-    const verdict = server.revisions.classify(message, header);
+    const isSessionRequest = inbound?.route === 'session' || inbound?.route === 'initialize';
+    const verdict = isSessionRequest ? undefined : server.revisions.classify(message, header);
     if (verdict instanceof WireError) {
       return this.#reject(server.revisions.newestStateless, message.id, verdict, message, outlet);
     }

@@ -57,6 +57,8 @@ export interface Inbound {
   readonly outlet?: Outlet;
   /** Present on transports that mirror parts of the body in headers; the two must agree. */
   readonly header?: ReadHeader;
+  /** The result of `SessionHost.route` for this message and header, so that it is not classified twice. */
+  readonly route?: MessageRoute;
   /** The peer of this message, if it differs from the channel's: a session whose client refreshed its token. */
   readonly peer?: Peer;
   /** Time of arrival on the monotonic clock, if the transport has read it. */

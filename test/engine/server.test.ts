@@ -278,3 +278,23 @@ test('trace context and unknown capability keys reach the handler as they came',
   const { result } = await conversation.request('tools/call', { name: 't', _meta: { traceparent } });
   expect(JSON.parse(result.content[0].text)).toEqual([{ traceparent }, { 'com.example/x': { y: 1 } }]);
 });
+
+test('a request that its transport has classified is not classified again', () => {
+  const server = createServer({ name: 'routed', version: '1' });
+  const sent: { id?: number; error?: unknown }[] = [];
+  const outlet = { duplex: false, push: () => false, end: (text?: string) => void sent.push(JSON.parse(text ?? '{}')) };
+  const read: string[] = [];
+  const header = (name: string): undefined => void read.push(name);
+  const channel = server.connect({ transport: 'http' });
+  const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const opening = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize };
+  channel.receive(opening, { outlet, header, route: server.route(opening, () => undefined) });
+  channel.receive({ jsonrpc: '2.0', id: 2, method: 'ping' }, { outlet, header, route: 'session' });
+  expect(sent).toMatchObject([
+    { id: 1, result: { protocolVersion: '2025-11-25' } },
+    { id: 2, result: {} },
+  ]);
+  expect(read).toEqual([]);
+  channel.receive({ jsonrpc: '2.0', id: 3, method: 'ping' }, { outlet, header });
+  expect(read).toContain('mcp-protocol-version');
+});
