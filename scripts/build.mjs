@@ -58,8 +58,11 @@ const isExternal = (id) => isBuiltin(id) || installed.some((name) => id === name
  */
 const core = staticallyImported(resolve(root, entries.index));
 const isCore = (id) => core.has(id) || id.includes('rolldown/runtime');
-/** What serves the first call, for the same reason. */
-const calls = staticallyImported(resolve(root, 'src/engine/features/call-tool.ts'));
+/** What serves the first call, for the same reason: see `loadCallTool` in src/engine/features/index.ts. */
+const calls = staticallyImported(
+  resolve(root, 'src/engine/features/call-tool.ts'),
+  staticallyImported(resolve(root, 'src/schema/judging.ts')),
+);
 
 /** A module and all that it imports, and they import, before they run. */
 function staticallyImported(file, found = new Set()) {

@@ -3,7 +3,7 @@ import { methods } from '../protocol/methods.ts';
 import type { Feature } from './contract.ts';
 import { callTool } from './features/call-tool.ts';
 import { complete } from './features/completion.ts';
-import { addFeatures } from './features/index.ts';
+import { addFeatures, loadCallTool } from './features/index.ts';
 import { getPrompt, listPrompts } from './features/prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './features/resources.ts';
 import { toolOutcome } from './features/tool-outcome.ts';
@@ -35,7 +35,8 @@ function coldServer(options: Partial<ServerOptions> = {}) {
   const table = connect(server).channel.server.features;
   table.set(methods.callTool.name, lazyFeature(table, toolOutcome as FeatureInfo, load));
   const finish = async (): Promise<void> => {
-    for (const { resolve } of loads.splice(0)) resolve(callTool as Feature);
+    const feature = await loadCallTool();
+    for (const { resolve } of loads.splice(0)) resolve(feature);
     await settled();
   };
   return { server, loads, finish };

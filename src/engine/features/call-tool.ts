@@ -5,7 +5,6 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
-import { loadEagerly } from '../../schema/judging.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, Feature } from '../contract.ts';
 import { InputRequired } from '../input-requests/input-required.ts';
@@ -15,8 +14,6 @@ import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
 import { toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
 import { toToolResult } from './tool-result.ts';
-
-loadEagerly();
 
 export const callTool: Feature<ToolResult> = {
   ...toolOutcome,

@@ -30,9 +30,14 @@ const prompts = () => import('./prompts.ts');
 
 let callTool: Feature | undefined;
 
-/** Loads what serves tool calls, once for all servers. */
+/** Loads what serves tool calls, once for all servers: the feature, and the validator of plain JSON Schemas. */
 export async function loadCallTool(): Promise<Feature> {
-  return (callTool ??= (await import('./call-tool.ts')).callTool as Feature);
+  if (callTool === undefined) {
+    const [feature, validator] = await Promise.all([import('./call-tool.ts'), import('../../schema/judging.ts')]);
+    validator.loadEagerly();
+    callTool = feature.callTool as Feature;
+  }
+  return callTool;
 }
 
 /** Fills the table of a server. Each has its own, since lazy features are replaced in it once they are loaded. */
