@@ -1,4 +1,4 @@
-// What keeps a request from being run, looked at before anything is: the phase of its session, its method, its params.
+// Checks before a request runs: the phase of its session, the lengths of its parts, its method and its params.
 
 import { type WireError, wireErrors } from '../protocol/errors.ts';
 import type { JsonRpcRequest, Params } from '../protocol/json-rpc.ts';
@@ -10,7 +10,7 @@ import type { Feature } from './contract.ts';
 import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
 
-/** What keeps a request of a revision with a handshake out, if anything. */
+/** The error of a session request that comes too early, or of a second initialize. */
 export function checkPhase(
   { method }: JsonRpcRequest,
   session: Session | undefined,
@@ -22,12 +22,12 @@ export function checkPhase(
   return wireErrors.notInitialized();
 }
 
-/** Whether an id is longer than what is kept and sent back. */
+/** Whether an id is too long to be stored and sent back. */
 export function isLong(id: RequestId, { maxIdLength }: ParamLimits): boolean {
   return typeof id === 'string' && id.length > maxIdLength;
 }
 
-/** What is too long of that which every request may carry. */
+/** The error of a request whose id or progress token is too long. */
 export function checkLengths({ id, params }: JsonRpcRequest, limits: ParamLimits): WireError | undefined {
   if (isLong(id, limits)) return wireErrors.idTooLong(limits.maxIdLength);
   const token = (params?.['_meta'] as Params | null | undefined)?.['progressToken'];
@@ -35,20 +35,20 @@ export function checkLengths({ id, params }: JsonRpcRequest, limits: ParamLimits
   return wireErrors.invalidParams(tooLong('progressToken', limits.maxTokenLength));
 }
 
-/** What serves a method with these params on this revision. */
+/** The feature that serves a method on this revision, or the error of the method or its params. */
 export function findFeature(
-  core: ServerState,
+  server: ServerState,
   method: string,
   row: MethodRow | undefined,
   params: JsonRpcRequest['params'],
-  revision: Codec,
+  codec: Codec,
 ): Feature | WireError {
-  const feature = core.features.get(method);
+  const feature = server.features.get(method);
   if (feature === undefined) return wireErrors.methodNotFound(method);
-  if (core.customMethods.has(method)) return feature;
-  if (row === undefined || !revision.requests.has(method) || (row.needs !== undefined && !core.offers(row.needs))) {
+  if (server.customMethods.has(method)) return feature;
+  if (row === undefined || !codec.requests.has(method) || (row.needs !== undefined && !server.offers(row.needs))) {
     return wireErrors.methodNotFound(method);
   }
-  const flaw = row.params === undefined ? undefined : checkParams(row, params, core.limits);
-  return flaw === undefined ? feature : wireErrors.invalidParams(flaw);
+  const problem = row.params === undefined ? undefined : checkParams(row, params, server.limits);
+  return problem === undefined ? feature : wireErrors.invalidParams(problem);
 }

@@ -1,4 +1,4 @@
-// Collects the answers of a batch in the order of its requests and sends them as one array when all are in.
+// Collects the responses of a batch in the order of its requests and sends them as one array when all are there.
 
 import type { Outlet } from '../protocol/exchange.ts';
 
@@ -13,7 +13,7 @@ export class BatchOutlet {
     this.#open = size;
   }
 
-  /** The way back of one element. An element without an answer leaves no entry. */
+  /** The outlet of one message of the batch. A message without a response leaves no entry. */
   slot(index: number): Outlet {
     const outlet = this.#outlet;
     return {
@@ -30,7 +30,7 @@ export class BatchOutlet {
   }
 
   #finish(): void {
-    const answers = this.#texts.filter((text) => text !== undefined);
-    this.#outlet.end(answers.length === 0 ? undefined : `[${answers.join(',')}]`);
+    const responses = this.#texts.filter((text) => text !== undefined);
+    this.#outlet.end(responses.length === 0 ? undefined : `[${responses.join(',')}]`);
   }
 }

@@ -1,4 +1,4 @@
-// The Context a handler holds, over the Call it belongs to. Methods do nothing once the call has been settled.
+// The Context of a handler, backed by its Call. Once the call is settled, methods do nothing.
 
 import { type Ability, declares } from '../protocol/abilities.ts';
 import type { Principal } from '../protocol/exchange.ts';
@@ -107,36 +107,36 @@ export class CallContext implements Context {
     schema: S,
     options?: InputRequestOptions,
   ): Promise<TypedElicitResult<InferOutput<S>>> {
-    return this.#ask(options, elicit(message, schema)) as Promise<TypedElicitResult<InferOutput<S>>>;
+    return this.#send(options, elicit(message, schema)) as Promise<TypedElicitResult<InferOutput<S>>>;
   }
 
   elicitUrl(message: string, url: string, options?: InputRequestOptions): Promise<ElicitResult> {
-    return this.#ask(options, elicitUrl(message, url)) as Promise<ElicitResult>;
+    return this.#send(options, elicitUrl(message, url)) as Promise<ElicitResult>;
   }
 
   sample(params: SamplingParams, options?: InputRequestOptions): Promise<SamplingResult> {
-    return this.#ask(options, sample(params)) as Promise<SamplingResult>;
+    return this.#send(options, sample(params)) as Promise<SamplingResult>;
   }
 
   roots(options?: InputRequestOptions): Promise<readonly Root[]> {
-    return this.#ask(options, roots()) as Promise<readonly Root[]>;
+    return this.#send(options, roots()) as Promise<readonly Root[]>;
   }
 
-  requestInput<A extends InputRequest>(key: string, ask: A): Promise<InputResponses<{ key: A }>['key']> {
-    return this.#ask({ key }, ask) as Promise<InputResponses<{ key: A }>['key']>;
+  requestInput<A extends InputRequest>(key: string, request: A): Promise<InputResponses<{ key: A }>['key']> {
+    return this.#send({ key }, request) as Promise<InputResponses<{ key: A }>['key']>;
   }
 
-  async requestInputs<A extends InputRequests>(asks: A): Promise<InputResponses<A>> {
-    const entries = Object.entries(asks);
-    const answers = await (await inputRequesterOf(this.#call)).send(entries);
-    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as InputResponses<A>;
+  async requestInputs<A extends InputRequests>(requests: A): Promise<InputResponses<A>> {
+    const entries = Object.entries(requests);
+    const responses = await (await inputRequesterOf(this.#call)).send(entries);
+    return Object.fromEntries(entries.map(([key], i) => [key, responses[i]])) as InputResponses<A>;
   }
 
-  async inputResponses<A extends InputRequests>(asks: A): Promise<InputResponses<A> | undefined> {
-    const entries = Object.entries(asks);
-    const answers = await (await inputRequesterOf(this.#call)).inputResponses(entries);
-    if (answers === undefined) return undefined;
-    return Object.fromEntries(entries.map(([key], i) => [key, answers[i]])) as InputResponses<A>;
+  async inputResponses<A extends InputRequests>(requests: A): Promise<InputResponses<A> | undefined> {
+    const entries = Object.entries(requests);
+    const responses = await (await inputRequesterOf(this.#call)).inputResponses(entries);
+    if (responses === undefined) return undefined;
+    return Object.fromEntries(entries.map(([key], i) => [key, responses[i]])) as InputResponses<A>;
   }
 
   async step<T>(key: string, run: () => T | Promise<T>, options: { readonly once?: boolean } = {}): Promise<T> {
@@ -148,7 +148,7 @@ export class CallContext implements Context {
     return !settled && session?.polling === true && (outlet.closeEarly?.(retryMs) ?? false);
   }
 
-  async #ask(options: InputRequestOptions | undefined, ask: InputRequest): Promise<unknown> {
-    return (await (await inputRequesterOf(this.#call)).send([[options?.key, ask]]))[0];
+  async #send(options: InputRequestOptions | undefined, request: InputRequest): Promise<unknown> {
+    return (await (await inputRequesterOf(this.#call)).send([[options?.key, request]]))[0];
   }
 }

@@ -1,4 +1,4 @@
-// Where calls wait their turn when a profile runs only so many of a connection at a time.
+// Calls that wait where a profile limits how many calls of a connection run at a time.
 
 import type { Call } from './contract.ts';
 
@@ -7,7 +7,7 @@ interface QueuedCall {
   readonly start: () => void;
 }
 
-/** First come, first served. A call that ends before its turn leaves the queue at once. */
+/** First in, first out. A call that ends while it waits leaves the queue at once. */
 export class CallQueue {
   readonly #waiting = new Set<QueuedCall>();
   #running = 0;
@@ -23,7 +23,7 @@ export class CallQueue {
     this.#next();
   }
 
-  /** Starts what may start. A call that ends while it starts comes back here; the loop that is running sees to it. */
+  /** Starts the calls that may start. A call that ends while it starts calls this again; the outer loop then continues. */
   #next(): void {
     if (this.#starting) return;
     this.#starting = true;

@@ -1,5 +1,6 @@
-// One request in progress: its identity, its way back, and how it ends. It is also what middleware and observers see.
-// Cheap to make: signal, asker and context appear only when someone needs them.
+// One request in progress: its identity, its outlet, and how it ends. It is also what middleware and observers see.
+// Cheap to create: signal, context and input requester are created when they are first used, and a handler that returns
+// without awaiting is answered in the same turn. (bench stdio, "mooring": 3.8 instead of 5.7 µs per call.)
 
 import type { CachedText } from '../protocol/cached-text.ts';
 import { monotonicMs } from '../protocol/clock.ts';
@@ -29,7 +30,6 @@ export class EngineCall implements Call {
   readonly server: ServerState;
   readonly channel: OwnChannel;
   readonly codec: Codec;
-  /** The handshake session, or undefined when the request stands alone. */
   readonly session: Session | undefined;
   readonly id: RequestId;
   readonly method: string;
@@ -37,23 +37,19 @@ export class EngineCall implements Call {
   readonly peer: Peer;
   readonly outlet: Outlet;
   readonly header: ReadHeader | undefined;
-  /** What the feature looked up, for the encoder. */
   target: unknown = undefined;
-  /** Answered, cancelled or suspended: nothing more is sent for this request. */
   settled = false;
-  /** Questions the client has not answered yet; the clock stands still meanwhile. */
   waiting = 0;
-  /** Time left on the clock; Infinity = none. */
+  /** Time left of the time limit; Infinity: there is none. */
   remainingMs = Number.POSITIVE_INFINITY;
-  /** What the time limit may be at most, where middleware said so. */
+  /** The upper bound that middleware set for the time limit. */
   maxMs = Number.POSITIVE_INFINITY;
-  /** The same for the length of the result. */
+  /** The upper bound that middleware set for the result. */
   maxResultBytes = Number.POSITIVE_INFINITY;
-  /** Set for long-lived requests that end by their own rules, not with a drain. */
   onDrain: (() => void) | undefined;
-  /** When it began, where someone watches; below zero: nobody does. */
+  /** When it started; below zero if no observer needs to know. */
   startedAt = -1;
-  /** Where the request is not the only one of its exchange (a batch), or someone waits for its end. */
+  /** Called once when the call is settled. Use `onEnd` to add a listener. */
   onSettled: ((outcome: RequestEnd['outcome'], code?: number) => void) | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
@@ -97,7 +93,6 @@ export class EngineCall implements Call {
     return this.meta[metaKeys.clientInfo] as Implementation | undefined;
   }
 
-  /** The mildest log level the client wants for this call; undefined = none at all. */
   get logLevel(): LogLevel | undefined {
     if (this.session !== undefined) return this.session.level;
     return this.meta[metaKeys.logLevel] as LogLevel | undefined;
@@ -143,13 +138,11 @@ export class EngineCall implements Call {
           };
   }
 
-  /** A request that stays open lets go of what it has read. */
   forgetParams(): void {
     this.server.pending.delete(this);
     this.params = noParams;
   }
 
-  /** Sends something about this call before its answer. False when nobody will see it. */
   push(text: string): boolean {
     return !this.settled && this.outlet.push(text);
   }
@@ -182,17 +175,17 @@ export class EngineCall implements Call {
     this.onSettled?.('rejected', code);
   }
 
-  /** An error whose data JSON can not carry is still answered. */
+  /** An error whose data cannot be encoded as JSON still gets a response. */
   #encodeError(error: WireError): string {
     try {
       return this.codec.error(this.id, error);
     } catch (cause) {
-      this.server.logger?.error(`the error of ${this.method} can not be spelled`, { error: cause });
+      this.server.logger?.error(`the error of ${this.method} cannot be encoded`, { error: cause });
       return this.codec.error(this.id, wireErrors.internal(cause));
     }
   }
 
-  /** Ends the call without an answer: the client cancelled it, or is gone. */
+  /** Ends the call without a response: the client has cancelled it or disconnected. */
   cancel(reason: string): void {
     if (this.settled) return;
     this.settled = true;
@@ -202,19 +195,15 @@ export class EngineCall implements Call {
     this.onSettled?.('cancelled');
   }
 
-  /**
-   * Tells whoever watches that the call is over. Before the answer leaves: whatever goes out is known by then, and sending
-   * takes longer than all the rest of a small call, after which nothing of it would be at hand in the processor's caches.
-   */
+  /** Notifies observers. Called before the response is sent: the outcome is known by then. */
   #notifyObservers(outcome: RequestEnd['outcome'], code: number | undefined): void {
     if (this.startedAt < 0) return;
     const endedAtMs = monotonicMs();
     const ended: RequestEnd = { request: this, outcome, code, durationMs: endedAtMs - this.startedAt, endedAtMs };
-    const watching = this.server.observers.ended;
-    for (let index = 0; index < watching.length; index++) watching[index]?.(ended);
+    const observers = this.server.observers.ended;
+    for (let index = 0; index < observers.length; index++) observers[index]?.(ended);
   }
 
-  /** Tells the handler to stop. */
   abort(reason: string): void {
     this.#abortReason = new DOMException(reason, 'AbortError');
     this.#controller?.abort(this.#abortReason);

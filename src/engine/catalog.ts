@@ -1,5 +1,5 @@
-// What a server has: tools, resources, templates, prompts. Checks what is registered, keeps it in order, and tells
-// when a list changes. Nothing here knows who asks; features/ do.
+// The tools, resources, templates and prompts of a server. Checks what is registered, holds it in order, and reports when a
+// list changes. It does not know the caller; features/ do.
 
 import type { Principal } from '../protocol/exchange.ts';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.ts';
@@ -18,7 +18,7 @@ export type { CatalogKind } from './ports.ts';
 
 /** An item of a list: what clients see, and who may see it. */
 export interface CatalogEntry<Item> {
-  /** What clients see; spelled out when first listed, since schemas may be costly to convert. */
+  /** What clients see; created when first listed, since converting schemas may be slow. */
   describe(): Item;
   readonly key: string;
   readonly visible: ((principal: Principal | undefined) => boolean) | undefined;
@@ -28,7 +28,7 @@ export interface ToolEntry extends CatalogEntry<Tool> {
   readonly definition: ToolDefinition;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
-  /** Arguments mirrored in headers, on transports that have them. */
+  /** Arguments that are mirrored in headers, on transports that have headers. */
   headerParams(): readonly HeaderParam[];
 }
 
@@ -47,7 +47,7 @@ export interface PromptEntry extends CatalogEntry<Prompt> {
 
 type VisibleTo = (principal: Principal | undefined) => boolean;
 
-/** Whether somebody may see and use an item. */
+/** Whether a principal may see and use an item. */
 export function isVisible(entry: CatalogEntry<unknown>, principal: Principal | undefined): boolean {
   return entry.visible === undefined || entry.visible(principal);
 }
@@ -69,10 +69,10 @@ export class Catalog {
     prompts: new Map(),
   };
   readonly #changed: (kind: CatalogKind) => void;
-  /** What a definition itself says, kept apart from what restrictions add. */
-  readonly #own = new WeakMap<object, VisibleTo | undefined>();
+  /** The `visible` of the definition itself, without restrictions. */
+  readonly #ownVisibility = new WeakMap<object, VisibleTo | undefined>();
   #restrictions: readonly Visibility[] = [];
-  /** Something is not for everybody. */
+  /** Something may be hidden from some callers. */
   #hides = false;
 
   constructor(changed: (kind: CatalogKind) => void) {
@@ -92,38 +92,38 @@ export class Catalog {
     return this.#entries.prompts;
   }
 
-  /** Whether lists may differ from one caller to another. */
+  /** Whether lists may differ between callers. */
   get hides(): boolean {
     return this.#hides;
   }
 
-  /** Adds a restriction to everything that is here and will come. */
+  /** Adds a restriction to everything that is registered now or later. */
   restrict(visibility: Visibility): void {
     this.#restrictions = [...this.#restrictions, visibility];
     this.#hides = true;
     for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
-      for (const entry of this.#entries[kind].values()) this.#guard(kind, entry);
+      for (const entry of this.#entries[kind].values()) this.#applyRestrictions(kind, entry);
       this.#changed(kind);
     }
   }
 
-  /** What restrictions say of something that need not be registered by itself. */
+  /** Whether restrictions allow a key, which need not be registered. */
   allows(kind: CatalogKind, key: string, principal: Principal | undefined): boolean {
     return this.#restrictions.every((visibility) => visibility(kind, key, principal));
   }
 
-  /** Whether a caller may know of a resource, by itself or as the member of a family. */
+  /** Whether a caller may know of a resource, registered by itself or covered by a template. */
   isVisibleUri(uri: string, principal: Principal | undefined): boolean {
     if (!this.#hides) return true;
     const entry = this.resources.get(uri);
     if (entry !== undefined) return isVisible(entry, principal);
     if (!this.allows('resources', uri, principal)) return false;
-    const families = [...this.resourceTemplates.values()].filter(({ template }) => template.match(uri) !== undefined);
-    return families.length === 0 || families.some((family) => isVisible(family, principal));
+    const templates = [...this.resourceTemplates.values()].filter(({ template }) => template.match(uri) !== undefined);
+    return templates.length === 0 || templates.some((each) => isVisible(each, principal));
   }
 
-  #guard(kind: CatalogKind, entry: CatalogEntry<unknown>): void {
-    const own = this.#own.get(entry);
+  #applyRestrictions(kind: CatalogKind, entry: CatalogEntry<unknown>): void {
+    const own = this.#ownVisibility.get(entry);
     if (own === undefined && this.#restrictions.length === 0) return;
     this.#hides = true;
     const guarded: VisibleTo = (principal) => own?.(principal) !== false && this.allows(kind, entry.key, principal);
@@ -149,7 +149,7 @@ export class Catalog {
       if (typeof found === 'string') throw new TypeError(`${where}: ${found}`);
       return found;
     };
-    // Plain schemas are there already, so a wrong header annotation can be reported at registration.
+    // Plain schemas need no conversion, so an invalid header annotation can be reported at registration.
     if (definition.input !== undefined && !('~standard' in definition.input)) mirrored = mirror();
     return this.#add('tools', {
       key: name,
@@ -189,7 +189,7 @@ export class Catalog {
     for (const name of Object.keys(complete ?? {})) {
       if (!template.names.includes(name)) {
         throw new TypeError(
-          `Resource template ${uriTemplate} completes ${name}, which is not one of ${template.names.join(', ')}`,
+          `Resource template ${uriTemplate} has a completer for ${name}, which is not one of ${template.names.join(', ')}`,
         );
       }
     }
@@ -214,11 +214,11 @@ export class Catalog {
     const { key } = added;
     if (table.has(key)) {
       throw new TypeError(
-        `${kindNames[kind]} ${JSON.stringify(key)} is registered already; remove the first or choose another name`,
+        `${kindNames[kind]} ${JSON.stringify(key)} is already registered; remove it first or choose another name`,
       );
     }
-    this.#own.set(added, added.visible);
-    this.#guard(kind, added);
+    this.#ownVisibility.set(added, added.visible);
+    this.#applyRestrictions(kind, added);
     table.set(key, added);
     this.#changed(kind);
     return () => {
@@ -236,15 +236,14 @@ const kindNames: Readonly<Record<CatalogKind, string>> = {
   prompts: 'Prompt',
 };
 
-/** Drops members that are undefined, so that an item has exactly the fields it was given. */
+/** Removes undefined members, so that an item has exactly the given fields. */
 function clean<T extends object>(item: T): T {
   for (const key of Object.keys(item) as (keyof T)[]) if (item[key] === undefined) delete item[key];
   return item;
 }
 
 function requireName(what: string, name: unknown): void {
-  if (typeof name !== 'string' || name === '')
-    throw new TypeError(`A ${what} needs a name: a string that is not empty`);
+  if (typeof name !== 'string' || name === '') throw new TypeError(`A ${what} needs a name: a non-empty string`);
 }
 
 function requireFunction(what: string, name: string, field: string, value: unknown): void {

@@ -1,5 +1,5 @@
-// Tells sessions and subscriptions of changes: of the lists they follow and the resources they watch. Knows who watches
-// what; whether a listener may hear of a change is decided by the listener.
+// Notifies sessions and subscriptions of changes: of the lists and resources they follow. It knows who follows what; the
+// listener decides whether its caller may be notified.
 
 import type { CallerBudget } from '../protocol/caller-budget.ts';
 import type { Principal } from '../protocol/exchange.ts';
@@ -7,16 +7,16 @@ import type { RequestId } from '../protocol/model.ts';
 import type { ChangeNotification, Codec } from '../protocol/revisions/index.ts';
 import { inSlices } from '../protocol/slices.ts';
 
-/** Who may hear of a change. */
+/** Who may be notified of a change. */
 export type ChangeAudience = (principal: Principal | undefined) => boolean;
 
 export type ListKind = Exclude<ChangeNotification['kind'], 'resource'>;
 export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
-/** A change on its way to those who want to hear of it. Encoded once per revision, however many sessions hear of it. */
+/** A change that is being announced. Encoded once per revision, however many sessions are notified. */
 export class AnnouncedChange {
   readonly change: ChangeNotification;
-  /** It is for whoever is in one of these; undefined: for everybody who asked. */
+  /** It is for callers in one of these audiences; undefined: for all that follow it. */
   readonly audiences: ChangeAudience[] | undefined;
   readonly #texts = new Map<Codec, string>();
 
@@ -29,24 +29,24 @@ export class AnnouncedChange {
     return this.audiences === undefined || this.audiences.some((audience) => audience(principal));
   }
 
-  text(revision: Codec, subscription?: RequestId): string {
-    if (subscription !== undefined) return revision.change(this.change, subscription);
-    let text = this.#texts.get(revision);
-    if (text === undefined) this.#texts.set(revision, (text = revision.change(this.change)));
+  text(codec: Codec, subscription?: RequestId): string {
+    if (subscription !== undefined) return codec.change(this.change, subscription);
+    let text = this.#texts.get(codec);
+    if (text === undefined) this.#texts.set(codec, (text = codec.change(this.change)));
     return text;
   }
 }
 
 export interface ChangeListener {
-  /** Who pays for what it watches (see `callerKey`); the same from the first `add` to the last `remove`. */
+  /** Whose budget is charged (see `callerKey`); the same from the first `add` to the last `remove`. */
   readonly caller: string;
   notify(announcement: AnnouncedChange): void;
 }
 
-/** The same change announced for more audiences than this is told again: testing them all would take longer. */
+/** A change with more audiences than this is announced again: testing them all would take longer. */
 const maxAudiences = 64;
 
-/** What one watched resource takes in memory besides its URI, roughly: its place in the index, and a set of listeners. */
+/** Roughly what a resource takes in memory besides its URI: an entry in the index, and a set of listeners. */
 const entryBytes = 256;
 const bytesOf = (uri: string): number => entryBytes + uri.length * 2;
 
@@ -56,50 +56,50 @@ export class Changes {
     prompts: new Set(),
     resources: new Set(),
   };
-  /** By the URI they asked for. A change is looked up here; nobody is asked who does not watch it. */
-  readonly #watchers = new Map<string, Set<ChangeListener>>();
-  /** Announced and not told yet; the same change is told once. */
+  /** By the URI that they subscribed to. */
+  readonly #byUri = new Map<string, Set<ChangeListener>>();
+  /** Published and not announced yet; the same change is announced once. */
   readonly #waiting = new Map<string | symbol, AnnouncedChange>();
-  #telling = false;
-  readonly #kept: CallerBudget;
-  readonly #failed: (error: unknown) => void;
+  #announcing = false;
+  readonly #budget: CallerBudget;
+  readonly #onError: (error: unknown) => void;
 
-  /** `kept` is charged for what listeners watch. `failed` is told of listeners that threw; the others are not affected. */
-  constructor(kept: CallerBudget, failed: (error: unknown) => void) {
-    this.#kept = kept;
-    this.#failed = failed;
+  /** `budget` is charged for what listeners follow. `onError` gets what a listener throws; the others are not affected. */
+  constructor(budget: CallerBudget, onError: (error: unknown) => void) {
+    this.#budget = budget;
+    this.#onError = onError;
   }
 
   add(listener: ChangeListener, lists: Iterable<ListKind>, uris: Iterable<string>): void {
     for (const kind of lists) this.#lists[kind].add(listener);
     let bytes = 0;
     for (const uri of uris) {
-      let watchers = this.#watchers.get(uri);
-      if (watchers === undefined) this.#watchers.set(uri, (watchers = new Set()));
-      if (watchers.has(listener)) continue;
-      watchers.add(listener);
+      let listeners = this.#byUri.get(uri);
+      if (listeners === undefined) this.#byUri.set(uri, (listeners = new Set()));
+      if (listeners.has(listener)) continue;
+      listeners.add(listener);
       bytes += bytesOf(uri);
     }
-    if (bytes > 0) this.#kept.charge(listener.caller, bytes);
+    if (bytes > 0) this.#budget.charge(listener.caller, bytes);
   }
 
-  /** Takes back what `add` was given; what it was not given is ignored. */
+  /** Removes what `add` added; anything else is ignored. */
   remove(listener: ChangeListener, lists: Iterable<ListKind>, uris: Iterable<string>): void {
     for (const kind of lists) this.#lists[kind].delete(listener);
     let bytes = 0;
     for (const uri of uris) {
-      const watchers = this.#watchers.get(uri);
-      if (watchers?.delete(listener) !== true) continue;
-      if (watchers.size === 0) this.#watchers.delete(uri);
+      const listeners = this.#byUri.get(uri);
+      if (listeners?.delete(listener) !== true) continue;
+      if (listeners.size === 0) this.#byUri.delete(uri);
       bytes += bytesOf(uri);
     }
-    if (bytes > 0) this.#kept.release(listener.caller, bytes);
+    if (bytes > 0) this.#budget.release(listener.caller, bytes);
   }
 
-  /** Tells listeners at the end of this turn, or later where there is much to tell; the same change meanwhile is told once. */
+  /** Notifies listeners after this turn, or later if there are many; the same change is announced once meanwhile. */
   publish(change: ChangeNotification, audience?: ChangeAudience): void {
     const { kind, uri = '' } = change;
-    if (kind === 'resource' ? this.#watchers.size === 0 : this.#lists[kind].size === 0) return;
+    if (kind === 'resource' ? this.#byUri.size === 0 : this.#lists[kind].size === 0) return;
     const key = `${kind} ${uri}`;
     const earlier = this.#waiting.get(key);
     if (earlier === undefined) this.#waiting.set(key, new AnnouncedChange(change, audience));
@@ -111,55 +111,55 @@ export class Changes {
         this.#waiting.set(key, new AnnouncedChange(change, audience));
       }
     }
-    if (!this.#telling) this.#start();
+    if (!this.#announcing) this.#start();
   }
 
   #start(): void {
-    this.#telling = true;
-    queueMicrotask(() => this.#tell());
+    this.#announcing = true;
+    queueMicrotask(() => this.#announce());
   }
 
-  #tell(): void {
-    const rest = inSlices(this.#notices(), (tell) => {
+  #announce(): void {
+    const rest = inSlices(this.#notifications(), (notify) => {
       try {
-        tell?.();
+        notify?.();
       } catch (error) {
-        this.#failed(error);
+        this.#onError(error);
       }
     });
     const done = (): void => {
-      this.#telling = false;
-      // Announced after the last slice.
+      this.#announcing = false;
+      // Published after the last slice.
       if (this.#waiting.size > 0) this.#start();
     };
     if (rest === undefined) done();
     else void rest.then(done);
   }
 
-  /** What there is to do, found as it is asked for: listeners and changes come and go between two slices. */
-  *#notices(): Generator<(() => void) | undefined> {
+  /** The notifications to send, found one by one: listeners and changes may come and go between two slices. */
+  *#notifications(): Generator<(() => void) | undefined> {
     for (const [key, announcement] of this.#waiting) {
       this.#waiting.delete(key);
       const { kind, uri = '' } = announcement.change;
-      const listeners = kind === 'resource' ? this.#watchersOf(uri) : this.#lists[kind];
+      const listeners = kind === 'resource' ? this.#listenersOf(uri) : this.#lists[kind];
       for (const listener of listeners) yield () => listener.notify(announcement);
-      // Finding that nobody watches takes time as well.
+      // Finding that there is no listener takes time as well.
       yield undefined;
     }
   }
 
-  /** Those who watch a resource, or a folder above it. */
-  #watchersOf(uri: string): Iterable<ChangeListener> {
-    let found = this.#watchers.get(uri);
+  /** The listeners of a resource, or of a folder above it. */
+  #listenersOf(uri: string): Iterable<ChangeListener> {
+    let found = this.#byUri.get(uri);
     let merged: Set<ChangeListener> | undefined;
     for (const folder of foldersOf(uri)) {
-      const watchers = this.#watchers.get(folder);
-      if (watchers === undefined || watchers === found) continue;
-      if (found === undefined) found = watchers;
+      const listeners = this.#byUri.get(folder);
+      if (listeners === undefined || listeners === found) continue;
+      if (found === undefined) found = listeners;
       else {
-        // Who watches both is told once.
+        // A listener of both is notified once.
         merged ??= new Set(found);
-        for (const each of watchers) merged.add(each);
+        for (const each of listeners) merged.add(each);
       }
     }
     return merged ?? found ?? [];

@@ -1,5 +1,5 @@
-// One connection as the engine sees it: takes messages, finds out who speaks, starts calls, and keeps track of what is
-// open in either direction. What a method does is in features/; how it is spelled is in protocol/revisions/.
+// One connection as the engine sees it: receives messages, finds the codec for each, starts calls, and tracks the requests
+// that are open in either direction. What a method does is in features/; how it is encoded is in protocol/revisions/.
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type { Inbound, Outlet, Peer, SessionChannel } from '../protocol/exchange.ts';
@@ -31,25 +31,23 @@ import { SessionChanges } from './session-changes.ts';
 
 export class EngineChannel implements SessionChannel, OwnChannel {
   readonly server: ServerState;
-  /** Who speaks: the last one to bring a message, where messages say so themselves. */
+  /** The other side. Where messages carry a peer of their own: the peer of the latest one. */
   peer: Peer;
-  /** Carries what no request asked for. Without one every message brings its own way back. */
+  /** For messages that belong to no request. Without it every message must have an outlet of its own. */
   #outlet: Outlet | undefined;
-  /** The same, seen by observers; made when there is one, which may be long after the connection was opened. */
+  /** The same, wrapped for observers. An observer may be added long after the connection was opened. */
   #observed: Outlet | undefined;
-  /** The key of the session to come, where the transport has named it already. */
   readonly key: string | undefined;
   #inFlight: Map<RequestId, EngineCall> | undefined;
   session: Session | undefined;
-  /** No more input will come; what begins now ends at once. */
   draining = false;
   #requests: ClientRequests | undefined;
   /** Delivers changes to the session, while it has an outlet or subscriptions. */
   #changes: SessionChanges | undefined;
-  /** Length of the text of the message at hand. */
+  /** Text length of the message that is being received. */
   #length = 0;
   #idle: (() => void) | undefined;
-  /** Where calls wait when a profile runs only so many at a time. */
+  /** Calls that wait where a profile limits how many run at a time. */
   #queue: CallQueue | undefined;
 
   constructor(server: ServerState, peer: Peer, outlet: Outlet | undefined, key: string | undefined) {
@@ -59,28 +57,28 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     this.key = key;
   }
 
-  #subscribed(outlet: Outlet): Outlet {
+  #withObservers(outlet: Outlet): Outlet {
     const { sent } = this.server.observers;
     return sent.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, sent);
   }
 
-  /** The way out that all messages share. */
+  /** The outlet that all messages share. */
   get #shared(): Outlet | undefined {
     const outlet = this.#outlet;
     if (outlet === undefined || this.server.observers.sent.length === 0) return outlet;
-    return (this.#observed ??= this.#subscribed(outlet));
+    return (this.#observed ??= this.#withObservers(outlet));
   }
 
-  /** The way back of one message: its own, or the one all share. */
-  #back(inbound: Inbound | undefined): Outlet {
+  /** The outlet of one message: its own, or the shared one. */
+  #outletOf(inbound: Inbound | undefined): Outlet {
     if (inbound?.peer !== undefined) this.peer = inbound.peer;
-    if (inbound?.outlet !== undefined) return this.#subscribed(inbound.outlet);
+    if (inbound?.outlet !== undefined) return this.#withObservers(inbound.outlet);
     const shared = this.#shared;
-    if (shared === undefined) throw new TypeError('A message on a channel without an outlet must bring its own');
+    if (shared === undefined) throw new TypeError('This channel has no outlet, so every message needs one of its own');
     return shared;
   }
 
-  /** Calls that did not end in the turn they began in. Most do, and then nothing is kept of them. */
+  /** Calls that did not end in the turn in which they started. Most do end in it and are not tracked. */
   get inFlight(): Map<RequestId, EngineCall> {
     return (this.#inFlight ??= new Map());
   }
@@ -107,14 +105,14 @@ export class EngineChannel implements SessionChannel, OwnChannel {
 
   #receive(value: unknown, inbound: Inbound | undefined, length: number): void {
     this.#length = length;
-    const outlet = this.#back(inbound);
-    for (const watch of this.server.observers.received) watch(value, this.peer);
-    this.#take(value, outlet, inbound);
+    const outlet = this.#outletOf(inbound);
+    for (const notify of this.server.observers.received) notify(value, this.peer);
+    this.#dispatch(value, outlet, inbound);
   }
 
-  #take(value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {
+  #dispatch(value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {
     const message = value as JsonRpcRequest;
-    // The commonest message by far, told at a glance; everything else is sorted with care.
+    // Fast path for the most common message; everything else is classified in full.
     if (
       typeof value === 'object' &&
       value !== null &&
@@ -131,32 +129,34 @@ export class EngineChannel implements SessionChannel, OwnChannel {
 
   reject(error: Error, id?: RequestId, inbound?: Inbound): void {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
-    this.#reject(this.#codecFor, id, wire, undefined, this.#back(inbound));
+    this.#reject(this.#currentCodec, id, wire, undefined, this.#outletOf(inbound));
   }
 
-  /** Who speaks when a message does not say: the session, or whoever speaks before there is one. */
-  get #codecFor(): Codec {
+  /** The codec for messages that name no revision: that of the session, or the default before there is one. */
+  get #currentCodec(): Codec {
     return this.session?.codec ?? this.server.revisions.defaultCodec;
   }
 
-  #reject(speaker: Codec, id: RequestId | undefined, error: WireError, message: unknown, outlet: Outlet): void {
-    // An answer with the id of a request in flight would settle that one instead; a long id is not sent back.
-    const free = id === undefined || isLong(id, this.server.limits) || this.inFlight.has(id) ? undefined : id;
-    outlet.end(speaker.error(free, error), speaker.statusOf(error), error.http?.headers);
-    const code = error.code ?? speaker.codeOf(error.kind);
-    for (const watch of this.server.observers.rejected) watch({ message, peer: this.peer, error, code });
+  #reject(codec: Codec, id: RequestId | undefined, error: WireError, message: unknown, outlet: Outlet): void {
+    // A response with the id of a request in flight would settle that request; a long id is not sent back.
+    const safeId = id === undefined || isLong(id, this.server.limits) || this.inFlight.has(id) ? undefined : id;
+    outlet.end(codec.error(safeId, error), codec.statusOf(error), error.http?.headers);
+    const code = error.code ?? codec.codeOf(error.kind);
+    for (const notify of this.server.observers.rejected) notify({ message, peer: this.peer, error, code });
   }
 
   #other(value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {
     const header = inbound?.header;
-    const sorted = classifyMessage(value);
-    switch (sorted.kind) {
+    const classified = classifyMessage(value);
+    switch (classified.kind) {
       case 'request':
-        return this.#request(sorted.message, outlet, inbound);
+        return this.#request(classified.message, outlet, inbound);
       case 'notification': {
-        const flaw = header && this.server.revisions.notificationHeaderError(sorted.message, header);
-        if (flaw) return this.#reject(this.server.revisions.newestStateless, undefined, flaw, value, outlet);
-        this.#notification(sorted.message);
+        const headerError = header && this.server.revisions.notificationHeaderError(classified.message, header);
+        if (headerError) {
+          return this.#reject(this.server.revisions.newestStateless, undefined, headerError, value, outlet);
+        }
+        this.#notification(classified.message);
         return outlet.end(undefined);
       }
       case 'response':
@@ -169,10 +169,10 @@ export class EngineChannel implements SessionChannel, OwnChannel {
             outlet,
           );
         }
-        this.#response(sorted.message);
+        this.#response(classified.message);
         return outlet.end(undefined);
       case 'invalid':
-        return this.#reject(this.#codecFor, sorted.id, sorted.error, value, outlet);
+        return this.#reject(this.#currentCodec, classified.id, classified.error, value, outlet);
     }
   }
 
@@ -180,37 +180,37 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     const { server } = this;
     const header = inbound?.header;
     const isSessionRequest = inbound?.route === 'session' || inbound?.route === 'initialize';
-    const verdict = isSessionRequest ? undefined : server.revisions.classify(message, header);
-    if (verdict instanceof WireError) {
-      return this.#reject(server.revisions.newestStateless, message.id, verdict, message, outlet);
+    const stateless = isSessionRequest ? undefined : server.revisions.classify(message, header);
+    if (stateless instanceof WireError) {
+      return this.#reject(server.revisions.newestStateless, message.id, stateless, message, outlet);
     }
-    const session = verdict === undefined ? this.session : undefined;
-    const revision = verdict ?? session?.codec ?? server.revisions.defaultCodec;
-    if (verdict === undefined) {
-      const closed = checkPhase(message, session, revision);
-      if (closed !== undefined) return this.#reject(revision, message.id, closed, message, outlet);
+    const session = stateless === undefined ? this.session : undefined;
+    const codec = stateless ?? session?.codec ?? server.revisions.defaultCodec;
+    if (stateless === undefined) {
+      const phaseError = checkPhase(message, session, codec);
+      if (phaseError !== undefined) return this.#reject(codec, message.id, phaseError, message, outlet);
     }
-    const long = checkLengths(message, server.limits);
-    if (long !== undefined) return this.#reject(revision, message.id, long, message, outlet);
+    const lengthError = checkLengths(message, server.limits);
+    if (lengthError !== undefined) return this.#reject(codec, message.id, lengthError, message, outlet);
     const row = methodRow(message.method);
-    // The table's own text: guards compare it many times, and texts that are one and the same compare at once.
+    // The string of the table: guards compare it many times, and comparing a string with itself is fastest.
     const method = row?.name ?? message.method;
-    const feature = findFeature(server, method, row, message.params, revision);
-    if (feature instanceof WireError) return this.#reject(revision, message.id, feature, message, outlet);
+    const feature = findFeature(server, method, row, message.params, codec);
+    if (feature instanceof WireError) return this.#reject(codec, message.id, feature, message, outlet);
     if (this.#length > smallRequest && server.pending.isFull(this.peer)) {
-      return this.#reject(revision, message.id, wireErrors.tooMuchPending(), message, outlet);
+      return this.#reject(codec, message.id, wireErrors.tooMuchPending(), message, outlet);
     }
     if (this.#inFlight !== undefined && this.#inFlight.size > 0) {
-      const crowded = this.#tooManyInFlight(message.id);
-      if (crowded !== undefined) return this.#reject(revision, message.id, crowded, message, outlet);
+      const inFlightError = this.#checkInFlight(message.id);
+      if (inFlightError !== undefined) return this.#reject(codec, message.id, inFlightError, message, outlet);
     }
-    const call = new EngineCall(this, revision, session, method, message, outlet, header);
-    if (feature.duration === 'handler' && revision.rules.concurrency !== Number.POSITIVE_INFINITY)
+    const call = new EngineCall(this, codec, session, method, message, outlet, header);
+    if (feature.duration === 'handler' && codec.rules.concurrency !== Number.POSITIVE_INFINITY)
       this.#enqueue(call, feature);
     else runCall(call, feature, inbound?.atMs);
   }
 
-  #tooManyInFlight(id: RequestId): WireError | undefined {
+  #checkInFlight(id: RequestId): WireError | undefined {
     if (this.inFlight.has(id)) return wireErrors.duplicateId(id);
     const { maxInFlight } = this.server.limits;
     if (this.inFlight.size < maxInFlight) return undefined;
@@ -224,27 +224,27 @@ export class EngineChannel implements SessionChannel, OwnChannel {
   }
 
   #batch(messages: readonly unknown[], outlet: Outlet): void {
-    const speaker = this.#codecFor;
+    const codec = this.#currentCodec;
     const reject = (id: RequestId | undefined, error: WireError, message: unknown, to: Outlet): void =>
-      this.#reject(speaker, id, error, message, to);
-    const allowed = this.session === undefined ? speaker.rules.batch === true : speaker.batches;
+      this.#reject(codec, id, error, message, to);
+    const allowed = this.session === undefined ? codec.rules.batch === true : codec.batches;
     const { maxBatch } = this.server.limits;
-    const claims = messages.some((each) =>
+    const isStateless = messages.some((each) =>
       this.server.revisions.namesRevision((each as JsonRpcRequest | null)?.params),
     );
-    if (!allowed || claims) return reject(undefined, wireErrors.batchNotSupported(), messages, outlet);
+    if (!allowed || isStateless) return reject(undefined, wireErrors.batchNotSupported(), messages, outlet);
     if (messages.length === 0) return reject(undefined, wireErrors.emptyBatch(), messages, outlet);
     if (messages.length > maxBatch) return reject(undefined, wireErrors.batchTooLarge(maxBatch), messages, outlet);
-    const collected = new BatchOutlet(outlet, messages.length);
+    const responses = new BatchOutlet(outlet, messages.length);
     this.#length /= messages.length;
     messages.forEach((message, i) => {
-      const slot = collected.slot(i);
+      const slot = responses.slot(i);
       if ((message as JsonRpcRequest | null)?.method === 'initialize') {
         const id = (message as JsonRpcRequest).id;
         reject(isRequestId(id) ? id : undefined, wireErrors.initializeInBatch(), message, slot);
       } else if (Array.isArray(message)) {
-        reject(undefined, wireErrors.notAMessage('a batch holds messages, not batches'), message, slot);
-      } else this.#take(message, slot, undefined);
+        reject(undefined, wireErrors.notAMessage('a batch may not contain another batch'), message, slot);
+      } else this.#dispatch(message, slot, undefined);
     });
   }
 
@@ -253,7 +253,7 @@ export class EngineChannel implements SessionChannel, OwnChannel {
       const id = params?.['requestId'];
       const reason = params?.['reason'];
       const call = isRequestId(id) ? this.inFlight.get(id) : undefined;
-      // The handshake itself can not be cancelled, on any revision that has one.
+      // A client must not cancel initialize (handshake revisions, schema of CancelledNotification).
       if (call?.method === 'initialize') return;
       call?.cancel(typeof reason === 'string' ? reason : 'cancelled by the client');
       return;
@@ -271,7 +271,7 @@ export class EngineChannel implements SessionChannel, OwnChannel {
   request(call: Call, method: string, params: object): Promise<unknown> {
     if (!call.outlet.duplex) {
       return Promise.reject(
-        new InputRequestError('no-return-path', 'The client can not be asked over this connection'),
+        new InputRequestError('no-return-path', 'Requests cannot be sent to the client over this connection'),
       );
     }
     this.#requests ??= new ClientRequests(this.server.idPrefix, this.server.limits.inputTimeoutMs);
@@ -293,7 +293,7 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     this.#followChanges();
   }
 
-  /** Subscriptions of a session count as long as it is in memory, whether or not it can be notified now. */
+  /** Subscriptions are followed as long as the session is in memory, even while it cannot be notified. */
   #followChanges(): void {
     const { session } = this;
     if (session === undefined) return;
@@ -307,21 +307,21 @@ export class EngineChannel implements SessionChannel, OwnChannel {
   }
 
   subscribe(session: Session, uri: string): void {
-    // A session that ends with this request is never notified of a change.
+    // A session that ends with this request will never be notified.
     if (this.#outlet === undefined && !session.saved) return;
     session.subscribe(uri);
     if (this.#changes === undefined) this.#followChanges();
-    else this.#changes.watch(uri);
+    else this.#changes.add(uri);
   }
 
   unsubscribe(session: Session, uri: string): void {
-    this.#changes?.unwatch(uri);
+    this.#changes?.remove(uri);
     session.unsubscribe(uri);
     this.#followChanges();
   }
 
-  /** Sends what no request asked for. */
-  pushUnasked(text: string): void {
+  /** Sends a message that belongs to no request. */
+  pushUnrelated(text: string): void {
     this.#shared?.push(text);
   }
 
@@ -333,7 +333,7 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     if (this.inFlight.get(call.id) === call) return;
     this.inFlight.set(call.id, call);
     if (this.#length > smallRequest) this.server.pending.add(call);
-    // Before all other listeners: they may look at what is in flight.
+    // Before the other listeners: they may look at what is in flight.
     const { onSettled } = call;
     call.onSettled = (outcome, code) => {
       this.#forget(call);
@@ -358,7 +358,7 @@ export class EngineChannel implements SessionChannel, OwnChannel {
   async drain(graceMs: number, error?: Error): Promise<void> {
     this.draining = true;
     this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection is closing'));
-    // Subscriptions end well with the server; what ends for another reason is told that reason.
+    // When the server closes, subscriptions end with a result; otherwise they end with the error.
     if (error === undefined) for (const call of [...this.inFlight.values()]) call.onDrain?.();
     if (this.inFlight.size > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
@@ -378,6 +378,6 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection was closed'));
     for (const call of [...(this.#inFlight?.values() ?? [])]) call.cancel('the connection was closed');
     if (this.#outlet === undefined) return;
-    for (const watch of this.server.observers.disconnected) watch(this.peer);
+    for (const notify of this.server.observers.disconnected) notify(this.peer);
   }
 }

@@ -1,4 +1,4 @@
-// Requests this side has sent and not heard back from.
+// Requests that this server has sent to the client and that have no response yet.
 
 import type { JsonRpcResponse } from '../protocol/json-rpc.ts';
 import { isObject } from '../protocol/json-rpc.ts';
@@ -27,41 +27,41 @@ export class ClientRequests {
     return this.#waiting.size;
   }
 
-  send(call: Call, spell: (id: string) => string): Promise<unknown> {
+  send(call: Call, encode: (id: string) => string): Promise<unknown> {
     const id = `${this.#prefix}${++this.#counter}`;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#cancel(id, call, new InputRequestError('timeout', 'The client did not answer in time'));
+        this.#cancel(id, call, new InputRequestError('timeout', 'The client did not respond in time'));
       }, this.#timeoutMs);
       (timer as { unref?: () => void }).unref?.();
       this.#waiting.set(id, { call, resolve, reject, timer });
-      if (!call.push(spell(id))) {
-        this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can not be reached any more'));
+      if (!call.push(encode(id))) {
+        this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can no longer be reached'));
       }
     });
   }
 
-  /** A late answer, or one to a question of somebody else, matches nothing and is ignored. */
+  /** A late response, or one to a request of another connection, matches nothing and is ignored. */
   settle({ id, result, error }: JsonRpcResponse): void {
     const waiting = typeof id === 'string' ? this.#take(id) : undefined;
     if (waiting === undefined) return;
     if (error === undefined) waiting.resolve(result);
     else {
       const message = isObject(error) && typeof error.message === 'string' ? error.message : 'no reason given';
-      waiting.reject(new InputRequestError('declined', `The client refused: ${message}`, [], error));
+      waiting.reject(new InputRequestError('declined', `The client responded with an error: ${message}`, [], error));
     }
   }
 
-  /** Takes back what a call asked, telling the client where it can still be told. */
+  /** Cancels the requests of a call, and notifies the client if it can still be reached. */
   cancel(call: Call, reason: Error): void {
     for (const [id, waiting] of this.#waiting) if (waiting.call === call) this.#cancel(id, call, reason);
   }
 
-  /** Fails what waits for an answer that can not come any more. */
+  /** Fails requests whose response can no longer arrive. */
   failUnreachable(): void {
     for (const [id, { call }] of this.#waiting) {
       if (call.outlet.duplex) continue;
-      this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can not be reached any more'));
+      this.#take(id)?.reject(new InputRequestError('no-return-path', 'The client can no longer be reached'));
     }
   }
 

@@ -1,4 +1,4 @@
-// What a handler is given beside its arguments. Contract only: call-context.ts implements it.
+// What a handler gets besides its arguments. Only the interface: call-context.ts implements it.
 
 import type { Ability } from '../protocol/abilities.ts';
 import type { Principal } from '../protocol/exchange.ts';
@@ -16,24 +16,24 @@ import type {
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
 import type { InputRequest, InputRequests, InputResponses, TypedElicitResult } from './input-requests/input-request.ts';
 
-/** How a question is identified. Keys must be the same on every run of the handler; the default is its ordinal. */
+/** How an input request is identified. Keys must be the same on every run of the handler; the default is an ordinal. */
 export interface InputRequestOptions {
   readonly key?: string;
 }
 
-/** State of the session a request belongs to. Only revisions with a handshake have one. */
+/** State of the session that a request belongs to. Only handshake revisions have sessions. */
 export interface SessionView {
   /** Random, unique, never a credential. */
   readonly key: string;
-  /** Memory that lives as long as the session does, private to it. */
+  /** Values that live as long as the session, private to it. */
   readonly values: Map<string, unknown>;
 }
 
 /**
  * The handler's view of the call it serves. Everything is per call: nothing of one client is visible to another.
  *
- * On revisions where the client is asked by retry, the handler runs again from the top for each round of questions;
- * wrap side effects before a question in `ctx.step`.
+ * On the stateless revision the handler runs again from the top each time the client retries with input responses; wrap
+ * side effects that come before an input request in `ctx.step`.
  */
 export interface Context {
   /** Aborted when the client cancels, the connection ends, or the call times out. */
@@ -54,36 +54,36 @@ export interface Context {
   sample(params: SamplingParams, options?: InputRequestOptions): Promise<SamplingResult>;
   /** The folders the client works in. */
   roots(options?: InputRequestOptions): Promise<readonly Root[]>;
-  /** One question by key; see `elicit`, `sample`, `roots` in "mooring". */
-  requestInput<A extends InputRequest>(key: string, requestInput: A): Promise<InputResponses<{ key: A }>['key']>;
-  /** Several questions in one round. Missing capabilities are reported together. */
-  requestInputs<A extends InputRequests>(asks: A): Promise<InputResponses<A>>;
+  /** Sends one input request under a key; see `elicit`, `sample`, `roots` in "mooring". */
+  requestInput<A extends InputRequest>(key: string, request: A): Promise<InputResponses<{ key: A }>['key']>;
+  /** Sends several input requests together. Missing capabilities are reported together. */
+  requestInputs<A extends InputRequests>(requests: A): Promise<InputResponses<A>>;
   /**
-   * The answers to questions an earlier run returned with `inputRequired`; undefined until all of them are there. For
-   * handlers that go by phases: they end with their questions and are run again.
+   * The responses to input requests that an earlier run returned with `inputRequired`; undefined until all of them are
+   * there. For handlers in phases: they return their input requests and run again.
    */
-  inputResponses<A extends InputRequests>(asks: A): Promise<InputResponses<A> | undefined>;
-  /** Whether the client can be asked for this, on this revision and connection. */
+  inputResponses<A extends InputRequests>(requests: A): Promise<InputResponses<A> | undefined>;
+  /** Whether the client can do this, on this revision and connection. */
   can(ability: Ability): boolean;
   /**
-   * Runs a side effect once per chain of rounds: its JSON result is recorded and not repeated when the client
-   * retries. `once` refuses a second use of the same state altogether (needs a store when several replicas serve).
+   * Runs a side effect once: its JSON result is recorded, and not repeated when the client retries. `once` rejects a second
+   * use of the same state altogether (needs a shared store when there are several replicas).
    */
   step<T>(key: string, run: () => T | Promise<T>, options?: { readonly once?: boolean }): Promise<T>;
   /**
-   * Lets the client go and come back for the answer, where revision and transport allow it: a long call then holds no
-   * connection. Returns false where nothing was closed; the call goes on either way.
+   * Closes the connection, and the client reconnects for the response, if revision and transport allow it: a long call then
+   * holds no connection. Returns false if nothing was closed; the call goes on either way.
    */
   closeStream(retryMs?: number): boolean;
   readonly principal: Principal | undefined;
   /** Unverified; for display and diagnostics only. */
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: Capabilities;
-  /** The revision spoken; for diagnostics, not for decisions. */
+  /** The revision in use; for diagnostics, not for decisions. */
   readonly revision: string;
   readonly session: SessionView | undefined;
   readonly requestId: string | number;
-  /** The `_meta` of the request as it came. */
+  /** The `_meta` of the request, unchanged. */
   readonly meta: Meta;
   readonly trace: TraceContext;
 }

@@ -2,7 +2,7 @@
 
 import { monotonicMs } from '../protocol/clock.ts';
 
-/** What has a clock: `remainingMs` runs down unless `waiting` is positive. */
+/** Has a time limit: `remainingMs` decreases unless `waiting` is positive. */
 export interface Timed {
   remainingMs: number;
   readonly waiting: number;
@@ -12,12 +12,12 @@ const tickMs = 50;
 
 export class Deadlines<T extends Timed> {
   readonly #running = new Set<T>();
-  readonly #expired: (timed: T) => void;
+  readonly #onExpired: (timed: T) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = 0;
 
-  constructor(expired: (timed: T) => void) {
-    this.#expired = expired;
+  constructor(onExpired: (timed: T) => void) {
+    this.#onExpired = onExpired;
   }
 
   add(timed: T): void {
@@ -35,7 +35,7 @@ export class Deadlines<T extends Timed> {
 
   #arm(): void {
     this.#timer = setTimeout(() => this.#tick(), tickMs);
-    // A pending time limit is no reason to keep a process alive.
+    // A pending time limit must not keep the process alive.
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
@@ -49,7 +49,7 @@ export class Deadlines<T extends Timed> {
       timed.remainingMs -= passed;
       if (timed.remainingMs > 0) continue;
       this.#running.delete(timed);
-      this.#expired(timed);
+      this.#onExpired(timed);
     }
     if (this.#running.size > 0) this.#arm();
   }

@@ -1,5 +1,5 @@
-// What a user registers on a server: tools, resources, templates, prompts. Generic at the door; past catalog.ts an
-// entry is plain functions over unknown.
+// What a user registers on a server: tools, resources, templates, prompts. The types are generic here; in catalog.ts and
+// below, an entry is plain functions over unknown.
 
 import type { Ability } from '../protocol/abilities.ts';
 import type { Principal } from '../protocol/exchange.ts';
@@ -29,7 +29,7 @@ interface Described {
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly _meta?: Meta;
-  /** Who may see and use this. What a stranger may not see looks as if it did not exist. Default: everybody. */
+  /** Who may see and use this; for all others it does not exist. Default: all callers. */
   readonly visible?: (principal: Principal | undefined) => boolean;
 }
 
@@ -50,7 +50,7 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Des
   readonly timeoutMs?: number;
   /** A sealed state of this tool is accepted only once. */
   readonly singleUse?: boolean;
-  /** Words an argument error in the tool's own terms; undefined keeps the standard sentence. */
+  /** Returns a message of your own for invalid arguments; undefined keeps the standard one. */
   readonly explain?: (issues: readonly Issue[], args: unknown) => string | undefined;
   readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn>;
 }
@@ -62,7 +62,7 @@ export interface StructuredToolDefinition<I extends SchemaInput, O extends Schem
   readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<InferOutput<O> | ToolResult | InputRequired>;
 }
 
-/** What reading a resource may return; undefined or null = there is no such resource. */
+/** What reading a resource may return; undefined or null: there is no such resource. */
 export type ReadReturn =
   | string
   | Uint8Array
@@ -78,12 +78,12 @@ export interface ResourceDefinition extends Described {
   readonly mimeType?: string;
   readonly size?: number;
   readonly annotations?: Annotations;
-  /** For how long clients may keep what they read. Default: not at all. */
+  /** How long clients may cache what they read. Default: not at all. */
   readonly cache?: CacheHint;
   readonly read: (ctx: Context) => Awaitable<ReadReturn | InputRequired>;
 }
 
-/** The names in a URI template, as far as the compiler can read them. */
+/** The variable names of a URI template, as far as the type system can find them. */
 export type TemplateNames<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
   ? BareName<Name> | TemplateNames<Rest>
   : never;
@@ -95,14 +95,14 @@ type BareName<N extends string> = N extends `+${infer R}` | `#${infer R}` | `/${
       ? R
       : N;
 
-/** Suggests values for one argument, given what was typed and the other arguments known so far. */
+/** Suggests values for one argument, given its current value and the other arguments known so far. */
 export type Completer = (
   value: string,
   known: Readonly<Record<string, string>>,
   ctx: Context,
 ) => Awaitable<readonly string[] | Completion>;
 
-/** A family of resources addressed by a URI template (RFC 6570). */
+/** Resources addressed by a URI template (RFC 6570). */
 export interface ResourceTemplateDefinition<T extends string = string> extends Described {
   readonly name: string;
   readonly mimeType?: string;
@@ -113,7 +113,7 @@ export interface ResourceTemplateDefinition<T extends string = string> extends D
     ctx: Context,
     uri: string,
   ) => Awaitable<ReadReturn | InputRequired>;
-  /** The members of the family that should appear in `resources/list`. */
+  /** The resources of this template that should appear in `resources/list`. */
   readonly list?: (principal: Principal | undefined) => Awaitable<readonly Resource[]>;
   readonly complete?: Readonly<Partial<Record<TemplateNames<T>, Completer>>>;
 }
@@ -127,7 +127,7 @@ export interface PromptArgumentDefinition {
 
 export type PromptArguments = Readonly<Record<string, PromptArgumentDefinition>>;
 
-/** The values a prompt is given: required ones are there, the others may be. */
+/** The arguments of a prompt: required ones are present, the others may be. */
 export type PromptValues<A extends PromptArguments> = {
   readonly [K in keyof A]: A[K] extends { readonly required: true } ? string : string | undefined;
 };
@@ -140,8 +140,8 @@ export interface PromptDefinition<A extends PromptArguments = PromptArguments> e
   readonly get: (args: PromptValues<A>, ctx: Context) => Awaitable<PromptReturn | InputRequired>;
 }
 
-/** What registering gives back. */
+/** Returned by every method that registers something. */
 export interface Registration {
-  /** Takes the item away; clients that listen are told. */
+  /** Removes the item; clients that follow the list are notified. */
   remove(): void;
 }

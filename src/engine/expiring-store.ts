@@ -1,5 +1,5 @@
-// The in-memory ExpiringStore. Marks (`add`) stay until they expire; values (`set`) are bounded by count and bytes, and
-// the oldest give way. Ends with the process.
+// The in-memory ExpiringStore. Marks (`add`) stay until they expire; values (`set`) are bounded by count and bytes, and the
+// oldest are dropped. Nothing outlives the process.
 
 import { CautiousClock } from '../protocol/clock.ts';
 import { wireErrors } from '../protocol/errors.ts';
@@ -11,9 +11,9 @@ export interface MemoryStoreLimits {
   readonly maxValues: number;
   /** About how many bytes they take together; stops large ones. */
   readonly maxValueBytes: number;
-  /** How many bytes the values of one owner take: its own oldest give way, not those of others. */
+  /** How many bytes the values of one owner take. Beyond it the oldest values of that owner are dropped. */
   readonly maxValueBytesPerOwner: number;
-  /** Marks. They are never dropped early, so one more is rejected; whoever adds marks has a lower limit for each caller. */
+  /** Marks of all callers. They are never dropped early, so beyond it a new one is rejected; callers have lower limits. */
   readonly maxMarks: number;
 }
 
@@ -24,10 +24,10 @@ const defaults: MemoryStoreLimits = {
   maxMarks: 2_000_000,
 };
 
-/** How many entries each write looks at to find expired ones: a pass over all of them at once would block for long. */
+/** How many entries each write checks for expiry: checking all of them at once would block for long. */
 const sweptPerWrite = 4;
 
-/** What a client is told to wait when there is no room for a mark. */
+/** How long a client should wait when a mark cannot be stored. */
 const retryAfterMs = 60_000;
 
 export function createMemoryExpiringStore(
@@ -62,7 +62,7 @@ function cautious(now: () => number): () => number {
   return () => clock.now();
 }
 
-/** A mark that only says that it is there is kept as the time it expires: there may be a million of them. */
+/** A mark without a value is stored as its expiry time only: there may be a million of them. */
 type Mark = number | { readonly value: Json; readonly until: number };
 
 class Marks {

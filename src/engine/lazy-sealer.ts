@@ -1,9 +1,9 @@
-// A sealer that is loaded when something is first sealed: few servers hand out a cursor or a state.
+// A sealer that is loaded when something is first sealed: few servers send cursors or request states.
 
 import type { Sealing } from '../protocol/seal-key.ts';
 import type { Sealer } from './ports.ts';
 
-/** The sealer of sealer.ts, later; its keys are asked for then. */
+/** Loads sealer.ts on first use, and only then calls `sealing` for the keys. */
 export function lazySealer(sealing: () => Sealing): Sealer {
   let made: Promise<Sealer> | undefined;
   const load = (): Promise<Sealer> =>

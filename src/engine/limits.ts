@@ -1,18 +1,18 @@
-// What may grow, and how far. Every limit has a name, a default, and the attack it stops.
+// The limits of the engine, each with a name, a default, and the attack it stops.
 
 import { defaultMessageLimits, type MessageLimits } from '../protocol/json-rpc.ts';
 import { defaultParamLimits, type ParamLimits } from '../protocol/param-limits.ts';
 
 export interface Limits extends MessageLimits, ParamLimits {
-  /** Items per page of a list. A client that pages gets smaller answers; most clients never ask for page two. */
+  /** Items per page of a list. Most clients never request a second page, so it is large. */
   readonly pageSize: number;
   /** Requests of one connection running at a time; stops a client from queueing work without end. */
   readonly maxInFlight: number;
   /** Open subscriptions of one connection; stops a client from multiplying every change. */
   readonly maxSubscriptions: number;
   /**
-   * Memory for the resources that all callers watch: 454 subscriptions to URIs of 9 MiB would fill it. Each resource counts
-   * with some bytes besides its URI, so that this bounds their number as well.
+   * Memory for the resource subscriptions of all callers; stops a few hundred subscriptions to URIs of several megabytes
+   * from filling it. Each counts some bytes besides its URI, so this bounds their number as well.
    */
   readonly maxKeptBytes: number;
   /** The same for one caller, whatever the number of its sessions and connections. */
@@ -21,19 +21,19 @@ export interface Limits extends MessageLimits, ParamLimits {
   readonly maxPendingBytes: number;
   /** The same for one caller. */
   readonly maxPendingBytesPerCaller: number;
-  /** Characters of `clientInfo` and `capabilities` as JSON; stops sessions that are large from their first message on. */
+  /** Characters of `clientInfo` and `capabilities` as JSON; stops sessions that are large from the start. */
   readonly maxClientLength: number;
-  /** Characters of a client's roots as JSON up to which a session keeps them; longer ones are asked for again. */
+  /** Characters of a client's roots as JSON up to which a session caches them; longer ones are requested each time. */
   readonly maxRootsLength: number;
-  /** How long a sealed state may travel before it is useless to a thief. */
+  /** How long a sealed state is valid; stops the use of stolen ones later. */
   readonly journalTtlMs: number;
-  /** A larger journal stays in the store and only a handle travels; stops ever-growing requests. */
+  /** A larger journal is stored and the client gets a handle; stops requests that grow with every retry. */
   readonly maxJournalBytes: number;
-  /** Single-use states that were used and have not expired: each is remembered until then, so beyond it calls wait. */
+  /** Single-use states that were used and have not expired; each is stored until then. Beyond it calls are rejected. */
   readonly maxUsedStates: number;
-  /** How many of them one caller may have; stops one caller from taking the room of all. */
+  /** How many of them one caller may have; stops one caller from using up the limit of all. */
   readonly maxUsedStatesPerCaller: number;
-  /** How long a client may think about a question; stops handlers from waiting for ever. */
+  /** How long a client may take to respond to an input request; stops handlers from waiting forever. */
   readonly inputTimeoutMs: number;
 }
 

@@ -1,4 +1,4 @@
-// The middleware of a server, around the feature that handles a request: the first added is the outermost. Each calls
+// The middleware of a server, around the feature that serves a request: the first added is the outermost. Each calls
 // `next` at most once, and may return a result of its own instead.
 
 import type { Call, Feature } from './contract.ts';
@@ -9,7 +9,7 @@ export class MiddlewareChain {
   readonly #all: Middleware[] = [];
   readonly #composed = compose(this.#all);
 
-  /** Adds middleware inside of all that was added before. */
+  /** Adds middleware inside all that was added before. */
   add(middleware: Middleware): void {
     this.#all.push(middleware);
   }
@@ -20,7 +20,7 @@ export class MiddlewareChain {
   }
 }
 
-/** Several middleware as one; the first is the outermost. What is added to the list later takes part too. */
+/** Combines several middleware; the first is the outermost. Middleware that is added to the list later runs too. */
 export function compose(all: readonly Middleware[]): Middleware {
   const runFrom = (index: number, request: Parameters<Middleware>[0], next: () => unknown): unknown => {
     const middleware = all[index];
@@ -38,7 +38,7 @@ export function compose(all: readonly Middleware[]): Middleware {
 /** Middleware that only checks a request before it runs. */
 export function checkMiddleware(check: RequestCheck): Middleware {
   return (request, next) => {
-    const waiting = check(request);
-    return waiting === undefined ? next() : waiting.then(next);
+    const pending = check(request);
+    return pending === undefined ? next() : pending.then(next);
   };
 }

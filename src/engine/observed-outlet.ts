@@ -1,4 +1,4 @@
-// An outlet that lets observers see what leaves.
+// An outlet that shows observers what is sent.
 
 import type { Outlet, Peer } from '../protocol/exchange.ts';
 import type { Observers } from './observers.ts';
@@ -6,12 +6,12 @@ import type { Observers } from './observers.ts';
 export class ObservedOutlet implements Outlet {
   readonly #outlet: Outlet;
   readonly #peer: Peer;
-  readonly #watchers: Observers['sent'];
+  readonly #observers: Observers['sent'];
 
-  constructor(outlet: Outlet, peer: Peer, watchers: Observers['sent']) {
+  constructor(outlet: Outlet, peer: Peer, observers: Observers['sent']) {
     this.#outlet = outlet;
     this.#peer = peer;
-    this.#watchers = watchers;
+    this.#observers = observers;
   }
 
   get duplex(): boolean {
@@ -38,6 +38,6 @@ export class ObservedOutlet implements Outlet {
   }
 
   #notifySent(text: string): void {
-    for (const watch of this.#watchers) watch(text, this.#peer);
+    for (const notify of this.#observers) notify(text, this.#peer);
   }
 }

@@ -1,5 +1,5 @@
-// The observers of a server, sorted by what they watch, so that what nobody watches costs nothing. They can not disturb
-// it either: whatever one throws ends in the log.
+// The observers of a server, grouped by event, so that an event without observers costs nothing. What an observer throws is
+// logged and does not affect the server.
 
 import type { Logger } from '../protocol/logger.ts';
 import type { Observer } from './ports.ts';
@@ -21,28 +21,28 @@ export class Observers {
     this.#logger = logger;
   }
 
-  /** Returns how to stop. */
+  /** Returns a function that removes the observer. */
   add(observer: Observer): () => void {
-    const stops: (() => void)[] = [];
+    const removals: (() => void)[] = [];
     for (const event of ['received', 'sent', 'started', 'ended', 'rejected', 'connected', 'disconnected'] as const) {
-      // Bound rather than called by `call`: the code of a bound function can be put where it is called from.
-      const own = observer[event]?.bind(observer) as ((first: unknown, second: unknown) => void) | undefined;
-      if (own === undefined) continue;
+      // Bound, not called with `call`: V8 can inline a bound function.
+      const method = observer[event]?.bind(observer) as ((first: unknown, second: unknown) => void) | undefined;
+      if (method === undefined) continue;
       const list = this[event] as unknown[];
-      const watch = (first: unknown, second: unknown): void => {
+      const notify = (first: unknown, second: unknown): void => {
         try {
-          own(first, second);
+          method(first, second);
         } catch (error) {
           this.#logger?.error('an observer failed', { observer: event, error });
         }
       };
-      list.push(watch);
-      stops.push(() => {
-        if (list.includes(watch)) list.splice(list.indexOf(watch), 1);
+      list.push(notify);
+      removals.push(() => {
+        if (list.includes(notify)) list.splice(list.indexOf(notify), 1);
       });
     }
     return () => {
-      for (const stop of stops) stop();
+      for (const remove of removals) remove();
     };
   }
 }

@@ -1,5 +1,5 @@
-// What the params of running requests take in memory. Small requests are bounded by their number (`maxInFlight`); large
-// ones are counted here, since a thousand of ten megabytes each would fill it.
+// How much memory the params of running requests take. Small requests are bounded by their number (`maxInFlight`); large
+// ones are counted here, since a thousand of ten megabytes each would fill the memory.
 
 import { CallerBudget, callerKey } from '../protocol/caller-budget.ts';
 import type { Peer } from '../protocol/exchange.ts';
@@ -26,7 +26,7 @@ export class PendingRequests {
     return this.#held.size > 0 && this.#budget.isFull(callerKey(peer));
   }
 
-  /** Counts a large request that goes on after its turn. */
+  /** Counts a large request that goes on after the turn in which it arrived. */
   add(call: Running): void {
     if (this.#held.has(call)) return;
     const held = { caller: callerKey(call.peer), bytes: memoryOf(call.params) };
@@ -42,7 +42,7 @@ export class PendingRequests {
   }
 }
 
-/** Roughly what a parsed value takes: three characters of text, such as `{},`, may become an object of 64 bytes. */
+/** Roughly how many bytes a parsed value takes: three characters, such as `{},`, may become an object of 64 bytes. */
 function memoryOf(value: unknown): number {
   if (typeof value === 'string') return 16 + value.length;
   if (typeof value !== 'object' || value === null) return 8;

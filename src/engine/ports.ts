@@ -1,6 +1,5 @@
-// Contracts the engine offers to the rooms above it: middleware, observers, stores, sealing. Those it shares with
-// transports are in protocol/ports.ts. Implementations live in stores/, security/ and transports/; in-memory ones
-// beside their users.
+// The interfaces that the engine offers to the folders above it: middleware, observers, stores, sealing. Those that it
+// shares with transports are in protocol/ports.ts. Implementations are in stores/, security/ and transports/.
 
 import type { WireError } from '../protocol/errors.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
@@ -12,28 +11,28 @@ export { principalKey } from '../protocol/principal.ts';
 /** A request on its way to its feature, as middleware sees it. */
 export interface RequestInfo {
   readonly method: string;
-  /** The tool or prompt name, or resource URI, where the method addresses one. */
+  /** The tool name, prompt name or resource URI, if the method has one. */
   readonly name: string | undefined;
-  /** Params as they came, before validation. */
+  /** Params as received, before validation. */
   readonly params: { readonly [key: string]: unknown };
   readonly peer: Peer;
-  /** The session it belongs to, where there is one. */
+  /** The session it belongs to; undefined for a stateless request. */
   readonly session: Context['session'];
   readonly ctx: Context;
-  /** When it began to run, on the clock of `performance.now()`. */
+  /** When it started to run, on the clock of `performance.now()`. */
   readonly startedAtMs: number;
-  /** Gives the request less time than it would have; of several limits the shortest holds. */
+  /** Lowers the time limit of the request; the lowest of several limits applies. */
   limitTime(maxMs: number): void;
-  /** Gives its result less room, in bytes on the wire; a larger one is replaced by an error. */
+  /** Lowers the size limit of the result, in bytes on the wire; a larger result is replaced by an error. */
   limitResult(maxBytes: number): void;
   /** Called once when the request is over, also when it is cancelled or suspended and its handler never returns. */
   onEnd(listener: (outcome: RequestEnd['outcome'], code?: number) => void): void;
 }
 
-/** Lets a request pass, or throws what it is to be answered. A promise holds it up. */
+/** Lets a request pass, or throws the error to respond with. If it returns a promise, the request waits for it. */
 export type RequestCheck = (request: RequestInfo) => void | Promise<void>;
 
-/** Says whether a caller may be told that a resource has changed. */
+/** Whether a caller may be notified that a resource has changed. */
 export type ChangeFilter = (uri: string, principal: Principal | undefined) => boolean;
 
 /** Wraps a request. */
@@ -41,8 +40,8 @@ export interface Middleware {
   /** Returns what `next` returned, something of the same kind, or throws. */
   (request: RequestInfo, next: () => unknown): unknown;
   /**
-   * For middleware that guards what callers may read: asked before a caller is told that a resource has changed, which it
-   * may have subscribed to by itself or by a folder above.
+   * For middleware that restricts what callers may read: called before a caller is notified that a resource has changed. The
+   * caller may have subscribed to the resource itself or to a folder above it.
    */
   readonly maySee?: ChangeFilter;
 }
@@ -58,21 +57,21 @@ export interface RequestEnd {
   readonly endedAtMs: number;
 }
 
-/** A request that was turned away before it began: a method that does not exist, params of a wrong shape, a closed gate. */
+/** A message that was rejected before it ran: an unknown method, invalid params, a session that is not initialized. */
 export interface RejectedMessage {
-  /** The message as it came; it may be anything. */
+  /** The message as received; it may be anything. */
   readonly message: unknown;
   readonly peer: Peer;
   readonly error: WireError;
   readonly code: number;
 }
 
-/** Watches without taking part. Every method is optional; what it throws is logged and ignored. */
+/** Is notified of messages and calls and cannot change them. Every method is optional; what it throws is logged. */
 export interface Observer {
   received?(message: unknown, peer: Peer): void;
   sent?(text: string, peer: Peer): void;
   started?(request: RequestInfo): void;
-  /** Told before the answer leaves. */
+  /** Called before the response is sent. */
   ended?(ended: RequestEnd): void;
   rejected?(rejected: RejectedMessage): void;
   connected?(peer: Peer): void;
@@ -83,15 +82,15 @@ export interface Observer {
 export type CatalogKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 
 /**
- * Says who may see and use what, in addition to what a definition says itself. `key` is the name, URI or URI template.
- * What it hides looks as if it did not exist.
+ * Decides who may see and use what, in addition to `visible` of a definition. `key` is the name, URI or URI template. For a
+ * caller, what is hidden does not exist.
  */
 export type Visibility = (kind: CatalogKind, key: string, principal: Principal | undefined) => boolean;
 
-/** Something that can be put on a server with `use`. */
+/** Something that can be installed on a server with `use`. */
 export interface Pack<Host> {
   readonly name: string;
   install(server: Host): void | Promise<void>;
-  /** Lets go of what the pack holds; packs are closed in reverse order. */
+  /** Releases what the pack holds; packs are closed in reverse order. */
   close?(): void | Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Runs one call: middleware around the feature, then the answer. A handler that returns without awaiting is answered
-// in the same turn, without a promise; one that goes on is kept track of.
+// Runs one call: middleware around the feature, then the response. A handler that returns without awaiting is answered in
+// the same turn, without a promise; a call that goes on is tracked by its channel.
 
 import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
@@ -7,7 +7,7 @@ import type { EngineCall } from './call.ts';
 import { type Feature, stillOpen } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
 
-/** `atMs`: the moment at hand, where somebody has looked already. */
+/** `atMs`: the current time, if the transport has read it already. */
 export function runCall(call: EngineCall, feature: Feature, atMs?: number): void {
   const { server } = call;
   if (server.observers.ended.length > 0) call.startedAt = atMs ?? monotonicMs();
@@ -44,7 +44,7 @@ function finish(call: EngineCall, feature: Feature, result: unknown): void {
   if (result === stillOpen) return call.channel.track(call);
   const encoded = feature.encode(result, call);
   const text = typeof encoded === 'string' ? encoded : encoded.text;
-  // A text of n characters has n to 3n bytes, so that most need no counting.
+  // A text of n characters has n to 3n bytes, so most need no counting.
   if (text.length * 3 > call.maxResultBytes && byteLength(text) > call.maxResultBytes)
     return failTooLarge(call, feature);
   call.succeed(encoded, feature.failed?.(result) === true ? 'failed' : 'ok');
@@ -54,14 +54,14 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The result is larger than this call may answer: said as the feature says failures, or as an error. */
+/** The result is larger than allowed: a failure as the feature reports failures, otherwise an error. */
 function failTooLarge(call: EngineCall, feature: Feature): void {
   const error = wireErrors.resultTooLarge(call.maxResultBytes);
   if (feature.recover === undefined) return call.fail(error);
   call.succeed(feature.encode(feature.recover(new Error(error.message), call), call), 'failed');
 }
 
-/** The one place where anything thrown becomes an answer. What is not ours to tell stays in the log. */
+/** The one place where anything thrown becomes a response. What the client must not see is only logged. */
 function fail(call: EngineCall, error: unknown): void {
   if (call.settled) return;
   call.fail(toWireError(call, error));

@@ -1,5 +1,5 @@
-// Tokens only this server can open: AES-256-GCM by the web's crypto. Without a configured key one is made at start,
-// so tokens end with the process; replicas share a key.
+// Tokens that only this server can open: AES-256-GCM with Web Crypto. Without a configured key, a random one is created, so
+// tokens end with the process; replicas share a key.
 
 import { fromBase64Url, toBase64Url } from '../protocol/base64url.ts';
 import type { Json } from '../protocol/model.ts';
@@ -8,7 +8,7 @@ import type { Sealer, SealKey } from './ports.ts';
 
 const ivBytes = 12;
 
-/** Seals with AES-GCM under a key derived from the one given; a function is called when something is first sealed. */
+/** Seals with AES-GCM and a key derived from the given one; a function is called when something is first sealed. */
 export function createSealer(sealing: Sealing | SealKey | (() => Sealing)): Sealer {
   let imported: Promise<[CryptoKey, ...CryptoKey[]]> | undefined;
   const keys = (): Promise<[CryptoKey, ...CryptoKey[]]> =>
@@ -33,7 +33,7 @@ export function createSealer(sealing: Sealing | SealKey | (() => Sealing)): Seal
           const opened = await crypto.subtle.decrypt(parameters, key, bytes.subarray(ivBytes));
           return JSON.parse(new TextDecoder().decode(opened)) as Json;
         } catch {
-          // Sealed under another key, forged, or for another purpose: all the same to the caller.
+          // Sealed with another key, forged, or for another purpose: the caller need not know which.
         }
       }
       return undefined;
@@ -63,7 +63,7 @@ async function importKey(key: SealKey, boundTo: string): Promise<CryptoKey> {
 
 const hmac = { name: 'HMAC', hash: 'SHA-256' } as const;
 
-/** The 32 bytes behind a configured key; the same for every sealer, whatever crypto it is built on. */
+/** The 32 bytes of a configured key; the same for every sealer, whichever crypto library it uses. */
 async function keyBytes(key: SealKey): Promise<Uint8Array<ArrayBuffer>> {
   checkSealKey(key);
   if (typeof key !== 'string') return new Uint8Array(key);

@@ -1,4 +1,4 @@
-// What all channels of one server share. The public face is server.ts; this is the inside.
+// What all channels of one server share. The public class is in server.ts.
 
 import { CallerBudget } from '../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
@@ -25,9 +25,9 @@ export interface ServerStateOptions {
   readonly rules: Rules;
   readonly limits: Limits;
   readonly instructions: string | undefined;
-  /** Declared as they are; undefined = derived from what is registered. */
+  /** Declared as given; undefined: derived from what is registered. */
   readonly capabilities: Capabilities | undefined;
-  /** Merged into what is declared, whichever way. */
+  /** Merged into the declared capabilities. */
   readonly extensions: { readonly [id: string]: object } | undefined;
   readonly logging: boolean;
   readonly listCache: CacheHint;
@@ -41,7 +41,7 @@ export class ServerState implements CallServer {
   readonly revisions: ServerRevisions;
   readonly catalog: Catalog;
   readonly changes: Changes;
-  /** Says who may be told of a change of a resource; all must agree. */
+  /** Decide who may be notified of a change of a resource; all must agree. */
   readonly changeFilters: ChangeFilter[] = [];
   readonly subscriptionBudget: CallerBudget;
   readonly pending: PendingRequests;
@@ -53,12 +53,11 @@ export class ServerState implements CallServer {
   readonly instructions: string | undefined;
   readonly listCache: CacheHint;
   readonly features = new Map<string, Feature>();
-  /** Methods a user added; they exist on every revision. */
+  /** Methods that a user added; they exist on every revision. */
   readonly customMethods = new Set<string>();
   readonly middleware = new MiddlewareChain();
   readonly observers: Observers;
   readonly deadlines: Deadlines<Call & Timed>;
-  /** Single-use states that were used and have not expired. */
   readonly usedStates: MarkBudget;
   #idPrefix: string | undefined;
   readonly #options: ServerStateOptions;
@@ -75,7 +74,7 @@ export class ServerState implements CallServer {
     this.subscriptionBudget = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
     this.pending = new PendingRequests(options.limits);
     this.changes = new Changes(this.subscriptionBudget, (error) =>
-      this.logger?.error('a change could not be told', { error }),
+      this.logger?.error('a change could not be announced', { error }),
     );
     this.instructions = options.instructions;
     this.listCache = options.listCache;
@@ -87,7 +86,7 @@ export class ServerState implements CallServer {
     this.deadlines = new Deadlines((call) => this.#expire(call));
   }
 
-  /** Makes ids of our requests unlike those of any other process. Made when first needed: a start pays for no crypto. */
+  /** Makes the ids of our requests unique among processes. Created on first use: start-up loads no crypto. */
   get idPrefix(): string {
     return (this.#idPrefix ??= `m${crypto.randomUUID().slice(0, 8)}-`);
   }
@@ -96,7 +95,6 @@ export class ServerState implements CallServer {
     return (this.#capabilities ??= this.#derive());
   }
 
-  /** Whether a capability is declared; a dotted path asks for a flag inside it. */
   offers(path: string): boolean {
     const dot = path.indexOf('.');
     if (dot === -1) return this.capabilities[path] !== undefined;
@@ -104,7 +102,7 @@ export class ServerState implements CallServer {
     return outer?.[path.slice(dot + 1)] === true;
   }
 
-  /** Whether a caller may be told of a change of a resource: only if it may read it, for notices tell what exists. */
+  /** Only callers that may read a resource: a notification reveals that it exists. */
   maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean {
     const uri = announcement.change.uri as string;
     if (!announcement.isFor(principal) || !this.catalog.isVisibleUri(uri, principal)) return false;

@@ -1,4 +1,4 @@
-// The public face of a server: what a user registers things on, and what transports connect to.
+// The public class of a server: users register tools, resources and prompts on it, and transports connect to it.
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
@@ -39,41 +39,41 @@ import { isThenable } from './run-call.ts';
 import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
 
-/** What a server is made of. `name` and `version` are all it needs. */
+/** The options of a server. Only `name` and `version` are required. */
 export interface ServerOptions extends Implementation {
   /** How to use this server, for the client's model. */
   readonly instructions?: string;
-  /** Deviations from the official behaviour; see `Rules`. */
+  /** Deviations from the specification; see `Rules`. */
   readonly rules?: Rules;
   readonly limits?: Partial<Limits>;
-  /** Declared as they are instead of being derived from what is registered. */
+  /** Declared as given, instead of derived from what is registered. */
   readonly capabilities?: Capabilities;
   /** Extensions to advertise, by identifier. */
   readonly extensions?: { readonly [id: string]: object };
-  /** Whether clients may ask for log messages. Default true. */
+  /** Whether clients may request log messages. Default true. */
   readonly logging?: boolean;
-  /** For how long clients may keep lists. Default: not at all. */
+  /** How long clients may cache lists. Default: not at all. */
   readonly cache?: CacheHint;
-  /** Seals cursors, sessions and states of unfinished calls. Replicas share it; default: made at start. */
+  /** Seals cursors, sessions and states of unfinished calls. Replicas share it. Default: random for each process. */
   readonly key?: SealKey;
-  /** Earlier keys: what they sealed is still opened, so that the key can be changed without a gap. */
+  /** Earlier keys: what they sealed can still be opened, so that a key can be replaced without interruption. */
   readonly previousKeys?: readonly SealKey[];
   readonly sealer?: Sealer;
-  /** Single-use marks and journals too large to travel. Replicas share one; default: in memory. */
+  /** For marks of single-use states, and journals too large for clients. Replicas share one. Default: in memory. */
   readonly store?: ExpiringStore;
   readonly logger?: Logger;
 }
 
-/** Makes a server. Register on it, then hand it to `serveStdio`, `serveHttp` or any other transport. */
+/** Creates a server. Register tools on it, then pass it to `serveStdio`, `serveHttp` or another transport. */
 export function createServer(options: ServerOptions): Server {
   return new Server(options);
 }
 
 export class Server implements SessionHost {
-  readonly #core: ServerState;
+  readonly #state: ServerState;
   /** Private, so that printing a server does not print its key. */
   #sealing: Sealing | undefined;
-  readonly #sealsItself: boolean;
+  readonly #ownsSealer: boolean;
   readonly #packs: Pack<Server>[] = [];
 
   constructor(options: ServerOptions) {
@@ -83,14 +83,13 @@ export class Server implements SessionHost {
     if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
       throw new TypeError('A server needs a name and a version: createServer({ name: "weather", version: "1.0.0" })');
     }
-    if (key === undefined && previousKeys.length > 0)
-      throw new TypeError('previousKeys need a key that took their place');
+    if (key === undefined && previousKeys.length > 0) throw new TypeError('previousKeys needs a key: the current one');
     if (key !== undefined) {
       for (const each of [key, ...previousKeys]) checkSealKey(each);
       this.#sealing = { key, previousKeys, boundTo: name };
     }
-    this.#sealsItself = sealer === undefined;
-    this.#core = new ServerState({
+    this.#ownsSealer = sealer === undefined;
+    this.#state = new ServerState({
       identity: { name, version, title, description, websiteUrl, icons },
       rules: rules ?? {},
       limits: { ...defaultLimits, ...limits },
@@ -103,17 +102,17 @@ export class Server implements SessionHost {
       store: store ?? createMemoryExpiringStore(),
       logger,
     });
-    addFeatures(this.#core.features);
+    addFeatures(this.#state.features);
   }
 
   get name(): string {
-    return this.#core.identity.name;
+    return this.#state.identity.name;
   }
   get version(): string {
-    return this.#core.identity.version;
+    return this.#state.identity.version;
   }
   get logger(): Logger | undefined {
-    return this.#core.logger;
+    return this.#state.logger;
   }
 
   /** Registers a tool. Types of `args` and of the returned value follow from the schemas. */
@@ -127,34 +126,36 @@ export class Server implements SessionHost {
   ): Registration;
   tool(name: string, definition: object): Registration {
     if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
-      this.#core.logger?.warn(`tool name ${JSON.stringify(name)} may not work everywhere; use A-Z a-z 0-9 _ - .`);
+      this.#state.logger?.warn(
+        `tool name ${JSON.stringify(name)} may not work with every client; use A-Z a-z 0-9 _ - .`,
+      );
     }
-    return { remove: this.#core.catalog.addTool(name, definition as unknown as ToolDefinition) };
+    return { remove: this.#state.catalog.addTool(name, definition as unknown as ToolDefinition) };
   }
 
   /** Registers a resource with a fixed URI. */
   resource(uri: string, definition: ResourceDefinition): Registration {
-    return { remove: this.#core.catalog.addResource(uri, definition) };
+    return { remove: this.#state.catalog.addResource(uri, definition) };
   }
 
-  /** Registers a family of resources by a URI template (RFC 6570). */
+  /** Registers resources by a URI template (RFC 6570). */
   resourceTemplate<const T extends string>(template: T, definition: ResourceTemplateDefinition<T>): Registration {
-    return { remove: this.#core.catalog.addTemplate(template, definition as unknown as ResourceTemplateDefinition) };
+    return { remove: this.#state.catalog.addTemplate(template, definition as unknown as ResourceTemplateDefinition) };
   }
 
   /** Registers a prompt. */
   prompt<A extends PromptArguments = PromptArguments>(name: string, definition: PromptDefinition<A>): Registration {
-    return { remove: this.#core.catalog.addPrompt(name, definition as unknown as PromptDefinition) };
+    return { remove: this.#state.catalog.addPrompt(name, definition as unknown as PromptDefinition) };
   }
 
   /**
-   * Serves a method of your own, on every revision. The handler gets the raw params and returns the result object.
-   * Methods of the protocol itself can not be replaced; wrap them with `around`.
+   * Adds a method of your own, on every revision. The handler gets the raw params and returns the result object. Methods
+   * of the protocol cannot be replaced; wrap them with `around`.
    */
   method(name: string, handler: (params: { readonly [key: string]: unknown }, ctx: Context) => unknown): Registration {
-    const { features: table, customMethods } = this.#core;
+    const { features: table, customMethods } = this.#state;
     if (table.has(name))
-      throw new TypeError(`Method ${JSON.stringify(name)} exists already; wrap it with server.around()`);
+      throw new TypeError(`Method ${JSON.stringify(name)} already exists; wrap it with server.around()`);
     customMethods.add(name);
     const feature: Feature = {
       duration: 'handler',
@@ -171,104 +172,104 @@ export class Server implements SessionHost {
     };
   }
 
-  /** Wraps every request from here on; the first one added is the outermost. */
+  /** Adds middleware around every request from now on; the first added is the outermost. */
   around(middleware: Middleware): this {
-    this.#core.middleware.add(middleware);
-    if (middleware.maySee !== undefined) this.#core.changeFilters.push(middleware.maySee);
+    this.#state.middleware.add(middleware);
+    if (middleware.maySee !== undefined) this.#state.changeFilters.push(middleware.maySee);
     return this;
   }
 
   /**
-   * Hides what the function says no to: from lists, calls, completion and notices of changes, for what is registered
-   * now and later. Several restrictions must all agree.
+   * Hides everything for which the function returns false, from lists, calls, completion and notifications of changes, for
+   * what is registered now or later. Several restrictions must all return true.
    */
   restrict(visibility: Visibility): this {
-    this.#core.catalog.restrict(visibility);
+    this.#state.catalog.restrict(visibility);
     return this;
   }
 
-  /** Watches every message and call that begins from here on; returns how to stop. */
+  /** Adds an observer of every message and call from now on; returns a function that removes it. */
   observe(observer: Observer): () => void {
-    return this.#core.observers.add(observer);
+    return this.#state.observers.add(observer);
   }
 
-  /** Installs a pack. Await it when the pack opens something. */
+  /** Installs a pack. Await it if the pack opens files or connections. */
   use(pack: Pack<Server>): Promise<void> {
     this.#packs.push(pack);
     const installed = pack.install(this);
     return isThenable(installed) ? (installed as Promise<void>) : Promise.resolve();
   }
 
-  /** Tells subscribers that a resource changed: those who may read it and, where `audience` is given, are meant. */
+  /** Notifies subscribers that a resource changed: those that may read it and, if given, are in `audience`. */
   resourceUpdated(uri: string, audience?: (principal: Principal | undefined) => boolean): void {
-    this.#core.changes.publish({ kind: 'resource', uri }, audience);
+    this.#state.changes.publish({ kind: 'resource', uri }, audience);
   }
-  /** Tells clients that the list of tools changed; registering and removing does so by itself. */
+  /** Notifies clients that the list of tools changed. Registering and removing tools does so already. */
   toolsChanged(): void {
-    this.#core.lists.forget('tools');
-    this.#core.changes.publish({ kind: 'tools' });
+    this.#state.lists.forget('tools');
+    this.#state.changes.publish({ kind: 'tools' });
   }
   promptsChanged(): void {
-    this.#core.lists.forget('prompts');
-    this.#core.changes.publish({ kind: 'prompts' });
+    this.#state.lists.forget('prompts');
+    this.#state.changes.publish({ kind: 'prompts' });
   }
   resourcesChanged(): void {
-    this.#core.lists.forget('resources');
-    this.#core.lists.forget('resourceTemplates');
-    this.#core.changes.publish({ kind: 'resources' });
+    this.#state.lists.forget('resources');
+    this.#state.lists.forget('resourceTemplates');
+    this.#state.changes.publish({ kind: 'resources' });
   }
 
-  /** The names registered, for packs that show or search them. */
+  /** What is registered, for packs that show or search it. */
   get catalog(): Pick<ServerState['catalog'], 'tools' | 'resources' | 'resourceTemplates' | 'prompts'> {
-    return this.#core.catalog;
+    return this.#state.catalog;
   }
 
   get limits(): Limits {
-    return this.#core.limits;
+    return this.#state.limits;
   }
   get handshakeVersions(): readonly string[] {
-    return this.#core.revisions.handshakeVersions;
+    return this.#state.revisions.handshakeVersions;
   }
   get assumedVersion(): string | undefined {
-    return this.#core.revisions.assumedVersion;
+    return this.#state.revisions.assumedVersion;
   }
   get sealing(): Sealing | undefined {
-    if (!this.#sealsItself) return undefined;
-    // Made when first needed, so that a start pays for no crypto.
+    if (!this.#ownsSealer) return undefined;
+    // Created on first use, so that start-up loads no crypto.
     return (this.#sealing ??= { key: crypto.getRandomValues(new Uint8Array(32)), boundTo: this.name });
   }
   get sealer(): Sealer {
-    return this.#core.sealer;
+    return this.#state.sealer;
   }
   get store(): ExpiringStore {
-    return this.#core.store;
+    return this.#state.store;
   }
 
-  /** Loads ahead what tool calls need; without it the first call does. */
+  /** Preloads what tool calls need; otherwise the first call loads it. */
   async prepare(): Promise<void> {
-    this.#core.features.set(methods.callTool.name, await loadCallTool());
+    this.#state.features.set(methods.callTool.name, await loadCallTool());
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
-    if (outlet !== undefined) for (const watch of this.#core.observers.connected) watch(peer);
-    return new EngineChannel(this.#core, peer, outlet, key);
+    if (outlet !== undefined) for (const notify of this.#state.observers.connected) notify(peer);
+    return new EngineChannel(this.#state, peer, outlet, key);
   }
 
   resume(peer: Peer, facts: SessionFacts, state?: SessionState, save?: SaveState): EngineChannel | undefined {
-    const revision = this.#core.revisions.handshake(facts.revision);
-    if (revision === undefined) return undefined;
+    const codec = this.#state.revisions.handshake(facts.revision);
+    if (codec === undefined) return undefined;
     const channel = this.connect(peer);
-    channel.open(new Session(revision, facts, state, save));
+    channel.open(new Session(codec, facts, state, save));
     return channel;
   }
 
   errorText(error: Error, header: ReadHeader): string {
     const wire = error instanceof WireError ? error : wireErrors.internal(error);
-    return this.#core.revisions.codecForHeader(header).error(undefined, wire);
+    return this.#state.revisions.codecForHeader(header).error(undefined, wire);
   }
 
   route(message: unknown, header: ReadHeader): MessageRoute {
-    return this.#core.revisions.route(message, header);
+    return this.#state.revisions.route(message, header);
   }
 
   async close(): Promise<void> {

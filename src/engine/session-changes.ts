@@ -1,4 +1,4 @@
-// What one session is told of: changes of lists, and of the resources it has subscribed to.
+// Notifies one session of changes: of lists, and of the resources it has subscribed to.
 
 import { callerKey } from '../protocol/caller-budget.ts';
 import type { Peer } from '../protocol/exchange.ts';
@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 interface NotifiedChannel {
   readonly server: CallServer;
   readonly peer: Peer;
-  pushUnasked(text: string): void;
+  pushUnrelated(text: string): void;
 }
 
 export class SessionChanges implements ChangeListener {
@@ -25,17 +25,17 @@ export class SessionChanges implements ChangeListener {
     this.#session = session;
     this.caller = callerKey(peer);
     const { subscriptions } = session;
-    // A session from the store brings what it had subscribed to when there was room for it.
-    const room = subscriptions.size === 0 || !server.subscriptionBudget.isFull(this.caller);
-    if (!room) server.logger?.warn('a session was resumed without its subscriptions: maxKeptBytes is reached');
-    server.changes.add(this, listKinds, room ? subscriptions : []);
+    // A resumed session brings its subscriptions, which the budget may have no room for now.
+    const hasRoom = subscriptions.size === 0 || !server.subscriptionBudget.isFull(this.caller);
+    if (!hasRoom) server.logger?.warn('a session was resumed without its subscriptions: maxKeptBytes is reached');
+    server.changes.add(this, listKinds, hasRoom ? subscriptions : []);
   }
 
-  watch(uri: string): void {
+  add(uri: string): void {
     this.#channel.server.changes.add(this, [], [uri]);
   }
 
-  unwatch(uri: string): void {
+  remove(uri: string): void {
     this.#channel.server.changes.remove(this, [], [uri]);
   }
 
@@ -46,7 +46,7 @@ export class SessionChanges implements ChangeListener {
     const { kind } = announcement.change;
     const wanted =
       kind === 'resource' ? server.maySee(announcement, peer.principal) : server.offers(`${kind}.listChanged`);
-    if (wanted) this.#channel.pushUnasked(announcement.text(session.codec));
+    if (wanted) this.#channel.pushUnrelated(announcement.text(session.codec));
   }
 
   close(): void {

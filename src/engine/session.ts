@@ -1,5 +1,5 @@
-// What a handshake settled, and what the session has asked for since. Connections keep theirs in memory; over HTTP the
-// transport restores one from a sealed id and is told when something changes.
+// What `initialize` negotiated, and what the client has set since. Connections hold their session in memory; over HTTP the
+// transport restores it from a sealed id and is notified when its state changes.
 
 import type { ChannelSession, SaveState, SessionFacts, SessionState } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel, Root } from '../protocol/model.ts';
@@ -9,7 +9,7 @@ import type { SessionView } from './context.ts';
 
 const none: ReadonlySet<string> = new Set();
 
-/** What is known of a session when it begins; its key may be left open. */
+/** What is known of a session when it starts; the key may be created later. */
 type Facts = Omit<SessionFacts, 'revision' | 'key'> & { readonly key?: string | undefined };
 
 export class Session implements SessionView, ChannelSession {
@@ -20,11 +20,11 @@ export class Session implements SessionView, ChannelSession {
   #initialized: boolean;
   #level: LogLevel;
   #subscriptions: Set<string> | undefined;
-  /** Characters of all URIs it has subscribed to. */
+  /** Total characters of the URIs in `subscriptions`. */
   #watchedLength = 0;
-  /** Roots the client gave, kept only while it has promised to tell of changes. */
+  /** The client's roots, cached only if it sends notifications when they change. */
   #roots: readonly Root[] | undefined;
-  /** Counts changes of the roots; an answer from before a change is not kept after it. */
+  /** Counts changes of the roots: a response from before a change is not cached after it. */
   rootsEpoch = 0;
   #values: Map<string, unknown> | undefined;
   readonly #save: SaveState | undefined;
@@ -34,7 +34,7 @@ export class Session implements SessionView, ChannelSession {
     this.codec = codec;
     this.clientInfo = facts.clientInfo;
     this.capabilities = facts.capabilities;
-    // Only a gate that waits for it has to remember it; elsewhere a session taken up again is past its beginning.
+    // Stored only under rules that wait for the notification; otherwise a resumed session counts as initialized.
     this.#initialized = state.initialized ?? (save !== undefined && codec.rules.requestsFrom === 'initialize');
     this.#level = state.level ?? 'info';
     if (state.subscriptions !== undefined) {
@@ -44,7 +44,7 @@ export class Session implements SessionView, ChannelSession {
     this.#save = save;
   }
 
-  /** Made when first asked for, where nobody gave one. */
+  /** Created on first use if none was given. */
   get key(): string {
     return this.#key ?? this.#makeKey();
   }
@@ -58,7 +58,7 @@ export class Session implements SessionView, ChannelSession {
     return { key, revision: this.codec.date, ...(clientInfo === undefined ? {} : { clientInfo }), capabilities };
   }
 
-  /** Something else keeps its state, so that it outlives the request or the connection. */
+  /** Its state is stored elsewhere, so that it outlives the request or the connection. */
   get saved(): boolean {
     return this.#save !== undefined;
   }
@@ -71,7 +71,7 @@ export class Session implements SessionView, ChannelSession {
     return (this.#subscriptions?.size ?? 0) > 0 || (this.#values !== undefined && this.#values.size > 0);
   }
 
-  /** Resources to be told about; most sessions have none. */
+  /** URIs of the resources that it is notified of; most sessions have none. */
   get subscriptions(): ReadonlySet<string> {
     return this.#subscriptions ?? none;
   }
@@ -88,8 +88,8 @@ export class Session implements SessionView, ChannelSession {
     return this.#roots;
   }
 
-  /** Keeps roots that were asked for in this epoch. */
-  keepRoots(roots: readonly Root[], epoch: number): void {
+  /** Caches roots that were requested in this epoch. */
+  cacheRoots(roots: readonly Root[], epoch: number): void {
     if (epoch === this.rootsEpoch) this.#roots = roots;
   }
 

@@ -36,8 +36,8 @@ test.each(cases)('%s on %s', (template, uri, values) => {
 
 test.each([
   ['note://{id', 'never closed'],
-  ['note://id}', 'without its'],
-  ['note://{a}{b}', 'side by side'],
+  ['note://id}', 'without a'],
+  ['note://{a}{b}', 'are adjacent'],
   ['note://{a b}', 'not a list of variable names'],
   ['note://{a:3}', 'prefix modifiers'],
   ['note://{a}/{a}', 'used twice'],

@@ -1,7 +1,7 @@
 // URI templates (RFC 6570) as matchers: parsed once, matched in one pass from left to right. No RegExp is ever built
 // from a template, so no template can be made to backtrack.
 
-/** Longest URI a template looks at; longer ones do not match. Stops work proportional to a hostile URI. */
+/** The longest URI that is matched; longer ones do not match. Stops work that grows with a hostile URI. */
 export const maxUriLength = 8192;
 
 type Operator = '' | '+' | '#' | '/' | '.' | ';' | '?' | '&';
@@ -25,8 +25,8 @@ const stops: Readonly<Record<Operator, string>> = {
   '&': '&#',
 };
 
-/** What goes before the first value and between two values of a plain sequence. */
-const joints: Readonly<Partial<Record<Operator, readonly [string, string]>>> = {
+/** What precedes the first value, and what separates two values, of an unnamed list. */
+const separators: Readonly<Partial<Record<Operator, readonly [string, string]>>> = {
   '': ['', ','],
   '+': ['', ','],
   '#': ['#', ','],
@@ -40,7 +40,7 @@ export class UriTemplate {
   readonly names: readonly string[];
   readonly #parts: readonly Part[];
 
-  /** Throws a TypeError that says how to mend a template that is not well-formed or can not be matched. */
+  /** Throws a TypeError that says how to fix a template that is malformed or cannot be matched. */
   constructor(template: string) {
     this.template = template;
     this.#parts = parseTemplate(template);
@@ -48,7 +48,7 @@ export class UriTemplate {
     if (new Set(this.names).size !== this.names.length) throw templateError(template, 'a variable is used twice');
   }
 
-  /** The variables of a URI of this family, percent-decoded, or undefined when it is not one. */
+  /** The variables of a matching URI, percent-decoded; undefined if it does not match. */
   match(uri: string): Record<string, string> | undefined {
     if (uri.length > maxUriLength) return undefined;
     const values: Record<string, string> = Object.create(null);
@@ -78,7 +78,7 @@ function isNamed(operator: Operator): operator is ';' | '?' | '&' {
   return operator === ';' || operator === '?' || operator === '&';
 }
 
-/** Where an expression must end at the latest: at the literal behind it, which at the very end is found from behind. */
+/** Where an expression must end at the latest: at the literal after it. The last literal is searched from the end. */
 function limitOf(uri: string, at: number, literal: string | undefined, last: boolean): number {
   if (literal === undefined) return uri.length;
   if (last) return uri.endsWith(literal) && uri.length - literal.length >= at ? uri.length - literal.length : -1;
@@ -92,14 +92,14 @@ function takeList(
   { operator, names }: Expression,
   into: Record<string, string>,
 ): number {
-  const [open, between] = joints[operator] as readonly [string, string];
+  const [open, between] = separators[operator] as readonly [string, string];
   let at = from;
   for (let i = 0; i < names.length; i++) {
     const { name, explode } = names[i] as { name: string; explode: boolean };
-    const joint = i === 0 ? open : between;
-    if (joint !== '') {
-      if (at >= end || !uri.startsWith(joint, at)) return -1;
-      at += joint.length;
+    const separator = i === 0 ? open : between;
+    if (separator !== '') {
+      if (at >= end || !uri.startsWith(separator, at)) return -1;
+      at += separator.length;
     }
     const stop = runTo(uri, at, end, explode ? stops[operator].replace(between, '') : stops[operator]);
     const value = decode(uri.slice(at, stop));
@@ -119,8 +119,8 @@ function takePairs(
 ): number {
   let at = from;
   const between = operator === ';' ? ';' : '&';
-  let joint: string = operator;
-  while (at < end && uri.startsWith(joint, at)) {
+  let separator: string = operator;
+  while (at < end && uri.startsWith(separator, at)) {
     const stop = runTo(uri, at + 1, end, stops[operator]);
     const pair = uri.slice(at + 1, stop);
     const equals = pair.indexOf('=');
@@ -129,7 +129,7 @@ function takePairs(
     if (value === undefined || !names.some((each) => each.name === name)) return -1;
     into[name as string] = value;
     at = stop;
-    joint = between;
+    separator = between;
   }
   return at;
 }
@@ -146,7 +146,7 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A broken escape means the URI is not of this family.
+    // With a broken escape the URI does not match.
     return undefined;
   }
 }
@@ -157,7 +157,7 @@ function parseTemplate(template: string): readonly Part[] {
   while (at < template.length) {
     const open = template.indexOf('{', at);
     const literal = template.slice(at, open === -1 ? template.length : open);
-    if (literal.includes('}')) throw templateError(template, 'there is a "}" without its "{"');
+    if (literal.includes('}')) throw templateError(template, 'there is a "}" without a "{"');
     if (literal !== '') parts.push(literal);
     if (open === -1) break;
     const close = template.indexOf('}', open);
@@ -167,9 +167,9 @@ function parseTemplate(template: string): readonly Part[] {
     if (
       before !== undefined &&
       typeof before !== 'string' &&
-      (joints[expression.operator]?.[0] ?? expression.operator) === ''
+      (separators[expression.operator]?.[0] ?? expression.operator) === ''
     ) {
-      throw templateError(template, 'two variables stand side by side; put a literal between them');
+      throw templateError(template, 'two variables are adjacent; put a literal between them');
     }
     parts.push(expression);
     at = close + 1;
@@ -191,10 +191,7 @@ function parseExpression(template: string, body: string): Expression {
       const explode = spec.endsWith('*');
       const name = explode ? spec.slice(0, -1) : spec;
       if (!/^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$/.test(name)) {
-        throw templateError(
-          template,
-          `{${body}} is not a list of variable names (prefix modifiers can not be matched)`,
-        );
+        throw templateError(template, `{${body}} is not a list of variable names (prefix modifiers cannot be matched)`);
       }
       return { name, explode };
     });

@@ -135,5 +135,5 @@ describe.each<[string, Dialogue]>([
 });
 
 test('a round without a question is refused where it is made', () => {
-  expect(() => inputRequired({})).toThrow(/at least one question/);
+  expect(() => inputRequired({})).toThrow(/at least one input request/);
 });

@@ -18,11 +18,11 @@ test('a server needs a name and a version', () => {
 test('a name can not be registered twice', () => {
   const server = make();
   server.tool('add', { run });
-  expect(() => server.tool('add', { run })).toThrow('Tool "add" is registered already');
+  expect(() => server.tool('add', { run })).toThrow('Tool "add" is already registered');
   server.prompt('p', { get: run });
-  expect(() => server.prompt('p', { get: run })).toThrow('registered already');
+  expect(() => server.prompt('p', { get: run })).toThrow('already registered');
   server.resource('a://b', { name: 'b', read: run });
-  expect(() => server.resource('a://b', { name: 'b', read: run })).toThrow('registered already');
+  expect(() => server.resource('a://b', { name: 'b', read: run })).toThrow('already registered');
 });
 
 test('a removed name is free again', async () => {
@@ -67,7 +67,7 @@ test('a header annotation must be possible', () => {
 
 test('a method of the protocol can not be replaced, one of your own works on every revision', async () => {
   const server = make();
-  expect(() => server.method('tools/list', () => ({}))).toThrow('exists already');
+  expect(() => server.method('tools/list', () => ({}))).toThrow('already exists');
   server.method('acme/status', (params, ctx) => ({ params: Object.keys(params), revision: ctx.revision }));
   const conversation = await Conversation.open(server, '2024-11-05');
   expect((await conversation.request('acme/status', { a: 1 })).result).toEqual({

@@ -1,4 +1,4 @@
-// tools/call: find, validate, run, and say what came of it.
+// tools/call: finds the tool, validates the arguments, runs the handler, validates the output.
 
 import { declares, requiredCapabilities } from '../../protocol/abilities.ts';
 import { wireErrors } from '../../protocol/errors.ts';
@@ -33,10 +33,10 @@ export const callTool: Feature<ToolResult> = {
       const mismatch = checkParamHeaders(entry.headerParams(), args, call.header);
       if (mismatch !== undefined) throw mismatch;
     }
-    const lack = entry.definition.needs === undefined ? undefined : missingCapabilityResult(call, entry);
-    if (lack !== undefined) return lack;
-    const earlier = resumeFromState(call, entry.definition.singleUse);
-    return earlier === undefined ? validate(call, entry, args) : earlier.then(() => validate(call, entry, args));
+    const missing = entry.definition.needs === undefined ? undefined : missingCapabilityResult(call, entry);
+    if (missing !== undefined) return missing;
+    const resumed = resumeFromState(call, entry.definition.singleUse);
+    return resumed === undefined ? validate(call, entry, args) : resumed.then(() => validate(call, entry, args));
   },
 };
 
@@ -46,7 +46,7 @@ function unknownTool(call: Call, name: string): ToolResult {
   throw error;
 }
 
-/** Why the client can not serve the tool, where it can not. Revisions with a code for it get the code. */
+/** The failure if the client lacks a capability that the tool needs; thrown on revisions that have an error code for it. */
 function missingCapabilityResult(call: Call, { definition }: ToolEntry): ToolResult | undefined {
   const missing = definition.needs?.filter((each) => !declares(call.capabilities, each)) ?? [];
   if (missing.length === 0) return undefined;
@@ -76,11 +76,12 @@ function runIfValid(
 }
 
 function invalid(call: Call, entry: ToolEntry, args: unknown, issues: readonly Issue[]): ToolResult {
-  const own = entry.definition.explain?.(issues, args);
-  if (call.codec.invalidArguments === 'result') return toolFailure(call, own ?? formatIssues(issues), 'arguments');
-  throw own === undefined
+  const explanation = entry.definition.explain?.(issues, args);
+  if (call.codec.invalidArguments === 'result')
+    return toolFailure(call, explanation ?? formatIssues(issues), 'arguments');
+  throw explanation === undefined
     ? wireErrors.invalidArguments(entry.key, formatIssues(issues))
-    : wireErrors.explainedArguments(own);
+    : wireErrors.explainedArguments(explanation);
 }
 
 function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
@@ -111,9 +112,11 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
   if (entry.output === undefined || result.isError === true) return result;
   const check = (validation: Validation): ToolResult => {
     if (validation.ok) return result;
-    const why = `The tool returned a value that does not match its output schema: ${formatIssues(validation.issues)}`;
-    call.server.logger?.error(`tool ${entry.key} broke its output schema`, { issues: formatIssues(validation.issues) });
-    return toolFailure(call, why, 'handler');
+    const message = `The tool returned a value that does not match its output schema: ${formatIssues(validation.issues)}`;
+    call.server.logger?.error(`tool ${entry.key} returned a value that does not match its output schema`, {
+      issues: formatIssues(validation.issues),
+    });
+    return toolFailure(call, message, 'handler');
   };
   const validation = entry.output.validator.validate(result.structuredContent);
   return validation instanceof Promise ? validation.then(check) : check(validation);

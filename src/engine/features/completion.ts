@@ -7,10 +7,10 @@ import type { Call, Feature } from '../contract.ts';
 import type { Completer } from '../definitions.ts';
 import { isThenable } from '../run-call.ts';
 
-/** The protocol lets an answer hold this many suggestions. */
+/** A response may contain at most this many values (all revisions, Completion). */
 const maxValues = 100;
 
-/** As `methods.complete` has checked them. */
+/** Checked by `methods.complete`. */
 interface CompleteParams {
   readonly ref: CompletionRef;
   readonly argument: { readonly name: string; readonly value: string };

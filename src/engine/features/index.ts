@@ -1,5 +1,5 @@
-// The table of features: which function serves which method. What clients ask first is there from the start; the rest
-// is loaded when first asked for, or when there is time. Subscriptions are not: a change right after must not be missed.
+// The table of features: which one serves which method. What clients use first is loaded at start, the rest on first use.
+// Subscriptions are loaded at start too: a change right after the request must not be missed.
 
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Completion, PromptResult, ReadResult } from '../../protocol/model.ts';
@@ -13,7 +13,7 @@ import { toolOutcome } from './tool-outcome.ts';
 
 const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 
-/** How answers of middleware are spelled while the feature they stand in for is not there yet. */
+/** Encodes results of middleware while the feature itself is not loaded yet. */
 const featureInfo = (duration: FeatureInfo['duration'], encode: Feature['encode']): FeatureInfo => ({
   duration,
   encode,

@@ -1,4 +1,4 @@
-// The beginning of a conversation: initialize, ping, and server/discover for those who never initialize.
+// initialize, ping, and server/discover for stateless clients.
 
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject, type Params } from '../../protocol/json-rpc.ts';
@@ -6,14 +6,14 @@ import type { Capabilities, Implementation } from '../../protocol/model.ts';
 import type { Call, CallServer, Feature } from '../contract.ts';
 import { Session } from '../session.ts';
 
-/** Opens the session of a channel, at the client's revision where it is enabled and at our newest otherwise. */
+/** Opens the session of a channel, with the client's revision if it is enabled, otherwise with the newest enabled one. */
 export const initialize: Feature<Session> = {
   run(call) {
     const { protocolVersion, clientInfo, capabilities } = call.params;
-    const flaw = call.codec.rules.lenientInitialize ? undefined : checkInitialize(call);
-    if (flaw !== undefined) throw wireErrors.invalidParams(flaw);
-    const revision = call.server.revisions.negotiate(protocolVersion);
-    if (revision === undefined) {
+    const problem = call.codec.rules.lenientInitialize ? undefined : checkInitialize(call);
+    if (problem !== undefined) throw wireErrors.invalidParams(problem);
+    const codec = call.server.revisions.negotiate(protocolVersion);
+    if (codec === undefined) {
       throw wireErrors.unsupportedVersion(protocolVersion ?? null, call.server.revisions.statelessVersions);
     }
     const client = {
@@ -24,8 +24,8 @@ export const initialize: Feature<Session> = {
     if (JSON.stringify(client).length > maxClientLength) {
       throw wireErrors.invalidParams(`clientInfo and capabilities must have at most ${maxClientLength} characters`);
     }
-    const session = new Session(revision, { key: call.channel.key, ...client });
-    // Middleware may have taken its time: another initialize can have come first.
+    const session = new Session(codec, { key: call.channel.key, ...client });
+    // Middleware may have waited, and another initialize may have come first.
     if (call.channel.session !== undefined) throw wireErrors.alreadyInitialized();
     call.channel.open(session);
     return session;
@@ -33,7 +33,7 @@ export const initialize: Feature<Session> = {
   encode: (session, { server }) => session.codec.serverDescription(describeServer(server)),
 };
 
-/** Icons are for people, may be pictures in full, and no session needs them. */
+/** Icons may be whole images (data URIs), and no session needs them. */
 function withoutIcons({ icons: _icons, ...info }: Params): Implementation {
   return info as unknown as Implementation;
 }

@@ -1,4 +1,4 @@
-// logging/setLevel: how much a session wants to hear. Requests that stand alone say it themselves.
+// logging/setLevel: the lowest log level that a session wants. Stateless requests name it in their _meta.
 
 import { wireErrors } from '../../protocol/errors.ts';
 import { type LogLevel, logLevels } from '../../protocol/model.ts';
@@ -6,9 +6,9 @@ import type { Feature } from '../contract.ts';
 
 export const setLevel: Feature<undefined> = {
   run(call) {
-    const asked = call.params['level'] as string;
-    const level = call.codec.rules.levelAliases.get(asked) ?? asked;
-    if (!(logLevels as readonly string[]).includes(level)) throw wireErrors.unknownLevel(asked, logLevels);
+    const requested = call.params['level'] as string;
+    const level = call.codec.rules.levelAliases.get(requested) ?? requested;
+    if (!(logLevels as readonly string[]).includes(level)) throw wireErrors.unknownLevel(requested, logLevels);
     call.session?.setLevel(level as LogLevel);
     return undefined;
   },

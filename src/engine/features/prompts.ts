@@ -16,8 +16,8 @@ export const listPrompts: Feature<string> = {
 export const getPrompt: Feature<PromptResult> = {
   duration: 'handler',
   run(call) {
-    const earlier = resumeFromState(call);
-    return earlier === undefined ? get(call) : earlier.then(() => get(call));
+    const resumed = resumeFromState(call);
+    return resumed === undefined ? get(call) : resumed.then(() => get(call));
   },
   encode: (result, { codec }) => codec.promptResult(result),
 };

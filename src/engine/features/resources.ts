@@ -17,14 +17,14 @@ export const listResources: Feature<string> = {
   run(call) {
     const { catalog } = call.server;
     const { resources } = catalog;
-    const listing = [...visibleTemplates(call)].flatMap(({ definition }) =>
+    const lists = [...visibleTemplates(call)].flatMap(({ definition }) =>
       definition.list === undefined ? [] : [definition.list(call.peer.principal)],
     );
-    if (listing.length === 0) return call.server.lists.page('resources', call);
-    return Promise.all(listing).then((lists) => {
-      // A member that is also registered by itself is listed once, as registered.
+    if (lists.length === 0) return call.server.lists.page('resources', call);
+    return Promise.all(lists).then((listed) => {
+      // A resource of a template that is also registered by itself is listed once, as registered.
       const rows = new Map<string, ListItem<'resources'>>();
-      for (const item of lists.flat() as Resource[]) {
+      for (const item of listed.flat() as Resource[]) {
         if (resources.has(item.uri) || !catalog.allows('resources', item.uri, call.peer.principal)) continue;
         rows.set(item.uri, { key: item.uri, item });
       }
@@ -39,16 +39,16 @@ export const listResourceTemplates: Feature<string> = {
   encode: (page, { server }) => server.lists.encode(page),
 };
 
-/** Contents nobody gave a hint for. */
+/** For contents without a cache hint. */
 const notCached: CacheHint = { ttlMs: 0, cacheScope: 'private' };
 
 export const readResource: Feature<ReadResult> = {
   duration: 'handler',
   run(call) {
-    const earlier = resumeFromState(call);
-    return earlier === undefined ? read(call) : earlier.then(() => read(call));
+    const resumed = resumeFromState(call);
+    return resumed === undefined ? read(call) : resumed.then(() => read(call));
   },
-  // Contents are the caller's own unless the resource says otherwise; how long lists may be kept says nothing of them.
+  // Contents belong to the caller unless the resource says otherwise; the cache hint of lists does not apply to them.
   encode: (result, call) => call.codec.readResult(result, (call.target as CacheHint | undefined) ?? notCached),
 };
 
@@ -90,7 +90,7 @@ function settle(uri: string, mimeType: string | undefined, returned: Returned): 
   return toReadResult(uri, mimeType, returned as ReadReturn);
 }
 
-/** Nothing to read is "not found", never an empty list. */
+/** A read without contents is "not found", never an empty list. */
 function toReadResult(uri: string, mimeType: string | undefined, value: ReadReturn): ReadResult {
   if (value === undefined || value === null) throw wireErrors.resourceNotFound(uri);
   const type = mimeType === undefined ? {} : { mimeType };
@@ -101,7 +101,7 @@ function toReadResult(uri: string, mimeType: string | undefined, value: ReadRetu
     : { contents: Array.isArray(value) ? (value as ResourceContents[]) : [value as ResourceContents] };
   if (result.contents.length === 0) throw wireErrors.resourceNotFound(uri);
   if (!result.contents.every((each) => isObject(each) && typeof (each.text ?? each.blob) === 'string')) {
-    throw new TypeError(`Resource ${uri}: contents need "text" or base64 in "blob"`);
+    throw new TypeError(`Resource ${uri}: each of its contents needs "text", or base64 in "blob"`);
   }
   return { ...result, contents: result.contents.map((each) => ({ ...type, ...each, uri: each.uri ?? uri })) };
 }

@@ -1,4 +1,4 @@
-// Being told of changes: resources/subscribe for sessions, subscriptions/listen for requests that stand alone.
+// Notifications of changes: resources/subscribe for sessions, subscriptions/listen for stateless requests.
 
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { wireErrors } from '../../protocol/errors.ts';
@@ -29,7 +29,7 @@ export const unsubscribe: Feature<undefined> = {
   encode: (_result, { codec }) => codec.empty(),
 };
 
-/** What a listener asked for and this server can honour. */
+/** What a client wants to be notified of, as far as this server supports it. */
 interface Filter {
   readonly toolsListChanged?: true;
   readonly promptsListChanged?: true;
@@ -52,13 +52,13 @@ export const listen: Feature<typeof stillOpen> = {
     if (!call.push(call.codec.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
       throw call.outlet.full === true ? wireErrors.overloaded(1_000) : wireErrors.needsStream(call.method);
     }
-    // Streams stay open by the thousand, so each keeps as little as it can: no signal, no promise, no params.
+    // Thousands of streams may be open, so each holds as little as possible: no signal, no promise, no params.
     call.forgetParams();
     const subscription = new ListenSubscription(call, filter, caller);
     call.onEnd(() => subscription.close());
     call.onDrain = () => {
       subscription.close();
-      // Pipes are told twice, since the texts on cancellation and on subscriptions each demand one of the two.
+      // Pipes get both messages: the specification requires one in Cancellation and the other in Subscriptions.
       if (call.header === undefined) {
         call.push(call.codec.cancelled(call.id, 'the server is closing', { [metaKeys.subscriptionId]: call.id }));
       }
@@ -97,15 +97,15 @@ class ListenSubscription implements ChangeListener {
   }
 }
 
-/** The part of what was asked for that the declared capabilities offer. */
+/** The part of the requested filter that the declared capabilities cover. */
 function acceptedFilter({ server, params }: Call): Filter {
-  const asked = params['notifications'] as Filter;
+  const requested = params['notifications'] as Filter;
   const filter: Record<string, unknown> = {};
   for (const kind of listKinds) {
-    if (asked[flags[kind]] === true && server.offers(`${kind}.listChanged`)) filter[flags[kind]] = true;
+    if (requested[flags[kind]] === true && server.offers(`${kind}.listChanged`)) filter[flags[kind]] = true;
   }
-  if (asked.resourceSubscriptions !== undefined && server.offers('resources.subscribe')) {
-    filter['resourceSubscriptions'] = asked.resourceSubscriptions;
+  if (requested.resourceSubscriptions !== undefined && server.offers('resources.subscribe')) {
+    filter['resourceSubscriptions'] = requested.resourceSubscriptions;
   }
   return filter;
 }

@@ -1,4 +1,4 @@
-// What a tool handler returned, as a neutral result: text, content blocks, a whole result, or a value of its own.
+// Turns what a tool handler returned into a neutral result: text, content blocks, a whole result, or a value of its own.
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Content, ToolResult } from '../../protocol/model.ts';
@@ -29,8 +29,8 @@ function isToolResult(value: unknown): value is ToolResult {
 }
 
 /**
- * Reads a returned value. With an output schema a string or block is the tool's own value like any other; only a whole
- * result is taken as such.
+ * Converts a returned value. With an output schema, a string or content block is a value like any other; only a whole
+ * result is used as such.
  */
 export function toToolResult(returned: unknown, hasOutput: boolean, indent: number): ToolResult {
   if (isToolResult(returned)) return completed(returned, indent);
@@ -44,7 +44,7 @@ export function toToolResult(returned: unknown, hasOutput: boolean, indent: numb
   return { content: [{ type: 'text', text: toJson(value, indent) }], structuredContent: value };
 }
 
-/** Structured content always comes with a text copy, for clients that only read text. */
+/** Structured content always has a text copy, for clients that only read text. */
 function completed(result: ToolResult, indent: number): ToolResult {
   if (result.structuredContent === undefined) return result;
   if (result.content.some((each) => each.type === 'text')) return result;
@@ -54,6 +54,6 @@ function completed(result: ToolResult, indent: number): ToolResult {
 
 function toJson(value: unknown, indent: number): string {
   const text = JSON.stringify(value, undefined, indent);
-  if (text === undefined) throw new TypeError(`The tool returned a ${typeof value}, which JSON can not carry`);
+  if (text === undefined) throw new TypeError(`The tool returned a ${typeof value}, which JSON cannot represent`);
   return text;
 }

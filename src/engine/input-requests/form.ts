@@ -1,11 +1,11 @@
-// The schema of a form as clients can show it: a flat object of simple fields, with no keyword they would not know.
+// The schema of an elicitation form as clients can show it: a flat object of simple fields, with no other keywords.
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { JsonSchema } from '../../schema/index.ts';
 
 const common = ['type', 'title', 'description', 'default'];
 
-/** What each kind of field may say (2025-11-25, Elicitation, "Requested Schema"). */
+/** The keywords of each type of field (2025-11-25, Elicitation, "Requested Schema"). */
 const fields: Readonly<Record<string, readonly string[]>> = {
   string: [...common, 'minLength', 'maxLength', 'format', 'enum', 'enumNames', 'oneOf'],
   number: [...common, 'minimum', 'maximum'],
@@ -14,10 +14,10 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   array: [...common, 'minItems', 'maxItems', 'items'],
 };
 
-/** Formats a client must know; a schema library may name others, which only this side checks. */
+/** Formats that a client must know. A schema library may use others; only the server checks those. */
 const formats = ['email', 'uri', 'date', 'date-time'];
 
-/** The form clients are shown. Answers are still judged by the schema as it was written. */
+/** The form that clients show. Responses are still validated against the original schema. */
 export function flatForm(schema: JsonSchema): JsonSchema {
   const properties: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
@@ -38,7 +38,7 @@ function flatField(name: string, field: JsonSchema): JsonSchema {
   const choices = isObject(field['items']) ? (field['items']['enum'] ?? field['items']['anyOf']) : undefined;
   if (keys === undefined || (type === 'array' && !Array.isArray(choices))) {
     throw new TypeError(
-      `Elicitation form: field ${JSON.stringify(name)} must be a string, number, boolean, choice or list of choices; ask for nested things one by one`,
+      `Elicitation form: field ${JSON.stringify(name)} must be a string, number, boolean, choice or list of choices; request nested values one by one`,
     );
   }
   const flat: Record<string, unknown> = { type };

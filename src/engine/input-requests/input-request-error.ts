@@ -1,4 +1,4 @@
-// Why a question could not be answered.
+// The error of an input request that got no usable response.
 
 import { type Ability, requiredCapabilities } from '../../protocol/abilities.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
@@ -9,13 +9,13 @@ export type InputRequestErrorCode =
   | 'no-return-path'
   | 'declined'
   | 'timeout'
-  | 'invalid-answer'
+  | 'invalid-response'
   | 'not-allowed-here';
 
-/** Why a question could not be answered. Handlers may catch it and do without. */
+/** Why an input request got no usable response. Handlers may catch it and go on without one. */
 export class InputRequestError extends Error {
   readonly code: InputRequestErrorCode;
-  /** What the client would have to declare, when that is the reason. */
+  /** The abilities that the client did not declare, if that is the reason. */
   readonly missing: readonly Ability[];
 
   constructor(code: InputRequestErrorCode, message: string, missing: readonly Ability[] = [], cause?: unknown) {
@@ -25,7 +25,7 @@ export class InputRequestError extends Error {
     this.missing = missing;
   }
 
-  /** How an unhandled one goes to a client that can mend it by declaring more. */
+  /** The wire error for a client that can fix it by declaring more capabilities; undefined for other reasons. */
   toWireError(): WireError | undefined {
     return this.missing.length === 0 ? undefined : wireErrors.missingCapability(requiredCapabilities(this.missing));
   }

@@ -1,4 +1,4 @@
-// Questions a handler may put to the client, as plain values. How they travel is decided by push.ts and retry.ts.
+// Input requests of a handler, as plain values. push.ts and retry.ts send them.
 
 import type { ElicitResult, Root, SamplingParams, SamplingResult } from '../../protocol/model.ts';
 import { type CompiledSchema, compileSchema, type InferOutput, type SchemaInput } from '../../schema/index.ts';
@@ -8,7 +8,7 @@ export interface FormInputRequest<T = unknown> {
   readonly kind: 'elicit';
   readonly message: string;
   readonly schema: CompiledSchema;
-  /** Left out silently when the client can not answer it; the result is then undefined. */
+  /** Skipped if the client cannot do it; the response is then undefined. */
   readonly optional?: boolean;
   /** Only carries the type. */
   readonly content?: T;
@@ -49,14 +49,14 @@ type InputResponse<A> =
         ? SamplingResult
         : readonly Root[];
 
-/** What each question of a set is answered with. */
+/** The response to each input request of a set. */
 export type InputResponses<A extends InputRequests> = {
   readonly [K in keyof A]: A[K] extends { readonly optional: true }
     ? InputResponse<A[K]> | undefined
     : InputResponse<A[K]>;
 };
 
-/** A question the client need not be able to answer: left out where it can not, and its result is then undefined. */
+/** An input request that is skipped if the client cannot do it; its response is then undefined. */
 interface Optional {
   readonly optional: true;
 }
@@ -79,7 +79,7 @@ export function elicitUrl(message: string, url: string, options?: Optional): Url
   return { kind: 'elicitUrl', message, url: new URL(url).href, ...options };
 }
 
-/** A question to the client's model. */
+/** A request to the client's model. */
 export function sample(params: SamplingParams): SamplingInputRequest;
 export function sample(params: SamplingParams, options: Optional): SamplingInputRequest & Optional;
 export function sample(params: SamplingParams, options?: Optional): SamplingInputRequest {
@@ -95,7 +95,7 @@ export function roots(options?: Optional): RootsInputRequest {
 
 const compiledForms = new WeakMap<object, CompiledSchema>();
 
-/** Forms written inline are compiled on each run; a schema kept in a constant is compiled once. */
+/** A form that is written inline is compiled on each run; a schema in a constant is compiled once. */
 function compileForm(schema: SchemaInput): CompiledSchema {
   let compiled = compiledForms.get(schema);
   if (compiled === undefined) {

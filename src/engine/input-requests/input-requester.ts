@@ -1,4 +1,4 @@
-// How a handler's questions reach the client: the contract, and what both ways share.
+// What push.ts and retry.ts share: which input requests the client supports, and how they are encoded.
 
 import { type Ability, declares } from '../../protocol/abilities.ts';
 import { encodeForm, encodeSampling, encodeUrl } from '../../protocol/revisions/input-requests.ts';
@@ -6,14 +6,16 @@ import type { Call, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
 
-export function abilityOf(ask: InputRequest): Ability {
-  switch (ask.kind) {
+export function abilityOf(request: InputRequest): Ability {
+  switch (request.kind) {
     case 'elicit':
       return 'elicitation.form';
     case 'elicitUrl':
       return 'elicitation.url';
     case 'sample':
-      return ask.params.tools === undefined && ask.params.toolChoice === undefined ? 'sampling' : 'sampling.tools';
+      return request.params.tools === undefined && request.params.toolChoice === undefined
+        ? 'sampling'
+        : 'sampling.tools';
     case 'roots':
       return 'roots';
   }
@@ -27,49 +29,49 @@ export const inputRequestMethods = {
 } as const satisfies Record<InputRequest['kind'], string>;
 
 /**
- * The questions of a round that can be put; optional ones the client can not answer are left out. Throws when a
- * mandatory one can not, naming everything that is missing at once.
+ * Which input requests the client supports. Throws if it does not support one that is not optional; the error names
+ * everything that is missing.
  */
-export function supportedRequests(call: Call, asks: readonly KeyedInputRequest[]): readonly boolean[] {
+export function supportedRequests(call: Call, requests: readonly KeyedInputRequest[]): readonly boolean[] {
   const { codec } = call;
   const missing: Ability[] = [];
-  const open = asks.map(([, ask]) => {
-    const ability = abilityOf(ask);
+  const supported = requests.map(([, request]) => {
+    const ability = abilityOf(request);
     if (!codec.supports(ability)) {
-      if (ask.optional !== true)
+      if (request.optional !== true)
         throw new InputRequestError('unsupported', `${ability} does not exist in revision ${codec.date}`);
       return false;
     }
     if (declares(call.capabilities, ability)) return true;
-    if (ask.optional !== true) missing.push(ability);
+    if (request.optional !== true) missing.push(ability);
     return false;
   });
   if (missing.length > 0) {
     throw new InputRequestError('missing-capability', `The client did not declare ${missing.join(', ')}`, missing);
   }
-  return open;
+  return supported;
 }
 
-/** A question that is left out where the client can not answer it, and this one can not. */
-export function isSkipped(call: Call, ask: InputRequest): boolean {
-  const ability = abilityOf(ask);
-  return ask.optional === true && !(call.codec.supports(ability) && declares(call.capabilities, ability));
+/** Whether an input request is optional and the client does not support it. */
+export function isSkipped(call: Call, request: InputRequest): boolean {
+  const ability = abilityOf(request);
+  return request.optional === true && !(call.codec.supports(ability) && declares(call.capabilities, ability));
 }
 
-/** The params of a question as the revision spells them. */
+/** The params of an input request, encoded for the revision of the call. */
 export function encodeInputRequest(
   call: Call,
-  ask: InputRequest,
+  request: InputRequest,
   elicitationId: string,
 ): { readonly [key: string]: unknown } {
   const { dialect } = call.codec;
-  if (ask.kind === 'roots') return {};
-  const spelled =
-    ask.kind === 'elicit'
-      ? encodeForm(ask.message, ask.schema.json, dialect)
-      : ask.kind === 'elicitUrl'
-        ? encodeUrl(ask.message, ask.url, elicitationId, dialect)
-        : encodeSampling(ask.params, dialect, call.capabilities);
-  if (!spelled.ok) throw new InputRequestError('unsupported', spelled.reason);
-  return spelled.params;
+  if (request.kind === 'roots') return {};
+  const encoded =
+    request.kind === 'elicit'
+      ? encodeForm(request.message, request.schema.json, dialect)
+      : request.kind === 'elicitUrl'
+        ? encodeUrl(request.message, request.url, elicitationId, dialect)
+        : encodeSampling(request.params, dialect, call.capabilities);
+  if (!encoded.ok) throw new InputRequestError('unsupported', encoded.reason);
+  return encoded.params;
 }

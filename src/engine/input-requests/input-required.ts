@@ -1,21 +1,21 @@
-// What a handler returns to ask instead of waiting: its questions. It has ended then, and is run again with the answers.
+// What a handler returns instead of waiting for input: its input requests. It runs again with the responses.
 
 import type { InputRequests } from './input-request.ts';
 
-/** Questions to be answered before the handler can go on; made by `inputRequired`. */
+/** Input requests that need responses before the handler can go on; created by `inputRequired`. */
 export class InputRequired {
-  readonly asks: InputRequests;
+  readonly requests: InputRequests;
 
-  constructor(asks: InputRequests) {
-    this.asks = asks;
+  constructor(requests: InputRequests) {
+    this.requests = requests;
   }
 }
 
 /**
- * Ends a handler with questions: it is run again once they are answered, and finds the answers with `ctx.inputResponses`.
- * For handlers that go by phases; one that would rather wait uses `ctx.requestInputs`.
+ * Ends a run of the handler with input requests: it runs again once there are responses, and reads them with
+ * `ctx.inputResponses`. For handlers in phases; a handler that waits for its input uses `ctx.requestInputs`.
  */
-export function inputRequired(asks: InputRequests): InputRequired {
-  if (Object.keys(asks).length === 0) throw new TypeError('inputRequired needs at least one question');
-  return new InputRequired(asks);
+export function inputRequired(requests: InputRequests): InputRequired {
+  if (Object.keys(requests).length === 0) throw new TypeError('inputRequired needs at least one input request');
+  return new InputRequired(requests);
 }

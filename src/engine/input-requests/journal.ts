@@ -1,5 +1,5 @@
-// What a chain of rounds has learned so far: answers and finished steps. It travels with the client, sealed and bound
-// to who asked for what; a journal too large to travel stays here and a handle travels instead.
+// The input responses and finished steps of a call that the client will retry. The client holds the journal, sealed and
+// bound to the request and its caller; a journal that is too large stays in the store and the client holds a handle.
 
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
@@ -13,51 +13,52 @@ import { digestOf } from '../sealer.ts';
 const purpose = 'requestState';
 
 export interface Journal {
-  readonly answers: Map<string, { readonly kind: string; readonly value: Json }>;
+  readonly responses: Map<string, { readonly kind: string; readonly value: Json }>;
   readonly steps: Map<string, Json>;
-  /** Identifies the state this journal came from, for single use. */
+  /** Identifies the state that this journal was opened from, for single use. */
   readonly nonce: string | undefined;
   /** When that state expires. */
   readonly until: number;
 }
 
 export function emptyJournal(): Journal {
-  return { answers: new Map(), steps: new Map(), nonce: undefined, until: 0 };
+  return { responses: new Map(), steps: new Map(), nonce: undefined, until: 0 };
 }
 
+/** The members of a sealed state. */
 interface Sealed {
   readonly until: number;
   readonly nonce: string;
-  readonly answers?: Json;
+  readonly responses?: Json;
   readonly steps?: Json;
   /** The journal is in the store under this key. */
   readonly storedHandle?: string;
 }
 
-/** Who asked for what: a state is only good for the same request of the same caller. */
+/** A state is only valid for the same request of the same caller. */
 async function bindingOf(call: Call): Promise<string> {
-  const { _meta, inputResponses, requestState, ...asked } = call.params as Record<string, unknown>;
-  return `${call.method}\u0000${principalKey(call.peer.principal)}\u0000${await digestOf(canonicalJson(asked))}`;
+  const { _meta, inputResponses, requestState, ...params } = call.params as Record<string, unknown>;
+  return `${call.method}\u0000${principalKey(call.peer.principal)}\u0000${await digestOf(canonicalJson(params))}`;
 }
 
-/** Opens the state a client sent back. Anything that is not exactly what was given out is refused. */
+/** Opens the state that a client sent back. Anything but an unchanged, current state is rejected. */
 export async function openJournal(call: Call, state: unknown): Promise<Journal | WireError> {
-  if (typeof state !== 'string') return wireErrors.invalidRequestState('it must be the string that was given out');
+  if (typeof state !== 'string') return wireErrors.invalidRequestState('it must be the string that this server sent');
   const { sealer, store, limits } = call.server;
-  // Longer than any that is given out: a character takes up to three bytes, and three bytes four characters when sealed.
+  // Longer than any that is sent: a character takes up to three bytes, and three bytes take four characters when sealed.
   if (state.length > limits.maxJournalBytes * 4 + 4_096)
-    return wireErrors.invalidRequestState('it was not given out by this server');
+    return wireErrors.invalidRequestState('it was not created by this server');
   const opened = (await sealer.open(purpose, state, await bindingOf(call))) as Sealed | undefined;
-  if (!isObject(opened)) return wireErrors.invalidRequestState('it was not given out for this request');
+  if (!isObject(opened)) return wireErrors.invalidRequestState('it was not created for this request');
   if (opened.until < Date.now()) return wireErrors.invalidRequestState('it has expired');
-  let { answers, steps } = opened;
+  let { responses, steps } = opened;
   if (opened.storedHandle !== undefined) {
-    const storedHandle = await store.get(`journal ${opened.storedHandle}`);
-    if (!isObject(storedHandle)) return wireErrors.invalidRequestState('it has expired');
-    ({ answers, steps } = storedHandle as { answers?: Json; steps?: Json });
+    const stored = await store.get(`journal ${opened.storedHandle}`);
+    if (!isObject(stored)) return wireErrors.invalidRequestState('it has expired');
+    ({ responses, steps } = stored as { responses?: Json; steps?: Json });
   }
   return {
-    answers: new Map(Object.entries((answers ?? {}) as Record<string, { kind: string; value: Json }>)),
+    responses: new Map(Object.entries((responses ?? {}) as Record<string, { kind: string; value: Json }>)),
     steps: new Map(Object.entries((steps ?? {}) as Record<string, Json>)),
     nonce: opened.nonce,
     until: opened.until,
@@ -65,13 +66,13 @@ export async function openJournal(call: Call, state: unknown): Promise<Journal |
 }
 
 /**
- * Seals a journal for the client to bring back. An empty one as well: its nonce is what tells a retry from the same
- * retry sent twice.
+ * Seals a journal for the client to send back. Also an empty one: its nonce distinguishes a retry from the same retry sent
+ * twice.
  */
 export async function sealJournal(call: Call, journal: Journal): Promise<string> {
   const { sealer, store, limits } = call.server;
   const content = {
-    ...(journal.answers.size === 0 ? {} : { answers: Object.fromEntries(journal.answers) }),
+    ...(journal.responses.size === 0 ? {} : { responses: Object.fromEntries(journal.responses) }),
     ...(journal.steps.size === 0 ? {} : { steps: Object.fromEntries(journal.steps) }),
   };
   const head = { until: Date.now() + limits.journalTtlMs, nonce: crypto.randomUUID() };
@@ -83,12 +84,12 @@ export async function sealJournal(call: Call, journal: Journal): Promise<string>
   return sealer.seal(purpose, sealed as unknown as Json, await bindingOf(call));
 }
 
-/** Marks a state as used; false when it was used before. Nothing may run when there is no room for the mark. */
+/** Marks a state as used; false if it was used before. Throws if the mark cannot be stored, so that nothing runs. */
 export async function useOnce(call: Call, nonce: string, until: number): Promise<boolean> {
   const { store, limits, usedStates } = call.server;
   const caller = callerKey(call.peer);
   if (usedStates.isFull(caller)) throw wireErrors.overloaded(usedStates.waitMs(caller));
-  // The state may have been sealed by a clock that was ahead: the mark must outlive it all the same.
+  // The state may have been sealed by a process whose clock is ahead; the mark must still outlive it.
   const ttlMs = Math.max(limits.journalTtlMs, until - Date.now());
   const added = await store.add(`used ${nonce}`, true, ttlMs);
   if (added) usedStates.charge(caller, ttlMs);

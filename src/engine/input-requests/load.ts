@@ -1,15 +1,15 @@
-// The light end of asking: what every call may need to know. The askers themselves are loaded with the first question.
+// Picks and loads what sends the input requests of a call. push.ts and retry.ts are loaded with the first input request.
 
 import { methodRow } from '../../protocol/methods.ts';
 import type { Call, InputRequester } from '../contract.ts';
 import { InputRequestError } from './input-request-error.ts';
 
-/** The asker of a call: by requests of ours, or by asking for a retry. Throws where the protocol lets nobody ask. */
+/** The input requester of a call, created on first use. Throws for methods that may not send input requests. */
 export async function inputRequesterOf(call: Call): Promise<InputRequester> {
   if (methodRow(call.method)?.requestsInput !== true) {
     throw new InputRequestError(
       'not-allowed-here',
-      `${call.method} can not ask the client; only tools, prompts and resource reads can`,
+      `${call.method} cannot send input requests; only tools, prompts and resource reads can`,
     );
   }
   if (call.codec.inputRequests === 'push') {
@@ -20,14 +20,14 @@ export async function inputRequesterOf(call: Call): Promise<InputRequester> {
   return (call.inputRequester ??= new RetryInputRequester(call));
 }
 
-/** Reads what an earlier round left behind, before the handler runs. Undefined when this is a first round. */
+/** Restores responses and steps of earlier runs, before the handler runs. Undefined if this is the first run. */
 export function resumeFromState(call: Call, singleUse = false): Promise<void> | undefined {
   const { requestState, inputResponses } = call.params;
   if (call.codec.inputRequests !== 'retry' || (requestState === undefined && inputResponses === undefined))
     return undefined;
   return import('./retry.ts').then(({ RetryInputRequester }) => {
-    const asker = new RetryInputRequester(call);
-    call.inputRequester = asker;
-    return asker.resume(singleUse);
+    const requester = new RetryInputRequester(call);
+    call.inputRequester = requester;
+    return requester.resume(singleUse);
   });
 }

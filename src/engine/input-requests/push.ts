@@ -1,5 +1,5 @@
-// Questions as requests of ours, on revisions where a server may send them: one request each, answered while the
-// handler waits, or before it is run again.
+// Input requests on handshake revisions: each is sent to the client as a request. The client responds while the handler
+// waits, or before it runs again.
 
 import type { Root } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest } from '../contract.ts';
@@ -8,65 +8,67 @@ import { InputRequestError } from './input-request-error.ts';
 import { encodeInputRequest, inputRequestMethods, isSkipped, supportedRequests } from './input-requester.ts';
 import { decodeResponse, kindOf } from './responses.ts';
 
-/** What a run of the handler has learned. */
+/** The responses and steps of a run of the handler. */
 interface Recorded {
-  readonly answers: Map<string, { readonly kind: string; readonly value: unknown }>;
+  readonly responses: Map<string, { readonly kind: string; readonly value: unknown }>;
   readonly steps: Map<string, unknown>;
 }
 
-const emptyMemory = (): Recorded => ({ answers: new Map(), steps: new Map() });
+const nothingRecorded = (): Recorded => ({ responses: new Map(), steps: new Map() });
 
 export class PushInputRequester implements InputRequester {
   readonly #call: Call;
-  /** Of the runs before this one; most handlers have a single run, in which nothing is replayed. */
-  #earlier: Recorded = emptyMemory();
-  #learned: Recorded = emptyMemory();
+  /** Of earlier runs; most handlers run once, so that nothing is replayed. */
+  #earlier: Recorded = nothingRecorded();
+  #current: Recorded = nothingRecorded();
   #ordinal = 0;
 
   constructor(call: Call) {
     this.#call = call;
   }
 
-  async send(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
-    const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
-    const unanswered = keyed.filter(([key, ask]) => this.#recorded(key, ask) === undefined);
-    const open = supportedRequests(this.#call, unanswered);
-    let at = 0;
+  async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
+    const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#ordinal++}`, request] as const);
+    const unanswered = keyed.filter(([key, request]) => this.#recorded(key, request) === undefined);
+    const supported = supportedRequests(this.#call, unanswered);
+    let index = 0;
     return Promise.all(
-      keyed.map(async ([key, ask]) => {
-        const recorded = this.#recorded(key, ask);
+      keyed.map(async ([key, request]) => {
+        const recorded = this.#recorded(key, request);
         if (recorded !== undefined) return recorded.value;
-        if (open[at++] !== true) return undefined;
-        const value = await this.#send(ask);
-        this.#learned.answers.set(key, { kind: kindOf(ask), value });
+        if (supported[index++] !== true) return undefined;
+        const value = await this.#send(request);
+        this.#current.responses.set(key, { kind: kindOf(request), value });
         return value;
       }),
     );
   }
 
-  #recorded(key: string, ask: InputRequest): { readonly value: unknown } | undefined {
-    const known = this.#earlier.answers.get(key);
-    return known !== undefined && known.kind === kindOf(ask) ? known : undefined;
+  #recorded(key: string, request: InputRequest): { readonly value: unknown } | undefined {
+    const recorded = this.#earlier.responses.get(key);
+    return recorded !== undefined && recorded.kind === kindOf(request) ? recorded : undefined;
   }
 
-  async inputResponses(asks: readonly (readonly [key: string, ask: InputRequest])[]): Promise<unknown[] | undefined> {
-    const known = asks.map(([key, ask]) => this.#recorded(key, ask));
-    const complete = asks.every(([, ask], i) => known[i] !== undefined || isSkipped(this.#call, ask));
-    return complete ? known.map((each) => each?.value) : undefined;
+  async inputResponses(
+    requests: readonly (readonly [key: string, request: InputRequest])[],
+  ): Promise<unknown[] | undefined> {
+    const recorded = requests.map(([key, request]) => this.#recorded(key, request));
+    const isComplete = requests.every(([, request], i) => recorded[i] !== undefined || isSkipped(this.#call, request));
+    return isComplete ? recorded.map((each) => each?.value) : undefined;
   }
 
-  /** A plain call, unless an earlier run has done it. */
+  /** Runs the step, unless an earlier run has recorded its result. */
   async step(key: string, run: () => unknown): Promise<unknown> {
     if (this.#earlier.steps.has(key)) return this.#earlier.steps.get(key);
     const value = await run();
-    this.#learned.steps.set(key, value);
+    this.#current.steps.set(key, value);
     return value;
   }
 
   restart(): void {
-    for (const [key, answer] of this.#learned.answers) this.#earlier.answers.set(key, answer);
-    for (const [key, value] of this.#learned.steps) this.#earlier.steps.set(key, value);
-    this.#learned = emptyMemory();
+    for (const [key, response] of this.#current.responses) this.#earlier.responses.set(key, response);
+    for (const [key, value] of this.#current.steps) this.#earlier.steps.set(key, value);
+    this.#current = nothingRecorded();
     this.#ordinal = 0;
   }
 
@@ -74,31 +76,32 @@ export class PushInputRequester implements InputRequester {
     this.#call.channel.cancelRequests(this.#call, reason);
   }
 
-  async #send(ask: InputRequest): Promise<unknown> {
+  async #send(request: InputRequest): Promise<unknown> {
     const call = this.#call;
     const { session } = call;
-    if (ask.kind === 'roots' && session?.roots !== undefined) return session.roots;
+    if (request.kind === 'roots' && session?.roots !== undefined) return session.roots;
     const epoch = session?.rootsEpoch ?? 0;
-    const params = encodeInputRequest(call, ask, crypto.randomUUID());
+    const params = encodeInputRequest(call, request, crypto.randomUUID());
     call.waiting++;
-    let answer: unknown;
+    let response: unknown;
     try {
-      answer = await call.channel.request(call, inputRequestMethods[ask.kind], params);
+      response = await call.channel.request(call, inputRequestMethods[request.kind], params);
     } finally {
       call.waiting--;
     }
-    const read = await decodeResponse(ask, answer);
-    if (read.state !== 'ok')
-      throw new InputRequestError('invalid-answer', `The client's answer can not be used: ${read.reason}`);
-    if (ask.kind === 'roots' && session !== undefined && promisesChanges(session.capabilities)) {
-      // Longer ones are asked for again: each session would hold them for as long as it lives.
+    const decoded = await decodeResponse(request, response);
+    if (decoded.state !== 'ok')
+      throw new InputRequestError('invalid-response', `The client sent an invalid response: ${decoded.reason}`);
+    if (request.kind === 'roots' && session !== undefined && notifiesOfChanges(session.capabilities)) {
+      // Longer lists are requested again: each session would hold them for its lifetime.
       const { maxRootsLength } = call.server.limits;
-      if (JSON.stringify(read.value).length <= maxRootsLength) session.keepRoots(read.value as readonly Root[], epoch);
+      if (JSON.stringify(decoded.value).length <= maxRootsLength)
+        session.cacheRoots(decoded.value as readonly Root[], epoch);
     }
-    return read.value;
+    return decoded.value;
   }
 }
 
-function promisesChanges(capabilities: { readonly [key: string]: unknown }): boolean {
+function notifiesOfChanges(capabilities: { readonly [key: string]: unknown }): boolean {
   return (capabilities['roots'] as { listChanged?: unknown } | undefined)?.listChanged === true;
 }

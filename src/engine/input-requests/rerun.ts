@@ -1,5 +1,5 @@
-// Handlers that return their questions: puts them, and runs the handler again, until it returns something else. How a
-// round travels is up to the asker; where the client is asked by retry, this run ends with the first open question.
+// Handlers that return their input requests: sends them and runs the handler again, until it returns something else. On the
+// stateless revision this run ends with the first input request that has no response; the client then retries.
 
 import type { Call } from '../contract.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
@@ -7,12 +7,12 @@ import { isThenable } from '../run-call.ts';
 import { InputRequired } from './input-required.ts';
 import { inputRequesterOf } from './load.ts';
 
-/** A handler that never looks at its answers would ask for ever. */
+/** Stops a handler that never reads its responses from sending input requests forever. */
 const maxInputRetries = 8;
 
 type Awaitable<T> = T | Promise<T>;
 
-/** Runs a handler, and again after each round of questions it returns. */
+/** Runs a handler, and again each time it returns input requests. */
 export function runWithInput<T>(call: Call, run: () => Awaitable<T | InputRequired>): Awaitable<T> {
   throwIfSettled(call);
   const returned = run();
@@ -24,23 +24,23 @@ export function runWithInput<T>(call: Call, run: () => Awaitable<T | InputRequir
   return returned instanceof InputRequired ? rerunWithInput(call, returned, run) : (returned as T);
 }
 
-/** The same for one that has returned its first questions. */
+/** The same for a handler that has returned its first input requests. */
 export async function rerunWithInput<T>(
   call: Call,
   first: InputRequired,
   run: () => Awaitable<T | InputRequired>,
 ): Promise<T> {
-  const asker = await inputRequesterOf(call);
+  const requester = await inputRequesterOf(call);
   let required = first;
-  for (let round = 0; round < maxInputRetries; round++) {
-    await asker.send(Object.entries(required.asks));
-    asker.restart();
+  for (let retries = 0; retries < maxInputRetries; retries++) {
+    await requester.send(Object.entries(required.requests));
+    requester.restart();
     throwIfSettled(call);
     const value = await run();
     if (!(value instanceof InputRequired)) return value;
     required = value;
   }
   throw new Error(
-    `The handler asked ${maxInputRetries} times in one call; it should look at ctx.inputResponses before it asks`,
+    `The handler requested input ${maxInputRetries} times in one call; check ctx.inputResponses before requesting input`,
   );
 }

@@ -1,6 +1,6 @@
-// Questions as an answer that asks for a retry, on revisions where a server sends no requests: the handler is
-// suspended for good, and runs again from the top when the client comes back with answers. What earlier rounds
-// learned is in the journal, so answered questions and finished steps resolve at once.
+// Input requests on the stateless revision: the call ends with `input_required`. The handler is suspended for good, and runs
+// again from the top when the client retries with input responses. Responses and steps of earlier runs are in the journal,
+// so they resolve at once.
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -13,8 +13,8 @@ import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from '.
 import { decodeResponse, kindOf } from './responses.ts';
 
 /**
- * An unanswered question never settles: neither `catch` nor `finally` of the handler runs. A new promise each time: one
- * for all would remember every handler that ever waited for it.
+ * An input request without a response never settles, so neither `catch` nor `finally` of the handler runs. A new promise
+ * each time: a shared one would hold every handler that ever waited for it in memory.
  */
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -27,18 +27,18 @@ export class RetryInputRequester implements InputRequester {
   #running = 0;
   #scheduled = false;
   #closed = false;
-  #claim: Promise<WireError | undefined> | undefined;
+  #claimed: Promise<WireError | undefined> | undefined;
 
   constructor(call: Call) {
     this.#call = call;
   }
 
-  /** True when a request carries something of an earlier round, which must be read before the handler runs. */
-  static continues(call: Call): boolean {
+  /** Whether a request is a retry, whose state must be read before the handler runs. */
+  static isRetry(call: Call): boolean {
     return call.params['requestState'] !== undefined || call.params['inputResponses'] !== undefined;
   }
 
-  /** Reads what an earlier round left; throws when it can not be trusted. */
+  /** Reads the state and the responses of a retry; throws if they are not valid. */
   async resume(singleUse: boolean): Promise<void> {
     const { requestState, inputResponses } = this.#call.params;
     if (inputResponses !== undefined) {
@@ -50,14 +50,14 @@ export class RetryInputRequester implements InputRequester {
       if (journal instanceof WireError) throw journal;
       this.#journal = journal;
     }
-    const refusal = singleUse ? await this.#use() : undefined;
-    if (refusal !== undefined) throw refusal;
+    const error = singleUse ? await this.#claim() : undefined;
+    if (error !== undefined) throw error;
   }
 
-  /** Claims the state of this round for this run, however often it asks; says why where that is not possible. */
-  #use(): Promise<WireError | undefined> {
-    this.#claim ??= this.#claimState();
-    return this.#claim;
+  /** Claims the state for this run, once; returns an error if it was used before. */
+  #claim(): Promise<WireError | undefined> {
+    this.#claimed ??= this.#claimState();
+    return this.#claimed;
   }
 
   async #claimState(): Promise<WireError | undefined> {
@@ -67,60 +67,65 @@ export class RetryInputRequester implements InputRequester {
         ? undefined
         : wireErrors.invalidRequestState('it was used before');
     }
-    // Every round hands out a state, so answers without one can not be told from answers sent twice.
-    return RetryInputRequester.continues(this.#call) ? wireErrors.invalidRequestState('it is missing') : undefined;
+    // Every input_required carries a state; responses without one may have been sent twice.
+    return RetryInputRequester.isRetry(this.#call) ? wireErrors.invalidRequestState('it is missing') : undefined;
   }
 
-  async send(asks: readonly KeyedInputRequest[]): Promise<unknown[]> {
-    const open = supportedRequests(this.#call, this.#unanswered(asks));
-    const keyed = asks.map(([key, ask]) => [key ?? `ask-${this.#ordinal++}`, ask] as const);
-    let at = 0;
+  async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
+    const supported = supportedRequests(this.#call, this.#unanswered(requests));
+    const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#ordinal++}`, request] as const);
+    let index = 0;
     return Promise.all(
-      keyed.map(([key, ask]) => {
-        const recorded = this.#recorded(key, ask);
+      keyed.map(([key, request]) => {
+        const recorded = this.#recorded(key, request);
         if (recorded !== undefined) return recorded.value;
-        return open[at++] === true ? this.#answer(key, ask) : undefined;
+        return supported[index++] === true ? this.#responseOrSuspend(key, request) : undefined;
       }),
     );
   }
 
-  /** Recorded answers stay good even if the retry declares less; only open questions need the capability now. */
-  #unanswered(asks: readonly KeyedInputRequest[]): readonly KeyedInputRequest[] {
+  /** Recorded responses stay valid even if the retry declares less; only open input requests need the capability now. */
+  #unanswered(requests: readonly KeyedInputRequest[]): readonly KeyedInputRequest[] {
     let ordinal = this.#ordinal;
-    return asks.filter(([key, ask]) => this.#recorded(key ?? `ask-${ordinal++}`, ask) === undefined);
+    return requests.filter(([key, request]) => this.#recorded(key ?? `ask-${ordinal++}`, request) === undefined);
   }
 
-  #recorded(key: string, ask: InputRequest): { readonly value: unknown } | undefined {
-    const known = this.#journal.answers.get(key);
-    return known !== undefined && known.kind === kindOf(ask) ? known : undefined;
+  #recorded(key: string, request: InputRequest): { readonly value: unknown } | undefined {
+    const recorded = this.#journal.responses.get(key);
+    return recorded !== undefined && recorded.kind === kindOf(request) ? recorded : undefined;
   }
 
-  async inputResponses(asks: readonly (readonly [key: string, ask: InputRequest])[]): Promise<unknown[] | undefined> {
-    const known = await Promise.all(asks.map(([key, ask]) => this.#recorded(key, ask) ?? this.#response(key, ask)));
-    const complete = asks.every(([, ask], i) => known[i] !== undefined || isSkipped(this.#call, ask));
-    return complete ? known.map((each) => each?.value) : undefined;
+  async inputResponses(
+    requests: readonly (readonly [key: string, request: InputRequest])[],
+  ): Promise<unknown[] | undefined> {
+    const responses = await Promise.all(
+      requests.map(([key, request]) => this.#recorded(key, request) ?? this.#response(key, request)),
+    );
+    const isComplete = requests.every(([, request], i) => responses[i] !== undefined || isSkipped(this.#call, request));
+    return isComplete ? responses.map((each) => each?.value) : undefined;
   }
 
-  /** An answer that came with this round, recorded from now on; undefined when there is none that fits. */
-  async #response(key: string, ask: InputRequest): Promise<{ readonly value: unknown } | undefined> {
+  /** The response that came with this retry, recorded from now on; undefined if there is none that matches. */
+  async #response(key: string, request: InputRequest): Promise<{ readonly value: unknown } | undefined> {
     if (!Object.hasOwn(this.#responses, key)) return undefined;
-    const read = await decodeResponse(ask, this.#responses[key]);
-    if (read.state === 'wrong') {
-      const error = wireErrors.invalidParams(`inputResponses[${JSON.stringify(key)}]: ${read.reason}`);
+    const decoded = await decodeResponse(request, this.#responses[key]);
+    if (decoded.state === 'wrong') {
+      const error = wireErrors.invalidParams(`inputResponses[${JSON.stringify(key)}]: ${decoded.reason}`);
       this.#end(() => this.#call.fail(error));
       return never();
     }
-    if (read.state !== 'ok') return undefined;
-    this.#journal.answers.set(key, { kind: kindOf(ask), value: read.value as Json });
-    return read;
+    if (decoded.state !== 'ok') return undefined;
+    this.#journal.responses.set(key, { kind: kindOf(request), value: decoded.value as Json });
+    return decoded;
   }
 
-  async #answer(key: string, ask: InputRequest): Promise<unknown> {
-    const response = await this.#response(key, ask);
+  async #responseOrSuspend(key: string, request: InputRequest): Promise<unknown> {
+    const response = await this.#response(key, request);
     if (response !== undefined) return response.value;
     if (this.#pending.has(key))
-      throw new InputRequestError('not-allowed-here', `Two questions share the key ${JSON.stringify(key)}`);
-    this.#pending.set(key, { method: inputRequestMethods[ask.kind], params: encodeInputRequest(this.#call, ask, '') });
+      throw new InputRequestError('not-allowed-here', `Two input requests have the key ${JSON.stringify(key)}`);
+    const params = encodeInputRequest(this.#call, request, '');
+    this.#pending.set(key, { method: inputRequestMethods[request.kind], params });
     this.#schedule();
     return never();
   }
@@ -128,9 +133,9 @@ export class RetryInputRequester implements InputRequester {
   async step(key: string, run: () => unknown, once: boolean): Promise<unknown> {
     if (this.#closed) return never();
     if (this.#journal.steps.has(key)) return this.#journal.steps.get(key);
-    const refusal = once ? await this.#use() : undefined;
-    if (refusal !== undefined) {
-      this.#end(() => this.#call.fail(refusal));
+    const error = once ? await this.#claim() : undefined;
+    if (error !== undefined) {
+      this.#end(() => this.#call.fail(error));
       return never();
     }
     this.#running++;
@@ -152,7 +157,7 @@ export class RetryInputRequester implements InputRequester {
     this.#closed = true;
   }
 
-  /** Ends the round after one turn with no step running, so that questions asked together travel together. */
+  /** Ends the call after one turn without a running step, so that input requests made together are sent together. */
   #schedule(): void {
     if (this.#scheduled || this.#closed) return;
     this.#scheduled = true;
@@ -176,7 +181,7 @@ export class RetryInputRequester implements InputRequester {
       call.succeed(call.codec.inputRequired(Object.fromEntries(this.#pending), state), 'input-required');
     } catch (cause) {
       call.fail(cause instanceof WireError ? cause : wireErrors.internal(cause));
-      call.server.logger?.error('a round of questions could not be sent', { cause: String(cause) });
+      call.server.logger?.error('input requests could not be sent', { cause: String(cause) });
     }
     call.abort('suspended');
   }
