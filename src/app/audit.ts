@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { auditLocation } from './config/folders.ts';
 import { resolveSettings, type SettingsInput } from './config/resolve.ts';
-import { auditLocation } from './guard.ts';
 import { UsageError } from './usage-error.ts';
 
 export {

@@ -3,16 +3,12 @@
 import { errnoText } from '../protocol/errno-text.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
+import { auditLocation } from './config/folders.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
-import { basename, dirname, statSync } from './node-modules.ts';
+import { statSync } from './node-modules.ts';
 import { UsageError } from './usage-error.ts';
-
-/** Folder and base name of an audit log such as `audit.jsonl`. */
-export function auditLocation(file: string): { readonly directory: string; readonly name: string } {
-  return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
-}
 
 /** Opens the audit log; undefined if it is disabled. */
 export async function openAudit({ settings, values }: ResolvedSettings, logger: Logger): Promise<AuditLog | undefined> {

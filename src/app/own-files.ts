@@ -1,8 +1,7 @@
 // The files that belong to the server itself, which no root, link or command may expose.
 
 import { OwnFiles } from '../security/files/own-files.ts';
-import { credentialFile, dataFolder, thisPlatform, userConfigFile } from './config/folders.ts';
-import { auditLocation } from './guard.ts';
+import { auditLocation, credentialFile, dataFolder, thisPlatform, userConfigFile } from './config/folders.ts';
 import { join } from './node-modules.ts';
 import type { Settings } from './settings.ts';
 

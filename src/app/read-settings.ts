@@ -2,7 +2,6 @@
 
 import { type ResolvedSettings, resolveSettings, type SettingsInput } from './config/resolve.ts';
 import type { CompiledPolicy } from './policy.ts';
-import { defaultProfile } from './profiles/index.ts';
 
 export interface ReadSettings {
   /** Limited to what the policy allows. */
@@ -11,8 +10,8 @@ export interface ReadSettings {
 }
 
 /** Throws a `UsageError` for invalid settings or an invalid policy. */
-export async function readSettings(asked: Omit<SettingsInput, 'defaultProfile'>): Promise<ReadSettings> {
-  const settled = await resolveSettings({ ...asked, defaultProfile });
+export async function readSettings(asked: SettingsInput): Promise<ReadSettings> {
+  const settled = await resolveSettings(asked);
   const { settings, file } = settled;
   if (settings.policy === undefined) return { settled, policy: undefined };
   const { boundSettings, openPolicy } = await import('./policy.ts');

@@ -12,7 +12,7 @@ import type { HttpSettings } from './settings.ts';
 
 /** The parts of a running server that can change. */
 export interface Running {
-  readonly asked: Omit<SettingsInput, 'defaultProfile'>;
+  readonly asked: SettingsInput;
   /** The settings at the start. */
   readonly started: ReadSettings;
   readonly authentication: LiveAuthentication | undefined;

@@ -5,6 +5,7 @@ import type { Principal } from '../protocol/principal.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
 import type { Authentication } from './authentication.ts';
+import { options as settingOptions } from './config/options.ts';
 import type { ResolvedSettings, SettingsInput } from './config/resolve.ts';
 import { auditHealth, openAudit } from './guard.ts';
 import { HealthRegistry } from './health.ts';
@@ -18,7 +19,7 @@ import type { Settings } from './settings.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
-export interface ServeOptions extends Omit<SettingsInput, 'defaultProfile'> {
+export interface ServeOptions extends SettingsInput {
   /** Prints how to connect clients once the server listens on HTTP. */
   readonly showSetup?: boolean;
 }
@@ -89,12 +90,13 @@ function knownFolders({ settings, file }: ResolvedSettings): string[] {
   return [dataDir, ...roots, ...[...sources, ...(file === undefined ? [] : [file])].map((path) => dirname(path))];
 }
 
-/** HTTP flags that have no effect because HTTP is off. The token file is also used on stdio. */
+/** Flags that have no effect because HTTP is off. */
 function unusedFlags({ settings, values }: ResolvedSettings): string[] {
   if (settings.http?.enabled === true) return [];
-  const idle = [...values].flatMap(([key, { origin }]) =>
-    origin.from === 'flag' && /^(http|auth)\./.test(key) && key !== 'auth.tokenFile' ? (origin.where ?? []) : [],
-  );
+  const idle = settingOptions
+    .filter(({ section, onStdio }) => (section === 'http' || section === 'auth') && onStdio !== true)
+    .map(({ key }) => values.get(key)?.origin)
+    .flatMap((origin) => (origin?.from === 'flag' ? (origin.where ?? []) : []));
   return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
 }
 

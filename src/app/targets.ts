@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
 import { expandVariables } from './config/expand.ts';
 import { resolveSettings } from './config/resolve.ts';
-import { defaultProfile, profiles } from './profiles/index.ts';
+import { profiles } from './profiles/index.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from './text/jsonc.ts';
 import { nearest } from './text/nearest.ts';
 import { UsageError } from './usage-error.ts';
@@ -43,7 +43,7 @@ export async function findTarget(word: string, configFile: string | undefined): 
 export async function serversOf(configFile: string | undefined): Promise<Servers> {
   const foreign = configFile === undefined ? undefined : foreignServers(resolve(configFile));
   if (foreign !== undefined) return foreign;
-  const { values } = await resolveSettings({ configFile, defaultProfile });
+  const { values } = await resolveSettings({ configFile });
   return values.get('mcpServers')?.value as Servers;
 }
 

@@ -2,14 +2,14 @@
 
 import { type Option, options } from '../app/config/options.ts';
 import { defaultProfile, profiles } from '../app/profiles/index.ts';
-import type { FixedArguments } from './commands/serve.ts';
+import { type FixedProfile, type ServeFlag, serveFlags } from './serve-options.ts';
 import type { Output } from './ui/output.ts';
 import { table } from './ui/table.ts';
 
 type HelpRow = readonly [name: string, about: string];
 
 /** The whole text. */
-export function serveHelp({ style, width }: Output, fixed?: FixedArguments): string {
+export function serveHelp({ style, width }: Output, fixed?: FixedProfile): string {
   const list = (rows: readonly HelpRow[]): string =>
     table(
       rows,
@@ -42,11 +42,7 @@ export function serveHelp({ style, width }: Output, fixed?: FixedArguments): str
     title('Logging (to stderr)'),
     list(flags('log')),
     title('Other'),
-    list([
-      ['--config FILE', 'read settings from this file (default: MOORING_CONFIG, otherwise your user configuration)'],
-      ['--show-setup', 'print how to connect clients once the server listens'],
-      ['-h, --help', 'show this help'],
-    ]),
+    list(Object.entries<ServeFlag>(serveFlags).map(([flag, row]) => helpRow({ flag, ...row }))),
     title('Environment variables'),
     list(
       options.flatMap(({ env, flag, key }): HelpRow[] =>
@@ -74,7 +70,10 @@ function defaultFirst(a: string, b: string): number {
 }
 
 function flags(section: Option['section']): HelpRow[] {
-  return options
-    .filter((option) => option.section === section && option.flag !== undefined)
-    .map(({ flag, metavar, about }) => [`--${flag}${metavar === undefined ? '' : ` ${metavar}`}`, about]);
+  return options.filter((option) => option.section === section && option.flag !== undefined).map(helpRow);
+}
+
+function helpRow({ flag, short, metavar, about }: Omit<ServeFlag, 'type'> & { readonly flag?: string }): HelpRow {
+  const value = metavar === undefined ? '' : ` ${metavar}`;
+  return [`${short === undefined ? '' : `-${short}, `}--${flag}${value}`, about];
 }

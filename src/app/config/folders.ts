@@ -1,6 +1,6 @@
 // The standard folders of this platform for data and configuration.
 
-import { posix, win32 } from '../node-modules.ts';
+import { basename, dirname, posix, win32 } from '../node-modules.ts';
 
 /** The inputs; tests pass their own. */
 export interface Platform {
@@ -38,6 +38,11 @@ export function userConfigFile(at: Platform): string {
     return posix.join(at.home, 'Library', 'Application Support', 'mooring', 'mooring.json');
   }
   return posix.join(absolute(at.env['XDG_CONFIG_HOME']) ?? posix.join(at.home, '.config'), 'mooring', 'mooring.json');
+}
+
+/** Folder and base name of an audit log such as `audit.jsonl`. */
+export function auditLocation(file: string): { readonly directory: string; readonly name: string } {
+  return { directory: dirname(file), name: basename(file).replace(/\.jsonl?$/, '') };
 }
 
 /** Where the client keeps sign-ins, as `client/auth` has it; said again here because that loads all of OAuth. */

@@ -18,6 +18,9 @@ export interface Option {
   readonly oneOf?: readonly string[];
   /** Never printed. */
   readonly secret?: boolean;
+  readonly default?: unknown;
+  /** A setting of HTTP or authentication that also has an effect on stdio. */
+  readonly onStdio?: boolean;
   /** A security setting: an empty value is a usage error and never means "off". */
   readonly security?: boolean;
 }
@@ -27,6 +30,7 @@ export const options: readonly Option[] = [
   {
     key: 'roots',
     kind: 'paths',
+    default: [],
     section: 'what',
     flag: 'root',
     metavar: 'DIR',
@@ -35,6 +39,7 @@ export const options: readonly Option[] = [
   {
     key: 'enable',
     kind: 'texts',
+    default: [],
     section: 'what',
     flag: 'enable',
     metavar: 'NAME',
@@ -77,6 +82,7 @@ export const options: readonly Option[] = [
   {
     key: 'audit.fsync',
     kind: 'text',
+    default: 'interval',
     section: 'file',
     oneOf: ['always', 'interval', 'never'],
     about: 'when audit lines are flushed to disk',
@@ -84,6 +90,7 @@ export const options: readonly Option[] = [
   {
     key: 'audit.failureMode',
     kind: 'text',
+    default: 'closed',
     section: 'file',
     oneOf: ['closed', 'open'],
     about: 'while audit lines cannot be written, calls are rejected (closed) or run unrecorded (open)',
@@ -104,12 +111,21 @@ export const options: readonly Option[] = [
     env: 'MOORING_POLICY',
     about: 'policy file that controls access (YAML or JSON)',
   },
-  { key: 'packs', kind: 'tree', section: 'file', about: 'options of packs, by pack name' },
-  { key: 'plugins', kind: 'tree', section: 'file', about: 'plugins to load: source, grant, config' },
-  { key: 'http.enabled', kind: 'switch', section: 'http', flag: 'http', env: 'MOORING_HTTP', about: 'serve over HTTP' },
+  { key: 'packs', kind: 'tree', default: {}, section: 'file', about: 'options of packs, by pack name' },
+  { key: 'plugins', kind: 'tree', default: [], section: 'file', about: 'plugins to load: source, grant, config' },
+  {
+    key: 'http.enabled',
+    kind: 'switch',
+    default: false,
+    section: 'http',
+    flag: 'http',
+    env: 'MOORING_HTTP',
+    about: 'serve over HTTP',
+  },
   {
     key: 'http.host',
     kind: 'text',
+    default: '127.0.0.1',
     section: 'http',
     flag: 'host',
     metavar: 'H',
@@ -119,16 +135,26 @@ export const options: readonly Option[] = [
   {
     key: 'http.port',
     kind: 'number',
+    default: 8000,
     section: 'http',
     flag: 'port',
     metavar: 'N',
     env: 'MOORING_PORT',
     about: 'port to listen on; 0 picks a free one',
   },
-  { key: 'http.path', kind: 'text', section: 'http', flag: 'path', metavar: 'PATH', about: 'path of the MCP endpoint' },
+  {
+    key: 'http.path',
+    kind: 'text',
+    default: '/mcp',
+    section: 'http',
+    flag: 'path',
+    metavar: 'PATH',
+    about: 'path of the MCP endpoint',
+  },
   {
     key: 'http.allowedHosts',
     kind: 'texts',
+    default: [],
     section: 'http',
     flag: 'allow-host',
     metavar: 'NAME',
@@ -137,6 +163,7 @@ export const options: readonly Option[] = [
   {
     key: 'http.allowedOrigins',
     kind: 'texts',
+    default: [],
     section: 'http',
     flag: 'allow-origin',
     metavar: 'ORIGIN',
@@ -163,6 +190,7 @@ export const options: readonly Option[] = [
   {
     key: 'http.unsafeNoAuth',
     kind: 'switch',
+    default: false,
     section: 'http',
     flag: 'unsafe-no-auth',
     about: 'listen on a public address without authentication; only behind a proxy that authenticates',
@@ -199,6 +227,7 @@ export const options: readonly Option[] = [
   {
     key: 'auth.tokenFile',
     kind: 'path',
+    onStdio: true,
     security: true,
     section: 'auth',
     flag: 'token-file',
@@ -242,6 +271,7 @@ export const options: readonly Option[] = [
   {
     key: 'log.level',
     kind: 'text',
+    default: 'info',
     section: 'log',
     flag: 'log-level',
     metavar: 'LEVEL',
@@ -251,10 +281,17 @@ export const options: readonly Option[] = [
   {
     key: 'log.json',
     kind: 'switch',
+    default: false,
     section: 'log',
     flag: 'log-json',
     env: 'MCP_LOG_JSON',
     about: 'log as JSON lines',
   },
-  { key: 'mcpServers', kind: 'tree', section: 'file', about: 'servers that the client commands can use by name' },
+  {
+    key: 'mcpServers',
+    kind: 'tree',
+    default: {},
+    section: 'file',
+    about: 'servers that the client commands can use by name',
+  },
 ];

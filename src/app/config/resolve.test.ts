@@ -6,7 +6,6 @@ import { configSchema } from './schema.ts';
 
 const platform = { platform: 'linux', env: {}, home: '/nowhere/h' } as const;
 const asked = (more: Partial<SettingsInput> = {}): SettingsInput => ({
-  defaultProfile: 'local',
   env: {},
   cwd: '/w',
   platform,
@@ -79,7 +78,7 @@ test.each([
   ['system', {}, true],
   ['orchestrator', {}, true],
 ] as [string, Record<string, string[]>, boolean][])(
-  'whether %s with %j keeps an audit log is shown: %s',
+  'profile %s with flags %j: audit.enabled is %s',
   async (profile, flags, kept) => {
     const { values } = await resolveSettings(asked({ profile, flags }));
     expect(values.get('audit.enabled')?.value).toBe(kept);

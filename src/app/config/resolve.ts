@@ -4,11 +4,12 @@
 import { parseLevel } from '../../logging/logger.ts';
 import { logLevels } from '../../protocol/model.ts';
 import { existsSync, join } from '../node-modules.ts';
+import { defaultProfile, profiles } from '../profiles/index.ts';
 import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';
-import { absolutePath, parseValues, type SettingValue, type SettingValues, type Source } from './values.ts';
+import { absolutePath, parseValues, type SettingValue, type SettingValues } from './values.ts';
 
 /** The input from the command line: texts by flag, and the profile. */
 export interface SettingsInput {
@@ -19,7 +20,6 @@ export interface SettingsInput {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   readonly platform?: Platform;
-  readonly defaultProfile: string;
 }
 
 /** The settings, and the source of each value. */
@@ -35,64 +35,46 @@ export interface ResolvedSettings {
 }
 
 /** Resolves the settings. Throws a `UsageError` for an invalid flag, variable or file. */
-export async function resolveSettings(asked: SettingsInput): Promise<ResolvedSettings> {
-  const env = asked.env ?? process.env;
-  const cwd = asked.cwd ?? process.cwd();
-  const platform = asked.platform ?? thisPlatform(env);
+export async function resolveSettings(input: SettingsInput): Promise<ResolvedSettings> {
+  const env = input.env ?? process.env;
+  const cwd = input.cwd ?? process.cwd();
+  const platform = input.platform ?? thisPlatform(env);
   const values: SettingValues = new Map();
-  const data = dataFolder(platform);
-  put(values, 'default', { profile: asked.defaultProfile, data, roots: [], enable: [], ...builtIn });
+  putDefaults(values, platform);
 
-  const file = configFileOf(asked, env, cwd, platform);
+  const file = configFileOf(input, env, cwd, platform);
   if (file !== undefined) {
     const { readConfigFile } = await import('./file.ts');
     for (const [key, value] of await readConfigFile(file, { env, home: platform.home })) values.set(key, value);
   }
   for (const option of options) {
     readEnvironment(option, env, cwd, platform, values);
-    readFlag(option, asked, cwd, platform, values);
+    readFlag(option, input, cwd, platform, values);
   }
-  if (asked.profile !== undefined) values.set('profile', { value: asked.profile, origin: { from: 'flag' } });
+  if (input.profile !== undefined) values.set('profile', { value: input.profile, origin: { from: 'flag' } });
   if (!values.has('audit.file')) {
     const value = join(values.get('data')?.value as string, 'audit.jsonl');
     values.set('audit.file', { value, origin: { from: 'default' } });
   }
   const settings: Settings = { ...toSettings(values), configFile: file };
   if (!values.has('audit.enabled')) {
-    const asked = values.get('audit.file')?.origin.from !== 'default';
-    values.set('audit.enabled', { value: asked || isAudited(settings), origin: { from: 'default' } });
+    const isNamed = values.get('audit.file')?.origin.from !== 'default';
+    values.set('audit.enabled', { value: isNamed || isAudited(settings), origin: { from: 'default' } });
   }
   return {
     settings,
     values,
     file,
-    notes: asked.configFile === undefined && !env['MOORING_CONFIG'] ? notesOn(file, cwd) : [],
+    notes: input.configFile === undefined && !env['MOORING_CONFIG'] ? notesOn(file, cwd) : [],
     logLevel: explicitValue(values, 'log.level') as string | undefined,
     logJson: explicitValue(values, 'log.json') as boolean | undefined,
   };
 }
 
-const builtIn: Readonly<Record<string, unknown>> = {
-  'audit.fsync': 'interval',
-  'audit.failureMode': 'closed',
-  packs: {},
-  plugins: [],
-  'http.enabled': false,
-  'http.host': '127.0.0.1',
-  'http.port': 8000,
-  'http.path': '/mcp',
-  'http.allowedHosts': [],
-  'http.allowedOrigins': [],
-  'http.unsafeNoAuth': false,
-  'log.level': 'info',
-  'log.json': false,
-  mcpServers: {},
-};
-
-/** Whether the audit log is on by default: yes where the server starts programs. */
+/** Whether the profile enables the audit log. */
 function isAudited({ profile, enable }: Settings): boolean {
-  if (profile === 'system' || profile === 'orchestrator') return true;
-  return profile === 'local' && (enable.commands || enable.workers);
+  const audited = (Object.hasOwn(profiles, profile) ? profiles[profile] : undefined)?.audited ?? [];
+  return audited === 'always' || audited.some((feature) => enable[feature]);
 }
 
 /** An explicit value; the logger has its own defaults. */
@@ -101,8 +83,11 @@ function explicitValue(values: SettingValues, key: string): unknown {
   return entry?.origin.from === 'default' ? undefined : entry?.value;
 }
 
-function put(values: SettingValues, from: Source, entries: Readonly<Record<string, unknown>>): void {
-  for (const [key, value] of Object.entries(entries)) values.set(key, { value, origin: { from } });
+function putDefaults(values: SettingValues, platform: Platform): void {
+  const put = (key: string, value: unknown) => values.set(key, { value, origin: { from: 'default' } });
+  put('profile', defaultProfile);
+  put('data', dataFolder(platform));
+  for (const option of options) if (option.default !== undefined) put(option.key, option.default);
 }
 
 /** The named file, or the user configuration. Never a file in the working folder: another user may have written it. */
@@ -139,16 +124,16 @@ function readEnvironment(
   { home }: Platform,
   values: SettingValues,
 ): void {
-  const word = option.env === undefined ? undefined : env[option.env];
-  if (word === undefined || option.env === undefined) return;
-  if (word.trim() === '') {
+  const text = option.env === undefined ? undefined : env[option.env];
+  if (text === undefined || option.env === undefined) return;
+  if (text.trim() === '') {
     if (option.security === true) throw emptyVariable(option.env);
     return;
   }
   // An invalid log setting does not stop the server; the logger warns about it.
-  if (option.section === 'log' && option.kind === 'switch' && !/^(true|1|yes|on|false|0|no|off)$/i.test(word)) return;
-  const words = option.kind === 'texts' ? word.split(',').map((each) => each.trim()) : [word];
-  const value = parseValues(option, words, option.env, (path) => absolutePath(path, cwd, home));
+  if (option.section === 'log' && option.kind === 'switch' && !/^(true|1|yes|on|false|0|no|off)$/i.test(text)) return;
+  const texts = option.kind === 'texts' ? text.split(',').map((each) => each.trim()) : [text];
+  const value = parseValues(option, texts, option.env, (path) => absolutePath(path, cwd, home));
   values.set(option.key, { value, origin: { from: 'env', where: option.env } });
 }
 
@@ -163,10 +148,10 @@ function readFlag(
   { home }: Platform,
   values: SettingValues,
 ): void {
-  const words = option.flag === undefined ? undefined : flags?.[option.flag];
-  if (words === undefined || words.length === 0) return;
+  const texts = option.flag === undefined ? undefined : flags?.[option.flag];
+  if (texts === undefined || texts.length === 0) return;
   const where = `--${option.flag}`;
-  const value = parseValues(option, words, where, (path) => absolutePath(path, cwd, home));
+  const value = parseValues(option, texts, where, (path) => absolutePath(path, cwd, home));
   if (option.key === 'log.level' && parseLevel(value as string) === undefined) {
     throw new UsageError(`${where} must be one of ${[...logLevels, 'off'].join(', ')}, not ${JSON.stringify(value)}`);
   }
@@ -218,7 +203,7 @@ function authOf(values: SettingValues): AuthSettings | undefined {
   const tokens = get<readonly string[] | undefined>('auth.tokens') ?? [];
   const tokenFile = get<string | undefined>('auth.tokenFile');
   const issuer = get<string | undefined>('auth.oauth.issuer');
-  if (issuer === undefined) refuseWithoutIssuer(values);
+  if (issuer === undefined) requireIssuer(values);
   if (tokens.length === 0 && tokenFile === undefined && issuer === undefined) return undefined;
   const oauth: OAuthSettings | undefined =
     issuer === undefined
@@ -233,7 +218,7 @@ function authOf(values: SettingValues): AuthSettings | undefined {
 }
 
 /** OAuth settings without an issuer would have no effect. */
-function refuseWithoutIssuer(values: SettingValues): void {
+function requireIssuer(values: SettingValues): void {
   for (const [key, { origin }] of values) {
     if (!key.startsWith('auth.oauth.')) continue;
     throw new UsageError(

@@ -4,9 +4,9 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { auditLocation } from '../config/folders.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
-import { auditLocation } from '../guard.ts';
 import type { HttpSettings } from '../settings.ts';
 
 /** The result of a check. `missing`: the server works, but some features are not offered. */

@@ -1,5 +1,6 @@
 // The profiles by name. A profile is loaded on demand, except for the two that clients start most.
 
+import type { Settings } from '../settings.ts';
 import { clipboardProfile } from './clipboard.ts';
 import { localProfile } from './local.ts';
 import type { Profile } from './profile.ts';
@@ -7,8 +8,18 @@ import type { Profile } from './profile.ts';
 export type { Data } from './data.ts';
 export type { AssembledServer, PersistentState, Profile, ProfileOptions } from './profile.ts';
 
-/** One row per profile: its description and its module. */
-export const profiles: Readonly<Record<string, { readonly about: string; load(): Promise<Profile> }>> = {
+/** One row per profile. */
+interface ProfileRow {
+  readonly about: string;
+  /**
+   * Whether the audit log is on by default: always, or if one of these features is enabled. Profiles that start programs
+   * need it. Absent: off.
+   */
+  readonly audited?: 'always' | readonly (keyof Settings['enable'])[];
+  load(): Promise<Profile>;
+}
+
+export const profiles: Readonly<Record<string, ProfileRow>> = {
   clipboard: {
     about: 'the clipboard of this machine: get_clipboard, set_clipboard',
     load: async () => clipboardProfile,
@@ -23,10 +34,12 @@ export const profiles: Readonly<Record<string, { readonly about: string; load():
   },
   orchestrator: {
     about: 'supervised child processes, such as coding agents, as tools and worker:// resources',
+    audited: 'always',
     load: async () => (await import('./orchestrator.ts')).orchestratorProfile,
   },
   local: {
     about: 'clipboard, notes, time, arithmetic, web search and the files in --root',
+    audited: ['commands', 'workers'],
     load: async () => localProfile,
   },
   reference: {
@@ -39,6 +52,7 @@ export const profiles: Readonly<Record<string, { readonly about: string; load():
   },
   system: {
     about: 'sandboxed commands, files, D-Bus services and prompts for this machine, over stdio, HTTP and WebSocket',
+    audited: 'always',
     load: async () => (await import('./system.ts')).systemProfile,
   },
 };

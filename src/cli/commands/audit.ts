@@ -12,7 +12,6 @@ import {
   type Verification,
   verifyAudit,
 } from '../../app/audit.ts';
-import { defaultProfile } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
@@ -71,7 +70,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   if (more.length > 0) throw new UsageError('Give one log file at a time. See "mooring audit --help"');
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
-  const find = (): Promise<AuditLocation> => findAudit(file, { flags, configFile: values.config, defaultProfile });
+  const find = (): Promise<AuditLocation> => findAudit(file, { flags, configFile: values.config });
   let shown = 0;
   const show = (entry: AuditEntry): void => {
     shown++;

@@ -4,7 +4,7 @@ import { options } from '../../app/config/options.ts';
 import { type ResolvedSettings, resolveSettings } from '../../app/config/resolve.ts';
 import { withoutSecrets } from '../../app/config/secrets.ts';
 import type { SettingValue } from '../../app/config/values.ts';
-import { defaultProfile, profiles } from '../../app/profiles/index.ts';
+import { profiles } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
 import { settingsFlags, toFlagValues } from '../settings-flags.ts';
@@ -53,7 +53,6 @@ export async function run(args: readonly string[]): Promise<number> {
   const settled = await resolveSettings({
     flags: toFlagValues(values),
     configFile,
-    defaultProfile,
     ...(profile === undefined ? {} : { profile }),
   });
   if (what === 'path') {

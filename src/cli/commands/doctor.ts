@@ -2,7 +2,6 @@
 
 import { resolveSettings } from '../../app/config/resolve.ts';
 import { type DoctorFinding, runDoctor } from '../../app/doctor/doctor.ts';
-import { defaultProfile } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
 import { settingsFlags, toFlagValues } from '../settings-flags.ts';
@@ -42,7 +41,6 @@ export async function run(args: readonly string[]): Promise<number> {
   const settled = await resolveSettings({
     flags: toFlagValues(values),
     configFile: values['config'] as string | undefined,
-    defaultProfile,
   });
   const findings: DoctorFinding[] = [];
   let group = '';

@@ -2,7 +2,6 @@
 
 import { resolveSettings } from '../../app/config/resolve.ts';
 import { deleteNotes, type KeptNotes, listCallers } from '../../app/notes.ts';
-import { defaultProfile } from '../../app/profiles/index.ts';
 import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
@@ -63,7 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function folderOf({ data, config }: { data?: string; config?: string }): Promise<string> {
   const flags: Record<string, readonly string[]> = data === undefined ? {} : { data: [data] };
-  return (await resolveSettings({ flags, configFile: config, defaultProfile })).settings.dataDir;
+  return (await resolveSettings({ flags, configFile: config })).settings.dataDir;
 }
 
 function list(callers: readonly KeptNotes[], json: boolean, out: Output): number {

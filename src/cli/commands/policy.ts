@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { resolveSettings } from '../../app/config/resolve.ts';
 import { type Explanation, explainCall, openPolicy, type PolicyQuery, policySchema } from '../../app/policy.ts';
-import { defaultProfile, profiles } from '../../app/profiles/index.ts';
+import { profiles } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readJsonArguments } from '../client/arguments.ts';
 import { readArgs } from '../parse-args.ts';
@@ -58,7 +58,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   if (what !== 'check' || more.length > 0)
     throw new UsageError('Usage: mooring policy check [FILE], or mooring policy schema');
-  const { settings } = await resolveSettings({ configFile: values.config, defaultProfile });
+  const { settings } = await resolveSettings({ configFile: values.config });
   const path = file === undefined ? settings.policy : resolve(file);
   if (path === undefined) throw new UsageError('The settings have no policy. Name a file: mooring policy check FILE');
   const profile = values.profile ?? settings.profile;

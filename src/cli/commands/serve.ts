@@ -3,6 +3,7 @@
 import { serve } from '../../app/serve.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
+import { type FixedProfile, serveFlags } from '../serve-options.ts';
 import { settingsFlags, toFlagValues } from '../settings-flags.ts';
 
 interface ParsedServeArgs {
@@ -10,13 +11,7 @@ interface ParsedServeArgs {
   readonly positionals: readonly string[];
 }
 
-/** A program that serves one fixed profile. */
-export interface FixedArguments {
-  readonly program: string;
-  readonly profile: string;
-}
-
-export async function run(args: readonly string[], fixed?: FixedArguments): Promise<number> {
+export async function run(args: readonly string[], fixed?: FixedProfile): Promise<number> {
   const split = args.indexOf('--');
   const folders = split === -1 ? [] : args.slice(split + 1);
   const { values, positionals } = read(split === -1 ? args : args.slice(0, split));
@@ -45,13 +40,8 @@ export async function run(args: readonly string[], fixed?: FixedArguments): Prom
 
 /** Start-up fast path: without options the option parser is not loaded. */
 function read(args: readonly string[]): ParsedServeArgs {
-  if (!args.some((word) => word.startsWith('-'))) return { values: {}, positionals: args };
-  return readArgs('serve', args, {
-    ...settingsFlags(),
-    config: { type: 'string' },
-    'show-setup': { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  });
+  if (!args.some((arg) => arg.startsWith('-'))) return { values: {}, positionals: args };
+  return readArgs('serve', args, { ...settingsFlags(), ...serveFlags });
 }
 
 function withRoots(

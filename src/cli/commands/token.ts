@@ -2,7 +2,6 @@
 
 import { join, resolve } from 'node:path';
 import { resolveSettings } from '../../app/config/resolve.ts';
-import { defaultProfile } from '../../app/profiles/index.ts';
 import { addToken, createToken, readTokens, revokeToken, type TokenEntry } from '../../app/tokens.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
@@ -83,7 +82,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function fileOf(values: { file?: string; config?: string; data?: string }): Promise<string> {
   if (values.file !== undefined) return resolve(values.file);
   const flags: Record<string, readonly string[]> = values.data === undefined ? {} : { data: [values.data] };
-  const { settings } = await resolveSettings({ flags, configFile: values.config, defaultProfile });
+  const { settings } = await resolveSettings({ flags, configFile: values.config });
   return settings.auth?.tokenFile ?? join(settings.dataDir, 'tokens.json');
 }
 
