@@ -84,7 +84,7 @@ function staticallyImported(file, found = new Set()) {
 function isStart(id) {
   const rooms = {
     cli: 'run|settings-flags|parse-args|commands/serve',
-    app: 'usage-error|version|health|hide-paths|guard|make-folder|places|read-settings|serve|node-modules',
+    app: 'usage-error|version|health|hide-paths|audit|make-folder|places|read-settings|serve|node-modules',
     'app/config': 'options|resolve|values|folders',
     'app/profiles': 'index|pack-options|data|local|clipboard|clipboard-trace',
     packs: 'clipboard/(index|backend)|reference/.+|meta/.+|search/index',

@@ -1,36 +1,55 @@
-// Finds the audit log of the settings, and re-exports the functions that read it.
+// Opens the audit log, if the profile or the settings enable it. The format is in security/audit.
 
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { errnoText } from '../protocol/errno-text.ts';
+import type { Logger } from '../protocol/logger.ts';
+import type { AuditLog } from '../security/audit/index.ts';
 import { auditLocation } from './config/folders.ts';
-import { resolveSettings, type SettingsInput } from './config/resolve.ts';
+import type { ResolvedSettings } from './config/resolve.ts';
+import type { Health } from './health.ts';
+import { makeFolder } from './make-folder.ts';
+import { statSync } from './node-modules.ts';
 import { UsageError } from './usage-error.ts';
 
-export {
-  type AuditEntry,
-  type AuditFilter,
-  formatEntry,
-  queryAudit,
-  tailAudit,
-  type Verification,
-  verifyAudit,
-} from '../security/audit/index.ts';
-
-export interface AuditLocation {
-  readonly directory: string;
-  readonly name: string;
-  readonly file: string;
+/** Opens the audit log; undefined if it is disabled. */
+export async function openAudit({ settings, values }: ResolvedSettings, logger: Logger): Promise<AuditLog | undefined> {
+  if (settings.audit === undefined || values.get('audit.enabled')?.value !== true) return undefined;
+  const { file, fsync, failureMode, maxTotalBytes } = settings.audit;
+  const place = auditLocation(file);
+  assertPrivateFolder(place.directory);
+  const { openAuditLog } = await import('../security/audit/index.ts');
+  try {
+    makeFolder(place.directory);
+    return await openAuditLog({ ...place, sync: fsync, failureMode, maxTotalBytes, logger });
+  } catch (error) {
+    const why = errnoText(error, 'folder') ?? (error as Error).message;
+    throw new UsageError(
+      `The audit log ${file} cannot be opened: ${why}\nChoose another file with --audit FILE, or disable it with "audit": { "enabled": false }`,
+    );
+  }
 }
 
-/** The log in `file`, or the one in the settings. */
-export async function findAudit(file: string | undefined, asked: SettingsInput): Promise<AuditLocation> {
-  const path = file === undefined ? (await resolveSettings(asked)).settings.audit?.file : resolve(file);
-  if (path === undefined)
-    throw new UsageError(
-      'The audit log is disabled in the settings. Name a file: mooring audit verify|tail|query FILE',
-    );
-  const place = auditLocation(path);
-  if (!existsSync(place.directory))
-    throw new UsageError(`There is no audit log ${path}. "mooring config" shows the configured path`);
-  return { ...place, file: path };
+/** The health of the audit log. */
+export function auditHealth({ status: { failure, failureMode } }: AuditLog): Health {
+  if (failure === undefined) return { status: 'ok' };
+  return failureMode === 'open'
+    ? { status: 'degraded', detail: `cannot be written: ${failure}. Calls are run without being recorded` }
+    : { status: 'failed', detail: `cannot be written: ${failure}. Calls are rejected until it can` };
+}
+
+/** Users who can write to a folder can replace its files, and a log that can be replaced proves nothing. */
+function assertPrivateFolder(directory: string): void {
+  const found = lookAt(directory);
+  if (found === undefined || process.platform === 'win32' || (found.mode & 0o002) === 0) return;
+  throw new UsageError(
+    `The audit log cannot be stored in ${directory}: all users can write to this folder. Choose a private folder`,
+  );
+}
+
+/** A folder that cannot be read is reported with a better message when the log is opened. */
+function lookAt(directory: string): { readonly mode: number } | undefined {
+  try {
+    return statSync(directory, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

@@ -2,6 +2,7 @@
 
 import type { StreamLogger } from '../logging/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
+import { isLoopback } from '../transports/http/access.ts';
 import { type HttpOptions, type HttpServer, serveHttp } from '../transports/http.ts';
 import type { Authentication } from './authentication.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
@@ -58,18 +59,18 @@ function defaults({ host, port, path }: HttpSettings): HttpOptions {
 /** Explicit settings override those of the profile, which override the defaults. */
 function chosen({ settings, values }: ResolvedSettings): HttpOptions {
   const http = settings.http as HttpSettings;
-  const said = <K extends keyof HttpSettings>(key: K): Partial<Pick<HttpSettings, K>> =>
+  const explicit = <K extends keyof HttpSettings>(key: K): Partial<Pick<HttpSettings, K>> =>
     (values.get(`http.${key}`)?.origin.from ?? 'default') === 'default'
       ? {}
       : ({ [key]: http[key] } as Pick<HttpSettings, K>);
   return {
-    ...said('host'),
-    ...said('port'),
-    ...said('path'),
-    ...said('allowedHosts'),
-    ...said('allowedOrigins'),
-    ...said('publicUrl'),
-    ...said('metricsPath'),
+    ...explicit('host'),
+    ...explicit('port'),
+    ...explicit('path'),
+    ...explicit('allowedHosts'),
+    ...explicit('allowedOrigins'),
+    ...explicit('publicUrl'),
+    ...explicit('metricsPath'),
     ...(http.unsafeNoAuth ? { allowUnauthenticated: true } : {}),
   };
 }
@@ -88,8 +89,7 @@ function accessOptions({ authentication, audit, ready }: HttpRun): HttpOptions {
 
 /** The transport checks this too; this error names the flags to use. */
 function requireAuthentication({ host = '127.0.0.1', authenticate, allowUnauthenticated }: HttpOptions): void {
-  const local = host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-  if (local || authenticate !== undefined || allowUnauthenticated === true) return;
+  if (isLoopback(host) || authenticate !== undefined || allowUnauthenticated === true) return;
   throw new UsageError(
     `Cannot listen on ${host} without authentication: anyone who can reach this address could use the server.\n` +
       'Set MOORING_TOKEN, --token-file FILE or --auth-issuer URL, or listen on 127.0.0.1 (the default) to serve only ' +

@@ -11,7 +11,7 @@ import {
   tailAudit,
   type Verification,
   verifyAudit,
-} from '../../app/audit.ts';
+} from '../../app/audit-files.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
