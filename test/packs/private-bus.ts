@@ -10,8 +10,8 @@ import {
   encodeMessage,
   messageLength,
   type ReadMessage,
-} from '../../src/packs/system/dbus/message.ts';
-import type { Variant } from '../../src/packs/system/dbus/writer.ts';
+} from '../../src/packs/dbus/message.ts';
+import type { Variant } from '../../src/packs/dbus/writer.ts';
 import { ensureProgram, findProgram } from '../support/programs.ts';
 import { afterwards, makeFolder } from './profile.ts';
 

@@ -171,8 +171,8 @@ async function lookAtClipboard(): Promise<CheckOutcome> {
 
 async function lookAtBus(bus: 'session' | 'system'): Promise<CheckOutcome> {
   if (process.platform !== 'linux') return missing('only on Linux', '');
-  const { busAddress, socketPaths } = await import('../../packs/system/dbus/address.ts');
-  const { BusConnection } = await import('../../packs/system/dbus/connection.ts');
+  const { busAddress, socketPaths } = await import('../../packs/dbus/address.ts');
+  const { BusConnection } = await import('../../packs/dbus/connection.ts');
   const address = busAddress(bus);
   for (const path of socketPaths(address)) {
     try {

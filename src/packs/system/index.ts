@@ -4,14 +4,14 @@
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { OwnFiles } from '../../security/files/tree.ts';
+import type { BusOptions } from '../dbus/resources.ts';
 import { installAnalysis } from './analysis.ts';
 import { installAskModel } from './ask-model.ts';
-import type { BusOptions } from './bus-services.ts';
 import type { CommandOptions } from './commands.ts';
 import { type FileOptions, installFiles, type NamedFile } from './files.ts';
 import { Workspace } from './workspace.ts';
 
-export type { BusOptions } from './bus-services.ts';
+export type { BusOptions } from '../dbus/resources.ts';
 export type { CommandOptions } from './commands.ts';
 export type { FileOptions, NamedFile } from './files.ts';
 export { type CommandRule, defaultPrograms } from './programs.ts';
@@ -108,7 +108,7 @@ export function system(options: SystemOptions = {}): Pack<Server> {
           ...(maxWatchedFolders === undefined ? {} : { maxWatchedFolders }),
         }),
       );
-      if (bus !== false) keep(await (await import('./bus-services.ts')).installBusServices(server, bus));
+      if (bus !== false) keep(await (await import('../dbus/resources.ts')).installBusServices(server, bus));
       if (options.analysis !== false) installAnalysis(server);
       if (options.askModel !== false) installAskModel(server, territory);
     },

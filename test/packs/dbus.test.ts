@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
-import { BusConnection, theBus } from '../../src/packs/system/dbus/connection.ts';
+import { BusConnection, theBus } from '../../src/packs/dbus/connection.ts';
 import { system } from '../../src/packs/system/index.ts';
 import { cli, useHome } from '../cli/program.ts';
 import { Conversation } from '../support/conversation.ts';

@@ -1,7 +1,7 @@
 // A connection to a bus: authentication (EXTERNAL, the kernel confirms our user), calls and responses, signals.
 
 import { connect, type Socket } from 'node:net';
-import type { Json } from '../../../protocol/model.ts';
+import type { Json } from '../../protocol/model.ts';
 import { decodeMessage, encodeMessage, maxMessageBytes, messageLength, type ReadMessage } from './message.ts';
 
 /** A call to a method of an object of a service. */

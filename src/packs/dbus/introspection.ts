@@ -1,6 +1,6 @@
 // The description of an object: interfaces with methods, signals and properties, and the names of its children.
 
-import { tokenize } from '../../remote/markup.ts';
+import { tokenize } from '../remote/markup.ts';
 
 export interface InterfaceDescription {
   readonly name: string;

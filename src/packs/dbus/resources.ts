@@ -4,10 +4,10 @@
 import type { Server } from '../../engine/server.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { silentLogger } from '../../protocol/logger.ts';
-import { busAddress } from './dbus/address.ts';
-import { Buses } from './dbus/buses.ts';
-import { BusError } from './dbus/connection.ts';
-import { subscribedUris } from './files.ts';
+import { subscribedUris } from '../system/files.ts';
+import { busAddress } from './address.ts';
+import { Buses } from './buses.ts';
+import { BusError } from './connection.ts';
 
 export interface BusOptions {
   /** `system`, `session`, or an address such as `unix:path=/run/bus`. Default: the system bus, then the session bus. */

@@ -1,8 +1,8 @@
 // Describes a D-Bus service as JSON: the owner of the name, its objects, their interfaces and current properties. Only
 // reads; a service that is not running is not started.
 
-import type { Json } from '../../../protocol/model.ts';
-import { createRedactor } from '../../../security/redact.ts';
+import type { Json } from '../../protocol/model.ts';
+import { createRedactor } from '../../security/redact.ts';
 import { type BusConnection, BusError, theBus } from './connection.ts';
 import { type InterfaceDescription, parseIntrospection } from './introspection.ts';
 

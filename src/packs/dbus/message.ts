@@ -1,6 +1,6 @@
 // D-Bus messages: the header with its numbered fields, then the body. Encoded little-endian, decoded in both byte orders.
 
-import type { Json } from '../../../protocol/model.ts';
+import type { Json } from '../../protocol/model.ts';
 import { BusFormatError, BusReader } from './reader.ts';
 import { BusWriter, type Variant } from './writer.ts';
 

@@ -1,7 +1,7 @@
 // Decodes bytes to JSON values. Variants become their value, dictionaries objects, structures lists; byte strings
 // become text if they are text. Untrusted input is validated.
 
-import type { Json } from '../../../protocol/model.ts';
+import type { Json } from '../../protocol/model.ts';
 import { alignmentOf, parseSignature, type Type } from './types.ts';
 
 /** The bytes violate the protocol. */
