@@ -1,4 +1,4 @@
-// `dbus://` resources through the wire, on a real bus with a real service; and our spelling of its messages, judged by
+// `dbus://` resources through the wire, on a real bus with a real service; and our encoding of its messages, checked by
 // the programs that come with the bus.
 
 import { execFile } from 'node:child_process';
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { BusConnection, theBus } from '../../src/packs/dbus/connection.ts';
-import { system } from '../../src/packs/system/index.ts';
+import { dbus } from '../../src/packs/dbus/index.ts';
 import { cli, useHome } from '../cli/program.ts';
 import { Conversation } from '../support/conversation.ts';
 import { findProgram } from '../support/programs.ts';
@@ -56,7 +56,7 @@ async function make(
   lines = memoryLogger(),
 ): Promise<Server> {
   const server = createServer({ name: 'bus', version: '1', logger: lines });
-  await server.use(system({ commands: false, bus: { buses: addresses, services } }));
+  await server.use(dbus({ buses: addresses, services }));
   afterwards(() => server.close());
   return server;
 }
@@ -146,7 +146,7 @@ describe.skipIf(!haveBus)('on a real bus', () => {
     const { address } = await startBus();
     const uri = 'dbus://service/org.freedesktop.DBus';
     const server = createServer({ name: 'bus', version: '1', logger: memoryLogger() });
-    await server.use(system({ commands: false, bus: { buses: [address] } }));
+    await server.use(dbus({ buses: [address] }));
     afterwards(() => server.close());
     const conversation = await Conversation.open(server, '2024-11-05');
     const { resources } = (await conversation.request('resources/list')).result;

@@ -29,7 +29,7 @@ function start(profile: string, args: readonly string[] = [], env: Record<string
   return new ServerProcess(['serve', profile, '--data', makeFolder(), ...args], { MCP_LOG_LEVEL: 'info', ...env });
 }
 
-const quietBus = { system: { bus: { buses: [] } } };
+const noBus = { dbus: { buses: [] } };
 
 describe('secure-local', () => {
   test('S2-2 S2-3 S2-33: one message per line both ways, the log on stderr alone; the example session', async () => {
@@ -122,7 +122,7 @@ describe.skipIf(!available)('system over stdio', () => {
       '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_command","arguments":{"command":"ls","args":["-la","/tmp"]}}}',
     ].join('\\n');
     const pipe = `printf '${messages}\\n' | "$0" "$1" serve system --data "$2" --config "$3" | head -2`;
-    const { stdout } = await run('sh', ['-c', pipe, process.execPath, commandPath(), makeFolder(), config(quietBus)]);
+    const { stdout } = await run('sh', ['-c', pipe, process.execPath, commandPath(), makeFolder(), config(noBus)]);
     const answers = stdout
       .trim()
       .split('\n')
@@ -132,7 +132,7 @@ describe.skipIf(!available)('system over stdio', () => {
   });
 
   test('a server that is killed leaves no command behind', async () => {
-    const server = start('system', ['--config', config(quietBus)]);
+    const server = start('system', ['--config', config(noBus)]);
     await server.initialize();
     server.send({
       jsonrpc: '2.0',
@@ -147,7 +147,7 @@ describe.skipIf(!available)('system over stdio', () => {
 
   test('S4-49: the audit log is kept in the data folder without being asked for', async () => {
     const data = makeFolder();
-    const server = new ServerProcess(['serve', 'system', '--data', data, '--config', config(quietBus)]);
+    const server = new ServerProcess(['serve', 'system', '--data', data, '--config', config(noBus)]);
     await server.initialize();
     await server.call('execute_command', { command: 'echo', args: ['hi'] });
     server.process.stdin?.end();
@@ -180,7 +180,7 @@ describe.skipIf(!available)('system over HTTP and WebSocket', () => {
   /** On the port of the document where that is free. */
   async function serve(env: Record<string, string> = {}): Promise<{ server: ServerProcess; base: string }> {
     const port = (await isFree(8080)) ? [] : ['--port', '0'];
-    const server = start('system', ['--http', '--config', config(quietBus), ...port], env);
+    const server = start('system', ['--http', '--config', config(noBus), ...port], env);
     const url = await server.until(() => /listening on http:\/\/(\S+)\/mcp/.exec(server.stderr)?.[1]);
     return { server, base: url.replace('127.0.0.1', 'localhost') };
   }

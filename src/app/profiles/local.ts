@@ -77,7 +77,6 @@ async function useSystem(categories: Categories, { settings, audit }: ProfileOpt
     ...options,
     roots,
     own: ownFilesOf(settings),
-    bus: false,
     analysis: false,
     askModel: false,
     commands: enable.commands ? commands : false,

@@ -1,7 +1,8 @@
-// Profile `system`: this machine over stdio, HTTP and WebSocket, with sandboxed commands, files, bus services, rate
+// Profile `system`: this machine over stdio, HTTP and WebSocket, with sandboxed commands, files, D-Bus services, rate
 // limits and an audit log. docs/profiles/system.md lists the options.
 
 import { createServer } from '../../engine/server.ts';
+import { type DbusOptions, dbus, dbusSchema } from '../../packs/dbus/index.ts';
 import { type SystemOptions, system, systemSchema } from '../../packs/system/index.ts';
 import { limitConcurrency } from '../../security/limits/index.ts';
 import { ownFilesOf } from '../own-files.ts';
@@ -40,6 +41,7 @@ export const systemProfile: Profile = {
       ...(audit === undefined ? {} : { record: audit.sandbox }),
     };
     await server.use(system({ ...options, roots, commands, own: ownFilesOf(settings) }));
+    await server.use(dbus(await packOptions<DbusOptions>(settings, 'dbus', dbusSchema)));
     return { server, http: { port: 8080, sessions: 'optional', compat: { replyPath: '/message' } } };
   },
 };

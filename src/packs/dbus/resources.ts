@@ -1,15 +1,14 @@
-// `dbus://service/…` resources: one per allowed service that is running, if a bus can be reached. The D-Bus client is in
-// dbus/.
+// `dbus://service/…` resources: one per allowed service that is running, if a bus can be reached.
 
 import type { Server } from '../../engine/server.ts';
+import { subscribedUris } from '../../engine/subscribed-uris.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { silentLogger } from '../../protocol/logger.ts';
-import { subscribedUris } from '../system/files.ts';
 import { busAddress } from './address.ts';
 import { Buses } from './buses.ts';
 import { BusError } from './connection.ts';
 
-export interface BusOptions {
+export interface DbusOptions {
   /** `system`, `session`, or an address such as `unix:path=/run/bus`. Default: the system bus, then the session bus. */
   readonly buses?: readonly string[];
   /** Services that may be shown; a final `*` matches any ending. Default: `defaultServices`. */
@@ -36,7 +35,7 @@ const prefix = 'dbus://service/';
 const mimeType = 'application/json';
 
 /** Installs the resources. Resolves to a function that closes them, or undefined when there is no bus. */
-export async function installBusServices(server: Server, options: BusOptions = {}): Promise<(() => void) | undefined> {
+export async function installServices(server: Server, options: DbusOptions): Promise<(() => void) | undefined> {
   const logger = server.logger ?? silentLogger;
   const { buses: wanted = ['system', 'session'], services = defaultServices, timeoutMs } = options;
   const addresses = wanted.map((bus) => (bus === 'system' || bus === 'session' ? busAddress(bus) : bus));

@@ -14,7 +14,7 @@ const priority = { type: 'number', minimum: 0, maximum: 1 } as const;
 /** The context of a model is limited; larger files are for tools that read. */
 const maxFileBytes = 64 * 1024;
 
-export function installAskModel(server: Server, territory: Workspace): void {
+export function installAskModel(server: Server, workspace: Workspace): void {
   server.tool('ask_model', {
     description: "Ask the client's model a question, about files in the open folders if any are named",
     input: {
@@ -42,7 +42,7 @@ export function installAskModel(server: Server, territory: Workspace): void {
     annotations: { readOnlyHint: true },
     needs: ['sampling'],
     run: async ({ question, files = [], max_tokens = 1000, model, cost_priority, speed_priority }, ctx) => {
-      const material = files.length === 0 ? [] : await readFiles(territory, files, ctx);
+      const material = files.length === 0 ? [] : await readFiles(workspace, files, ctx);
       const answer = await ctx.sample(
         {
           messages: [{ role: 'user', content: { type: 'text', text: [question, ...material].join('\n\n') } }],
@@ -60,8 +60,8 @@ export function installAskModel(server: Server, territory: Workspace): void {
   });
 }
 
-async function readFiles(territory: Workspace, files: readonly string[], ctx: Context): Promise<string[]> {
-  const { tree } = await territory.of(ctx);
+async function readFiles(workspace: Workspace, files: readonly string[], ctx: Context): Promise<string[]> {
+  const { tree } = await workspace.of(ctx);
   const read: string[] = [];
   for (const file of files) {
     try {

@@ -4,6 +4,7 @@
 import type { Context } from '../../engine/context.ts';
 import type { ReadReturn } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
+import { subscribedUris } from '../../engine/subscribed-uris.ts';
 import { callerKey } from '../../protocol/caller-budget.ts';
 import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
@@ -173,13 +174,3 @@ function watchTrees(
     for (const each of watches) each.close();
   };
 }
-
-/** The resources that a request wants to be told about, in either dialect. */
-export function subscribedUris(method: string, params: { readonly [key: string]: unknown }): readonly string[] {
-  if (method === 'resources/subscribe') return typeof params['uri'] === 'string' ? [params['uri']] : [];
-  if (method !== 'subscriptions/listen') return [];
-  const uris = (params['notifications'] as { resourceSubscriptions?: unknown } | undefined)?.resourceSubscriptions;
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string').slice(0, maxWatchedFiles) : [];
-}
-
-const maxWatchedFiles = 1000;

@@ -1,17 +1,15 @@
-// The pack `system`: access to this machine. Sandboxed commands, files, D-Bus services, a prompt, and a tool that uses
-// the client's model. Each part can be left out; the log says why a part is absent.
+// The pack `system`: access to this machine. Sandboxed commands, files, a prompt, and a tool that uses the client's
+// model. Each part can be left out; the log says why a part is absent.
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { OwnFiles } from '../../security/files/tree.ts';
-import type { BusOptions } from '../dbus/resources.ts';
 import { installAnalysis } from './analysis.ts';
 import { installAskModel } from './ask-model.ts';
 import type { CommandOptions } from './commands.ts';
 import { type FileOptions, installFiles, type NamedFile } from './files.ts';
 import { Workspace } from './workspace.ts';
 
-export type { BusOptions } from '../dbus/resources.ts';
 export type { CommandOptions } from './commands.ts';
 export type { FileOptions, NamedFile } from './files.ts';
 export { type CommandRule, defaultPrograms } from './programs.ts';
@@ -29,8 +27,6 @@ export interface SystemOptions {
   readonly maxWatchedFolders?: number;
   /** False: no `execute_command`. */
   readonly commands?: CommandOptions | false;
-  /** False: no `dbus://` resources. */
-  readonly bus?: BusOptions | false;
   /** False: no prompt `analyze_system`. */
   readonly analysis?: boolean;
   /** False: no tool `ask_model`. */
@@ -75,42 +71,36 @@ export const systemSchema = {
       },
       additionalProperties: false,
     },
-    bus: {
-      type: 'object',
-      properties: { buses: texts, services: texts, timeoutMs: { type: 'integer', minimum: 1 } },
-      additionalProperties: false,
-    },
     askModel: { type: 'boolean' },
   },
   additionalProperties: false,
 } as const;
 
-/** Adds the parts to a server. Await `server.use(system(…))`: it checks sandbox and bus before it resolves. */
+/** Adds the parts to a server. Await `server.use(system(…))`: it checks the sandbox before it resolves. */
 export function system(options: SystemOptions = {}): Pack<Server> {
   const undo: (() => void | Promise<void>)[] = [];
   return {
     name: 'system',
     async install(server) {
-      const { roots = [], clientRoots = 'bound', files, watch, maxWatchedFolders, commands, bus } = options;
+      const { roots = [], clientRoots = 'bound', files, watch, maxWatchedFolders, commands } = options;
       const { own } = options;
-      const territory = new Workspace({ roots, clientRoots, own });
+      const workspace = new Workspace({ roots, clientRoots, own });
       const keep = (close: (() => void | Promise<void>) | undefined): void => {
         if (close !== undefined) undo.push(close);
       };
-      // Loaded only if enabled: a server that only has files starts without sandbox and bus.
+      // Loaded only if enabled: a server that only has files starts without the sandbox.
       if (commands !== false)
-        keep(await (await import('./commands.ts')).installCommands(server, territory, { ...commands, own }));
+        keep(await (await import('./commands.ts')).installCommands(server, workspace, { ...commands, own }));
       keep(
-        await installFiles(server, territory, {
+        await installFiles(server, workspace, {
           own,
           ...(files === undefined ? {} : { named: files }),
           ...(watch === undefined ? {} : { watch }),
           ...(maxWatchedFolders === undefined ? {} : { maxWatchedFolders }),
         }),
       );
-      if (bus !== false) keep(await (await import('../dbus/resources.ts')).installBusServices(server, bus));
       if (options.analysis !== false) installAnalysis(server);
-      if (options.askModel !== false) installAskModel(server, territory);
+      if (options.askModel !== false) installAskModel(server, workspace);
     },
     async close() {
       for (const close of undo.splice(0).reverse()) await close();

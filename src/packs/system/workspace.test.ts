@@ -5,17 +5,17 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { Workspace } from './workspace.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mooring-territory-'));
+const folder = mkdtempSync(join(tmpdir(), 'mooring-workspace-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 for (const name of ['one/deep', 'two', 'one-evil']) mkdirSync(join(folder, name), { recursive: true });
 writeFileSync(join(folder, 'one/deep/file'), 'x');
 writeFileSync(join(folder, 'single'), 's');
 symlinkSync(join(folder, 'two'), join(folder, 'one/out'));
 
-const territory = new Workspace({ roots: [join(folder, 'one'), join(folder, 'two'), join(folder, 'single')] });
+const workspace = new Workspace({ roots: [join(folder, 'one'), join(folder, 'two'), join(folder, 'single')] });
 const uri = (path: string) => ({ uri: pathToFileURL(join(folder, path)).href });
 const paths = async (...roots: { uri: string }[]) =>
-  ((await territory.within(roots)).tree?.roots ?? []).map(({ path }) => path.slice(folder.length + 1)).sort();
+  ((await workspace.within(roots)).tree?.roots ?? []).map(({ path }) => path.slice(folder.length + 1)).sort();
 
 test('a root inside ours narrows it, one around ours keeps ours, an unrelated one opens nothing', async () => {
   expect(await paths(uri('one/deep'))).toEqual(['one/deep']);
@@ -28,19 +28,19 @@ test('a root inside ours narrows it, one around ours keeps ours, an unrelated on
 test('several roots add up, single files included; an empty list opens nothing', async () => {
   expect(await paths(uri('one/deep'), uri('two'), uri('single'))).toEqual(['one/deep', 'single', 'two']);
   expect(await paths()).toEqual([]);
-  expect((await territory.within([])).folders).toEqual([]);
+  expect((await workspace.within([])).folders).toEqual([]);
 });
 
 test('a link to another of our folders is followed to its target, and does not lead back', async () => {
-  const { tree } = await territory.within([uri('one/out')]);
+  const { tree } = await workspace.within([uri('one/out')]);
   await expect(tree?.readFile(join(folder, 'one/deep/file'))).rejects.toThrow('File not found');
 });
 
 test('the same folders are opened once', async () => {
-  expect(await territory.within([uri('one/deep')])).toBe(await territory.within([uri('one/deep')]));
-  expect(await territory.within([uri('.')])).toBe(territory.all);
+  expect(await workspace.within([uri('one/deep')])).toBe(await workspace.within([uri('one/deep')]));
+  expect(await workspace.within([uri('.')])).toBe(workspace.all);
 });
 
 test('programs can access folders, but not single files', () => {
-  expect(territory.all.folders).toEqual([join(folder, 'one'), join(folder, 'two')]);
+  expect(workspace.all.folders).toEqual([join(folder, 'one'), join(folder, 'two')]);
 });

@@ -10,7 +10,7 @@ import { silentLogger } from '../../../src/protocol/logger.ts';
 import { type AuditEntry, openAuditLog, queryAudit } from '../../../src/security/audit/index.ts';
 import { Conversation } from '../../support/conversation.ts';
 import { afterwards, assemble, makeFolder, makeSettings, memoryLogger, useProfiles } from '../profile.ts';
-import { answer, haveSandbox, old, open, processes, quietBus, texts, uriOf } from './session.ts';
+import { answer, haveSandbox, noBus, old, open, processes, texts, uriOf } from './session.ts';
 
 useProfiles();
 
@@ -100,7 +100,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     const { conversation } = await open({
       roots: [folder],
       allowedCommands: ['env', 'cat', 'ls', 'sh', 'seq', 'pwd'],
-      packs: { system: { ...quietBus, commands: { limits: { timeoutMs: 1000, maxOutputBytes: 2000 } } } },
+      packs: { ...noBus, system: { commands: { limits: { timeoutMs: 1000, maxOutputBytes: 2000 } } } },
     });
     delete process.env['MOORING_TEST_SECRET'];
     const environment = texts(await execute(conversation, 'env'));
@@ -189,7 +189,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
   test('S4-49 S4-50: calls, refusals, reads and starts of programs are in the audit log, without secrets', async () => {
     const directory = makeFolder();
     const audit = await openAuditLog({ directory });
-    const settings = makeSettings('system', { packs: { system: quietBus } });
+    const settings = makeSettings('system', { packs: noBus });
     const { server } = await systemProfile.assemble({ logger: silentLogger, version: '0', settings, audit });
     await server.use(audit);
     const conversation = await Conversation.open(server, old, {}, { transport: 'memory', principal: { id: 'ada' } });
@@ -235,7 +235,7 @@ test.skipIf(!haveSandbox)(
     chmodSync(closed, 0o311);
     afterwards(() => chmodSync(closed, 0o700));
     const logger = memoryLogger();
-    const { server } = await assemble('system', { roots: [closed, entered], packs: { system: quietBus } }, logger);
+    const { server } = await assemble('system', { roots: [closed, entered], packs: noBus }, logger);
     const conversation = await Conversation.open(server, old);
     expect(logger.lines.join('\n')).toContain(`commands cannot access ${closed}`);
     expect(texts(await execute(conversation, 'cat', ['a']))).toBe(entered);
@@ -249,7 +249,7 @@ describe('below the kernel level, where the operator chose it', () => {
     const folder = makeFolder({ open: true });
     writeFileSync(join(folder, 'a.txt'), 'one\ntwo\n');
     symlinkSync('/etc/hostname', join(folder, 'link'));
-    const packs = { system: { ...quietBus, commands: { level: 'none' } } };
+    const packs = { ...noBus, system: { commands: { level: 'none' } } };
     const { conversation } = await open({ roots: [folder], packs });
     expect(texts(await execute(conversation, 'head', ['-n', '1', 'a.txt']))).toBe('one\n');
     expect(texts(await execute(conversation, 'cat', [join(folder, 'a.txt')]))).toBe('one\ntwo\n');
@@ -260,7 +260,7 @@ describe('below the kernel level, where the operator chose it', () => {
   });
 
   test('without folders there is nothing to look at', async () => {
-    const { conversation } = await open({ packs: { system: { ...quietBus, commands: { level: 'none' } } } });
+    const { conversation } = await open({ packs: { ...noBus, system: { commands: { level: 'none' } } } });
     expect(texts(await execute(conversation, 'ls'))).toBe('Command failed: permission denied: no folder is open');
     expect(texts(await execute(conversation, 'echo', ['x']))).toBe('x\n');
   });
@@ -271,7 +271,7 @@ test('S4-46: without the sandbox there is no execute_command, and the log says w
   const server = createServer({ name: 's', version: '1', logger });
   // Root is refused to root, and anybody else to everybody else: no machine has this level.
   const runAs = { uid: process.getuid?.() === 0 ? 0 : 1, gid: 0 };
-  await server.use(system({ bus: false, commands: { runAs } }));
+  await server.use(system({ commands: { runAs } }));
   expect(server.catalog.tools.has('execute_command')).toBe(false);
   expect(logger.lines.join('\n')).toContain('execute_command is disabled: Sandbox level "kernel" does not work');
 });

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { Conversation } from '../../support/conversation.ts';
 import { haveBus, startBus, TestService } from '../private-bus.ts';
 import { makeFolder, useProfiles } from '../profile.ts';
-import { open, quietBus, uriOf } from './session.ts';
+import { noBus, open, uriOf } from './session.ts';
 
 useProfiles();
 
@@ -19,7 +19,7 @@ async function named() {
   const path = join(folder, 'nginx.conf');
   writeFileSync(path, nginx);
   const file = { path, name: 'Nginx Configuration', description: 'Main nginx config file', mimeType: 'text/plain' };
-  const { conversation } = await open({ packs: { system: { ...quietBus, files: [file] } } }, { roots: {} });
+  const { conversation } = await open({ packs: { ...noBus, system: { files: [file] } } }, { roots: {} });
   return { conversation, uri: uriOf(path) };
 }
 
@@ -127,7 +127,7 @@ test('a file that is replaced, as editors do it, is told as a change; a named fi
   const path = join(folder, 'nginx.conf');
   writeFileSync(path, 'a');
   const file = { path, name: 'Nginx' };
-  const { conversation } = await open({ packs: { system: { ...quietBus, files: [file] } } });
+  const { conversation } = await open({ packs: { ...noBus, system: { files: [file] } } });
   await conversation.request('resources/subscribe', { uri: uriOf(path) });
   writeFileSync(join(folder, 'new'), 'b');
   renameSync(join(folder, 'new'), path);
@@ -182,7 +182,7 @@ test.skipIf(!haveBus)(
     await TestService.start(path, 'org.freedesktop.NetworkManager', {
       'org.freedesktop.NetworkManager': { Version: { signature: 's', value: '1.42' } },
     });
-    const { conversation } = await open({ packs: { system: { bus: { buses: [address] } } } });
+    const { conversation } = await open({ packs: { dbus: { buses: [address] } } });
     const { resources } = (await conversation.request('resources/list')).result;
     const service = (name: string) => ({
       uri: `dbus://service/org.freedesktop.${name}`,

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { Conversation } from '../../support/conversation.ts';
 import { useProfiles } from '../profile.ts';
-import { old, open, quietBus } from './session.ts';
+import { noBus, old, open } from './session.ts';
 
 useProfiles();
 
@@ -58,7 +58,7 @@ test('S4-5 S4-40 S4-42: shorthand is not the wire; the JSON-RPC codes have their
 
 test('S4-41: errors of the server itself lie in their range', async () => {
   const { conversation } = await open({
-    packs: { limits: { requests: 1, windowMs: 60_000 }, system: quietBus },
+    packs: { limits: { requests: 1, windowMs: 60_000 }, ...noBus },
   });
   await conversation.request('tools/list');
   const { error } = await conversation.request('tools/list');

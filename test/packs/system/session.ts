@@ -12,11 +12,11 @@ export const haveSandbox = ensureProgram('bwrap') && ensureProgram('prlimit');
 
 export const old = '2024-11-05';
 
-/** Options of the pack that keep tests off the buses of this machine. */
-export const quietBus = { bus: { buses: [] } };
+/** Options of packs that keep tests away from the buses of this machine. */
+export const noBus = { dbus: { buses: [] } };
 
 export async function open(changes: Partial<Settings> = {}, capabilities: object = {}) {
-  const { server } = await assemble('system', { packs: { system: quietBus }, ...changes });
+  const { server } = await assemble('system', { packs: noBus, ...changes });
   return { server, conversation: await Conversation.open(server, old, capabilities) };
 }
 
