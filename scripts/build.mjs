@@ -25,7 +25,7 @@ const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'no-types'
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const outdir = resolve(values.outdir ?? resolve(root, 'dist'));
 
-/** Packs people install on servers of their own. */
+/** The packs, each an entry point of its own. */
 const packs = readdirSync(resolve(root, 'src/packs')).filter((name) =>
   existsSync(resolve(root, `src/packs/${name}/index.ts`)),
 );
@@ -52,53 +52,43 @@ const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = 
 const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 const isExternal = (id) => isBuiltin(id) || installed.some((name) => id === name || id.startsWith(`${name}/`));
 
-/**
- * What every server loads is one file: a start pays for each file it opens, so what belongs together stays together.
- * The rest is split where the sources import lazily.
- */
-const core = staticallyImported(resolve(root, entries.index));
-const isCore = (id) => core.has(id) || id.includes('rolldown/runtime');
-/** What serves the first call, for the same reason: see `loadCallTool` in src/engine/features/index.ts. */
-const calls = staticallyImported(
-  resolve(root, 'src/engine/features/call-tool.ts'),
-  staticallyImported(resolve(root, 'src/schema/judging.ts')),
-);
-
-/** A module and all that it imports, and they import, before they run. */
-function staticallyImported(file, found = new Set()) {
+/** A module and everything it imports statically, directly or through other modules. */
+function staticImports(file, found = new Set()) {
   if (found.has(file)) return found;
   found.add(file);
   for (const [, from] of readFileSync(file, 'utf8').matchAll(
     /^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)';/gm,
   )) {
-    staticallyImported(resolve(dirname(file), from), found);
+    staticImports(resolve(dirname(file), from), found);
   }
   return found;
 }
 
 /**
- * What `mooring serve` loads besides, whatever the profile, for the same reason: settings and their flags, and the
- * default profile with what its packs install. Those are 20 KB that other profiles do not need, and cost them a tenth of
- * what it costs to import another file once the start has begun.
+ * A start pays for every file it opens, so modules that are loaded together become one file. Each group is some entry files
+ * with their static imports; a module belongs to the first group that has it. The rest is split where the sources import
+ * dynamically.
  */
-function isStart(id) {
-  const rooms = {
-    cli: 'run|settings-flags|parse-args|commands/serve',
-    app: 'usage-error|version|health|hide-paths|audit|make-folder|places|read-settings|serve|node-modules',
-    'app/config': 'options|resolve|values|folders',
-    'app/profiles': 'index|pack-options|data|local|clipboard|clipboard-trace',
-    packs: 'clipboard/(index|backend)|reference/.+|meta/.+|search/index',
-  };
-  const path = id.slice(root.length);
-  return Object.entries(rooms).some(([room, files]) => new RegExp(`^/src/${room}/(${files})\\.ts$`).test(path));
-}
+const groups = [
+  // What every server loads.
+  { name: 'core', entries: ['src/index.ts'] },
+  // What the first call of a tool loads: see `loadCallTool` in src/engine/features/index.ts.
+  { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/judging.ts'] },
+  // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically.
+  { name: 'start', entries: ['src/cli/run.ts'] },
+].map(({ name, entries }) => {
+  const modules = new Set();
+  for (const entry of entries) staticImports(resolve(root, entry), modules);
+  return { name, test: (/** @type {string} */ id) => modules.has(id) };
+});
 
-/** The character as it may stand in a string, a template or a regular expression: nothing else of ours has such. */
+/** The escape of a character in a string, a template or a regular expression; such characters are nowhere else. */
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-/** Where such an escape would say something else. */
+/** Text in which such an escape would have another meaning. */
 const inescapable = /(?<!\\)(?:\\\\)*\\[^\0-\x7f]|\.raw`[^`]*[^\0-\x7f]/;
 
-// Written beside and swapped in whole: whoever runs the old build meanwhile keeps it, and a failed one changes nothing.
+// Written to a new folder that replaces the old one at the end: a running program keeps its files, and a build that fails
+// changes nothing.
 mkdirSync(dirname(outdir), { recursive: true });
 const fresh = mkdtempSync(`${outdir}-`);
 try {
@@ -106,17 +96,15 @@ try {
     cwd: root,
     input: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(resolve(root, file)))),
     platform: 'node',
-    // The core stands in index.js itself, beside short names by which our other files reach its insides: a door of its
-    // own before it would cost every start a millisecond.
-    preserveEntrySignatures: 'allow-extension',
+    // Entry points export what their sources export and nothing else.
+    preserveEntrySignatures: 'strict',
     external: isExternal,
     transform: { target: 'node20', define: { __VERSION__: JSON.stringify(manifest.version) } },
   });
   const { output } = await bundle.write({
     dir: fresh,
     format: 'esm',
-    // Short names, whole lines: Node shows the line an uncaught error was thrown on, which must not be the whole file.
-    // The core then has more than 128 KB of text, which V8 keeps apart, and a start is over before the first collection.
+    // Short names, but whole lines: for an uncaught error Node prints its source line, which must not be the whole file.
     minify: {
       compress: true,
       mangle: { keepNames: { class: true, function: true } },
@@ -125,24 +113,18 @@ try {
     comments: false,
     sourcemap: true,
     chunkFileNames: 'chunks/[name]-[hash].js',
-    codeSplitting: {
-      groups: [
-        { name: 'core', test: isCore },
-        { name: 'calls', test: (/** @type {string} */ id) => calls.has(id) && !isCore(id) },
-        { name: 'start', test: isStart },
-      ],
-    },
+    codeSplitting: { groups },
   });
-  // Text of one byte per character is read and compiled faster, and a single dash would make it two. Lines stay where
-  // they are, so that source maps stay right but for columns behind such a character.
+  // V8 loads text of one byte per character faster, and a single other character makes it two bytes. Line numbers stay the
+  // same, so source maps stay correct, except for columns after an escape.
   for (const file of readdirSync(fresh, { recursive: true }).filter((name) => name.endsWith('.js'))) {
     const path = resolve(fresh, file);
     const text = readFileSync(path, 'utf8');
-    if (inescapable.test(text)) throw new Error(`${file}: a character behind a backslash or in raw text must be ASCII`);
+    if (inescapable.test(text)) throw new Error(`${file}: a character after a backslash or in raw text must be ASCII`);
     writeFileSync(path, text.replace(/[^\0-\x7f]/g, escaped));
   }
   writeFileSync(resolve(fresh, 'third-party-licenses.txt'), bundledLicenses(root, output));
-  // The schemas of the files people write, for their editors.
+  // The schemas of configuration files, for editors.
   for (const [file, command] of Object.entries({ mooring: 'config', policy: 'policy' })) {
     const schema = execFileSync(process.execPath, [resolve(fresh, 'cli.js'), command, 'schema']);
     writeFileSync(resolve(fresh, `${file}.schema.json`), schema);
@@ -152,7 +134,7 @@ try {
     const args = ['-p', resolve(root, 'tsconfig.build.json'), '--outDir', fresh];
     execFileSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
   }
-  // A temporary folder is for its maker alone; a build is for whoever may read the rest of the package.
+  // mkdtemp creates a folder that only its owner can read.
   chmodSync(fresh, 0o755);
   const old = `${outdir}-old-${process.pid}`;
   if (existsSync(outdir)) renameSync(outdir, old);
@@ -160,7 +142,7 @@ try {
   rmSync(old, { recursive: true, force: true });
 } catch (error) {
   rmSync(fresh, { recursive: true, force: true });
-  // What tsc had to say has been said, and what rolldown has to say is its message; our stack adds nothing.
+  // tsc has printed its errors already, and the message of rolldown is enough; our stack trace adds nothing.
   if (error?.errors !== undefined) console.error(error.message);
   else if (error?.status === undefined) throw error;
   process.exitCode = 1;
