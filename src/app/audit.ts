@@ -1,5 +1,6 @@
 // Opens the audit log, if the profile or the settings enable it. The format is in security/audit.
 
+import { statSync } from 'node:fs';
 import { errnoText } from '../protocol/errno-text.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
@@ -7,7 +8,6 @@ import { auditLocation } from './config/folders.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
-import { statSync } from './node-modules.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Opens the audit log; undefined if it is disabled. */

@@ -1,8 +1,9 @@
 // Creates a folder and its missing parents. Node's own `recursive` option never returns below /proc before Node 22: it
 // creates the parents, finds them still missing, and starts over.
 
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { errnoText } from '../protocol/errno-text.ts';
-import { dirname, existsSync, mkdirSync, statSync } from './node-modules.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws the error of the operating system if that fails. An existing folder stays unchanged. */

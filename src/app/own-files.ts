@@ -1,8 +1,8 @@
 // The files that belong to the server itself, which no root, link or command may expose.
 
+import { join } from 'node:path';
 import { OwnFiles } from '../security/files/own-files.ts';
 import { auditLocation, credentialFile, dataFolder, thisPlatform, userConfigFile } from './config/folders.ts';
-import { join } from './node-modules.ts';
 import type { Settings } from './settings.ts';
 
 /**

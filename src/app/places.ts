@@ -1,10 +1,10 @@
 // Checks the folders in the settings before anything is served, so that a wrong one fails at start-up and not in the
 // first call that needs it.
 
+import { statSync } from 'node:fs';
 import { errnoText } from '../protocol/errno-text.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import { requireFolder } from './make-folder.ts';
-import { statSync } from './node-modules.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws a `UsageError` for a data folder that cannot be created and for roots that do not exist. */

@@ -1,5 +1,6 @@
 // Assembles a profile and serves it over stdio or HTTP in this process.
 
+import { dirname, isAbsolute } from 'node:path';
 import { createLogger, type StreamLogger } from '../logging/logger.ts';
 import type { Principal } from '../protocol/principal.ts';
 import { serveStdio } from '../transports/stdio.ts';
@@ -10,7 +11,6 @@ import { options as settingOptions } from './config/options.ts';
 import type { ResolvedSettings, SettingsInput } from './config/resolve.ts';
 import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
-import { dirname, isAbsolute } from './node-modules.ts';
 import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
 import { type AssembledServer, profiles } from './profiles/index.ts';

@@ -1,6 +1,6 @@
 // The standard folders of this platform for data and configuration.
 
-import { basename, dirname, posix, win32 } from '../node-modules.ts';
+import { basename, dirname, posix, win32 } from 'node:path';
 
 /** The inputs; tests pass their own. */
 export interface Platform {

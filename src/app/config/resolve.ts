@@ -1,9 +1,10 @@
 // Resolves the settings from defaults, configuration file, environment and flags; later sources override earlier ones.
 // file.ts reads the file and is loaded only if there is one.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseLevel } from '../../logging/logger.ts';
 import { logLevels } from '../../protocol/model.ts';
-import { existsSync, join } from '../node-modules.ts';
 import { defaultProfile, profiles } from '../profiles/index.ts';
 import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,6 +1,6 @@
 // Values of settings with their sources, and the parsing of flags and environment variables.
 
-import { isAbsolute, join, resolve } from '../node-modules.ts';
+import { isAbsolute, join, resolve } from 'node:path';
 import { UsageError } from '../usage-error.ts';
 import type { Option } from './options.ts';
 

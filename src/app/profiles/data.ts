@@ -1,11 +1,12 @@
 // The data folder for profiles: opened on first use, closed with the server, and part of its health.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Server } from '../../engine/server.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { DataFolder, SqliteNotesOptions } from '../../stores/sqlite/index.ts';
 import type { HealthRegistry } from '../health.ts';
 import { makeFolder } from '../make-folder.ts';
-import { existsSync, join } from '../node-modules.ts';
 
 export interface Data {
   /** Opens the folder. After a failure the next call tries again. */
