@@ -4,11 +4,12 @@
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
+import type { Monitor } from '../../protocol/monitor.ts';
 import type { Sealer } from '../../protocol/ports.ts';
 import type { AccessDenial, HostOriginCheck } from './access.ts';
 import { EndpointState } from './endpoint-state.ts';
-import type { HeaderList, HttpExchange, HttpRequest } from './exchange.ts';
-import { addExtraRoute, addHealth, addMetrics } from './extra-routes.ts';
+import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts';
+import { extraRoute, healthRoutes, metricsRoute } from './extra-routes.ts';
 import { LegacySse } from './legacy-sse.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { HttpMetrics } from './metrics.ts';
@@ -22,19 +23,6 @@ import { createEventLog } from './streams/event-log.ts';
 
 /** Ends what those principals have open, and tells them why. */
 type Revocation = (match: (principal: Principal) => boolean, error: WireError) => void;
-
-type Serve = (exchange: HttpExchange) => void;
-
-/** What stands at a path. */
-export interface Route {
-  readonly methods: Readonly<Record<string, Serve>>;
-  /** What `Allow` says. */
-  readonly allow: string;
-  /** Served without authentication. */
-  readonly public?: boolean;
-  /** Served until the very end: what a probe asks. */
-  readonly whileClosing?: boolean;
-}
 
 /** What became of a request at the door. */
 export type Admission =
@@ -89,21 +77,20 @@ export class Endpoint {
     const { healthPath = '/health', metricsPath, routes = [] } = options;
     if (metricsPath !== undefined) {
       this.metrics = new HttpMetrics(host, this.state, this.sessions.live, options.monitors);
-      addMetrics(this, metricsPath, this.metrics);
+      this.addRoute(metricsPath, metricsRoute(this.metrics));
     }
-    for (const route of routes) addExtraRoute(this, route);
-    this.#addOlder();
-    // Last, since a route of the user's own may stand where one of these would.
-    if (healthPath !== false) addHealth(this, healthPath);
+    for (const route of routes) this.addRoute(route.path, extraRoute(route, this.errors));
+    this.#addLegacyRoutes();
+    if (healthPath !== false) this.#addHealthRoutes(healthPath);
     this.#watches = this.metrics !== undefined || this.logger.enabled('debug');
   }
 
-  /** The transport of two endpoints, and what profiles of unofficial servers ask for. */
-  #addOlder(): void {
+  /** HTTP+SSE, and the routes that profiles of unofficial servers need. */
+  #addLegacyRoutes(): void {
     const { host, state, sessions, errors, options } = this;
     const { eventsPath, replyPath } = options.compat ?? {};
-    const posts = new Map<string, Serve>();
-    const reply: Serve = (exchange) => this.streamable.post(exchange, 'json');
+    const posts = new Map<string, (exchange: HttpExchange) => void>();
+    const reply = (exchange: HttpExchange): void => this.streamable.post(exchange, 'json');
     if (replyPath !== undefined) posts.set(replyPath, reply);
     if (options.sse !== false && host.handshakeVersions.length > 0) {
       const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
@@ -129,8 +116,17 @@ export class Endpoint {
     return this.#draining;
   }
 
-  hasRoute(path: string): boolean {
-    return this.#routes.has(path);
+  /** Added last: a route of the user takes precedence over a health route at the same path. */
+  #addHealthRoutes(path: string): void {
+    for (const [at, route] of healthRoutes(path, this)) if (!this.#routes.has(at)) this.#routes.set(at, route);
+  }
+
+  get overloaded(): boolean {
+    return this.state.overloaded;
+  }
+
+  get monitors(): readonly Monitor[] {
+    return this.options.monitors ?? [];
   }
 
   addRoute(path: string, route: Route): void {

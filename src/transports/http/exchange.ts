@@ -59,6 +59,17 @@ export interface HttpExchange extends AdmittedRequest {
   abort(): void;
 }
 
+/** What is served at a path. */
+export interface Route {
+  readonly methods: Readonly<Record<string, (exchange: HttpExchange) => void>>;
+  /** The value of the header `Allow`. */
+  readonly allow: string;
+  /** Served without authentication. */
+  readonly public?: boolean;
+  /** Served until the server has closed: what probes request. */
+  readonly whileClosing?: boolean;
+}
+
 /** The other side of an HTTP request. */
 export class HttpPeer implements Peer {
   readonly transport: TransportKind;

@@ -1,65 +1,75 @@
-// Pages beside the endpoint: health for probes, figures for Prometheus, and routes somebody added.
+// Routes beside the endpoint: health for probes, metrics for Prometheus, and the routes a user adds.
 
-import type { Endpoint } from './endpoint.ts';
-import type { HttpExchange, HttpRequest } from './exchange.ts';
+import type { Monitor } from '../../protocol/monitor.ts';
+import type { HttpExchange, HttpRequest, Route } from './exchange.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { ExtraRoute, RouteResponse } from './options.ts';
+import type { ErrorResponses } from './responses.ts';
 
 const pageHeaders = ['Cache-Control', 'no-store'];
 const json = ['Content-Type', 'application/json', ...pageHeaders];
 
+/** What the health routes report. */
+export interface HealthSource {
+  readonly draining: boolean;
+  readonly overloaded: boolean;
+  readonly monitors: readonly Monitor[];
+}
+
+const worstFirst = ['unavailable', 'degraded'] as const;
+
 /**
- * `path`, `path/ready` and `/readyz` say whether to send requests here: 503 once the server is closing, and while it or
- * a part of it cannot serve them. `path/live` and `/livez` only say that the process answers. All are open to anybody and tell nothing else.
+ * The health routes by path. `path`, `path/ready` and `/readyz` report whether to send requests here: 503 once the server
+ * is closing, and while it or a part of it cannot serve them. `path/live` and `/livez` only report that the process
+ * responds. All of them are public and disclose nothing else.
  */
-export function addHealth(endpoint: Endpoint, path: string): void {
+export function healthRoutes(path: string, source: HealthSource): ReadonlyMap<string, Route> {
   const ready = (exchange: HttpExchange): void => {
-    if (endpoint.draining) exchange.respond(503, json, '{"status":"draining"}');
-    else if (endpoint.state.overloaded) exchange.respond(503, [...json, 'Retry-After', '1'], '{"status":"overloaded"}');
+    if (source.draining) exchange.respond(503, json, '{"status":"draining"}');
+    else if (source.overloaded) exchange.respond(503, [...json, 'Retry-After', '1'], '{"status":"overloaded"}');
     else {
-      const found = new Set(endpoint.options.monitors?.map((monitor) => monitor().status));
+      const found = new Set(source.monitors.map((monitor) => monitor().status));
       const status = worstFirst.find((each) => found.has(each)) ?? 'healthy';
       const headers = status === 'unavailable' ? [...json, 'Retry-After', '1'] : json;
       exchange.respond(status === 'unavailable' ? 503 : 200, headers, JSON.stringify({ status }));
     }
   };
   const live = (exchange: HttpExchange): void => exchange.respond(200, json, '{"status":"alive"}');
-  const probes = { [path]: ready, [`${path}/ready`]: ready, [`${path}/live`]: live, '/readyz': ready, '/livez': live };
-  for (const [at, serve] of Object.entries(probes)) {
-    if (endpoint.hasRoute(at)) continue;
-    const methods = { GET: serve, HEAD: serve };
-    endpoint.addRoute(at, { methods, allow: 'GET, HEAD', public: true, whileClosing: true });
-  }
-}
-
-const worstFirst = ['unavailable', 'degraded'] as const;
-
-export function addMetrics(endpoint: Endpoint, path: string, metrics: HttpMetrics): void {
-  endpoint.addRoute(path, {
-    methods: {
-      GET: (exchange) =>
-        exchange.respond(
-          200,
-          ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8', ...pageHeaders],
-          metrics.text(),
-        ),
-    },
-    allow: 'GET',
+  const probe = (serve: (exchange: HttpExchange) => void): Route => ({
+    methods: { GET: serve, HEAD: serve },
+    allow: 'GET, HEAD',
+    public: true,
     whileClosing: true,
   });
+  return new Map([
+    [path, probe(ready)],
+    [`${path}/ready`, probe(ready)],
+    [`${path}/live`, probe(live)],
+    ['/readyz', probe(ready)],
+    ['/livez', probe(live)],
+  ]);
 }
 
-export function addExtraRoute(endpoint: Endpoint, route: ExtraRoute): void {
+export function metricsRoute(metrics: HttpMetrics): Route {
+  const headers = ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8', ...pageHeaders];
+  return {
+    methods: { GET: (exchange) => exchange.respond(200, headers, metrics.text()) },
+    allow: 'GET',
+    whileClosing: true,
+  };
+}
+
+export function extraRoute(route: ExtraRoute, errors: ErrorResponses): Route {
   const method = route.method ?? 'GET';
   const serve = (exchange: HttpExchange): void => {
-    answerOf(route, exchange)
+    responseOf(route, exchange)
       .then(({ status, headers, body }) => exchange.respond(status, Object.entries(headers ?? {}).flat(), body))
-      .catch((error: unknown) => endpoint.errors.failed(exchange, error));
+      .catch((error: unknown) => errors.failed(exchange, error));
   };
-  const isPublic = route.public === true;
-  endpoint.addRoute(route.path, { methods: { [method]: serve }, allow: method, public: isPublic });
+  return { methods: { [method]: serve }, allow: method, public: route.public === true };
 }
 
-async function answerOf(route: ExtraRoute, request: HttpRequest): Promise<RouteResponse> {
+/** Async, so that a handler that throws is a rejected promise too. */
+async function responseOf(route: ExtraRoute, request: HttpRequest): Promise<RouteResponse> {
   return route.answer(request);
 }
