@@ -143,6 +143,8 @@ export const wireErrors = {
   },
   /** For what the transport rejects before it reads a message. */
   transport: (message: string) => new WireError('transport', message),
+  unknownEventId: () =>
+    new WireError('transport', 'Bad Request: this Last-Event-ID is not known any more; send the request again'),
   unknownSession: () => new WireError('transport', 'Session not found: initialize again', { code: -32001 }),
   needsStream: (method: string) =>
     new WireError(

@@ -1,4 +1,4 @@
-// What all parts of one HTTP endpoint share: its limits, and what counts against them.
+// What all parts of one HTTP endpoint share: its limits, and the budgets that count against them.
 
 import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
@@ -11,18 +11,18 @@ import { FairTurns } from './fair-turns.ts';
 import type { HttpLimits } from './limits.ts';
 import { Heartbeat } from './streams/event-stream.ts';
 
-/** What a client sends to find out whether there is a server, and to begin: served in a crowd too. */
-const reserved: ReadonlySet<unknown> = new Set([methods.ping.name, methods.initialize.name, methods.discover.name]);
+/** What clients send to check whether a server is alive, and to start: served beyond the limits for other requests. */
+const essential: ReadonlySet<unknown> = new Set([methods.ping.name, methods.initialize.name, methods.discover.name]);
 
-/** Why a request can not be served now. */
-export type Crowd = 'requests' | 'bytes';
+/** Which limit keeps a request from being served now: requests in flight, or buffered bytes. */
+export type ExceededLimit = 'requests' | 'bytes';
 
 export class EndpointState {
   readonly limits: HttpLimits;
   readonly logger: Logger;
   readonly log: EventLog | undefined;
-  readonly beat: Heartbeat;
-  /** Requests that wait for their answer. */
+  readonly heartbeat: Heartbeat;
+  /** Requests in flight. */
   readonly requests: CallerBudget;
   /** Event streams and WebSockets. */
   readonly streams: CallerBudget;
@@ -36,15 +36,15 @@ export class EndpointState {
     this.requests = new CallerBudget(limits.maxInFlight, limits.maxInFlightPerCaller);
     this.streams = new CallerBudget(limits.maxStreams, limits.maxStreamsPerCaller);
     this.buffered = new BufferedBytes(limits);
-    this.beat = new Heartbeat(limits, this.streams, this.buffered, logger);
+    this.heartbeat = new Heartbeat(limits, this.streams, this.buffered, logger);
   }
 
-  /** No caller can be served for now, whatever its share. */
+  /** The limits for all callers together are reached. */
   get overloaded(): boolean {
     return this.requests.held >= this.limits.maxInFlight || this.buffered.exhausted;
   }
 
-  /** Something waits somewhere, so that `crowd` has to be asked. */
+  /** False: nothing is in flight or buffered, so no limit can be exceeded. */
   get busy(): boolean {
     return this.requests.held > 0 || this.buffered.held > 0;
   }
@@ -54,29 +54,29 @@ export class EndpointState {
     return this.streams.held === 0 || !this.streams.isFull(callerKey(request));
   }
 
-  /** What keeps a message from being served now, if anything. Only requests are kept back: the rest ends something. */
-  crowd(request: AdmittedRequest, message: unknown): Crowd | undefined {
+  /** The limit that keeps a message from being served now. Only requests are limited: other messages free resources. */
+  exceededLimit(request: AdmittedRequest, message: unknown): ExceededLimit | undefined {
     if (!this.busy) return undefined;
     const { requests, buffered } = this;
-    const wanted = demandOf(message);
-    if (wanted === 'nothing') return undefined;
+    const weight = weightOf(message);
+    if (weight === 'none') return undefined;
     const caller = callerKey(request);
-    if (wanted === 'sign of life') {
+    if (weight === 'essential') {
       return requests.isFull(caller, this.limits.inFlightReserve) ? 'requests' : undefined;
     }
     if (requests.isFull(caller)) return 'requests';
     return buffered.isFull(caller) ? 'bytes' : undefined;
   }
 
-  /** Sees to it that what fails after its request has been answered is logged, and does not end the process. */
-  settle(work: Promise<unknown>): void {
-    work.catch((error: unknown) => this.logger.error('an exchange could not be ended', { error }));
+  /** Logs the failure of work whose request was answered already, so that it does not end the process. */
+  logRejection(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.logger.error('a call could not be ended', { error }));
   }
 }
 
-/** How much a message asks of us. */
-function demandOf(message: unknown): 'work' | 'sign of life' | 'nothing' {
-  if (Array.isArray(message)) return message.some((each) => demandOf(each) !== 'nothing') ? 'work' : 'nothing';
-  if (!isObject(message) || message['method'] === undefined || message['id'] === undefined) return 'nothing';
-  return reserved.has(message['method']) ? 'sign of life' : 'work';
+/** How a message counts: a request as `full`, a request that must get through as `essential`. */
+function weightOf(message: unknown): 'full' | 'essential' | 'none' {
+  if (Array.isArray(message)) return message.some((each) => weightOf(each) !== 'none') ? 'full' : 'none';
+  if (!isObject(message) || message['method'] === undefined || message['id'] === undefined) return 'none';
+  return essential.has(message['method']) ? 'essential' : 'full';
 }

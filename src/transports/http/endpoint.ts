@@ -62,7 +62,7 @@ export class Endpoint {
     this.state = new EndpointState(this.limits, this.logger, log);
     const store = options.store ?? host.store;
     const ids = new SessionIds(sealer, store, this.limits);
-    this.sessions = new Sessions(host, ids, store, this.state, options.compat?.sessionHeaders ?? []);
+    this.sessions = new Sessions(host, this.state, this.errors, ids, store, options.compat?.sessionHeaders ?? []);
     this.streamable = new Streamable(host, this.state, this.sessions, this.errors, options.sessions ?? 'required');
     this.onDrain((graceMs) => this.streamable.drain(graceMs));
     this.onRevoke((match, error) => this.streamable.revoke(match, error));
@@ -76,7 +76,7 @@ export class Endpoint {
     });
     const { healthPath = '/health', metricsPath, routes = [] } = options;
     if (metricsPath !== undefined) {
-      this.metrics = new HttpMetrics(host, this.state, this.sessions.live, options.monitors);
+      this.metrics = new HttpMetrics(host, this.state, this.sessions.active, options.monitors);
       this.addRoute(metricsPath, metricsRoute(this.metrics));
     }
     for (const route of routes) this.addRoute(route.path, extraRoute(route, this.errors));
@@ -147,7 +147,7 @@ export class Endpoint {
     const error = wireErrors.tokenEnded('revoked');
     // Calls first: one that streams is answered on its stream.
     for (const revocation of this.#revocations) revocation(match, error);
-    this.state.beat.endEarly(match, error);
+    this.state.heartbeat.endEarly(match, error);
   }
 
   /** Serves a request. Whatever goes wrong on the way is its answer. */
@@ -263,9 +263,9 @@ export class Endpoint {
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     await Promise.all(this.#drains.map((drain) => drain(graceMs)));
-    this.state.beat.endAll();
-    this.state.beat.stop();
-    this.sessions.live.stop();
+    this.state.heartbeat.endAll();
+    this.state.heartbeat.stop();
+    this.sessions.active.stop();
     this.metrics?.close();
   }
 }

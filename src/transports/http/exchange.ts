@@ -18,8 +18,8 @@ export interface HttpRequest {
   get(name: string): string | undefined;
 }
 
-/** Why a body never became a text. */
-export type BodyError = { readonly refused: 'too-large' | 'not-utf8' | 'busy' };
+/** Why the text of a body could not be read. */
+export type BodyError = { readonly reason: 'too-large' | 'not-utf8' | 'busy' };
 
 /** Where the parts of an event stream go. */
 export interface ByteSink {
@@ -43,8 +43,6 @@ export interface HttpExchange extends AdmittedRequest {
   readonly atMs: number;
   /** Sent with whatever the answer is: CORS, a request id. */
   extraHeaders: HeaderList | undefined;
-  /** Characters of the body, once it was read. */
-  bodyLength: number;
   /** Told once which status the answer has. */
   onAnswered: ((status: number) => void) | undefined;
   /** Reads the body. Never calls back when the client goes away before its end. What `done` throws becomes a 500. */

@@ -6,9 +6,9 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test('nobody waits while answers are small', () => {
   const turns = new FairTurns();
-  expect(turns.crowded).toBe(false);
+  expect(turns.busy).toBe(false);
   turns.spent(megabyte);
-  expect([turns.crowded, turns.mustWait('ada')]).toEqual([false, false]);
+  expect([turns.busy, turns.mustWait('ada')]).toEqual([false, false]);
 });
 
 test('after much has been answered, requests wait for the next turn', async () => {
@@ -16,7 +16,7 @@ test('after much has been answered, requests wait for the next turn', async () =
   turns.spent(megabyte + 1);
   expect(turns.mustWait('ada')).toBe(true);
   await nextTurn();
-  expect([turns.crowded, turns.mustWait('ada')]).toEqual([false, false]);
+  expect([turns.busy, turns.mustWait('ada')]).toEqual([false, false]);
 });
 
 test('callers take turns: one with many large answers does not keep the other waiting', async () => {
@@ -40,9 +40,9 @@ test('callers take turns: one with many large answers does not keep the other wa
   expect(served).toEqual(['mallory 0', 'ada 0', 'mallory 1', 'ada 1']);
   await nextTurn();
   expect(served.at(-1)).toBe('mallory 2');
-  expect(turns.crowded).toBe(true);
+  expect(turns.busy).toBe(true);
   await nextTurn();
-  expect(turns.crowded).toBe(false);
+  expect(turns.busy).toBe(false);
 });
 
 test('small requests that had to wait are all served in one turn, in order', async () => {
@@ -62,5 +62,5 @@ test('what has stopped waiting is not run', async () => {
     ran = true;
   })();
   await nextTurn();
-  expect([ran, turns.crowded]).toEqual([false, false]);
+  expect([ran, turns.busy]).toEqual([false, false]);
 });

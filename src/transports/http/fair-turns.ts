@@ -19,8 +19,8 @@ export class FairTurns {
     this.#schedule();
   }
 
-  /** Whether `mustWait` has to be asked. */
-  get crowded(): boolean {
+  /** False: no request has to wait, so `mustWait` need not be called. */
+  get busy(): boolean {
     return this.#bytes > maxTurnBytes || this.#waiting.size > 0;
   }
 

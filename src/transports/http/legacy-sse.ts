@@ -29,10 +29,10 @@ export class LegacySse {
   readonly #messagePath: string;
   readonly #connections = new Map<string, SseConnection>();
 
-  constructor(host: SessionHost, state: EndpointState, refusals: ErrorResponses, messagePath: string) {
+  constructor(host: SessionHost, state: EndpointState, errors: ErrorResponses, messagePath: string) {
     this.#host = host;
     this.#state = state;
-    this.#errors = refusals;
+    this.#errors = errors;
     this.#messagePath = messagePath;
   }
 
@@ -41,10 +41,9 @@ export class LegacySse {
     if (!acceptsStream(acceptsOf(exchange.get('accept')))) {
       return this.#errors.notAcceptable(exchange, 'text/event-stream');
     }
-    const { beat } = this.#state;
     if (!this.#state.mayStream(exchange)) return this.#errors.busy(exchange, 'too many streams are open');
     const id = crypto.randomUUID();
-    const stream = openEventStream(exchange, beat);
+    const stream = openEventStream(exchange, this.#state.heartbeat);
     const calls = new OpenCalls(this.#state.requests, stream.caller);
     const channel = this.#host.connect(new HttpPeer(exchange, 'sse'), outletOf(stream, calls));
     this.#connections.set(id, { channel, stream, calls, owner: principalKey(exchange.principal) });
@@ -56,7 +55,7 @@ export class LegacySse {
     };
     stream.onEnding = (error) => {
       this.#connections.delete(id);
-      this.#state.settle(channel.drain(0, error));
+      this.#state.logRejection(channel.drain(0, error));
       calls.close();
     };
     exchange.onGone(close);
@@ -82,15 +81,15 @@ export class LegacySse {
     const { maxBodyBytes } = this.#state.limits;
     exchange.readBody(maxBodyBytes, (body) => {
       if (typeof body === 'string') return this.#receive(exchange, connection, body);
-      this.#errors.unread(exchange, body, maxBodyBytes);
+      this.#errors.unreadable(exchange, body, maxBodyBytes);
     });
   }
 
   #receive(exchange: HttpExchange, { channel, calls }: SseConnection, body: string): void {
     const message = parseMessage(body, this.#host.limits);
     if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
-    const crowd = this.#state.crowd(exchange, message);
-    if (crowd !== undefined) return this.#errors.crowded(exchange, crowd);
+    const exceeded = this.#state.exceededLimit(exchange, message);
+    if (exceeded !== undefined) return this.#errors.limitExceeded(exchange, exceeded);
     exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
     const { logger } = this.#state;
     const claim = this.#claimOf(message);

@@ -40,7 +40,7 @@ export class HttpMetrics {
   readonly #durations = new Map<string, Histogram>();
   readonly #responses = new Map<number, number>();
   readonly #state: EndpointState;
-  readonly #live: ActiveSessions;
+  readonly #sessions: ActiveSessions;
   readonly #monitors: readonly Monitor[];
   readonly #startedAt = Date.now();
   readonly #stop: () => void;
@@ -48,9 +48,9 @@ export class HttpMetrics {
   connections: () => number = () => 0;
   webSockets: () => number = () => 0;
 
-  constructor(host: SessionHost, state: EndpointState, live: ActiveSessions, monitors: readonly Monitor[] = []) {
+  constructor(host: SessionHost, state: EndpointState, sessions: ActiveSessions, monitors: readonly Monitor[] = []) {
     this.#state = state;
-    this.#live = live;
+    this.#sessions = sessions;
     this.#monitors = monitors;
     this.#stop = host.observe({ ended: (end) => this.#ended(end) });
   }
@@ -96,15 +96,15 @@ export class HttpMetrics {
       lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
     gauge('mooring_http_connections', 'Open connections.', this.connections());
     gauge('mooring_http_in_flight', 'Requests that wait for their answer.', this.#state.requests.held);
-    gauge('mooring_http_streams', 'Open event streams.', this.#state.beat.size);
+    gauge('mooring_http_streams', 'Open event streams.', this.#state.heartbeat.size);
     gauge('mooring_websockets', 'Open WebSockets.', this.webSockets());
     gauge(
       'mooring_sessions_in_memory',
       'Sessions that hold or do something; idle ones need no memory.',
-      this.#live.size,
+      this.#sessions.size,
     );
     head('mooring_http_dropped_streams_total', 'counter', 'Streams cut off because their reader fell behind.');
-    lines.push(`mooring_http_dropped_streams_total ${this.#state.beat.dropped}`);
+    lines.push(`mooring_http_dropped_streams_total ${this.#state.heartbeat.dropped}`);
     for (const { name, type, help, value } of this.#monitors.flatMap((monitor) => monitor().metrics)) {
       head(name, type, help);
       lines.push(`${name} ${value}`);

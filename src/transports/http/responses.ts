@@ -5,9 +5,9 @@ import type { SessionHost } from '../../protocol/exchange.ts';
 import { isRequestId } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { RequestId } from '../../protocol/model.ts';
-import type { Crowd } from './endpoint-state.ts';
+import type { ExceededLimit } from './endpoint-state.ts';
 import type { BodyError, HeaderList, HttpExchange } from './exchange.ts';
-import type { Accepts } from './media.ts';
+import type { Post } from './post.ts';
 import { eventStreamHeaders, eventText } from './streams/event-stream.ts';
 
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json'];
@@ -27,19 +27,13 @@ export function requestIds(message: unknown): RequestId[] {
   return method !== undefined && isRequestId(id) ? [id] : [];
 }
 
-/** Answers a POST that has not become a stream. */
-export function respond(
-  exchange: HttpExchange,
-  accepts: Accepts,
-  message: unknown,
-  text: string | undefined,
-  status = 200,
-  more: HeaderList = noHeaders,
-): void {
+/** Responds to a POST that has no stream. `text` undefined: there is nothing to respond. */
+export function respond(post: Post, text: string | undefined, status = 200, more: HeaderList = noHeaders): void {
+  const { exchange, accepts, message } = post;
   if (text !== undefined && !exchange.hasRoomFor(text.length)) {
     exchange.respond(503, [...jsonHeaders, 'Retry-After', '1'], unreadText(message));
   } else if (text === undefined) {
-    // A cancelled request is not answered, but its POST has to end: as a stream that says nothing.
+    // A cancelled request gets no response, but its POST has to end: with an empty stream.
     if (expectsResponse(message)) exchange.respond(200, eventStreamHeaders, '');
     else exchange.respond(202, noHeaders);
   } else if (accepts === 'stream' && status === 200) {
@@ -102,15 +96,15 @@ export class ErrorResponses {
     this.sendError(exchange, 415, wireErrors.transport(message), ['Accept-Encoding', 'identity']);
   }
 
-  /** A body that did not become a text. */
-  unread(exchange: HttpExchange, { refused }: BodyError, maxBytes: number): void {
-    if (refused === 'too-large') this.sendError(exchange, 413, wireErrors.tooLarge(maxBytes));
-    else if (refused === 'busy') this.busy(exchange, 'too many bytes wait in memory');
+  /** A body that could not be read. */
+  unreadable(exchange: HttpExchange, { reason }: BodyError, maxBytes: number): void {
+    if (reason === 'too-large') this.sendError(exchange, 413, wireErrors.tooLarge(maxBytes));
+    else if (reason === 'busy') this.busy(exchange, 'too many bytes wait in memory');
     else this.sendError(exchange, 400, wireErrors.parse('the body is not UTF-8'));
   }
 
-  crowded(exchange: HttpExchange, crowd: Crowd): void {
-    this.busy(exchange, crowd === 'requests' ? 'too many requests are in flight' : 'too many answers wait to be read');
+  limitExceeded(exchange: HttpExchange, limit: ExceededLimit): void {
+    this.busy(exchange, limit === 'requests' ? 'too many requests are in flight' : 'too many answers wait to be read');
   }
 
   sessionRequired(exchange: HttpExchange): void {
@@ -148,6 +142,11 @@ export class ErrorResponses {
     const seconds = Math.max(1, Math.ceil((waitMs ?? 0) / 1000));
     const error = wireErrors.transport(`Service Unavailable: ${effect}: ${why}`);
     this.sendError(exchange, 503, error, ['Retry-After', String(seconds)]);
+  }
+
+  /** Sends an error when asynchronous work for a request fails. */
+  catchRejection(exchange: HttpExchange, work: void | Promise<void>): void {
+    if (work instanceof Promise) work.catch((error: unknown) => this.failed(exchange, error));
   }
 
   /** A request that could not be served because something broke: the client gets a 500, the log gets the cause. */

@@ -1,21 +1,17 @@
-// The way back of a POST that stands alone: JSON, or a stream from the first interim message on. Nothing is resumed
-// here; when the client goes, the request goes with it.
+// The outlet of a POST that is served outside of a session: JSON, or an event stream from the first interim message on.
+// Nothing can be resumed here.
 
 import type { WireError } from '../../protocol/errors.ts';
 import type { Outlet } from '../../protocol/exchange.ts';
-import type { HttpExchange } from './exchange.ts';
-import type { Accepts } from './media.ts';
+import type { Post } from './post.ts';
 import { respond } from './responses.ts';
 import { type EventStream, type Heartbeat, openEventStream } from './streams/event-stream.ts';
 
 export class StatelessOutlet implements Outlet {
-  readonly #exchange: HttpExchange;
-  readonly #beat: Heartbeat;
-  readonly #accepts: Accepts;
-  /** Only to tell what silence means, and not kept by a stream, which may stay open for long. */
-  #message: unknown;
+  readonly #post: Post;
+  readonly #heartbeat: Heartbeat;
   #stream: EventStream | undefined;
-  /** Whether interim messages may turn the answer into a stream. */
+  /** Interim messages may turn the response into a stream. */
   readonly #mayStream: boolean;
   readonly full: boolean;
   #gone = false;
@@ -24,24 +20,15 @@ export class StatelessOutlet implements Outlet {
   /** Ends the call with that error, because its stream has to end. */
   onEnding: ((error: WireError) => void) | undefined;
 
-  /** `streams`: the client takes a stream; `room`: so does the server. */
-  constructor(
-    exchange: HttpExchange,
-    beat: Heartbeat,
-    accepts: Accepts,
-    message: unknown,
-    streams: boolean,
-    room: boolean,
-  ) {
-    this.#exchange = exchange;
-    this.#beat = beat;
-    this.#accepts = accepts;
-    this.#message = message;
-    this.#mayStream = streams && room;
-    this.full = streams && !room;
+  /** `wanted`: the client accepts a stream. `allowed`: no limit of the server prevents it. */
+  constructor(post: Post, heartbeat: Heartbeat, wanted: boolean, allowed: boolean) {
+    this.#post = post;
+    this.#heartbeat = heartbeat;
+    this.#mayStream = wanted && allowed;
+    this.full = wanted && !allowed;
   }
 
-  /** What stands alone is asked by retry, and a lone POST of an older revision has no second way. */
+  /** A stateless request gets input by a retry; a session request without a session has no path for a response. */
   get duplex(): boolean {
     return false;
   }
@@ -50,8 +37,8 @@ export class StatelessOutlet implements Outlet {
     if (this.ended || this.#gone) return false;
     if (this.#stream === undefined) {
       if (!this.#mayStream) return false;
-      this.#message = undefined;
-      this.#stream = openEventStream(this.#exchange, this.#beat);
+      this.#post.releaseMessage();
+      this.#stream = openEventStream(this.#post.exchange, this.#heartbeat);
       this.#stream.onEnding = (error) => this.onEnding?.(error);
     }
     return this.#stream.send(text);
@@ -62,7 +49,7 @@ export class StatelessOutlet implements Outlet {
     this.ended = true;
     const stream = this.#stream;
     if (this.#gone) stream?.gone();
-    else if (stream === undefined) respond(this.#exchange, this.#accepts, this.#message, text, status, headers);
+    else if (stream === undefined) respond(this.#post, text, status, headers);
     else {
       if (text !== undefined) stream.send(text);
       stream.end();
@@ -70,7 +57,7 @@ export class StatelessOutlet implements Outlet {
     this.onEnd?.();
   }
 
-  /** The client has gone: what is still said about the call goes nowhere. It counts until it ends. */
+  /** The client disconnected: further messages are discarded. The call counts against the limits until it ends. */
   lost(): void {
     this.#gone = true;
     this.#stream?.gone();

@@ -26,7 +26,6 @@ export class FetchExchange implements HttpExchange {
   readonly atMs = monotonicMs();
   principal: Principal | undefined = undefined;
   extraHeaders: HeaderList | undefined = undefined;
-  bodyLength = 0;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** Resolves with the one answer. */
   readonly response: Promise<Response>;
@@ -60,7 +59,7 @@ export class FetchExchange implements HttpExchange {
   }
 
   readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
-    if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ refused: 'too-large' });
+    if (Number(this.get('content-length') ?? 0) > maxBytes) return done({ reason: 'too-large' });
     const held = this.#server.state.buffered.open(callerKey(this));
     const makeRoom = (bytes: number): boolean | Promise<boolean> => {
       if (!this.#server.state.buffered.isFull(held.caller)) held.set(bytes);
@@ -160,12 +159,12 @@ async function readText(
       size += value.byteLength;
       if (size > maxBytes) {
         await reader.cancel();
-        return { refused: 'too-large' };
+        return { reason: 'too-large' };
       }
       // The first piece is all there is to most bodies.
       if (size > value.byteLength && !(await makeRoom(size))) {
         await reader.cancel();
-        return { refused: 'busy' };
+        return { reason: 'busy' };
       }
     }
     try {
@@ -173,7 +172,7 @@ async function readText(
     } catch {
       // The decoder throws for one reason only.
       await reader.cancel();
-      return { refused: 'not-utf8' };
+      return { reason: 'not-utf8' };
     }
     if (done) return text;
   }

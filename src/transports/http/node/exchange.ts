@@ -33,7 +33,6 @@ export interface NodeServerState {
 export class NodeExchange extends NodeRequest implements HttpExchange {
   readonly #response: ServerResponse;
   extraHeaders: HeaderList | undefined = undefined;
-  bodyLength = 0;
   onAnswered: ((status: number) => void) | undefined = undefined;
   /** The client waits for our consent before it sends the body. */
   #expectsContinue: boolean;
@@ -61,7 +60,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
     const request = this.incoming;
     const said = Number(this.get('content-length') ?? 0);
-    if (said > maxBytes) return done({ refused: 'too-large' });
+    if (said > maxBytes) return done({ reason: 'too-large' });
     if (this.#expectsContinue) {
       this.#expectsContinue = false;
       this.#response.writeContinue();
@@ -81,7 +80,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       if (size > maxBytes) {
         over = true;
         whole = pieces = undefined;
-        return this.#hand(done, { refused: 'too-large' });
+        return this.#hand(done, { reason: 'too-large' });
       }
       pieces ??= new BodyBuffer(said > 0 ? said : maxBytes, whole);
       whole = undefined;
@@ -90,7 +89,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       this.#makeRoom(said > 0 ? said : pieces.capacity, () => {
         over = true;
         pieces = undefined;
-        this.#hand(done, { refused: 'busy' });
+        this.#hand(done, { reason: 'busy' });
       });
     });
     request.on('end', () => {
@@ -273,7 +272,7 @@ function decode(bytes: Buffer | undefined): string | BodyError {
   if (bytes === undefined) return '';
   const text = bytes.toString('utf8');
   // What can not be decoded becomes U+FFFD, so only a text that has one needs the second look.
-  return text.includes('\ufffd') && !isUtf8(bytes) ? { refused: 'not-utf8' } : text;
+  return text.includes('\ufffd') && !isUtf8(bytes) ? { reason: 'not-utf8' } : text;
 }
 
 class NodeSink implements ByteSink {

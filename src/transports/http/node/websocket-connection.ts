@@ -93,7 +93,7 @@ export class WebSocketConnection implements Outlet {
 
   #receive(text: string): void {
     const { turns } = this.#endpoint.state;
-    if (!turns.crowded || !turns.mustWait(this.#unsent.caller)) return this.#take(text);
+    if (!turns.busy || !turns.mustWait(this.#unsent.caller)) return this.#take(text);
     this.#waiting++;
     if (!this.#paused.forTurn) this.#pause('forTurn');
     turns.wait(this.#unsent.caller, () => {
@@ -117,7 +117,9 @@ export class WebSocketConnection implements Outlet {
   }
 
   #crowdError(message: unknown): WireError | undefined {
-    return this.#endpoint.state.crowd(this.#request, message) === undefined ? undefined : wireErrors.overloaded(1_000);
+    return this.#endpoint.state.exceededLimit(this.#request, message) === undefined
+      ? undefined
+      : wireErrors.overloaded(1_000);
   }
 
   /** One beat: a ping, or the end of a peer that has been silent since the last one. */
@@ -140,7 +142,7 @@ export class WebSocketConnection implements Outlet {
   endEarly(error: WireError): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#endpoint.state.settle(this.channel.drain(0, error));
+    this.#endpoint.state.logRejection(this.channel.drain(0, error));
     this.#webSocket.close(unauthorized, error.message);
     setTimeout(() => this.#webSocket.terminate(), lastWordsMs).unref();
   }

@@ -1,9 +1,9 @@
-// Sessions in use: those with a call under way, an open stream, or something in memory that could not be restored. All
-// others exist only as the id their client holds.
+// Sessions in use: those with an open call, an open stream, or something in memory that could not be restored. All
+// others exist only as the id that their client holds.
 
 import { callerKey } from '../../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
-import type { Outlet, Peer, Principal, SessionChannel } from '../../../protocol/exchange.ts';
+import type { Outlet, Peer, Principal, SessionChannel, SessionState } from '../../../protocol/exchange.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import type { AdmittedRequest } from '../exchange.ts';
@@ -14,30 +14,30 @@ import type { OpenedSession } from './session-ids.ts';
 
 const anonymousPeer: Peer = { transport: 'http' };
 
-/** An exchange that waits for its answer. */
+/** A POST that is not answered yet. */
 export interface PendingCall {
   readonly principal: Principal | undefined;
-  /** Against whose share it counts. */
+  /** The caller whose limits it counts against. */
   readonly caller: string;
-  /** Since when there is no connection to answer on; undefined while there is one. */
+  /** When its connection was lost; undefined while there is one. */
   readonly abandonedAtMs: number | undefined;
   /** Answers it with an error. */
   fail(error: WireError): void;
 }
 
 export class ActiveSession {
-  readonly known: OpenedSession;
+  readonly opened: OpenedSession;
   readonly #table: ActiveSessions;
   /** Set right after construction: the channel reports changes of its state to this object. */
   channel!: SessionChannel;
-  /** Streams of calls under way, by name. */
+  /** Streams of open calls, by name. */
   #posts: Map<string, Resumable> | undefined;
   #standalone: StandaloneStream | undefined;
-  /** Takes what no request asked for, and interim messages of calls that may not stream; see compat-stream.ts. */
+  /** Takes messages that belong to no request, and interim messages of calls without a stream; see compat-stream.ts. */
   compatOutlet: Outlet | undefined;
-  /** The state as the store had it when this was made, or has it since. */
-  state: unknown = undefined;
-  /** Whether the table holds it. */
+  /** The state as it is in the store. */
+  state: SessionState | undefined = undefined;
+  /** Whether it is in the table of sessions in use. */
   inTable = false;
   #exchanges = 0;
   #pending: Set<PendingCall> | undefined;
@@ -45,23 +45,23 @@ export class ActiveSession {
   #ended = false;
   usedAtMs = 0;
 
-  constructor(table: ActiveSessions, known: OpenedSession) {
+  constructor(table: ActiveSessions, opened: OpenedSession) {
     this.#table = table;
-    this.known = known;
+    this.opened = opened;
   }
 
   get key(): string {
-    return this.known.key;
+    return this.opened.key;
   }
   get expiresAtMs(): number {
-    return this.known.expiresAtMs;
+    return this.opened.expiresAtMs;
   }
 
   get log(): EventLog | undefined {
     return this.#table.endpoint.log;
   }
   get heartbeat(): Heartbeat {
-    return this.#table.endpoint.beat;
+    return this.#table.endpoint.heartbeat;
   }
   mayStream(request: AdmittedRequest): boolean {
     return this.#table.endpoint.mayStream(request);
@@ -75,12 +75,12 @@ export class ActiveSession {
     return this.#standalone;
   }
 
-  /** Exchanges that wait for their answer. */
+  /** POSTs that are not answered yet. */
   get pending(): readonly PendingCall[] {
     return [...(this.#pending ?? [])];
   }
 
-  /** Ends calls that have had no connection since that moment. */
+  /** Ends calls that have had no connection since that time. */
   failAbandoned(sinceMs: number): void {
     if (this.#pending === undefined) return;
     for (const call of [...this.#pending]) {
@@ -92,12 +92,12 @@ export class ActiveSession {
     return this.compatOutlet?.push(text) ?? false;
   }
 
-  /** A message is about to be handed to the channel. */
+  /** A message is about to be passed to the channel. */
   exchangeBegun(): void {
     this.#exchanges++;
   }
 
-  /** It was not answered at once. */
+  /** It was not answered in the same turn of the event loop. */
   pend(call: PendingCall): void {
     this.#pending ??= new Set();
     this.#pending.add(call);
@@ -121,7 +121,7 @@ export class ActiveSession {
     this.releaseIfIdle();
   }
 
-  /** Something is under way that needs this object. */
+  /** Something is open that needs this object. */
   get active(): boolean {
     return (
       this.#exchanges > 0 ||
@@ -138,12 +138,12 @@ export class ActiveSession {
     if (this.active) return this.#table.keep(this);
     const holding = this.channel.session?.hasState === true;
     if (!holding && this.#standalone === undefined) {
-      // A peer leads to its request, its socket and all that.
+      // A peer would keep its request and its socket in memory.
       this.channel.peer = anonymousPeer;
       this.#table.release(this);
       return;
     }
-    // What it watches is missed until it is back; one that was connected lately may be back soon.
+    // It collects changes for its client, which may reconnect soon.
     this.usedAtMs = Date.now();
     if (holding) this.follow();
     this.#table.keep(this);
@@ -153,12 +153,12 @@ export class ActiveSession {
     this.channel.setOutlet(this.compatOutlet ?? this.standalone);
   }
 
-  /** Changes that found no stream open. */
+  /** Changes that happened while no stream was open. */
   takeMissed(): Iterable<string> {
     return this.#standalone?.takeMissed() ?? [];
   }
 
-  /** Ends streams and calls; the session may still be valid elsewhere, or in its id. */
+  /** Ends streams and calls. The session itself may continue: its id is still valid. */
   close(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -169,39 +169,36 @@ export class ActiveSession {
   }
 }
 
-/** How long a session without anything to keep is kept after its stream broke, in case the client comes back. */
+/** How long a session that holds nothing stays in memory after its stream was lost, in case the client reconnects. */
 const idleGraceMs = 30_000;
 const sweepMs = 10_000;
 
-/** How many sessions without anything to keep are at hand to be served again without being made anew. */
+/** How many idle sessions are cached, so that the next request need not restore them. */
 const maxRecent = 256;
 
-/** The sessions that were served last, oldest first, in a ring. */
+/** The idle sessions that were used last: a cache, least recently used first. */
 class RecentSessions {
-  readonly #ring = new Array<OpenedSession | undefined>(maxRecent);
-  #at = 0;
+  readonly #sessions = new Map<OpenedSession, ActiveSession>();
 
-  add(live: ActiveSession): void {
-    const { known } = live;
-    known.recent = live;
-    if (known.place !== undefined && this.#ring[known.place] === known) return;
-    const oldest = this.#ring[this.#at];
-    if (oldest !== undefined && oldest !== known) oldest.dropCaches();
-    this.#ring[this.#at] = known;
-    known.place = this.#at;
-    this.#at = (this.#at + 1) % maxRecent;
+  add(session: ActiveSession): void {
+    this.#sessions.set(session.opened, session);
+    if (this.#sessions.size <= maxRecent) return;
+    for (const oldest of this.#sessions.keys()) {
+      this.#sessions.delete(oldest);
+      return oldest.dropCaches();
+    }
   }
 
-  take(known: OpenedSession): ActiveSession | undefined {
-    const live = known.recent as ActiveSession | undefined;
-    known.recent = undefined;
-    return live;
+  take(opened: OpenedSession): ActiveSession | undefined {
+    const session = this.#sessions.get(opened);
+    if (session !== undefined) this.#sessions.delete(opened);
+    return session;
   }
 }
 
 export class ActiveSessions {
   readonly endpoint: EndpointState;
-  readonly #live = new Map<string, ActiveSession>();
+  readonly #sessions = new Map<string, ActiveSession>();
   readonly #recent = new RecentSessions();
   #sweeper: ReturnType<typeof setInterval> | undefined;
 
@@ -210,48 +207,48 @@ export class ActiveSessions {
   }
 
   get size(): number {
-    return this.#live.size;
+    return this.#sessions.size;
   }
 
   get(key: string): ActiveSession | undefined {
-    return this.#live.get(key);
+    return this.#sessions.get(key);
   }
 
   all(): ActiveSession[] {
-    return [...this.#live.values()];
+    return [...this.#sessions.values()];
   }
 
-  keep(live: ActiveSession): void {
-    if (live.inTable) return;
-    live.inTable = true;
-    this.#live.set(live.key, live);
+  keep(session: ActiveSession): void {
+    if (session.inTable) return;
+    session.inTable = true;
+    this.#sessions.set(session.key, session);
     this.#makeRoom();
     this.#sweeper ??= this.#startSweeper();
   }
 
-  /** Takes a session out of use that has nothing open; what served it may do so again. */
-  release(live: ActiveSession): void {
-    this.forget(live);
-    this.#recent.add(live);
+  /** Takes a session out of use that has nothing open. It is cached for the next request. */
+  release(session: ActiveSession): void {
+    this.forget(session);
+    this.#recent.add(session);
   }
 
-  /** What served this session last, if it is still at hand. */
-  takeRecent(known: OpenedSession): ActiveSession | undefined {
-    return this.#recent.take(known);
+  /** Takes a session out of the cache, if it is there. */
+  takeRecent(opened: OpenedSession): ActiveSession | undefined {
+    return this.#recent.take(opened);
   }
 
-  /** Lets go of a session that has nothing open. */
-  forget(live: ActiveSession): void {
-    if (!live.inTable) return;
-    live.inTable = false;
-    this.#live.delete(live.key);
-    if (this.#live.size === 0) this.stop();
+  /** Removes a session that has nothing open. */
+  forget(session: ActiveSession): void {
+    if (!session.inTable) return;
+    session.inTable = false;
+    this.#sessions.delete(session.key);
+    if (this.#sessions.size === 0) this.stop();
   }
 
-  /** Ends whatever a session has open, and lets go of it. */
-  drop(live: ActiveSession): void {
-    this.forget(live);
-    live.close();
+  /** Ends what a session has open and removes it. */
+  drop(session: ActiveSession): void {
+    this.forget(session);
+    session.close();
   }
 
   stop(): void {
@@ -259,13 +256,13 @@ export class ActiveSessions {
     this.#sweeper = undefined;
   }
 
-  /** Those that only wait give way, the longest unused first; those in use do not. */
+  /** Removes sessions that nothing is open in, the least recently used first. */
   #makeRoom(): void {
-    let excess = this.#live.size - this.endpoint.limits.maxHeldSessions;
+    let excess = this.#sessions.size - this.endpoint.limits.maxHeldSessions;
     if (excess <= 0) return;
-    for (const live of this.#live.values()) {
-      if (live.active) continue;
-      this.drop(live);
+    for (const session of this.#sessions.values()) {
+      if (session.active) continue;
+      this.drop(session);
       if (--excess <= 0) return;
     }
   }
@@ -277,20 +274,20 @@ export class ActiveSessions {
   }
 
   #sweep(): void {
-    for (const live of this.#live.values()) {
+    for (const session of this.#sessions.values()) {
       try {
-        this.#sweepOne(live, Date.now());
+        this.#sweepOne(session, Date.now());
       } catch (error) {
         this.endpoint.logger.error('a session could not be cleaned up', { error });
       }
     }
   }
 
-  #sweepOne(live: ActiveSession, now: number): void {
+  #sweepOne(session: ActiveSession, now: number): void {
     const { abandonedCallMs, heldSessionMs } = this.endpoint.limits;
-    live.failAbandoned(now - abandonedCallMs);
-    if (live.active) return;
-    const patienceMs = live.channel.session?.hasState === true ? heldSessionMs : idleGraceMs;
-    if (live.usedAtMs + patienceMs <= now || live.expiresAtMs <= now) this.drop(live);
+    session.failAbandoned(now - abandonedCallMs);
+    if (session.active) return;
+    const keepMs = session.channel.session?.hasState === true ? heldSessionMs : idleGraceMs;
+    if (session.usedAtMs + keepMs <= now || session.expiresAtMs <= now) this.drop(session);
   }
 }

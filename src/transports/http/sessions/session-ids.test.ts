@@ -24,14 +24,14 @@ function make(key = 'a key for this test, long enough', store = createMemoryExpi
   return { ids: new SessionIds(createNodeSealer(key), store, defaultHttpLimits), store };
 }
 
-test('an id brings back what was settled, in every process with the key', () => {
+test('an id restores what was negotiated, in every process with the key', () => {
   const id = make().ids.create(facts, 'ada') as string;
   expect(id).toMatch(/^[\x21-\x7e]+$/);
   expect((make().ids.open(id, 'ada') as OpenedSession).facts).toEqual(facts);
   expect(make('another key for this test, long enough').ids.open(id, 'ada')).toBeUndefined();
 });
 
-test('an id is bound to its principal, also when it is remembered', () => {
+test('an id is bound to its principal, also when it is cached', () => {
   const { ids } = make();
   const id = ids.create(facts, 'ada') as string;
   for (let n = 0; n < 2; n++) {
@@ -41,7 +41,7 @@ test('an id is bound to its principal, also when it is remembered', () => {
   }
 });
 
-test('an id expires, also when it is remembered', () => {
+test('an id expires, also when it is cached', () => {
   const { ids } = make();
   const id = ids.create(facts, '') as string;
   const lifeMs = defaultHttpLimits.sessionTtlMs;
@@ -52,7 +52,7 @@ test('an id expires, also when it is remembered', () => {
   expect(ids.open(id, '', lifeMs)).toBeUndefined();
 });
 
-test('an id expires by the time of day, also when the other clock stood still meanwhile', () => {
+test('an id expires by the time of day, also when the monotonic clock stopped meanwhile', () => {
   const { ids } = make();
   const id = ids.create(facts, '') as string;
   expect(ids.open(id, '', 5)).toBeDefined();
@@ -70,7 +70,7 @@ test('a revoked id stays revoked until it would have expired', () => {
   expect(ids.open(id, '')).toBeUndefined();
 });
 
-test('an ended session does not come back after 120,000 others were ended', () => {
+test('an ended session stays ended after 120,000 others were ended', () => {
   const { ids } = make();
   const first = ids.create(facts, '') as string;
   expect(ids.revoke(ids.open(first, '') as OpenedSession, anonymous)).toBe(true);
@@ -83,7 +83,7 @@ test('an ended session does not come back after 120,000 others were ended', () =
   expect(ids.open(first, '')).toBeUndefined();
 });
 
-test('facts too large to travel stay in the store, and die with it', () => {
+test('facts that are too large for an id are in the store, and are lost with it', () => {
   const { ids, store } = make();
   const large = { ...facts, capabilities: { experimental: { text: 'x'.repeat(5000) } } };
   const id = ids.create(large, '') as string;
@@ -92,7 +92,7 @@ test('facts too large to travel stay in the store, and die with it', () => {
   expect(make().ids.open(id, '')).toBeUndefined();
 });
 
-test('an id handed out before the handshake has no facts until they are settled', () => {
+test('an id reserved before the handshake has no facts until it is initialized', () => {
   const { ids } = make();
   const reserved = ids.reserve('ada') as OpenedSession;
   expect((ids.open(reserved.id, 'ada') as OpenedSession).facts).toBeUndefined();
@@ -100,7 +100,7 @@ test('an id handed out before the handshake has no facts until they are settled'
   expect((ids.open(reserved.id, 'ada') as OpenedSession).facts).toEqual({ ...facts, key: reserved.key });
 });
 
-test('more ids than are remembered are opened all the same', () => {
+test('more ids than are cached can be opened', () => {
   const { ids } = make();
   const first = ids.create(facts, '') as string;
   ids.open(first, '');
@@ -108,9 +108,10 @@ test('more ids than are remembered are opened all the same', () => {
   expect((ids.open(first, '') as OpenedSession).key).toBe(facts.key);
 });
 
-test('a token for another purpose is no session', () => {
+test('a token with another purpose or content is not a session id', () => {
   const sealer = createNodeSealer('a key for this test, long enough');
   const { ids } = make();
-  expect(ids.open(sealer.seal('cursor', 'k 1 ["r",null,null,{}]'), '')).toBeUndefined();
+  expect(ids.open(sealer.seal('cursor', ['k', 1, '["r",null,null,{}]']), '')).toBeUndefined();
   expect(ids.open(sealer.seal('session', { k: 1 }), '')).toBeUndefined();
+  expect(ids.open(sealer.seal('session', 'k 1 ["r",null,null,{}]'), '')).toBeUndefined();
 });

@@ -1,5 +1,5 @@
-// Session ids as sealed tokens: what `initialize` settled travels with the client, so an idle session needs no memory
-// and every process with the key can serve it. An id is no credential: it is bound to the principal it was made for.
+// Session ids as sealed tokens: what `initialize` negotiated is in the id that the client holds, so an idle session needs
+// no memory and every process with the key can serve it. An id is not a credential: it is bound to its principal.
 
 import { callerKey } from '../../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../../protocol/clock.ts';
@@ -13,44 +13,41 @@ import { whenReady } from '../when-ready.ts';
 
 const purpose = 'session';
 
-/** A session id that was opened. Thousands of these are remembered, so they are small. */
+/** A session id that was opened. Thousands of these are cached, so they are small. */
 export class OpenedSession {
+  readonly id: string;
   readonly key: string;
   readonly expiresAtMs: number;
-  /** Undefined for one that was handed out before `initialize`. */
-  readonly settled: NegotiatedFacts | undefined;
-  /** Who it was made for. */
+  /** Undefined for an id that was reserved before `initialize`. */
+  readonly negotiated: NegotiatedFacts | undefined;
+  /** The principal it was created for. */
   readonly context: string;
-  /** What served it last, to serve it again, and where that stands among its like; see active-sessions.ts. */
-  recent: unknown = undefined;
-  place: number | undefined = undefined;
-  /** Where the store has its revocation and its state: spelled once for those in frequent use. */
+  /** Names of its revocation and its state in the store, cached while the session is used often. */
   #revokedKey: string | undefined = undefined;
   #stateKey: string | undefined = undefined;
-  /** It is not over before this moment on the monotonic clock. */
-  #soundUntilMs = Number.NEGATIVE_INFINITY;
-  readonly id: string;
+  /** It does not expire before this time on the monotonic clock. */
+  #validUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(id: string, key: string, expiresAtMs: number, settled: NegotiatedFacts | undefined, context: string) {
+  constructor(id: string, key: string, expiresAtMs: number, negotiated: NegotiatedFacts | undefined, context: string) {
     this.id = id;
     this.key = key;
     this.expiresAtMs = expiresAtMs;
-    this.settled = settled;
+    this.negotiated = negotiated;
     this.context = context;
   }
 
   get facts(): SessionFacts | undefined {
-    return this.settled && { key: this.key, ...this.settled };
+    return this.negotiated && { key: this.key, ...this.negotiated };
   }
 
   /**
-   * Whether its time is over. Said by the time of day, since the clock that only goes forward stands still while the
-   * machine sleeps; but asked for that only so often.
+   * Whether it has expired. The time of day decides, since the monotonic clock stops while the machine sleeps, but it is
+   * read only once in `expiryCheckMs`.
    */
   isExpired(nowMs: number): boolean {
-    if (nowMs < this.#soundUntilMs) return false;
+    if (nowMs < this.#validUntilMs) return false;
     const leftMs = this.expiresAtMs - Date.now();
-    this.#soundUntilMs = nowMs + Math.min(leftMs, expiryCheckMs);
+    this.#validUntilMs = nowMs + Math.min(leftMs, expiryCheckMs);
     return leftMs <= 0;
   }
 
@@ -62,38 +59,41 @@ export class OpenedSession {
     return (this.#stateKey ??= `state ${this.key}`);
   }
 
-  /** It has not been used for a while: what can be made again is not kept. */
+  /** Frees memory when the session has not been used for a while. */
   dropCaches(): void {
-    this.recent = undefined;
     this.#revokedKey = undefined;
     this.#stateKey = undefined;
   }
 }
 
-/** What `initialize` settled but for the key: the same for all sessions of one client program. */
+/** What `initialize` negotiated, without the key: the same for all sessions of one client program. */
 type NegotiatedFacts = Omit<SessionFacts, 'key'>;
 
-/** How facts travel: revision, name and version of the client, its capabilities. */
-type Packed = readonly [revision: string, name: string | null, version: string | null, capabilities: Capabilities];
+/** The facts in an id: revision, name and version of the client, its capabilities. */
+type PackedFacts = readonly [revision: string, name: string | null, version: string | null, capabilities: Capabilities];
 
-/** Instead of facts: they are in the store, being too large to travel; or `initialize` was still to come. */
-const storedMark = 'kept';
-const reserved = 'reserved';
+/** What is sealed. The facts are one text, so that equal facts are recognized without being parsed again. */
+type SealedId = readonly [key: string, expiresAtMs: number, facts: string];
 
-/** How many opened ids are remembered: opening one costs a tenth of a call, remembering it 300 bytes. */
-const maxRemembered = 16_384;
-/** For how long nobody looks whether the time of a session is over. */
+/** In place of facts: they are in the store because they are too large, or `initialize` was still to come. */
+const storedMark = 'stored';
+const reservedMark = 'reserved';
+
+/** How many opened ids are cached. Opening one costs a tenth of a call (bench http, "mooring"), caching it 300 bytes. */
+const maxCached = 16_384;
+/** How often the time of day is compared with the expiry of a session in use. */
 const expiryCheckMs = 1_000;
-/** How many kinds of client are. */
-const maxNegotiated = 256;
+/** How many different facts are cached: one for each kind of client. */
+const maxCachedFacts = 256;
 
 export class SessionIds {
   readonly #sealer: Sealer;
   readonly #store: ExpiringStore;
   readonly #limits: HttpLimits;
-  readonly #remembered = new TwoGenerationCache(maxRemembered);
-  readonly #settled = new Map<string, NegotiatedFacts>();
-  /** What callers made us remember of ended sessions. */
+  readonly #cache = new TwoGenerationCache(maxCached);
+  /** By their text in the id. */
+  readonly #facts = new Map<string, NegotiatedFacts>();
+  /** How many ended sessions are stored because of which caller. */
   readonly #revoked: MarkBudget;
 
   constructor(sealer: Sealer, store: ExpiringStore, limits: HttpLimits) {
@@ -105,7 +105,7 @@ export class SessionIds {
   }
 
   /**
-   * How long a caller has to wait before it may open a session, because of those it, or everyone together, has ended.
+   * How long a caller must wait before it may open a session, because it, or all callers together, ended too many.
    * Undefined: it may open one now.
    */
   waitMs(peer: Pick<Peer, 'principal' | 'address'>): number | undefined {
@@ -113,13 +113,13 @@ export class SessionIds {
     return this.#revoked.isFull(caller) ? this.#revoked.waitMs(caller) : undefined;
   }
 
-  /** Makes the id of a session that `initialize` has settled. */
+  /** Creates the id of a session that `initialize` negotiated. */
   create(facts: SessionFacts, context: string): string | Promise<string> {
     const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
     const { key, revision, clientInfo, capabilities } = facts;
-    // Of the client only what handlers see; icons and descriptions are for people and may be large.
+    // Only the part of the client's description that handlers see: icons and texts may be large.
     const { name = null, version = null } = clientInfo ?? {};
-    const packed = JSON.stringify([revision, name, version, capabilities] satisfies Packed);
+    const packed = JSON.stringify([revision, name, version, capabilities] satisfies PackedFacts);
     return whenReady(this.#seal(key, expiresAtMs, packed, context), (id) => {
       if (id.length <= this.#limits.maxSessionIdLength) return id;
       return whenReady(this.storeFacts(facts, expiresAtMs, context), () =>
@@ -128,56 +128,54 @@ export class SessionIds {
     });
   }
 
-  /** Makes an id for a session that has yet to be initialized. */
+  /** Creates the id of a session that will be initialized later. */
   reserve(context: string): OpenedSession | Promise<OpenedSession> {
     const key = newSessionKey();
     const expiresAtMs = Date.now() + this.#limits.sessionTtlMs;
     return whenReady(
-      this.#seal(key, expiresAtMs, reserved, context),
+      this.#seal(key, expiresAtMs, reservedMark, context),
       (id) => new OpenedSession(id, key, expiresAtMs, undefined, context),
     );
   }
 
-  /** Keeps the facts of a session whose id does not carry them. */
-  storeFacts({ key, ...settled }: SessionFacts, expiresAtMs: number, context: string): void | Promise<void> {
-    return this.#store.set(`facts ${key}`, settled as unknown as Json, expiresAtMs - Date.now(), context);
+  /** Stores the facts of a session whose id does not contain them. */
+  storeFacts({ key, ...negotiated }: SessionFacts, expiresAtMs: number, context: string): void | Promise<void> {
+    return this.#store.set(`facts ${key}`, negotiated as unknown as Json, expiresAtMs - Date.now(), context);
   }
 
-  /** What is sealed is one text, so that equal facts are recognized without being read again. */
   #seal(key: string, expiresAtMs: number, facts: string, context: string): string | Promise<string> {
-    return this.#sealer.seal(purpose, `${key} ${expiresAtMs.toString(36)} ${facts}`, context);
+    const content: SealedId = [key, expiresAtMs, facts];
+    return this.#sealer.seal(purpose, content as unknown as Json, context);
   }
 
-  /** Undefined for whatever is not a live session of this principal: forged, expired, revoked, somebody else's. */
+  /** Undefined for anything but a valid session of this principal: forged, expired, revoked, or of another principal. */
   open(
     id: string,
     context: string,
     nowMs: number = monotonicMs(),
   ): OpenedSession | undefined | Promise<OpenedSession | undefined> {
     if (id.length > this.#limits.maxSessionIdLength) return undefined;
-    const remembered = this.#remembered.get(id);
-    if (remembered !== undefined) {
-      // Whoever asks must be the one it was made for, each time.
-      return remembered.context === context ? this.#unrevoked(remembered, nowMs) : undefined;
+    const cached = this.#cache.get(id);
+    if (cached !== undefined) {
+      // The principal is compared on each request, also for a cached id.
+      return cached.context === context ? this.#unrevoked(cached, nowMs) : undefined;
     }
-    return whenReady(this.#sealer.open(purpose, id, context), (opened) => {
-      if (typeof opened !== 'string') return undefined;
-      return whenReady(this.#read(id, opened, context), (session) => {
-        // One that is not settled will be; remembering it would hide that.
-        if (session?.settled !== undefined) this.#remembered.add(session);
+    return whenReady(this.#sealer.open(purpose, id, context), (content) => {
+      if (!Array.isArray(content)) return undefined;
+      return whenReady(this.#decode(id, content as unknown as SealedId, context), (session) => {
+        // A reserved session is not cached: it changes when it is initialized.
+        if (session?.negotiated !== undefined) this.#cache.add(session);
         return session && this.#unrevoked(session, nowMs);
       });
     });
   }
 
-  #read(id: string, opened: string, context: string): OpenedSession | undefined | Promise<OpenedSession | undefined> {
-    const first = opened.indexOf(' ');
-    const second = opened.indexOf(' ', first + 1);
-    // Copied out of the longer text, which would otherwise be held in memory for the sake of its part.
-    const key = flatten(opened.slice(0, first));
-    const expiresAtMs = Number.parseInt(opened.slice(first + 1, second), 36);
-    const facts = opened.slice(second + 1);
-    if (facts !== storedMark && facts !== reserved)
+  #decode(
+    id: string,
+    [key, expiresAtMs, facts]: SealedId,
+    context: string,
+  ): OpenedSession | undefined | Promise<OpenedSession | undefined> {
+    if (facts !== storedMark && facts !== reservedMark)
       return new OpenedSession(id, key, expiresAtMs, this.#unpack(facts), context);
     return whenReady(this.#store.get(`facts ${key}`), (stored) => {
       if (stored === undefined && facts === storedMark) return undefined;
@@ -186,15 +184,15 @@ export class SessionIds {
   }
 
   #unpack(packed: string): NegotiatedFacts {
-    let settled = this.#settled.get(packed);
-    if (settled === undefined) {
-      const [revision, name, version, capabilities] = JSON.parse(packed) as Packed;
+    let facts = this.#facts.get(packed);
+    if (facts === undefined) {
+      const [revision, name, version, capabilities] = JSON.parse(packed) as PackedFacts;
       const clientInfo = name === null ? undefined : ({ name, version: version ?? '' } as Implementation);
-      settled = { revision, ...(clientInfo && { clientInfo }), capabilities };
-      if (this.#settled.size >= maxNegotiated) this.#settled.clear();
-      this.#settled.set(flatten(packed), settled);
+      facts = { revision, ...(clientInfo && { clientInfo }), capabilities };
+      if (this.#facts.size >= maxCachedFacts) this.#facts.clear();
+      this.#facts.set(packed, facts);
     }
-    return settled;
+    return facts;
   }
 
   #unrevoked(session: OpenedSession, nowMs: number): OpenedSession | undefined | Promise<OpenedSession | undefined> {
@@ -205,9 +203,9 @@ export class SessionIds {
   }
 
   /**
-   * Ends a session for good: the id is dead for every replica once this has returned true. False: there is no room to
-   * remember that it ended, so it has not. Sessions that are open when no more may be opened can still be ended, as many
-   * again as its caller may have ended.
+   * Ends a session: once this has returned true, no replica accepts its id. False: the caller has ended too many sessions
+   * that are still stored, so this one was not ended. The limit here is twice that of `waitMs`, so that sessions that
+   * were open when it was reached can be ended.
    */
   revoke(session: OpenedSession, peer: Pick<Peer, 'principal' | 'address'>): boolean | Promise<boolean> {
     const caller = callerKey(peer);
@@ -221,12 +219,7 @@ export class SessionIds {
   }
 }
 
-/** A text of its own: a slice keeps the whole it was cut from. */
-function flatten(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
-}
-
-/** A bounded memory of what was used lately: two maps, the older one thrown away when the younger is full. */
+/** A bounded cache of what was used lately: two maps. When the young one is full, the old one is discarded. */
 class TwoGenerationCache {
   readonly #max: number;
   #young = new Map<string, OpenedSession>();

@@ -1,45 +1,61 @@
-// Finding the session a request belongs to: by the id it brings, in memory if it is in use, otherwise taken up again
-// from what the id and the store say.
+// The sessions of an endpoint: finds the one that a request names, in memory or restored from its id and the store,
+// and serves POST and DELETE within it. What an id contains is in session-ids.ts, what a session has open while it is
+// used in active-sessions.ts, how one is opened in initialize-requests.ts.
 
-import type { Peer, SessionFacts, SessionHost, SessionState } from '../../../protocol/exchange.ts';
+import { type WireError, wireErrors } from '../../../protocol/errors.ts';
+import type { Principal, SessionFacts, SessionHost, SessionState } from '../../../protocol/exchange.ts';
 import type { Json } from '../../../protocol/model.ts';
 import type { ExpiringStore } from '../../../protocol/ports.ts';
 import { principalKey } from '../../../protocol/principal.ts';
+import { receive } from '../../receive.ts';
 import type { EndpointState } from '../endpoint-state.ts';
-import type { HttpExchange, HttpRequest } from '../exchange.ts';
+import { type AdmittedRequest, type HttpExchange, HttpPeer, type HttpRequest } from '../exchange.ts';
+import type { Post } from '../post.ts';
+import type { ErrorResponses } from '../responses.ts';
 import { whenReady } from '../when-ready.ts';
 import { ActiveSession, ActiveSessions } from './active-sessions.ts';
 import type { OpenedSession, SessionIds } from './session-ids.ts';
+import { SessionOutlet } from './session-outlet.ts';
+
+/** What a request does in its session. */
+type UseSession = (session: ActiveSession) => void | Promise<void>;
+
+type MaybeSession = ActiveSession | undefined;
 
 export class Sessions {
   readonly #host: SessionHost;
+  readonly #state: EndpointState;
+  readonly #errors: ErrorResponses;
   readonly #store: ExpiringStore;
-  /** Further names of the header: as they are sent, and as they are looked up. */
+  /** Additional names of the header: as they are sent, and as they are looked up. */
   readonly #aliasNames: readonly string[];
   readonly #aliases: readonly string[];
   readonly ids: SessionIds;
-  readonly live: ActiveSessions;
-  /** Sessions being taken up, while the store is asked for their state. */
-  readonly #entering = new Map<string, Promise<ActiveSession | undefined>>();
+  readonly active: ActiveSessions;
+  /** Sessions that are being restored while the store reads their state. */
+  readonly #restoring = new Map<string, Promise<MaybeSession>>();
 
   constructor(
     host: SessionHost,
+    state: EndpointState,
+    errors: ErrorResponses,
     ids: SessionIds,
     store: ExpiringStore,
-    state: EndpointState,
     aliases: readonly string[],
   ) {
     this.#host = host;
+    this.#state = state;
+    this.#errors = errors;
     this.#store = store;
     this.#aliasNames = aliases;
     this.#aliases = aliases.map((alias) => alias.toLowerCase());
     this.ids = ids;
-    this.live = new ActiveSessions(state);
+    this.active = new ActiveSessions(state);
   }
 
   /**
-   * The id a request brings, under its own name or an alias. Different ones are joined, as HTTP joins a header that came
-   * twice: that is no id of ours, and `Refusals.unknownSession` says what is wrong with it.
+   * The session id of a request, from the header or an alias of it. Different ids are joined, as HTTP joins a header that
+   * was sent twice. The result is not a valid id, and `ErrorResponses.unknownSession` reports what is wrong with it.
    */
   idOf(request: HttpRequest): string | undefined {
     let id = request.get('mcp-session-id');
@@ -51,63 +67,124 @@ export class Sessions {
     return id;
   }
 
-  /** The headers that hand an id out. */
+  /** The headers that send an id to the client. */
   headersOf(id: string): string[] {
     return ['Mcp-Session-Id', id, ...this.#aliasNames.flatMap((alias) => [alias, id])];
   }
 
-  /** The session that a request means by an id. */
+  /** Serves a POST in the session with that id. */
+  serve(post: Post, id: string): void {
+    this.use(post.exchange, id, (session) => this.deliver(post, session));
+  }
+
+  /** Hands the message of a POST to the channel of its session. */
+  deliver(post: Post, session: ActiveSession): void {
+    const { exchange, length } = post;
+    const outlet = new SessionOutlet(session, post);
+    session.exchangeBegun();
+    // A session stores who opened it. This request may have another address, and its token may have other scopes.
+    const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, length };
+    receive(session.channel, post.message, this.#state.logger, inbound);
+    if (outlet.ended) return;
+    session.pend(outlet);
+    exchange.onGone(() => outlet.lost());
+  }
+
+  /** Calls `use` with the session that has that id and belongs to the principal of the request. */
+  use(exchange: HttpExchange, id: string, use: UseSession): void {
+    const opened = this.find(id, exchange);
+    if (!(opened instanceof Promise)) {
+      return this.#errors.catchRejection(exchange, this.#useOpened(exchange, opened, use));
+    }
+    this.#errors.catchRejection(
+      exchange,
+      opened.then((ready) => this.#useOpened(exchange, ready, use)),
+    );
+  }
+
+  #useOpened(exchange: HttpExchange, opened: OpenedSession | undefined, use: UseSession): void | Promise<void> {
+    if (opened === undefined) return this.#errors.unknownSession(exchange);
+    if (opened.negotiated === undefined) return this.#errors.sendError(exchange, 400, wireErrors.notInitialized());
+    return this.useNegotiated(exchange, opened, use);
+  }
+
+  /** The same for an id that has been opened, of a session that was initialized. */
+  useNegotiated(exchange: HttpExchange, opened: OpenedSession, use: UseSession): void | Promise<void> {
+    if (!this.#checkVersion(exchange)) return;
+    const session = this.activate(opened, exchange);
+    if (session instanceof Promise) {
+      return session.then((ready) => (ready === undefined ? this.#errors.unknownSession(exchange) : use(ready)));
+    }
+    return session === undefined ? this.#errors.unknownSession(exchange) : use(session);
+  }
+
+  /** Rejects a request whose header names a revision that no session can have. */
+  #checkVersion(exchange: HttpExchange): boolean {
+    const { handshakeVersions } = this.#host;
+    const version = exchange.get('mcp-protocol-version');
+    // Another revision than that of the session is tolerated if the server supports it: the session decides.
+    if (version === undefined || handshakeVersions.includes(version) || handshakeVersions.includes(version.trim())) {
+      return true;
+    }
+    this.#errors.unknownVersion(exchange, version, handshakeVersions);
+    return false;
+  }
+
+  /** Opens a session id for the principal of a request. */
   find(id: string, { principal, atMs }: HttpExchange): ReturnType<SessionIds['open']> {
     return this.ids.open(id, principalKey(principal), atMs);
   }
 
-  /** Takes a session up. Undefined: its revision is not served any more. */
-  enter(known: OpenedSession, peer: Peer): ActiveSession | undefined | Promise<ActiveSession | undefined> {
-    const { key } = known;
-    // One that rests is not in use, so there is no need to look, unless somebody is about to wake it.
-    if (known.recent === undefined || this.#entering.size > 0) {
-      const live = this.live.get(key) ?? this.#entering.get(key);
-      if (live !== undefined) return live;
-    }
-    const state = this.#store.get(known.stateKey);
-    if (!(state instanceof Promise)) return this.#restore(known, peer, state as SessionState | undefined);
-    // Two requests that come while the store is asked must meet in one session, or answers would miss their questions.
-    const entering = state
-      .then((found) => this.#restore(known, peer, found as SessionState | undefined))
-      .finally(() => setTimeout(() => this.#entering.delete(key), 0));
-    this.#entering.set(key, entering);
-    return entering;
+  /** Returns a session in use, or restores it. Undefined: its revision is not supported any more. */
+  activate(opened: OpenedSession, request: AdmittedRequest): MaybeSession | Promise<MaybeSession> {
+    const { key } = opened;
+    const session = this.active.get(key) ?? this.#restoring.get(key);
+    if (session !== undefined) return session;
+    const state = this.#store.get(opened.stateKey);
+    if (!(state instanceof Promise)) return this.#restore(opened, request, state as SessionState | undefined);
+    // Requests that arrive meanwhile must share one session, or responses would not find the requests they belong to.
+    const restoring = state
+      .then((found) => this.#restore(opened, request, found as SessionState | undefined))
+      .finally(() => setTimeout(() => this.#restoring.delete(key), 0));
+    this.#restoring.set(key, restoring);
+    return restoring;
   }
 
-  #restore(known: OpenedSession, peer: Peer, state: SessionState | undefined): ActiveSession | undefined {
-    const resting = this.live.takeRecent(known);
-    if (resting !== undefined && resting.state === state) return resting;
-    const { facts } = known;
+  #restore(opened: OpenedSession, request: AdmittedRequest, state: SessionState | undefined): MaybeSession {
+    const recent = this.active.takeRecent(opened);
+    if (recent !== undefined && recent.state === state) return recent;
+    const { facts } = opened;
     if (facts === undefined) return undefined;
-    const live = new ActiveSession(this.live, known);
-    live.state = state;
-    return this.#settle(live, peer, facts, state) ? live : undefined;
+    const session = new ActiveSession(this.active, opened);
+    session.state = state;
+    return this.#connect(session, request, facts, state) ? session : undefined;
   }
 
-  /** Gives a session that was live before `initialize` what that has settled. */
-  settle(live: ActiveSession, peer: Peer, facts: SessionFacts): void {
-    live.channel.setOutlet(undefined);
-    if (this.#settle(live, peer, facts, undefined)) live.follow();
+  /** Continues a session that was in use before `initialize` with what that negotiated. */
+  negotiated(session: ActiveSession, request: AdmittedRequest, facts: SessionFacts): void {
+    session.channel.setOutlet(undefined);
+    if (this.#connect(session, request, facts, undefined)) session.follow();
   }
 
-  #settle(live: ActiveSession, peer: Peer, facts: SessionFacts, state: SessionState | undefined): boolean {
-    const channel = this.#host.resume(peer, facts, state, (changed) => this.#save(live, changed));
+  #connect(
+    session: ActiveSession,
+    request: AdmittedRequest,
+    facts: SessionFacts,
+    state: SessionState | undefined,
+  ): boolean {
+    const save = (changed: SessionState): void => this.#save(session, changed);
+    const channel = this.#host.resume(new HttpPeer(request), facts, state, save);
     if (channel === undefined) return false;
-    live.channel = channel;
+    session.channel = channel;
     return true;
   }
 
-  #save(live: ActiveSession, state: SessionState): void {
-    const { stateKey, expiresAtMs, context } = live.known;
+  #save(session: ActiveSession, state: SessionState): void {
+    const { stateKey, expiresAtMs, context } = session.opened;
     const isInitial = Object.keys(state).length === 0;
-    live.state = isInitial ? undefined : state;
+    session.state = isInitial ? undefined : state;
     const failed = (error: unknown): void =>
-      this.#host.logger?.error('the state of a session could not be saved', { error });
+      this.#state.logger.error('the state of a session could not be saved', { error });
     let saved: void | Promise<void>;
     try {
       saved = isInitial
@@ -117,19 +194,48 @@ export class Sessions {
       return failed(error);
     }
     if (!(saved instanceof Promise)) return;
-    // Until the store has it, this process is the only one that knows: the session stays in memory.
-    live.saveBegun();
-    saved.catch(failed).finally(() => live.saveEnded());
+    // Until the store has the state it exists only here, so the session stays in memory.
+    session.saveBegun();
+    saved.catch(failed).finally(() => session.saveEnded());
   }
 
-  /** Ends a session for good; its id is dead once this has returned true. False: it could not be ended. */
-  end(known: OpenedSession, peer: Peer): boolean | Promise<boolean> {
-    return whenReady(this.ids.revoke(known, peer), (revoked) => {
-      if (!revoked) return false;
-      const live = this.live.get(known.key);
-      if (live !== undefined) this.live.drop(live);
-      this.live.endpoint.log?.forget(known.key);
-      return true;
+  /** Serves DELETE: ends a session. */
+  delete(exchange: HttpExchange): void {
+    const id = this.idOf(exchange);
+    if (id === undefined) return this.#errors.sessionRequired(exchange);
+    const deleted = whenReady(this.find(id, exchange), (opened) => {
+      if (opened === undefined) return this.#errors.unknownSession(exchange);
+      if (!this.#checkVersion(exchange)) return;
+      return whenReady(this.ids.revoke(opened, exchange), (revoked) => {
+        if (!revoked) {
+          return this.#errors.tooManyEnded(exchange, this.ids.waitMs(exchange), 'the session was not ended');
+        }
+        this.#end(opened);
+        exchange.respond(200, []);
+      });
     });
+    this.#errors.catchRejection(exchange, deleted);
+  }
+
+  #end({ key }: OpenedSession): void {
+    const session = this.active.get(key);
+    if (session !== undefined) this.active.drop(session);
+    this.#state.log?.forget(key);
+  }
+
+  /** Ends the calls of principals for which `match` is true with that error. */
+  revoke(match: (principal: Principal) => boolean, error: WireError): void {
+    for (const session of this.active.all()) {
+      for (const call of session.pending) {
+        if (call.principal !== undefined && match(call.principal)) call.fail(error);
+      }
+    }
+  }
+
+  /** Lets open calls finish within the grace period, then ends every stream. */
+  async drain(graceMs: number): Promise<void> {
+    const sessions = this.active.all();
+    await Promise.all(sessions.map(({ channel }) => channel.drain(graceMs)));
+    for (const session of sessions) this.active.drop(session);
   }
 }

@@ -21,11 +21,11 @@ export class CompatStream {
   readonly #sessions: Sessions;
   readonly #errors: ErrorResponses;
 
-  constructor(host: SessionHost, state: EndpointState, sessions: Sessions, refusals: ErrorResponses) {
+  constructor(host: SessionHost, state: EndpointState, sessions: Sessions, errors: ErrorResponses) {
     this.#host = host;
     this.#state = state;
     this.#sessions = sessions;
-    this.#errors = refusals;
+    this.#errors = errors;
   }
 
   open(exchange: HttpExchange): void {
@@ -34,43 +34,43 @@ export class CompatStream {
     }
     if (!this.#state.mayStream(exchange)) return this.#errors.busy(exchange, 'too many streams are open');
     const id = this.#sessions.idOf(exchange);
-    const opened = id === undefined ? this.#reserve(exchange) : this.#find(exchange, id);
-    Promise.resolve(opened).catch((error: unknown) => this.#errors.failed(exchange, error));
+    this.#errors.catchRejection(exchange, id === undefined ? this.#reserve(exchange) : this.#find(exchange, id));
   }
 
-  /** Without a session one is made up, to be initialized later under the id it announces. */
+  /** Without a session one is reserved: it is initialized later, under the id that the stream announces. */
   #reserve(exchange: HttpExchange): void | Promise<void> {
-    const peer = new HttpPeer(exchange);
-    const waitMs = this.#sessions.ids.waitMs(peer);
+    const { ids } = this.#sessions;
+    const waitMs = ids.waitMs(exchange);
     if (waitMs !== undefined) return this.#errors.tooManyEnded(exchange, waitMs, 'no new session can be opened');
-    return whenReady(this.#sessions.ids.reserve(principalKey(exchange.principal)), (known) => {
-      const live = new ActiveSession(this.#sessions.live, known);
-      live.channel = this.#host.connect(peer, undefined, known.key);
-      this.#attach(exchange, live);
-    });
+    return whenReady(ids.reserve(principalKey(exchange.principal)), (opened) =>
+      this.#attach(exchange, this.#connect(opened, exchange)),
+    );
   }
 
   #find(exchange: HttpExchange, id: string): void | Promise<void> {
-    return whenReady(this.#sessions.find(id, exchange), (known) => {
-      if (known === undefined) return this.#errors.unknownSession(exchange);
-      return whenReady(this.#take(known, exchange), (live) => {
-        if (live === undefined) this.#errors.unknownSession(exchange);
-        else this.#attach(exchange, live);
+    return whenReady(this.#sessions.find(id, exchange), (opened) => {
+      if (opened === undefined) return this.#errors.unknownSession(exchange);
+      return whenReady(this.#activate(opened, exchange), (session) => {
+        if (session === undefined) this.#errors.unknownSession(exchange);
+        else this.#attach(exchange, session);
       });
     });
   }
 
-  #take(known: OpenedSession, exchange: HttpExchange): ReturnType<Sessions['enter']> {
-    const peer = new HttpPeer(exchange);
-    const live = this.#sessions.live.get(known.key);
-    if (live !== undefined || known.settled !== undefined) return live ?? this.#sessions.enter(known, peer);
-    const reserved = new ActiveSession(this.#sessions.live, known);
-    reserved.channel = this.#host.connect(peer, undefined, known.key);
-    return reserved;
+  #activate(opened: OpenedSession, exchange: HttpExchange): ReturnType<Sessions['activate']> {
+    if (opened.negotiated !== undefined) return this.#sessions.activate(opened, exchange);
+    return this.#sessions.active.get(opened.key) ?? this.#connect(opened, exchange);
   }
 
-  #attach(exchange: HttpExchange, live: ActiveSession): void {
-    const stream = openEventStream(exchange, this.#state.beat, live.expiresAtMs);
+  /** A session that is not initialized yet. */
+  #connect(opened: OpenedSession, exchange: HttpExchange): ActiveSession {
+    const session = new ActiveSession(this.#sessions.active, opened);
+    session.channel = this.#host.connect(new HttpPeer(exchange), undefined, opened.key);
+    return session;
+  }
+
+  #attach(exchange: HttpExchange, session: ActiveSession): void {
+    const stream = openEventStream(exchange, this.#state.heartbeat, session.expiresAtMs);
     const aside: Outlet = {
       duplex: false,
       push: (text) =>
@@ -78,22 +78,24 @@ export class CompatStream {
       end() {},
     };
     const detach = (): void => {
-      if (live.compatOutlet !== aside) return;
-      live.compatOutlet = undefined;
-      live.channel.setOutlet(undefined);
-      live.releaseIfIdle();
+      if (session.compatOutlet !== aside) return;
+      session.compatOutlet = undefined;
+      session.channel.setOutlet(undefined);
+      session.releaseIfIdle();
     };
     stream.onEnding = detach;
     exchange.onGone(() => {
       stream.gone();
       detach();
     });
-    stream.write(eventText(JSON.stringify({ type: 'connected', session_id: live.known.id }), undefined, 'connection'));
-    for (const text of live.takeMissed()) aside.push(text);
-    live.compatOutlet = aside;
+    stream.write(
+      eventText(JSON.stringify({ type: 'connected', session_id: session.opened.id }), undefined, 'connection'),
+    );
+    for (const text of session.takeMissed()) aside.push(text);
+    session.compatOutlet = aside;
     // What it is told of depends on who listens.
-    live.channel.peer = new HttpPeer(exchange);
-    live.follow();
-    live.releaseIfIdle();
+    session.channel.peer = new HttpPeer(exchange);
+    session.follow();
+    session.releaseIfIdle();
   }
 }
