@@ -118,6 +118,11 @@ export const wireErrors = {
   resultTooLarge: (limit: number) => new WireError('internal', `The result exceeds ${limit} bytes; ask for less`),
   tooManyInFlight: (limit: number) =>
     new WireError('internal', `Too many requests in flight; at most ${limit} at a time`),
+  /** For a message that the engine failed on before it became a call. */
+  unhandled: (cause: unknown) => new WireError('internal', 'Internal error', { cause, http: { status: 500 } }),
+  /** In place of a response that is not buffered, because the peer has not read those before it. */
+  tooMuchUnread: () =>
+    new WireError('internal', 'Too many responses wait to be read; read them, then send the request again'),
   /** For a call whose client disconnected and did not reconnect. */
   abandoned: () => new WireError('internal', 'The client disconnected and did not return for the response'),
   closing: () => new WireError('internal', 'The server is shutting down'),
@@ -140,6 +145,11 @@ export const wireErrors = {
       `Unsupported protocol version ${requested}; this server supports ${supported.join(', ')}`,
       { data: { supported, requested } },
     );
+  },
+  /** For a stateless request on a transport that has only handshake revisions; the code is that of its own revision. */
+  handshakeRequired: (version: unknown, supported: readonly string[]) => {
+    const { kind, message, data } = wireErrors.unsupportedVersion(version, supported);
+    return new WireError(kind, message, { code: errorRows.unsupportedVersion.code, data });
   },
   /** For what the transport rejects before it reads a message. */
   transport: (message: string) => new WireError('transport', message),

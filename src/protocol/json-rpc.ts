@@ -1,6 +1,6 @@
 // JSON-RPC 2.0 as all revisions share it: classifying messages, ids, and building response texts.
 
-import { type WireError, wireErrors } from './errors.ts';
+import { errorRows, type WireError, wireErrors } from './errors.ts';
 import type { RequestId } from './model.ts';
 
 export interface JsonRpcRequest {
@@ -172,6 +172,11 @@ export function resultText(id: RequestId, result: string): string {
 /** The text before a result; only the closing brace follows it. */
 export function resultPrefix(id: RequestId): string {
   return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`;
+}
+
+/** The text of an error response, for transports that send it themselves: with the default code, for any revision. */
+export function errorText(id: RequestId | null, { kind, message }: WireError): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: errorRows[kind].code, message } });
 }
 
 /** The text of a notification. */

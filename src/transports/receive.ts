@@ -1,7 +1,7 @@
 // Hands messages to a channel. Whatever goes wrong in it is an error of that message: it is answered and logged, and
 // neither the connection nor the process ends. Every transport receives through these functions.
 
-import { WireError } from '../protocol/errors.ts';
+import { wireErrors } from '../protocol/errors.ts';
 import type { Channel, Inbound } from '../protocol/exchange.ts';
 import { isRequestId } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
@@ -49,9 +49,8 @@ function answerFailure(
   const outlet = inbound?.outlet;
   // On a connection that goes on, only a request waits for an answer.
   if (id === undefined && outlet === undefined) return false;
-  const error = new WireError('internal', 'Internal error', { cause, http: { status: 500 } });
   try {
-    channel.reject(error, id, inbound);
+    channel.reject(wireErrors.unhandled(cause), id, inbound);
     return true;
   } catch (again) {
     logger.error('an error could not be answered', { error: again });

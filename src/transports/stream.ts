@@ -3,8 +3,9 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { CachedText } from '../protocol/cached-text.ts';
-import { wireErrors } from '../protocol/errors.ts';
+import { errorRows, wireErrors } from '../protocol/errors.ts';
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
+import { errorText } from '../protocol/json-rpc.ts';
 import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRejection } from './line-reader.ts';
 import { defaultPauseBytes, LineWriter } from './line-writer.ts';
@@ -205,7 +206,11 @@ class StreamConnection implements StreamServer, Outlet {
       reason === 'too-large' ? wireErrors.tooLarge(this.#maxMessageBytes) : wireErrors.parse('the line is not UTF-8');
     if (clue.answer && clue.id !== undefined) {
       // Whoever waits for this answer learns that it was refused; an error sent back would meet an id of the peer's own.
-      const answer = { jsonrpc: '2.0', id: clue.id, error: { code: -32600, message: error.message } };
+      const answer = {
+        jsonrpc: '2.0',
+        id: clue.id,
+        error: { code: errorRows.invalidRequest.code, message: error.message },
+      };
       receive(this.#channel, answer, this.#logger);
     } else {
       refuse(this.#channel, error, clue.answer ? undefined : clue.id, this.#logger);
@@ -233,11 +238,10 @@ class StreamConnection implements StreamServer, Outlet {
   }
 }
 
-/** What is said instead of an answer that can not be kept because too many others wait to be read. */
-function unreadText(answer: string): string {
-  const { id = null } = findRejectedLineId(answer.slice(0, idSearchBytes), '');
-  const error = { code: -32603, message: 'Too many answers wait to be read; read them, then ask again' };
-  return JSON.stringify({ jsonrpc: '2.0', id, error });
+/** In place of a response that is not buffered, because the peer has not read those before it. */
+function unreadText(response: string): string {
+  const { id = null } = findRejectedLineId(response.slice(0, idSearchBytes), '');
+  return errorText(id, wireErrors.tooMuchUnread());
 }
 
 /** A last chance for answers already written, when the grace period is used up. */

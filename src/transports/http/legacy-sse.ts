@@ -111,8 +111,7 @@ export class LegacySse {
     const meta = isObject(params) ? params['_meta'] : undefined;
     const version = isObject(meta) ? meta[metaKeys.protocolVersion] : undefined;
     if (typeof version !== 'string' || this.#host.route(message, () => undefined) !== 'stateless') return undefined;
-    const { message: words, data } = wireErrors.unsupportedVersion(version, this.#host.handshakeVersions);
-    const error = new WireError('unsupportedVersion', words, { code: -32022, data });
+    const error = wireErrors.handshakeRequired(version, this.#host.handshakeVersions);
     return { error, id: isRequestId(id) ? id : undefined };
   }
 

@@ -2,7 +2,7 @@
 
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { SessionHost } from '../../protocol/exchange.ts';
-import { isRequestId } from '../../protocol/json-rpc.ts';
+import { errorText, isRequestId } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import type { ExceededLimit } from './endpoint-state.ts';
@@ -41,11 +41,10 @@ export function respond(post: Post, text: string | undefined, status = 200, more
   } else exchange.respond(status, more.length === 0 ? jsonHeaders : [...jsonHeaders, ...more], text);
 }
 
-/** What is said instead of an answer that can not be kept because too many others wait to be read. */
+/** In place of a response that is not buffered, because the client has not read those before it. */
 function unreadText(message: unknown): string {
-  const [id] = requestIds(message);
-  const error = { code: -32603, message: 'Too many answers wait to be read; read them, then ask again' };
-  return JSON.stringify({ jsonrpc: '2.0', id: Array.isArray(message) ? null : (id ?? null), error });
+  const [id = null] = Array.isArray(message) ? [] : requestIds(message);
+  return errorText(id, wireErrors.tooMuchUnread());
 }
 
 /** Turns requests away before the engine sees them. */
