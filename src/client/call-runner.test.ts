@@ -72,7 +72,7 @@ test('calls that wait for a new connection share it', async () => {
   expect(server.connections).toBe(2);
 });
 
-test('a conversation opened anew speaks as the first one did', async () => {
+test('a connection opened anew speaks as the first one did', async () => {
   const server = new ScriptedServer('handshake', { ping: () => ({}), 'logging/setLevel': () => ({}) });
   const client = await connect(server.target, { revision: '2025-03-26' });
   await client.setLogLevel('error');

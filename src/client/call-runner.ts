@@ -1,21 +1,22 @@
-// Sees calls through: over a conversation that may have to be opened again, rounds of input, and repetitions where they
-// do no harm. One per client; it owns the conversation of the moment.
+// Sees calls through: over a connection that may have to be opened again, rounds of input, and repetitions where they
+// do no harm. One per client; it owns the current connection.
 
 import { errorRows } from '../protocol/errors.ts';
 import type { Params } from '../protocol/json-rpc.ts';
 import type { ClientCodec, DecodedResult } from '../protocol/revisions/client-revisions.ts';
+import { withEitherSignal } from './abort-signals.ts';
 import type { ClientConnection } from './connection.ts';
 import type { Deadlines } from './deadline.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { InputResponder } from './input-requests.ts';
 import { linksToVisit, respondToInputRequests, visitLinks } from './input-required.ts';
 import type { CallOwner, OutgoingCall } from './outgoing-call.ts';
-import { pause, pauseMs, type ResolvedRetry, transience, withEitherSignal } from './retry.ts';
+import { pause, pauseMs, type ResolvedRetry, transience } from './retry.ts';
 
 /** What a caller is put together from. */
 export interface CallerOptions {
   readonly address: string;
-  /** Opens a new conversation; undefined where a lost one stays lost. */
+  /** Opens a new connection; undefined where a lost one stays lost. */
   readonly reopen: ((signal: AbortSignal) => Promise<ClientConnection>) | undefined;
   readonly inputs: InputResponder;
   readonly retry: ResolvedRetry;
@@ -23,30 +24,30 @@ export interface CallerOptions {
   /** How long a call waits for an answer, where it does not say. */
   readonly timeoutMs: number;
   readonly deadlines: Deadlines;
-  /** A conversation took the place of a lost one. */
-  readonly onRestored: (conversation: ClientConnection) => void;
+  /** A connection took the place of a lost one. */
+  readonly onRestored: (connection: ClientConnection) => void;
 }
 
-/** How often a new conversation is tried before those who wait for it are told. */
+/** How often a new connection is tried before those who wait for it are told. */
 const maxDials = 3;
 
 /** Takes calls and brings each to its end. */
 export class CallRunner implements CallOwner {
   readonly #options: CallerOptions;
   readonly #closing = new AbortController();
-  #conversation: ClientConnection | undefined;
+  #connection: ClientConnection | undefined;
   /** Those that only finish what they have begun. */
   readonly #retired = new Set<ClientConnection>();
   #reopening: Promise<ClientConnection> | undefined;
 
-  constructor(conversation: ClientConnection, options: CallerOptions) {
-    this.#conversation = conversation;
+  constructor(connection: ClientConnection, options: CallerOptions) {
+    this.#connection = connection;
     this.#options = options;
   }
 
-  /** The conversation of the moment; undefined while there is none. */
-  get conversation(): ClientConnection | undefined {
-    return this.#conversation;
+  /** The current connection; undefined while there is none. */
+  get connection(): ClientConnection | undefined {
+    return this.#connection;
   }
 
   get closed(): boolean {
@@ -59,19 +60,19 @@ export class CallRunner implements CallOwner {
     return result;
   }
 
-  /** A conversation to speak over, opened anew if need be. */
+  /** A connection to speak over, opened anew if need be. */
   ready(): Promise<ClientConnection> {
-    const conversation = this.#conversation;
+    const connection = this.#connection;
     if (this.closed) return Promise.reject(clientErrors.closed(this.#options.address));
-    if (conversation !== undefined && conversation.over === undefined) return Promise.resolve(conversation);
-    return this.#reopen(conversation?.over);
+    if (connection !== undefined && connection.over === undefined) return Promise.resolve(connection);
+    return this.#reopen(connection?.over);
   }
 
   async close(graceMs?: number): Promise<void> {
     this.#closing.abort(clientErrors.closed(this.#options.address));
-    const open = [...this.#retired, ...(this.#conversation === undefined ? [] : [this.#conversation])];
+    const open = [...this.#retired, ...(this.#connection === undefined ? [] : [this.#connection])];
     await Promise.allSettled([
-      ...open.map((conversation) => conversation.close(undefined, graceMs)),
+      ...open.map((connection) => connection.close(undefined, graceMs)),
       this.#reopening?.then((late) => late.close(undefined, graceMs)),
     ]);
   }
@@ -101,17 +102,17 @@ export class CallRunner implements CallOwner {
   // How they go on.
 
   #send(call: OutgoingCall): void {
-    const conversation = this.#conversation;
-    if (conversation !== undefined && conversation.over === undefined) {
+    const connection = this.#connection;
+    if (connection !== undefined && connection.over === undefined) {
       call.attempts++;
-      call.conversation = conversation;
-      conversation.send(call);
+      call.connection = connection;
+      connection.send(call);
       return;
     }
     this.#sendLater(call);
   }
 
-  /** A call that waits for a new conversation waits no longer than for an answer. */
+  /** A call that waits for a new connection waits no longer than for an answer. */
   #sendLater(call: OutgoingCall): void {
     const { timeoutMs = this.#options.timeoutMs } = call.options;
     const stop = this.#options.deadlines.start(timeoutMs, () => {
@@ -130,7 +131,7 @@ export class CallRunner implements CallOwner {
   }
 
   #cancel = (call: OutgoingCall): void => {
-    call.conversation?.cancel(call, 'cancelled by the caller');
+    call.connection?.cancel(call, 'cancelled by the caller');
   };
 
   #mayRepeat(call: OutgoingCall, error: ClientError): boolean {
@@ -162,15 +163,15 @@ export class CallRunner implements CallOwner {
   }
 
   async #respondToInput(call: OutgoingCall, round: Extract<DecodedResult, { kind: 'input-required' }>): Promise<void> {
-    await this.#retryWith(call, async (dialect, signal) => {
-      call.retryFields = await respondToInputRequests(call.method, round, this.#options.inputs, dialect, signal);
+    await this.#retryWith(call, async (codec, signal) => {
+      call.retryFields = await respondToInputRequests(call.method, round, this.#options.inputs, codec, signal);
     });
   }
 
   /** Links are an error's, not a result's: the request is simply sent again once they were visited. */
   async #visit(call: OutgoingCall, links: readonly Params[], error: ClientError): Promise<void> {
-    await this.#retryWith(call, async (dialect, signal) => {
-      if (!(await visitLinks(call.method, links, this.#options.inputs, dialect, signal))) throw error;
+    await this.#retryWith(call, async (codec, signal) => {
+      if (!(await visitLinks(call.method, links, this.#options.inputs, codec, signal))) throw error;
       call.retryFields = '';
     });
   }
@@ -178,15 +179,15 @@ export class CallRunner implements CallOwner {
   /** One more round: does what is to be done before the request is sent again. */
   async #retryWith(
     call: OutgoingCall,
-    prepare: (dialect: ClientCodec, signal: AbortSignal) => Promise<void>,
+    prepare: (codec: ClientCodec, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const { maxInputRetries, address } = this.#options;
-    const dialect = call.conversation?.dialect;
+    const codec = call.connection?.codec;
     call.stopClock();
     try {
-      if (dialect === undefined) throw clientErrors.closed(address);
+      if (codec === undefined) throw clientErrors.closed(address);
       if (++call.rounds > maxInputRetries) throw clientErrors.tooManyInputRetries(call.method, maxInputRetries);
-      await withEitherSignal(call.options.signal, this.#closing.signal, (signal) => prepare(dialect, signal));
+      await withEitherSignal(call.options.signal, this.#closing.signal, (signal) => prepare(codec, signal));
       if (call.ended) return;
       call.attempts = 0;
       this.#send(call);
@@ -195,16 +196,16 @@ export class CallRunner implements CallOwner {
     }
   }
 
-  // The conversation of the moment.
+  // The current connection.
 
-  /** Lets the present conversation finish what it has begun, and speaks over a new one from here on. */
+  /** Lets the present connection finish what it has begun, and speaks over a new one from here on. */
   #retire(): void {
-    const conversation = this.#conversation;
-    if (conversation === undefined) return;
-    this.#conversation = undefined;
-    this.#retired.add(conversation);
-    void conversation.ended.then(() => this.#retired.delete(conversation));
-    conversation.retire();
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    this.#connection = undefined;
+    this.#retired.add(connection);
+    void connection.ended.then(() => this.#retired.delete(connection));
+    connection.retire();
   }
 
   #reopen(lost: ClientError | undefined): Promise<ClientConnection> {
@@ -220,14 +221,14 @@ export class CallRunner implements CallOwner {
     const { signal } = this.#closing;
     for (let attempt = 1; ; attempt++) {
       try {
-        const conversation = await reopen(signal);
+        const connection = await reopen(signal);
         if (signal.aborted) {
-          await conversation.close();
+          await connection.close();
           throw signal.reason;
         }
-        this.#conversation = conversation;
-        this.#options.onRestored(conversation);
-        return conversation;
+        this.#connection = connection;
+        this.#options.onRestored(connection);
+        return connection;
       } catch (error) {
         if (signal.aborted || attempt >= maxDials || !isRetryable(error)) throw error;
         await pause(pauseMs(attempt + 1, { baseDelayMs: 200, maxDelayMs: 5_000, maxAttempts: maxDials }), signal);

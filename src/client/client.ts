@@ -66,10 +66,10 @@ export class Client {
   readonly #logging: Logging;
   readonly #subscriptions: Subscriptions;
 
-  constructor(conversation: ClientConnection, parts: ClientParts) {
+  constructor(connection: ClientConnection, parts: ClientParts) {
     const { options, inputs, reopen, address, limits, logger, cache, deadlines } = parts;
     this.#parts = parts;
-    const caller = new CallRunner(conversation, {
+    const caller = new CallRunner(connection, {
       address,
       reopen: options.reconnect === false ? undefined : reopen,
       inputs,
@@ -79,7 +79,7 @@ export class Client {
       deadlines,
       onRestored: (restored) => this.#restored(restored),
     });
-    this.#kit = { caller, cache, limits, logger, latest: conversation };
+    this.#kit = { caller, cache, limits, logger, latest: connection };
     const { validateOutput = true, validateArguments = false } = options;
     this.#tools = new Tools(this.#kit, { validateOutput, validateArguments });
     this.#resources = new Resources(this.#kit);
@@ -92,7 +92,7 @@ export class Client {
 
   /** The revision that is spoken. */
   get revision(): string {
-    return this.#kit.latest.dialect?.date ?? '';
+    return this.#kit.latest.codec?.date ?? '';
   }
 
   /** How the server is reached: `stdio`, `http`, `sse`, `websocket`, `memory`. */
@@ -117,7 +117,7 @@ export class Client {
 
   /** Whether changes are only told to those who ask for them. */
   get mustListen(): boolean {
-    return this.#kit.latest.dialect?.requests.has(methods.listen.name) === true;
+    return this.#kit.latest.codec?.requests.has(methods.listen.name) === true;
   }
 
   /** How the server wants to be used, in its own words. */
@@ -247,7 +247,7 @@ export class Client {
 
   // What the server says unasked.
 
-  /** Where conversations report to; `client` is known once the first of them is open. */
+  /** Where connections report to; `client` is known once the first of them is open. */
   static eventsFor(
     { onMessage, logger = silentLogger }: ConnectOptions,
     held: () => () => void,
@@ -260,9 +260,9 @@ export class Client {
         const known = client();
         if (known !== undefined) known.#notified(method, params, standing);
       },
-      lost(conversation, error) {
+      lost(connection, error) {
         const known = client();
-        if (known !== undefined) known.#lost(conversation, error);
+        if (known !== undefined) known.#lost(connection, error);
       },
     };
   }
@@ -298,16 +298,16 @@ export class Client {
     this.#parts.options.onListChanged?.(kind);
   }
 
-  #lost(conversation: ClientConnection, error: ClientError): void {
+  #lost(connection: ClientConnection, error: ClientError): void {
     const { caller } = this.#kit;
-    if (caller.closed || conversation !== caller.conversation) return;
+    if (caller.closed || connection !== caller.connection) return;
     this.#parts.logger.warn('the connection was lost', { server: this.#parts.address, error: error.message });
     this.#notifyState('lost', error);
   }
 
-  #restored(conversation: ClientConnection): void {
-    this.#kit.latest = conversation;
-    this.#logging.restored(conversation);
+  #restored(connection: ClientConnection): void {
+    this.#kit.latest = connection;
+    this.#logging.restored(connection);
     this.#notifyState('restored');
   }
 

@@ -3,6 +3,7 @@
 import { silentLogger } from '../protocol/logger.ts';
 import { ClientRevisions } from '../protocol/revisions/client-revisions.ts';
 import { handshakeRevisions } from '../protocol/revisions/index.ts';
+import { unlessAborted } from './abort-signals.ts';
 import { CacheView, ResponseCache } from './cache.ts';
 import { Client, type ClientParts } from './client.ts';
 import { ClientConnection } from './connection.ts';
@@ -12,7 +13,6 @@ import { ClientError, clientErrors } from './errors.ts';
 import { InputResponder } from './input-requests.ts';
 import { hurriedGraceMs, Negotiation } from './negotiation.ts';
 import { type ClientLimits, type ConnectOptions, resolveClientLimits } from './options.ts';
-import { unlessAborted } from './retry.ts';
 import { type Destination, type Target, toDestination } from './target.ts';
 import { version } from './version.ts';
 
@@ -42,14 +42,14 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
   const openAt = (place: Destination, tried: readonly string[], signal: AbortSignal): Negotiation => {
     const dial = async (kind: 'usual' | 'sse'): Promise<ClientConnection> => {
       const transport = await place.dial(kind);
-      const conversation = new ClientConnection(transport, inputs, limits, events, logger);
+      const connection = new ClientConnection(transport, inputs, limits, events, logger);
       try {
-        await unlessAborted(transport.open(conversation), signal);
+        await unlessAborted(transport.open(connection), signal);
       } catch (error) {
         await transport.close(signal.aborted ? hurriedGraceMs : undefined);
         throw error;
       }
-      return conversation;
+      return connection;
     };
     const { hasSse, eraKey } = place;
     const { address } = destination;
@@ -60,8 +60,8 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     openHereOrElsewhere(destination, eraCache, (place, tried = []) => openAt(place, tried, signal));
 
   const began = performance.now();
-  const conversation = await inTime(options.signal, limits, destination, deadlines, open);
-  client = new Client(conversation, {
+  const connection = await inTime(options.signal, limits, destination, deadlines, open);
+  client = new Client(connection, {
     address: destination.address,
     options,
     limits,
@@ -101,9 +101,9 @@ async function openHereOrElsewhere(
   } catch (error) {
     if (!here.absent) throw error;
   }
-  const conversation = await openAt(elsewhere, here.tried).run();
+  const connection = await openAt(elsewhere, here.tried).run();
   eraCache?.remember(address, 'elsewhere');
-  return conversation;
+  return connection;
 }
 
 /** Stops every clock: ours, and those the application has for itself. */

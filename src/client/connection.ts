@@ -1,4 +1,4 @@
-// One conversation with a server over one transport: ids, who waits for what, and where each arriving message goes.
+// One connection with a server over one transport: ids, who waits for what, and where each arriving message goes.
 // How it begins is negotiation.ts; what follows when it breaks is call-runner.ts.
 
 import { WireError } from '../protocol/errors.ts';
@@ -21,7 +21,7 @@ import { clean } from './untrusted-text.ts';
 /** Who hears what the server says unasked. */
 export interface ClientConnectionEvents {
   notified(method: string, params: JsonObject, standing: OutgoingCall | undefined): void;
-  lost(conversation: ClientConnection, error: ClientError): void;
+  lost(connection: ClientConnection, error: ClientError): void;
   /** A person is asked; what else has a time limit waits until the returned function is called. */
   held(): () => void;
   /** Sees every message, where somebody wants to. */
@@ -33,8 +33,8 @@ const none: readonly never[] = [];
 /** Answers and questions of one connection. */
 export class ClientConnection implements TransportListener {
   readonly transport: Transport;
-  /** What is spoken; undefined until the conversation is open. */
-  dialect: ClientCodec | undefined;
+  /** What is spoken; undefined until the connection is open. */
+  codec: ClientCodec | undefined;
   facts: ServerFacts | undefined;
   /** Which methods the server offers, as far as somebody asked. */
   readonly offered = new Map<MethodRow, boolean>();
@@ -73,7 +73,7 @@ export class ClientConnection implements TransportListener {
 
   /** Requests are repeated in headers: what they address matters. */
   get mirrors(): boolean {
-    return this.dialect?.http.mirrored === true && this.transport.setBinding !== undefined;
+    return this.codec?.http.mirrored === true && this.transport.setBinding !== undefined;
   }
 
   /** Why nothing can be sent any more; undefined while it can. */
@@ -96,7 +96,7 @@ export class ClientConnection implements TransportListener {
   // Sending.
 
   /** Sends the next request of a call. The call hears the outcome. */
-  send(call: OutgoingCall, dialect: ClientCodec = this.dialect as ClientCodec): void {
+  send(call: OutgoingCall, codec: ClientCodec = this.codec as ClientCodec): void {
     if (this.#over !== undefined) {
       call.fail(this.#over);
       return;
@@ -108,10 +108,10 @@ export class ClientConnection implements TransportListener {
     call.lastProgress = undefined;
     this.#pending.add(call);
     const fields = call.retryFields === '' ? call.fields : joinFields(call.fields, call.retryFields);
-    const text = dialect.request(call.id, call.method, fields, call.metaWith(this.logLevel));
+    const text = codec.request(call.id, call.method, fields, call.metaWith(this.logLevel));
     const headers =
-      dialect.http.mirrored && transport.setBinding !== undefined
-        ? dialect.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})
+      codec.http.mirrored && transport.setBinding !== undefined
+        ? codec.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})
         : undefined;
     this.#dispatch({ text, id: call.id, method: call.method, headers, standing: call.longLived });
   }
@@ -125,7 +125,7 @@ export class ClientConnection implements TransportListener {
 
   /** Sends a notification, where the revision has it. */
   notify(method: string, params?: JsonObject): void {
-    const text = this.#over === undefined ? this.dialect?.notification(method, params) : undefined;
+    const text = this.#over === undefined ? this.codec?.notification(method, params) : undefined;
     if (text !== undefined) this.#dispatch({ text, method });
   }
 
@@ -157,7 +157,7 @@ export class ClientConnection implements TransportListener {
     const message = parseMessage(text, this.#depth);
     if (message instanceof WireError) this.#unreadable(text, message);
     else if (!Array.isArray(message)) this.#take(message, text);
-    else if (this.dialect?.batches === true) for (const each of message) this.#take(each, text);
+    else if (this.codec?.batches === true) for (const each of message) this.#take(each, text);
     else this.#unexpectedText(text);
   }
 
@@ -225,7 +225,7 @@ export class ClientConnection implements TransportListener {
     call.id = 0;
     const { result, error } = message;
     if (typeof result === 'object' && result !== null && !Array.isArray(result) && error === undefined) {
-      const reading = this.dialect === undefined ? undefined : this.dialect.decodeResult(result as JsonObject);
+      const reading = this.codec === undefined ? undefined : this.codec.decodeResult(result as JsonObject);
       if (reading === undefined || reading.kind === 'complete') call.succeed(result as JsonObject);
       else if (reading.kind === 'input-required') call.requireInput(reading);
       else call.fail(clientErrors.invalidResult(call.method, reading.why));
@@ -262,9 +262,9 @@ export class ClientConnection implements TransportListener {
   }
 
   #serverRequest(id: RequestId, method: string, params: JsonObject): void {
-    if (this.dialect?.asks === 'retry')
+    if (this.codec?.inputRequests === 'retry')
       this.reportUnexpected(`a request (${clean(method, 60)}), which this revision does not have`);
-    else this.#serverRequests.serve(id, method, params, this.dialect);
+    else this.#serverRequests.serve(id, method, params, this.codec);
   }
 
   #notified(method: string, params: JsonObject): void {
@@ -314,10 +314,10 @@ export class ClientConnection implements TransportListener {
   }
 
   #sendCancelled(id: number, reason: string): void {
-    const { dialect, transport } = this;
+    const { codec, transport } = this;
     // Before anything is settled there is nothing that could be cancelled: `initialize` never may be.
-    if (dialect !== undefined && !(dialect.http.closingCancels && transport.setBinding !== undefined)) {
-      this.#dispatch({ text: dialect.cancelled(id, reason), method: 'notifications/cancelled' });
+    if (codec !== undefined && !(codec.http.closingCancels && transport.setBinding !== undefined)) {
+      this.#dispatch({ text: codec.cancelled(id, reason), method: 'notifications/cancelled' });
     }
     transport.abandon?.(id);
   }

@@ -81,7 +81,7 @@ export const clientErrors = {
   connectTimeout: (server: string, tried: readonly string[], stderr?: string) =>
     new ClientError(
       'connect-timeout',
-      `${quote(server)} did not open a conversation in time; tried ${attempts(tried)}${wrote(stderr)}`,
+      `${quote(server)} did not open a connection in time; tried ${attempts(tried)}${wrote(stderr)}`,
       { tried, stderr },
     ),
   notMcp: (server: string, tried: readonly string[], serverError?: ServerErrorInfo, stderr?: string, cause?: unknown) =>
@@ -128,7 +128,7 @@ export const clientErrors = {
   notOffered: (what: string) =>
     new ClientError('not-offered', `This server does not offer ${what}; look at client.capabilities first`),
   notInRevision: (what: string, revision: string) =>
-    new ClientError('not-offered', `${what} does not exist in ${revision}, which this conversation speaks`),
+    new ClientError('not-offered', `${what} does not exist in ${revision}, which this connection speaks`),
   invalidMessage: (method: string, why: string) =>
     new ClientError('invalid-message', `The answer to ${method} is not a valid message: ${why}`),
   invalidResult: (method: string, why: string) =>

@@ -94,11 +94,11 @@ export class InputResponder {
   }
 
   /** Answers one question; rejects with an `InputFailure`. */
-  async answer(method: string, params: Fields, dialect: ClientCodec, signal: AbortSignal): Promise<Fields> {
+  async answer(method: string, params: Fields, codec: ClientCodec, signal: AbortSignal): Promise<Fields> {
     try {
       const context = { signal };
       if (method === methods.elicit.name) return await this.#elicit(params, context);
-      if (method === methods.sample.name) return await this.#sample(params, dialect, context);
+      if (method === methods.sample.name) return await this.#sample(params, codec, context);
       if (method === methods.listRoots.name) return await this.#listRoots(context);
     } catch (error) {
       if (error instanceof InputFailure) throw error;
@@ -134,7 +134,7 @@ export class InputResponder {
     return { action };
   }
 
-  async #sample(params: Fields, dialect: ClientCodec, context: InputContext): Promise<Fields> {
+  async #sample(params: Fields, codec: ClientCodec, context: InputContext): Promise<Fields> {
     const { sample } = this.#handlers;
     this.#need('sampling', sample);
     if (!Array.isArray(params['messages']) || typeof params['maxTokens'] !== 'number') {
@@ -145,7 +145,7 @@ export class InputResponder {
       throw new InputFailure('invalid', 'sampling with tools was not declared by this client');
     }
     const result = await (sample as NonNullable<typeof sample>)(params as unknown as SamplingParams, context);
-    const spelled = dialect.samplingResult(result);
+    const spelled = codec.samplingResult(result);
     if (typeof spelled === 'string') throw new InputFailure('failed', spelled);
     return spelled;
   }

@@ -25,7 +25,7 @@ export async function respondToInputRequests(
   method: string,
   { requests, state }: InputRequiredResult,
   inputs: InputResponder,
-  dialect: ClientCodec,
+  codec: ClientCodec,
   signal: AbortSignal,
 ): Promise<string> {
   const questions = Object.entries(requests);
@@ -37,7 +37,7 @@ export async function respondToInputRequests(
   else {
     const answers = await Promise.all(
       questions.map(async ([key, asked]) => {
-        const answer = await inputs.answer(asked.method, asked.params, dialect, signal).catch((error: unknown) => {
+        const answer = await inputs.answer(asked.method, asked.params, codec, signal).catch((error: unknown) => {
           throw explain(method, asked.method, error);
         });
         return [key, answer] as const;
@@ -63,11 +63,11 @@ export async function visitLinks(
   method: string,
   links: readonly Params[],
   inputs: InputResponder,
-  dialect: ClientCodec,
+  codec: ClientCodec,
   signal: AbortSignal,
 ): Promise<boolean> {
   const visits = await Promise.all(
-    links.map((link) => inputs.answer(methods.elicit.name, { ...link, mode: 'url' }, dialect, signal)),
+    links.map((link) => inputs.answer(methods.elicit.name, { ...link, mode: 'url' }, codec, signal)),
   ).catch((error: unknown) => {
     throw explain(method, methods.elicit.name, error);
   });

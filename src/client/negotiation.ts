@@ -1,4 +1,4 @@
-// Opens a conversation with a server of unknown age: the newest way first, then what the answer calls for. The rules
+// Opens a connection with a server of unknown age: the newest way first, then what the answer calls for. The rules
 // are those of the 2026-07-28 text on versioning, and of what deployed servers really do.
 
 import { errorRows } from '../protocol/errors.ts';
@@ -46,7 +46,7 @@ const unrelatedToEra: readonly ClientErrorCode[] = [
   'unauthorized',
 ];
 
-/** One attempt to open a conversation, with everything that may be tried on the way. */
+/** One attempt to open a connection, with everything that may be tried on the way. */
 export class Negotiation {
   readonly #options: NegotiationOptions;
   readonly #tried: string[];
@@ -72,7 +72,7 @@ export class Negotiation {
     return this.#absent;
   }
 
-  /** The open conversation, or a `ClientError` that says what was tried. */
+  /** The open connection, or a `ClientError` that says what was tried. */
   async run(): Promise<ClientConnection> {
     const { signal } = this.#options;
     const stop = (): void => {
@@ -100,10 +100,10 @@ export class Negotiation {
   }
 
   async #open(remembered: ServerEra | undefined): Promise<ClientConnection> {
-    const conversation = await this.#find(remembered);
+    const connection = await this.#find(remembered);
     // An abort during the last step has closed it already.
     if (this.#options.signal.aborted) throw this.#options.signal.reason;
-    return conversation;
+    return connection;
   }
 
   async #find(remembered: ServerEra | undefined): Promise<ClientConnection> {
@@ -111,20 +111,20 @@ export class Negotiation {
     // That it took a handshake from others does not help a client which has none to offer.
     const known = vocabulary.handshake.length === 0 ? undefined : remembered;
     if (known === 'sse' && hasSse) return this.#openSse();
-    let conversation = await this.#dial('usual');
+    let connection = await this.#dial('usual');
     const [newest] = vocabulary.stateless;
     let probe: ProbeResult | undefined;
     if (newest !== undefined && known !== 'handshake') {
-      probe = await this.#probe(conversation, newest);
+      probe = await this.#probe(connection, newest);
       if (probe === 'open') {
         this.#rememberedEra('stateless');
-        return conversation;
+        return connection;
       }
       if (vocabulary.handshake.length === 0) throw this.#noHandshake(newest, probe);
-      if (probe === 'gone') conversation = await this.#redial();
+      if (probe === 'gone') connection = await this.#redial();
     }
     try {
-      await this.#initialize(conversation, probe === 'silent' ? this.#options.limits.probeTimeoutMs * 2 : undefined);
+      await this.#initialize(connection, probe === 'silent' ? this.#options.limits.probeTimeoutMs * 2 : undefined);
     } catch (error) {
       if (hasSse && error instanceof ClientError && sseStatuses.includes(error.serverError?.status ?? 0)) {
         await this.#close();
@@ -132,12 +132,12 @@ export class Negotiation {
       }
       // Some servers neither answer nor survive a first request they do not know: once more, without it.
       if (probe !== 'silent' || this.#options.signal.aborted) throw error;
-      conversation = await this.#redial();
-      await this.#initialize(conversation);
+      connection = await this.#redial();
+      await this.#initialize(connection);
     }
     // A client that could not have asked for anything newer has found out nothing about it.
     if (newest !== undefined) this.#rememberedEra('handshake');
-    return conversation;
+    return connection;
   }
 
   /** What is remembered of the server; `null` forgets it. */
@@ -150,45 +150,45 @@ export class Negotiation {
   }
 
   async #openSse(): Promise<ClientConnection> {
-    const conversation = await this.#dial('sse').catch((error: unknown) => {
+    const connection = await this.#dial('sse').catch((error: unknown) => {
       if (error instanceof ClientError) this.#tried.push(`GET${this.#at} (HTTP+SSE): ${error.message}`);
       throw error;
     });
-    await this.#initialize(conversation);
+    await this.#initialize(connection);
     this.#rememberedEra('sse');
-    return conversation;
+    return connection;
   }
 
   /** Asks the newest way and sorts the answer. */
-  async #probe(conversation: ClientConnection, dialect: ClientCodec, again = true): Promise<ProbeResult> {
+  async #probe(connection: ClientConnection, codec: ClientCodec, again = true): Promise<ProbeResult> {
     const { vocabulary, limits } = this.#options;
-    const isHttp = conversation.transport.setBinding !== undefined;
-    conversation.transport.setBinding?.(dialect.http);
+    const isHttp = connection.transport.setBinding !== undefined;
+    connection.transport.setBinding?.(codec.http);
     try {
       const timeoutMs = isHttp ? limits.timeoutMs : limits.probeTimeoutMs;
-      const opened = vocabulary.readDiscover(await this.#ask(conversation, dialect, methods.discover.name, timeoutMs));
+      const opened = vocabulary.readDiscover(await this.#ask(connection, codec, methods.discover.name, timeoutMs));
       if (!opened.ok) {
-        this.#note(methods.discover.name, dialect, opened.why);
+        this.#note(methods.discover.name, codec, opened.why);
         return 'handshake';
       }
-      this.#settle(conversation, opened);
+      this.#settle(connection, opened);
       return 'open';
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      return this.#classifyError(conversation, dialect, error, again, isHttp);
+      return this.#classifyError(connection, codec, error, again, isHttp);
     }
   }
 
   async #classifyError(
-    conversation: ClientConnection,
-    dialect: ClientCodec,
+    connection: ClientConnection,
+    codec: ClientCodec,
     error: ClientError,
     again: boolean,
     isHttp: boolean,
   ): Promise<ProbeResult> {
     const { vocabulary, address } = this.#options;
     const { code: kind, serverError } = error;
-    this.#note(methods.discover.name, dialect, this.#outcome(conversation, error), error);
+    this.#note(methods.discover.name, codec, this.#outcome(connection, error), error);
     this.#probeError = error;
     if (kind === 'server-error' && serverError?.code !== undefined) {
       const hint = vocabulary.hint({
@@ -196,7 +196,7 @@ export class Negotiation {
         message: serverError.message ?? '',
         data: serverError.data,
       });
-      if (hint.kind === 'retry' && again) return this.#probe(conversation, hint.dialect, false);
+      if (hint.kind === 'retry' && again) return this.#probe(connection, hint.codec, false);
       if (hint.kind === 'no-overlap') {
         const why = `the server speaks ${hint.supported.join(', ')}`;
         throw clientErrors.unsupportedRevision(address, why, this.#tried, serverError);
@@ -205,7 +205,7 @@ export class Negotiation {
       throw error;
     }
     if (!isHttp) {
-      if (conversation.over !== undefined) return 'gone';
+      if (connection.over !== undefined) return 'gone';
       return kind === 'timeout' ? 'silent' : 'handshake';
     }
     // A refusal without a word of the newest revision is how older servers say that they do not know it. Anything
@@ -215,16 +215,16 @@ export class Negotiation {
     throw error;
   }
 
-  async #initialize(conversation: ClientConnection, timeoutMs?: number): Promise<void> {
+  async #initialize(connection: ClientConnection, timeoutMs?: number): Promise<void> {
     const { vocabulary, address, limits } = this.#options;
     const [newest] = vocabulary.handshake as readonly [ClientCodec];
-    const { transport } = conversation;
+    const { transport } = connection;
     // The version header belongs to what initialize settles, so it is not sent with it.
     transport.setBinding?.({ ...newest.http, headers: [] });
     const wait = timeoutMs ?? limits.connectTimeoutMs;
-    const result = await this.#ask(conversation, newest, methods.initialize.name, wait).catch((error: unknown) => {
+    const result = await this.#ask(connection, newest, methods.initialize.name, wait).catch((error: unknown) => {
       if (error instanceof ClientError) {
-        this.#note(methods.initialize.name, newest, this.#outcome(conversation, error), error);
+        this.#note(methods.initialize.name, newest, this.#outcome(connection, error), error);
       }
       throw error;
     });
@@ -233,30 +233,30 @@ export class Negotiation {
       this.#note(methods.initialize.name, newest, opened.why);
       throw clientErrors.unsupportedRevision(address, opened.why, this.#tried);
     }
-    this.#settle(conversation, opened);
-    conversation.notify('notifications/initialized');
+    this.#settle(connection, opened);
+    connection.notify('notifications/initialized');
     await transport.ready?.();
   }
 
-  #settle(conversation: ClientConnection, { dialect, facts }: Extract<Opened, { ok: true }>): void {
-    conversation.dialect = dialect;
-    conversation.facts = facts;
-    conversation.transport.setBinding?.(dialect.http);
+  #settle(connection: ClientConnection, { codec, facts }: Extract<Opened, { ok: true }>): void {
+    connection.codec = codec;
+    connection.facts = facts;
+    connection.transport.setBinding?.(codec.http);
   }
 
-  #ask(conversation: ClientConnection, dialect: ClientCodec, method: string, timeoutMs: number): Promise<JsonObject> {
-    const call = new OutgoingCall({ name: method }, dialect.openingFields(), (result) => result, { timeoutMs });
+  #ask(connection: ClientConnection, codec: ClientCodec, method: string, timeoutMs: number): Promise<JsonObject> {
+    const call = new OutgoingCall({ name: method }, codec.openingFields(), (result) => result, { timeoutMs });
     const answer = call.begin<JsonObject>(undefined, () => {});
-    conversation.send(call, dialect);
+    connection.send(call, codec);
     return answer;
   }
 
   async #dial(kind: 'usual' | 'sse'): Promise<ClientConnection> {
     const { dial, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
-    const conversation = await dial(kind);
-    this.#current = conversation;
-    if (!signal.aborted) return conversation;
+    const connection = await dial(kind);
+    this.#current = connection;
+    if (!signal.aborted) return connection;
     await this.#close();
     throw signal.reason;
   }
@@ -267,21 +267,21 @@ export class Negotiation {
   }
 
   async #close(): Promise<void> {
-    const conversation = this.#current;
+    const connection = this.#current;
     this.#current = undefined;
-    this.#ending = conversation;
-    await conversation?.close(undefined, this.#options.signal.aborted ? hurriedGraceMs : undefined);
+    this.#ending = connection;
+    await connection?.close(undefined, this.#options.signal.aborted ? hurriedGraceMs : undefined);
   }
 
   // What is told in the end.
 
   /** What came of an attempt: the error, or the silence until we had to stop. */
-  #outcome(conversation: ClientConnection, error: ClientError): string {
-    return this.#options.signal.aborted ? `no answer${conversation.hint}` : error.message;
+  #outcome(connection: ClientConnection, error: ClientError): string {
+    return this.#options.signal.aborted ? `no answer${connection.hint}` : error.message;
   }
 
-  #note(method: string, dialect: ClientCodec, outcome: string, error?: ClientError): void {
-    this.#tried.push(`${method}${this.#at} (${dialect.date}): ${outcome}`);
+  #note(method: string, codec: ClientCodec, outcome: string, error?: ClientError): void {
+    this.#tried.push(`${method}${this.#at} (${codec.date}): ${outcome}`);
     const { status = 0, code } = error?.serverError ?? {};
     // Whoever says which methods there are is there.
     this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code;

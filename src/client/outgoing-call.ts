@@ -3,9 +3,8 @@
 
 import type { MethodRow } from '../protocol/methods.ts';
 import type { LogLevel } from '../protocol/model.ts';
-import type { DecodedResult, RequestMeta } from '../protocol/revisions/client-revisions.ts';
+import type { ClientCodec, DecodedResult, RequestMeta } from '../protocol/revisions/client-revisions.ts';
 import type { HeaderParam } from '../protocol/revisions/index.ts';
-import type { ClientConnection } from './connection.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { CallOptions, Progress } from './options.ts';
 
@@ -16,6 +15,16 @@ export type JsonObject = { readonly [key: string]: unknown };
 export interface CallOwner {
   inputRequired(call: OutgoingCall, reading: Extract<DecodedResult, { kind: 'input-required' }>): void;
   failed(call: OutgoingCall, error: ClientError): void;
+}
+
+/** What a call uses of the connection that carries it. */
+export interface CallConnection {
+  /** Undefined until a revision is negotiated. */
+  readonly codec: ClientCodec | undefined;
+  /** Stops waiting for the response to the call's request and tells the server. */
+  cancel(call: OutgoingCall, reason: string): void;
+  /** Removes the call's time limit. */
+  exempt(call: OutgoingCall): void;
 }
 
 /** What a call addresses, for revisions that say so in headers too. */
@@ -53,8 +62,8 @@ export class OutgoingCall {
   rounds = 0;
   /** How often a session had to be opened anew for it. */
   reinitializations = 0;
-  /** Over which it was sent last. */
-  conversation: ClientConnection | undefined;
+  /** The connection over which it was last sent. */
+  connection: CallConnection | undefined;
   /** Mends what made the server see a contradiction between headers and body; tried once. */
   onHeaderMismatch: ((call: OutgoingCall) => Promise<void>) | undefined;
   ended = false;

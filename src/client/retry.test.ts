@@ -1,26 +1,6 @@
-import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { clientErrors } from './errors.ts';
-import { pause, pauseMs, resolveRetry, transience, withEitherSignal } from './retry.ts';
-
-const never = (signal: AbortSignal): Promise<void> => pause(60_000, signal);
-
-test('work ends with either of two signals, with its reason, and nobody goes on listening', async () => {
-  for (const which of [0, 1] as const) {
-    const controllers = [new AbortController(), new AbortController()] as const;
-    const [given, closing] = controllers.map(({ signal }) => signal) as [AbortSignal, AbortSignal];
-    const working = withEitherSignal(given, closing, never);
-    controllers[which].abort(new Error(`signal ${which}`));
-    await expect(working).rejects.toThrow(`signal ${which}`);
-    expect(getEventListeners(given, 'abort')).toEqual([]);
-    expect(getEventListeners(closing, 'abort')).toEqual([]);
-  }
-});
-
-test('a signal that has fired already does not let work begin to wait', async () => {
-  const closing = new AbortController().signal;
-  await expect(withEitherSignal(AbortSignal.abort(new Error('before')), closing, never)).rejects.toThrow('before');
-});
+import { pauseMs, resolveRetry, transience } from './retry.ts';
 
 test('a pause doubles up to its limit, has a random part, and heeds what the server asks for within the limit', () => {
   const retry = { maxAttempts: 9, baseDelayMs: 100, maxDelayMs: 1_000 };

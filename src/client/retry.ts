@@ -58,37 +58,3 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', stop, { once: true });
   });
 }
-
-/** Waits for something, or rejects with the signal's reason as soon as that fires. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
-}
-
-/**
- * Does something under a signal that fires with the first of two. Not `AbortSignal.any`: on Node 20 the one that lives
- * as long as a client would remember every call that ever listened to it.
- */
-export async function withEitherSignal<T>(
-  given: AbortSignal | undefined,
-  closing: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (given === undefined) return work(closing);
-  const either = new AbortController();
-  const unlink = [given, closing].map((signal) => {
-    const stop = (): void => either.abort(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    return () => signal.removeEventListener('abort', stop);
-  });
-  try {
-    return await work(either.signal);
-  } finally {
-    for (const each of unlink) each();
-  }
-}

@@ -12,7 +12,7 @@ import type { PendingCalls } from './pending.ts';
 /** Stops a server from piling up questions faster than anybody could answer them. */
 const maxOpen = 64;
 
-/** The questions of one conversation that are not answered yet. */
+/** The questions of one connection that are not answered yet. */
 export class ServerRequests {
   readonly #inputs: InputResponder;
   readonly #pending: PendingCalls;
@@ -27,13 +27,13 @@ export class ServerRequests {
     this.#send = send;
   }
 
-  serve(id: RequestId, method: string, params: JsonObject, dialect: ClientCodec | undefined): void {
+  serve(id: RequestId, method: string, params: JsonObject, codec: ClientCodec | undefined): void {
     if (method === methods.ping.name) this.#send(resultText(id, '{}'));
-    else if (dialect === undefined) this.#sendError(id, -32600, 'This client has not been initialized yet');
+    else if (codec === undefined) this.#sendError(id, -32600, 'This client has not been initialized yet');
     // A stream that was taken up again may repeat a question; one answer is enough.
     else if (this.#open.has(id)) return;
     else if (this.#open.size >= maxOpen) this.#sendError(id, -32603, `At most ${maxOpen} questions at a time`);
-    else void this.#answer(id, method, params, dialect);
+    else void this.#answer(id, method, params, codec);
   }
 
   /** The server does not want the answer any more. False when it is about something else. */
@@ -48,12 +48,12 @@ export class ServerRequests {
     this.#open.clear();
   }
 
-  async #answer(id: RequestId, method: string, params: JsonObject, dialect: ClientCodec): Promise<void> {
+  async #answer(id: RequestId, method: string, params: JsonObject, codec: ClientCodec): Promise<void> {
     const controller = new AbortController();
     this.#open.set(id, controller);
     this.#pending.hold();
     try {
-      const result = await this.#inputs.answer(method, params, dialect, controller.signal);
+      const result = await this.#inputs.answer(method, params, codec, controller.signal);
       if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(result)));
     } catch (error) {
       if (!controller.signal.aborted) this.#report(id, error);

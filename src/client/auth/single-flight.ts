@@ -1,6 +1,6 @@
 // Many requests that fail for one reason share one cure: the first starts it, the others wait for the same outcome,
 // good or bad. It is abandoned only when everybody who waited has gone.
-import { unlessAborted } from './storage/credential-store.ts';
+import { unlessAborted } from '../abort-signals.ts';
 
 interface Flight {
   readonly promise: Promise<void>;

@@ -15,7 +15,7 @@ export interface FeatureContext {
   readonly cache: CacheView | undefined;
   readonly limits: ClientLimits;
   readonly logger: Logger;
-  /** The conversation of the moment, or the last one there was. */
+  /** The current connection, or the last one there was. */
   readonly latest: ClientConnection;
 }
 
@@ -29,13 +29,13 @@ export function offers({ latest }: FeatureContext, row: MethodRow): boolean {
   return verdict;
 }
 
-function isOffered({ dialect, facts }: ClientConnection, { name, needs }: MethodRow): boolean {
-  if (dialect === undefined || facts === undefined || !dialect.requests.has(name)) return false;
+function isOffered({ codec, facts }: ClientConnection, { name, needs }: MethodRow): boolean {
+  if (codec === undefined || facts === undefined || !codec.requests.has(name)) return false;
   if (needs === undefined) return true;
   const [key, flag] = needs.split('.') as [string, string | undefined];
-  if (!dialect.serverCapabilities.includes(key)) return true;
+  if (!codec.serverCapabilities.includes(key)) return true;
   const { capabilities } = facts;
-  if (dialect.opening === 'initialize' && Object.keys(capabilities).length === 0) return true;
+  if (codec.opening === 'initialize' && Object.keys(capabilities).length === 0) return true;
   const declared = capabilities[key];
   return isObject(declared) && (flag === undefined || declared[flag] === true);
 }
@@ -43,9 +43,9 @@ function isOffered({ dialect, facts }: ClientConnection, { name, needs }: Method
 /** Throws unless the server offers a method. */
 export function requireOffered(kit: FeatureContext, row: MethodRow): void {
   if (offers(kit, row)) return;
-  const { dialect } = kit.latest;
-  if (dialect !== undefined && !dialect.requests.has(row.name)) {
-    throw clientErrors.notInRevision(row.name, dialect.date);
+  const { codec } = kit.latest;
+  if (codec !== undefined && !codec.requests.has(row.name)) {
+    throw clientErrors.notInRevision(row.name, codec.date);
   }
   throw clientErrors.notOffered(row.needs ?? row.name);
 }

@@ -7,8 +7,8 @@ import type { FeatureContext } from './feature-context.ts';
 
 /** Asks for a sign of life. The newest revision has no ping; asking who the server is serves as well. */
 export async function ping(kit: FeatureContext, options?: CallOptions): Promise<void> {
-  const conversation = await kit.caller.ready();
-  const row = conversation.dialect?.requests.has(methods.ping.name) ? methods.ping : methods.discover;
+  const connection = await kit.caller.ready();
+  const row = connection.codec?.requests.has(methods.ping.name) ? methods.ping : methods.discover;
   const call = new OutgoingCall(row, '', () => undefined, options);
   call.idempotent = true;
   await kit.caller.start(call);

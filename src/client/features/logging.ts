@@ -22,17 +22,17 @@ export class Logging {
     if (!logLevels.includes(level)) {
       throw clientErrors.configuration(`Unknown log level ${JSON.stringify(level)}; one of ${logLevels.join(', ')}`);
     }
-    const conversation = await this.#kit.caller.ready();
-    if (conversation.dialect?.requests.has(methods.setLevel.name)) await this.#send(level, options);
+    const connection = await this.#kit.caller.ready();
+    if (connection.codec?.requests.has(methods.setLevel.name)) await this.#send(level, options);
     this.#level = level;
-    conversation.logLevel = level;
+    connection.logLevel = level;
   }
 
-  /** A new conversation knows nothing of the level of the last one. */
-  restored(conversation: ClientConnection): void {
+  /** A new connection knows nothing of the level of the last one. */
+  restored(connection: ClientConnection): void {
     if (this.#level === undefined) return;
-    conversation.logLevel = this.#level;
-    if (!conversation.dialect?.requests.has(methods.setLevel.name)) return;
+    connection.logLevel = this.#level;
+    if (!connection.codec?.requests.has(methods.setLevel.name)) return;
     this.#send(this.#level).catch((error: unknown) => {
       this.#kit.logger.warn('the log level could not be set again', { error });
     });

@@ -4,12 +4,13 @@
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { ListenFilter } from '../../protocol/revisions/client-revisions.ts';
-import { KeyedMutex } from '../auth/storage/credential-store.ts';
+import { unlessAborted } from '../abort-signals.ts';
 import type { ClientConnection } from '../connection.ts';
 import { ClientError, clientErrors } from '../errors.ts';
+import { KeyedMutex } from '../keyed-mutex.ts';
 import type { CallOptions } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
-import { pause, pauseMs, transience, unlessAborted } from '../retry.ts';
+import { pause, pauseMs, transience } from '../retry.ts';
 import { type Change, ChangeQueue } from './changes.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
@@ -150,22 +151,22 @@ class ActiveSubscription implements Subscription {
 
   #onAbort = (): void => void this.close();
 
-  /** Opens it on the conversation of the moment. The result settles when it is over there. */
+  /** Opens it on the current connection. The result settles when it is over there. */
   async #attach(): Promise<{ readonly over: Promise<unknown> }> {
-    const conversation = await this.#kit.caller.ready();
-    if (conversation.dialect?.requests.has(methods.listen.name)) return this.#listen(conversation);
+    const connection = await this.#kit.caller.ready();
+    if (connection.codec?.requests.has(methods.listen.name)) return this.#listen(connection);
     const { uris = [] } = this.filter;
     if (uris.length > 0) requireOffered(this.#kit, methods.subscribe);
     await Promise.all(uris.map((uri) => this.#turns.run(uri, () => this.#request('subscribe', uri))));
-    return { over: conversation.ended };
+    return { over: connection.ended };
   }
 
   /** Unless somebody else waits for it, or there is nobody left to tell. */
   #unsubscribe(uri: string): Promise<void> {
     return this.#turns.run(uri, async () => {
-      const { conversation } = this.#kit.caller;
+      const { connection } = this.#kit.caller;
       const isWanted = [...this.#all].some(({ filter }) => filter.uris?.includes(uri));
-      if (isWanted || conversation === undefined || conversation.over !== undefined) return;
+      if (isWanted || connection === undefined || connection.over !== undefined) return;
       await this.#request('unsubscribe', uri);
     });
   }
@@ -177,8 +178,8 @@ class ActiveSubscription implements Subscription {
     await this.#kit.caller.start(call);
   }
 
-  async #listen(conversation: ClientConnection): Promise<{ readonly over: Promise<unknown> }> {
-    const fields = conversation.dialect?.listenFields(this.filter) ?? '';
+  async #listen(connection: ClientConnection): Promise<{ readonly over: Promise<unknown> }> {
+    const fields = connection.codec?.listenFields(this.filter) ?? '';
     const { timeoutMs, meta } = this.#options;
     const call = new OutgoingCall(methods.listen, fields, () => undefined, {
       timeoutMs,
@@ -195,7 +196,7 @@ class ActiveSubscription implements Subscription {
     over.catch(() => {});
     const params = await Promise.race([acknowledged, over.then(() => undefined)]);
     if (params !== undefined) {
-      call.conversation?.exempt(call);
+      call.connection?.exempt(call);
       this.#checkHonoured(params);
     }
     return { over };

@@ -58,7 +58,7 @@ export class HttpTransport implements Transport {
 
   async ready(): Promise<void> {
     if (!this.#binding.sessions) return;
-    // What was said to open the conversation must be heard before anything that relies on it.
+    // What was said to open the connection must be heard before anything that relies on it.
     await this.#lastNotice;
     if (this.#closed) return;
     this.#serverMessages = new ServerMessageStream(this.#client, this.#listener, {
@@ -224,7 +224,7 @@ export class HttpTransport implements Transport {
       };
       (await this.#client.send({ what: 'DELETE', method: 'DELETE', headers, long: true, onSent })).discard();
     } catch {
-      // The session will expire by itself; the end of a conversation is no time for complaints.
+      // The session will expire by itself; the end of a connection is no time for complaints.
     } finally {
       clearTimeout(timer);
     }

@@ -1,5 +1,5 @@
 // The old transport of two endpoints: an event stream that names a second URL, to which messages are posted. The stream
-// is the session; when it ends, so does the conversation.
+// is the session; when it ends, so does the connection.
 
 import { type ClientError, clientErrors } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';

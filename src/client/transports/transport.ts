@@ -45,7 +45,7 @@ export interface Transport {
   send(message: Outgoing): void;
   /** How requests travel from now on; only HTTP needs to know. */
   setBinding?(manners: HttpBinding): void;
-  /** The conversation is open: the server may now speak unasked. Resolves when it could be heard. Never rejects. */
+  /** The connection is open: the server may now speak unasked. Resolves when it could be heard. Never rejects. */
   ready?(): Promise<void>;
   /** Nobody waits for the answer to this request any more. */
   abandon?(id: number): void;

@@ -63,7 +63,7 @@ export interface ClientCodec {
   readonly date: string;
   readonly opening: 'initialize' | 'discover';
   /** How a server's input request arrives: as a request, or as a result that requires a retry. */
-  readonly asks: 'push' | 'retry';
+  readonly inputRequests: 'push' | 'retry';
   /** Requests that a server may support; others are not sent. */
   readonly requests: ReadonlySet<string>;
   /** Capabilities that a server can declare; a feature without one needs no declaration. */

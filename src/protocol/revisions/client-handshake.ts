@@ -19,7 +19,7 @@ export function createClientHandshakeCodec(
   return {
     ...sharedMembers(dialect),
     opening: 'initialize',
-    asks: 'push',
+    inputRequests: 'push',
     http: {
       headers: dialect.versionHeader ? ['MCP-Protocol-Version', date] : none,
       mirrored: false,

@@ -25,12 +25,12 @@ type Fields = { readonly [key: string]: unknown };
 
 /** The decoded response to an opening request. */
 export type Opened =
-  | { readonly ok: true; readonly dialect: ClientCodec; readonly facts: ServerFacts }
+  | { readonly ok: true; readonly codec: ClientCodec; readonly facts: ServerFacts }
   | { readonly ok: false; readonly why: string };
 
 /** What a rejected probe shows: use another stateless revision, none in common, or start with a handshake. */
 export type VersionHint =
-  | { readonly kind: 'retry'; readonly dialect: ClientCodec }
+  | { readonly kind: 'retry'; readonly codec: ClientCodec }
   | { readonly kind: 'no-overlap'; readonly supported: readonly string[] }
   | { readonly kind: 'stateless' }
   | { readonly kind: 'handshake' };
@@ -67,12 +67,12 @@ export class ClientRevisions {
   readInitialize(result: Fields): Opened {
     const { protocolVersion, capabilities, serverInfo, instructions } = result;
     if (typeof protocolVersion !== 'string') return { ok: false, why: 'the response has no protocolVersion' };
-    const dialect = this.handshake.find(({ date }) => date === protocolVersion);
-    if (dialect === undefined) {
+    const codec = this.handshake.find(({ date }) => date === protocolVersion);
+    if (codec === undefined) {
       const mine = this.handshake.map(({ date }) => date).join(', ');
       return { ok: false, why: `the server uses revision ${clip(protocolVersion)}, this client supports ${mine}` };
     }
-    return { ok: true, dialect, facts: toFacts(capabilities, serverInfo, instructions) };
+    return { ok: true, codec, facts: toFacts(capabilities, serverInfo, instructions) };
   }
 
   /** Decodes the response to `server/discover`: picks the newest revision that both sides support. */
@@ -81,10 +81,10 @@ export class ClientRevisions {
     if (!Array.isArray(supportedVersions) || !isObject(capabilities)) {
       return { ok: false, why: 'the response is not a DiscoverResult' };
     }
-    const dialect = this.stateless.find(({ date }) => supportedVersions.includes(date));
-    if (dialect === undefined) return { ok: false, why: `the server supports only ${names(supportedVersions)}` };
+    const codec = this.stateless.find(({ date }) => supportedVersions.includes(date));
+    if (codec === undefined) return { ok: false, why: `the server supports only ${names(supportedVersions)}` };
     const serverInfo = isObject(meta) ? meta[metaKeys.serverInfo] : undefined;
-    return { ok: true, dialect, facts: toFacts(capabilities, serverInfo, instructions) };
+    return { ok: true, codec, facts: toFacts(capabilities, serverInfo, instructions) };
   }
 
   /** What an error response to a probe shows about the server. Only stateless servers are recognized by error code. */
@@ -96,8 +96,8 @@ export class ClientRevisions {
     const listed = isObject(error.data) ? error.data['supported'] : undefined;
     const supported = Array.isArray(listed) ? listed.filter((each) => typeof each === 'string') : [];
     // Also if it is the one just rejected: the server lists it itself, so one more attempt is worthwhile.
-    const dialect = this.stateless.find(({ date }) => supported.includes(date));
-    if (dialect !== undefined) return { kind: 'retry', dialect };
+    const codec = this.stateless.find(({ date }) => supported.includes(date));
+    if (codec !== undefined) return { kind: 'retry', codec };
     return supported.some(isStatelessDate) ? { kind: 'no-overlap', supported } : { kind: 'handshake' };
   }
 }

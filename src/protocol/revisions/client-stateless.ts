@@ -30,7 +30,7 @@ export function createClientStatelessCodec(
   return {
     ...sharedMembers(dialect),
     opening: 'discover',
-    asks: 'retry',
+    inputRequests: 'retry',
     http: { headers: ['MCP-Protocol-Version', date], mirrored: true, sessions: false, closingCancels: true },
     request(id, method, fields, meta) {
       const own = meta === undefined ? '' : metaMembers(meta, true);

@@ -5,8 +5,9 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { KeyedMutex } from '../../keyed-mutex.ts';
 import { authErrors } from '../errors.ts';
-import { type CredentialStore, KeyedMutex } from './credential-store.ts';
+import type { CredentialStore } from './credential-store.ts';
 import { withLockFile } from './lock-file.ts';
 
 /** Opens (and on first use creates) a credential file. */
