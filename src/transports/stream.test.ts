@@ -120,7 +120,7 @@ test('what nobody asked for is refused while too much is unread', async () => {
   expect(output.messages.at(-1)).toMatchObject({ id: 1, result: 'pushed' });
 });
 
-test('answers of calls that run while nobody reads are kept up to a limit, then replaced by errors', async () => {
+test('responses of calls that run while the client does not read are buffered up to a limit, then replaced by errors', async () => {
   const text = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, result: 'x'.repeat(200_000) });
   const open: (() => void)[] = [];
   const host = new FakeHost(({ id, method }, outlet) => {

@@ -98,7 +98,7 @@ async function fill(server: ServerProcess, profile: string): Promise<void> {
 }
 
 describe.each(['local', 'system'])('%s', (profile) => {
-  test('own files below the root are not listed and not found, by any name or spelling', async () => {
+  test('own files below the root are not listed and not found, by any variant of their name', async () => {
     // The data folder does not exist yet when the tree is opened, and is looked at before it does.
     symlinkSync('data', at('linked'));
     symlinkSync('data/mooring.db', at('docs/linked.db'));

@@ -283,7 +283,7 @@ describe('authentication', () => {
     ]);
   });
 
-  test('an authenticator that fails lets nobody in', async () => {
+  test('an authenticator that fails lets no request in', async () => {
     const before = reached;
     expect((await guarded.modern('tools/call', call, { headers: { Authorization: 'Bearer broken' } })).status).toBe(
       500,

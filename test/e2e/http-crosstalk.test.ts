@@ -205,7 +205,7 @@ async function lines(ears: Ears): Promise<Party> {
   return party;
 }
 
-test('nobody hears what was said to somebody else', { timeout: 60_000 }, async () => {
+test('no client receives what was meant for another', { timeout: 60_000 }, async () => {
   const kinds = [alone, session, webSocket, twoEndpoints, lines];
   const everyone = Array.from(
     { length: clients },

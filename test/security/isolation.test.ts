@@ -145,7 +145,7 @@ describe('a session', () => {
     expect(hung).toEqual(['alice begins', 'alice ends']);
   });
 
-  test('has streams that nobody else can resume', async () => {
+  test('has streams that no other caller can resume', async () => {
     const stream = new EventReader(
       await client.open({
         method: 'GET',

@@ -89,7 +89,7 @@ describe.each(Object.keys(kinds))('%s that nobody takes', (kind) => {
     expect(peak()).toBeLessThan(maxMemory);
   });
 
-  test('one on each of 60 connections: the caller is told to wait, and nobody else is', async () => {
+  test('one on each of 60 connections: only this caller has to wait', async () => {
     const { port, client, request, peak } = await prepare();
     const all = await Promise.all(Array.from({ length: 60 }, () => attacker(port)));
     for (const { socket } of all) socket.write(request);

@@ -93,7 +93,7 @@ describe('what a policy hides', () => {
     ).toBeDefined();
   });
 
-  test('S4-48: resources that are denied are in no list and can not be read, by no spelling of their name', async () => {
+  test('S4-48: resources that are denied are in no list and cannot be read, by any variant of their name', async () => {
     const client = await Conversation.open(served({ rules }));
     expect(await namesOf(client, 'resources/list', 'resources')).toEqual(['note://public/1', 'file:///srv/a']);
     expect((await client.request('resources/read', { uri: 'note://public/1' })).result.contents[0].text).toBe('public');
@@ -115,7 +115,7 @@ describe('what a policy hides', () => {
     }
   });
 
-  test('nobody is told of changes to what he may not read', async () => {
+  test('callers are not notified of changes to what they may not read', async () => {
     const server = served({ rules });
     const client = await Conversation.open(server);
     for (const uri of ['note://public', 'note://secret/1', 'note://secret', 'note://public/1']) {
