@@ -1,0 +1,83 @@
+// The programs in the guides run as they are printed there, from the built package, and do what the page says.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { transformSync } from 'esbuild';
+import { afterAll, expect, test } from 'vitest';
+import { type Client, connect } from '../../src/client/index.ts';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+// In the package, so that the name "mooring" leads to what was built.
+const folder = join(root, '.tmp', `guides-${process.pid}`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes the first snippet of a page that contains `mark`, without its types, and returns the path of the file. */
+function program(page: string, mark: string): string {
+  const text = readFileSync(join(root, 'docs/guide', page), 'utf8');
+  const found = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].find(([, code = '']) => code.includes(mark));
+  if (found === undefined) throw new Error(`${page} has no snippet with ${mark}`);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, page.replace(/\.md$/, '.mjs'));
+  writeFileSync(file, transformSync(found[1] as string, { loader: 'ts', format: 'esm' }).code);
+  return file;
+}
+
+const firstText = (result: { content: readonly unknown[] }): unknown => (result.content[0] as { text?: string }).text;
+
+const checks: Readonly<Record<string, (client: Client) => Promise<void>>> = {
+  'tools.md': async (client) => {
+    const { structuredContent } = await client.callTool('convert_temperature', { value: 20, to: 'fahrenheit' });
+    expect(structuredContent).toEqual({ value: 68, unit: 'fahrenheit' });
+    const wrong = await client.callTool('convert_temperature', { value: 20, to: 'kelvin' });
+    expect(wrong.isError).toBe(true);
+    expect(firstText(wrong)).toContain('to');
+  },
+  'resources.md': async (client) => {
+    expect((await client.listResources()).map(({ uri }) => uri)).toEqual([
+      'library://catalog',
+      'library://books/dune',
+      'library://books/emma',
+    ]);
+    const { contents } = await client.readResource('library://books/dune');
+    expect(JSON.parse(contents[0]?.text ?? '')).toEqual({ title: 'Dune', pages: 412 });
+    await expect(client.readResource('library://books/none')).rejects.toThrow(/There is no resource/);
+  },
+  'prompts.md': async (client) => {
+    const { messages } = await client.getPrompt('translate', { text: 'Guten Tag', language: 'English' });
+    expect(messages).toEqual([
+      { role: 'user', content: { type: 'text', text: 'Translate this into English. Keep the tone.\n\nGuten Tag' } },
+    ]);
+    await expect(client.getPrompt('translate', {})).rejects.toThrow(/text/);
+  },
+  'middleware.md': async (client) => {
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['add_entry', 'statistics']);
+    await client.callTool('add_entry');
+    await client.callTool('add_entry');
+    expect((await client.callTool('statistics')).structuredContent).toEqual({ add_entry: 2 });
+    await expect(client.callTool('close_books')).rejects.toThrow(/close_books/);
+  },
+  'logging-and-debugging.md': async (client) => {
+    expect(firstText(await client.callTool('forecast', { city: 'Oslo' }))).toBe('Oslo: 12 °C');
+    expect(await client.callTool('forecast', { city: '' })).toMatchObject({ isError: true });
+  },
+  'writing-a-pack.md': async (client) => {
+    expect(firstText(await client.callTool('add_note', { text: 'tide at 9' }))).toBe('Note 1 stored');
+    expect((await client.readResource('notes://all')).contents).toMatchObject([{ text: 'tide at 9' }]);
+  },
+};
+
+test.each(Object.keys(checks))('the first server of %s runs', async (page) => {
+  const client = await connect([process.execPath, program(page, 'await serveStdio(')]);
+  await checks[page]?.(client).finally(() => client.close());
+});
+
+test.each(['assert.equal(isError', "'Ordered' : ", "id: 'guest'", 'connectInMemory(server)', 'for (const revision of'])(
+  'the program with %s of testing.md runs',
+  async (mark) => {
+    const ended = await run(process.execPath, [program('testing.md', mark)]);
+    expect(ended.stdout).not.toMatch(/^# fail [1-9]/m);
+  },
+);
