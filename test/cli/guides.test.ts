@@ -67,6 +67,12 @@ const checks: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     expect(firstText(await client.callTool('add_note', { text: 'tide at 9' }))).toBe('Note 1 stored');
     expect((await client.readResource('notes://all')).contents).toMatchObject([{ text: 'tide at 9' }]);
   },
+  'migrating-from-the-official-sdk.md': async (client) => {
+    expect(firstText(await client.callTool('forecast', { city: 'Oslo' }))).toBe('Oslo: 12 °C');
+  },
+  'migrating-from-fastmcp.md': async (client) => {
+    expect(firstText(await client.callTool('add', { a: 1, b: 2 }))).toBe('3');
+  },
 };
 
 test.each(Object.keys(checks))('the first server of %s runs', async (page) => {
@@ -81,3 +87,16 @@ test.each(['assert.equal(isError', "'Ordered' : ", "id: 'guest'", 'connectInMemo
     expect(ended.stdout).not.toMatch(/^# fail [1-9]/m);
   },
 );
+
+test.each([
+  ['migrating-from-the-official-sdk.md', 'StdioServerTransport', 'forecast', { city: 'Oslo' }],
+  ['migrating-from-the-official-sdk.md', 'serveStdio(() =>', 'forecast', { city: 'Oslo' }],
+  ['migrating-from-fastmcp.md', 'new FastMCP', 'add', { a: 1, b: 2 }],
+])('%s: the server with %s and its successor give the same result', async (page, mark, tool, args) => {
+  const results = [];
+  for (const each of [mark, 'await serveStdio(server)']) {
+    const client = await connect([process.execPath, program(page, each)]);
+    results.push((await client.callTool(tool, args).finally(() => client.close())).content);
+  }
+  expect(results[0]).toEqual(results[1]);
+});
