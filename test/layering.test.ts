@@ -50,6 +50,7 @@ const singleHomes = [
   '@photostructure/sqlite',
   'entities',
   'toml-eslint-parser',
+  'diff',
 ];
 
 /** Circles that exist today. None may be added, and one that is gone must leave this list. */

@@ -49,15 +49,26 @@ export {
 } from './auth/index.ts';
 // Files: access below configured roots only.
 export {
+  type EditOptions,
+  type EditResult,
+  type Edits,
+  type FileEntry,
   FileError,
   type FileErrorCode,
+  type FileFacts,
   type FileLimits,
   type FileTree,
+  type FindOptions,
+  type LinesOptions,
   type Listing,
   type ListOptions,
   OwnFiles,
   type OwnPaths,
   openRoots,
+  type SearchOptions as TextSearchOptions,
+  type TextEdit,
+  type TextMatch,
+  type TextMatches,
 } from './files/tree.ts';
 // Untrusted text: hidden characters are found and removed, sources are named.
 export {

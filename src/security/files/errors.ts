@@ -8,6 +8,13 @@ export type FileErrorCode =
   | 'FILE_SPECIAL'
   | 'FILE_WRONG_KIND'
   | 'FILE_READ_ONLY'
+  | 'FILE_EXISTS'
+  | 'FILE_NOT_EMPTY'
+  | 'FILE_IS_ROOT'
+  | 'FILE_CHANGED'
+  | 'FILE_BAD_EDIT'
+  | 'FILE_BAD_MOVE'
+  | 'FILE_BAD_PATTERN'
   | 'FILE_BAD_ROOT'
   | 'FILE_IO';
 
@@ -54,7 +61,21 @@ export const fileErrors = {
   wrongKind: (asked: string, wanted: 'file' | 'directory') =>
     new FileError('FILE_WRONG_KIND', `Not a ${wanted}: ${quote(asked)}`),
   readOnly: (asked: string) =>
-    new FileError('FILE_READ_ONLY', `This tree is read-only: ${quote(asked)}. Open the roots with writable: true.`),
+    new FileError('FILE_READ_ONLY', `Read-only: ${quote(asked)}. Open the roots with writable: true.`),
+  exists: (asked: string) =>
+    new FileError('FILE_EXISTS', `Already exists: ${quote(asked)}. Choose another name, or delete it first.`),
+  notEmpty: (asked: string) =>
+    new FileError('FILE_NOT_EMPTY', `The folder is not empty: ${quote(asked)}. Delete what is in it first.`),
+  isRoot: (asked: string) =>
+    new FileError(
+      'FILE_IS_ROOT',
+      `This is one of the configured roots, which cannot be moved or deleted: ${quote(asked)}`,
+    ),
+  changed: (asked: string) =>
+    new FileError('FILE_CHANGED', `The file was changed by another program meanwhile: ${quote(asked)}. Read it again.`),
+  badEdit: (asked: string, why: string) => new FileError('FILE_BAD_EDIT', `${why}: ${quote(asked)}`),
+  badMove: (asked: string, why: string) => new FileError('FILE_BAD_MOVE', `${why}: ${quote(asked)}`),
+  badPattern: (pattern: string, why: string) => new FileError('FILE_BAD_PATTERN', `${why}: ${quote(pattern)}`),
   badRoot: (root: string, why: string, cause?: unknown) =>
     new FileError('FILE_BAD_ROOT', `Cannot use root ${quote(root)}: ${why}`, { cause }),
   ownRoot: (root: string) =>

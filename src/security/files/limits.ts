@@ -18,12 +18,18 @@ export interface FileLimits {
   readonly maxEntries: number;
   /** Folders below the asked one that a recursive listing enters. */
   readonly maxListDepth: number;
+  /** Entries that one search looks at: stops a search of a whole disk from keeping the server busy. */
+  readonly maxSearchEntries: number;
+  /** Bytes that one search reads, and that are skipped to reach a line: stops searches of endless logs and disk images. */
+  readonly maxSearchBytes: number;
+  /** Matching lines that one search returns: stops a response as large as everything that was searched. */
+  readonly maxMatches: number;
   /** A file with a second hard link may be a file from elsewhere under a name of ours; refused unless allowed. */
   readonly allowHardLinks: boolean;
   /** `/proc`, `/sys` and their kind tell about the host and this process; refused unless allowed. */
   readonly allowPseudoFiles: boolean;
-  /** Whether `writeFile` exists for this tree at all. */
-  readonly writable: boolean;
+  /** Whether files can be changed: everywhere, nowhere, or only in these folders. */
+  readonly writable: boolean | readonly string[];
 }
 
 export const defaultFileLimits: FileLimits = {
@@ -35,6 +41,9 @@ export const defaultFileLimits: FileLimits = {
   maxLinkHops: 16,
   maxEntries: 10_000,
   maxListDepth: 16,
+  maxSearchEntries: 100_000,
+  maxSearchBytes: 128 * 1024 * 1024,
+  maxMatches: 500,
   allowHardLinks: false,
   allowPseudoFiles: false,
   writable: false,

@@ -1,11 +1,13 @@
-// Listing a directory, deep if asked, within bounds. Names that could not be asked for again (see locator.ts), special
-// files and links that lead out are left out, so a listing never names what a read would refuse as not found.
+// Listing a directory, recursively if requested, within limits. Names that cannot be requested again (see locator.ts),
+// special files and links that lead out are left out, so a listing never names what a read would report as not found.
 
 import { accessSync, constants } from 'node:fs';
 import { opendir } from 'node:fs/promises';
+import type { Glob } from '../glob.ts';
 import { fileErrors, fromSystem } from './errors.ts';
 import { isPlainName, toUri } from './locator.ts';
 import { isPseudo, type PathHandle } from './path-access.ts';
+import { compileExclude } from './path-glob.ts';
 import { type RootedPath, visiblePath } from './roots.ts';
 import { type WalkContext, walk } from './walk.ts';
 
@@ -30,6 +32,8 @@ export interface Listing {
 export interface ListOptions {
   readonly recursive?: boolean;
   readonly maxEntries?: number;
+  /** Globs of what is left out, relative to the directory (path-glob.ts); excluded directories are not entered. */
+  readonly exclude?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -41,37 +45,73 @@ export async function listDirectory(
   options: ListOptions,
 ): Promise<Listing> {
   const { limits } = context;
-  const maxEntries = Math.min(options.maxEntries ?? limits.maxEntries, limits.maxEntries);
   const entries: FileEntry[] = [];
-  const queue: RootedPath[] = [spot];
-  // Names looked at, shown or not: a folder of ten million FIFOs must not hold us either.
-  let budget = limits.maxEntries * 4;
-  let truncated = false;
-
-  for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
-    const found = await listOne(context, next, requestedPath, {
-      room: maxEntries - entries.length,
-      budget,
-      signal: options.signal,
-      isTop: next === spot,
-    });
-    budget -= found.seen;
-    truncated = found.truncated;
-    for (const { entry, isLink } of found.entries) {
-      entries.push(entry);
-      // Directories behind links are shown but not entered: this is what keeps a walk free of circles.
-      if (!options.recursive || entry.kind !== 'directory' || isLink) continue;
-      const segments = [...next.segments, entry.name];
-      if (segments.length - spot.segments.length > limits.maxListDepth) truncated = true;
-      else queue.push({ root: spot.root, segments });
-    }
+  const directories = readDirectories(context, spot, requestedPath, {
+    recursive: options.recursive === true,
+    maxEntries: Math.min(options.maxEntries ?? limits.maxEntries, limits.maxEntries),
+    maxSeen: limits.maxEntries * 4,
+    exclude: options.exclude,
+    signal: options.signal,
+  });
+  for (;;) {
+    const { done, value } = await directories.next();
+    if (done) return { entries: entries.sort((a, b) => (a.path < b.path ? -1 : 1)), truncated: value };
+    for (const { entry } of value) entries.push(entry);
   }
-  entries.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { entries, truncated };
 }
 
-interface FoundEntry {
+/** How far `readDirectories` goes. */
+export interface ReadDirectoriesOptions {
+  readonly recursive: boolean;
+  /** Entries yielded at most. */
+  readonly maxEntries: number;
+  /** Names looked at, yielded or not: a folder of ten million FIFOs must not keep the server busy either. */
+  readonly maxSeen: number;
+  readonly exclude: readonly string[] | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Yields the entries of one directory after the other; returns whether a limit ended it early. */
+export async function* readDirectories(
+  context: WalkContext,
+  spot: RootedPath,
+  requestedPath: string,
+  options: ReadDirectoriesOptions,
+): AsyncGenerator<readonly FoundEntry[], boolean> {
+  const { recursive, maxEntries, maxSeen, exclude, signal } = options;
+  const isExcluded = exclude === undefined || exclude.length === 0 ? undefined : compileExclude(exclude);
+  const queue: RootedPath[] = [spot];
+  let found = 0;
+  let seen = 0;
+  let truncated = false;
+  for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
+    const below = next.segments.slice(spot.segments.length);
+    const directory = await listOne(context, next, requestedPath, {
+      room: maxEntries - found,
+      budget: maxSeen - seen,
+      signal,
+      isTop: next === spot,
+      prefix: below.length === 0 ? '' : `${below.join('/')}/`,
+      isExcluded,
+    });
+    found += directory.entries.length;
+    seen += directory.seen;
+    truncated = directory.truncated;
+    for (const { entry, isLink } of directory.entries) {
+      // Directories behind links are shown but not entered: this is what keeps a walk free of circles.
+      if (!recursive || entry.kind !== 'directory' || isLink) continue;
+      if (below.length >= context.limits.maxListDepth) truncated = true;
+      else queue.push({ root: spot.root, segments: [...next.segments, entry.name] });
+    }
+    yield directory.entries;
+  }
+  return truncated;
+}
+
+/** An entry, and its path below the listed directory, with slashes. */
+export interface FoundEntry {
   readonly entry: FileEntry;
+  readonly relative: string;
   readonly isLink: boolean;
 }
 
@@ -79,9 +119,16 @@ async function listOne(
   context: WalkContext,
   spot: RootedPath,
   requestedPath: string,
-  bounds: { room: number; budget: number; signal: AbortSignal | undefined; isTop: boolean },
+  bounds: {
+    readonly room: number;
+    readonly budget: number;
+    readonly signal: AbortSignal | undefined;
+    readonly isTop: boolean;
+    readonly prefix: string;
+    readonly isExcluded: Glob | undefined;
+  },
 ): Promise<{ entries: FoundEntry[]; seen: number; truncated: boolean }> {
-  const { room, budget, signal, isTop } = bounds;
+  const { room, budget, signal, isTop, prefix, isExcluded } = bounds;
   const entries: FoundEntry[] = [];
   let seen = 0;
   let place: PathHandle | undefined;
@@ -95,7 +142,8 @@ async function listOne(
       if (seen >= budget || entries.length >= room) return { entries, seen, truncated: true };
       seen += 1;
       const name = decodeName(raw as unknown as Buffer);
-      const found = name === undefined ? undefined : look(context, spot, place, name);
+      if (name === undefined || isExcluded?.(prefix + name)) continue;
+      const found = look(context, spot, place, name, prefix + name);
       if (found !== undefined) entries.push(found);
     }
     if (!context.access.confirm(place)) throw fileErrors.notFound(requestedPath, 'moved');
@@ -120,7 +168,13 @@ function decodeName(raw: Buffer): string | undefined {
   }
 }
 
-function look(context: WalkContext, spot: RootedPath, directory: PathHandle, name: string): FoundEntry | undefined {
+function look(
+  context: WalkContext,
+  spot: RootedPath,
+  directory: PathHandle,
+  name: string,
+  relative: string,
+): FoundEntry | undefined {
   if (!isPlainName(name, context.limits)) return undefined;
   const child: RootedPath = { root: spot.root, segments: [...spot.segments, name] };
   let place: PathHandle | undefined;
@@ -140,7 +194,7 @@ function look(context: WalkContext, spot: RootedPath, directory: PathHandle, nam
     const path = visiblePath(child);
     const kind = stats.isFile() ? 'file' : 'directory';
     const size = stats.isFile() ? Number(stats.size) : 0;
-    return { entry: { path, uri: toUri(path), name, kind, size, modifiedMs: Number(stats.mtimeMs) }, isLink };
+    return { entry: { path, uri: toUri(path), name, kind, size, modifiedMs: Number(stats.mtimeMs) }, relative, isLink };
   } catch {
     return undefined; // Gone meanwhile, closed to us, or a link out: exactly what a listing leaves out.
   } finally {

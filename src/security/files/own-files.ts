@@ -3,7 +3,7 @@
 // `stat` alone: on POSIX systems, closing any descriptor of a database drops the locks that SQLite holds on it in the
 // same process, and another process may then remove its write-ahead log with all that was acknowledged since.
 
-import { type BigIntStats, lstatSync, readdirSync, statSync } from 'node:fs';
+import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /** Where the server keeps what is its own. Nothing of it needs to exist yet. */
@@ -79,6 +79,19 @@ export class OwnFiles {
     }
   }
 
+  /** Whether own files are, or would be, somewhere below a directory: moving it would move them as well. */
+  areBelow(directory: Identity): boolean {
+    return [...this.#folders, ...this.#files].some((path) =>
+      [path, realPathOf(path)].some((start) => {
+        for (let above = dirname(start); ; above = dirname(above)) {
+          const stats = statOf(above);
+          if (stats !== undefined && isSame(stats, directory)) return true;
+          if (above === dirname(above)) return false;
+        }
+      }),
+    );
+  }
+
   /** The own paths that exist now, and own folders even before they do; for those who hide them in another way. */
   paths(): Required<OwnPaths> {
     const files = this.#files.flatMap((file) => {
@@ -144,6 +157,15 @@ function statOf(path: string): BigIntStats | undefined {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined; // A folder on the way is closed to us, so no tree of ours leads through it either.
+  }
+}
+
+/** Where a path really is, as far as it exists. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path === dirname(path) ? path : join(realPathOf(dirname(path)), basename(path));
   }
 }
 

@@ -24,15 +24,26 @@ const lanes = 8;
 
 /** Swaps `<name>` with `<name>.spare` by renames, for every name, until told to stop. */
 const swapper = `
-const { renameSync } = require('node:fs');
+const { renameSync, rmSync } = require('node:fs');
 const { workerData: { names, shared } } = require('node:worker_threads');
 const state = new Int32Array(shared);
+// While a name is away, the server may make a directory of that name.
+const put = (from, to) => {
+  for (;;) {
+    try {
+      return renameSync(from, to);
+    } catch (error) {
+      if (!['EEXIST', 'EISDIR', 'ENOTEMPTY'].includes(error.code)) throw error;
+      rmSync(to, { recursive: true, force: true });
+    }
+  }
+};
 while (Atomics.load(state, 0) === 0) {
   for (const name of names) {
     renameSync(name, name + '.away');
-    renameSync(name + '.spare', name);
+    put(name + '.spare', name);
     renameSync(name, name + '.spare');
-    renameSync(name + '.away', name);
+    put(name + '.away', name);
     Atomics.add(state, 1, 2);
   }
 }`;
@@ -114,6 +125,30 @@ test.runIf(raceFree)(
     expect(readdirSync(join(base, 'outside'))).toEqual(['x']);
     expect(readFileSync(join(base, 'outside/x'), 'utf8')).toBe('SECRET');
     expect(Atomics.load(state, 1)).toBeGreaterThan(1000);
+  },
+);
+
+test.runIf(raceFree)(
+  'directories, moves, edits and removals against a swap loop never leave the root',
+  { timeout: 120_000 },
+  async () => {
+    let count = 0;
+    const changes = [
+      () => tree.makeDirectory(`door/made-${count++}/x`),
+      () => tree.makeDirectory('hop/made'),
+      () => tree.editFile('door/x', (text) => (text === 'inside' ? 'INSIDE' : 'inside')),
+      () => tree.writeFile('door/w', 'inside'),
+      () => tree.move('door/w', `door/w-${count++}`),
+      () => tree.remove('door/w'),
+      () => tree.move('real/x', 'door/moved').then(() => tree.move('door/moved', 'real/x')),
+    ];
+    const outcomes = await race(3500, async (index) => {
+      await (changes[index % changes.length] as () => Promise<unknown>)();
+      return 'done';
+    });
+    expect(outcomes.get('done')).toBeGreaterThan(0);
+    expect(readdirSync(join(base, 'outside'))).toEqual(['x']);
+    expect(readFileSync(join(base, 'outside/x'), 'utf8')).toBe('SECRET');
   },
 );
 

@@ -1,58 +1,29 @@
-// The one resolver for every path: opens the configured roots and reads, lists and writes below them and nowhere else.
-// No second path code in this project; whoever takes a path or a `file:` URI from outside asks a tree.
+// The one resolver for every path: opens the configured roots and reads, lists and changes files below them and nowhere
+// else. There is no second path code in this project: every path or `file:` URI from outside goes through a tree.
 
+import type { Target } from './change.ts';
+import type { FileLocation, FileTree } from './contract.ts';
+import { inDirectoryOf } from './directory.ts';
 import { fileErrors, fromSystem } from './errors.ts';
 import { defaultFileLimits, type FileLimits } from './limits.ts';
-import { type Listing, type ListOptions, listDirectory } from './list.ts';
+import { listDirectory } from './list.ts';
 import { parseLocator, pathOf, toUri } from './locator.ts';
 import type { OwnFiles } from './own-files.ts';
 import { bestPathAccess, isPseudo, type PathAccess, type PathHandle, procPathAccess } from './path-access.ts';
 import { readHandle, requireOrdinary } from './read.ts';
 import { type ConfiguredRoot, findRootedPath, openRoot, type RootedPath, visiblePath } from './roots.ts';
 import { type WalkContext, walk } from './walk.ts';
-import { writeInto } from './write.ts';
+import { type WriteIntoOptions, writeInto } from './write.ts';
 
+export type { FileFacts, FileLocation, FileTree } from './contract.ts';
+export type { EditOptions, EditResult, Edits, TextEdit } from './edit.ts';
 export { FileError, type FileErrorCode, type HiddenReason, hiddenReason } from './errors.ts';
 export { defaultFileLimits, type FileLimits } from './limits.ts';
+export type { LinesOptions } from './lines.ts';
 export type { FileEntry, Listing, ListOptions } from './list.ts';
 export { toUri } from './locator.ts';
 export { OwnFiles, type OwnPaths } from './own-files.ts';
-
-/** Where something would be: inside a root by its name, not yet looked at. */
-export interface FileLocation {
-  readonly path: string;
-  readonly uri: string;
-}
-
-/** What is known about a file or directory. */
-export interface FileFacts extends FileLocation {
-  readonly kind: 'file' | 'directory';
-  readonly size: number;
-  readonly modifiedMs: number;
-}
-
-/** Files below configured roots. Every method takes a `file:` URI, an absolute path, or a path in the first root. */
-export interface FileTree {
-  /** The roots as configured. */
-  readonly roots: readonly (FileLocation & { readonly kind: 'directory' | 'file' })[];
-  /** Whether no swap of names, however fast, can lead a read or write out; true on Linux with /proc (path-access.ts). */
-  readonly raceFree: boolean;
-  /** The one spelling of a place inside the roots; throws `FILE_NOT_FOUND` for any other. Does not touch the disk. */
-  resolve(target: string): FileLocation;
-  stat(target: string): Promise<FileFacts>;
-  /** Reads an ordinary file of at most `maxBytes` (never more than the tree's limit). */
-  readFile(target: string, options?: { readonly maxBytes?: number; readonly signal?: AbortSignal }): Promise<Buffer>;
-  list(target: string, options?: ListOptions): Promise<Listing>;
-  /** Replaces or creates a file atomically and durably. No link on the way is followed. */
-  writeFile(
-    target: string,
-    data: Uint8Array | string,
-    options?: { readonly mode?: number; readonly signal?: AbortSignal },
-  ): Promise<void>;
-  toUri(path: string): string;
-  /** The path of a `file:` URI inside the roots. */
-  fromUri(uri: string): string;
-}
+export type { FindOptions, SearchOptions, TextMatch, TextMatches } from './search.ts';
 
 /** The tree's limits, what it never shows, and for tests the footing to stand on. */
 export interface TreeOptions extends Partial<FileLimits> {
@@ -103,38 +74,106 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
     }
   };
 
+  const writable = writableFolders(limits);
+  /** The spot of a target that may be changed. */
+  const findWritable = (target: string): RootedPath => {
+    const spot = find(target);
+    const names = [...spot.root.real, ...spot.segments];
+    if (writable.some((folder) => folder.every((name, index) => name === names[index]))) return spot;
+    throw fileErrors.readOnly(target);
+  };
+  const changeable = (path: string): Target => ({ spot: findWritable(path), path });
+
+  const write = async (target: string, data: Uint8Array | string, writeOptions: Omit<WriteIntoOptions, 'own'>) => {
+    const spot = findWritable(target);
+    const name = spot.root.fileName ?? spot.segments.at(-1);
+    if (name === undefined) throw fileErrors.wrongKind(target, 'file');
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    if (bytes.length > limits.maxWriteBytes) throw fileErrors.tooLarge(target, limits.maxWriteBytes);
+    return inDirectoryOf(context, spot, target, (directory) =>
+      writeInto(access, directory, name, bytes, target, { ...writeOptions, own }),
+    );
+  };
+  const read: FileTree['readFile'] = (target, { maxBytes = limits.maxFileBytes, signal } = {}) =>
+    at(target, 'follow', (place) => {
+      signal?.throwIfAborted();
+      requireOrdinary(place, target, limits);
+      return readHandle(access, place, target, Math.min(maxBytes, limits.maxFileBytes), signal, own);
+    });
+  const stat: FileTree['stat'] = (target) =>
+    at(target, 'follow', (place, spot) => {
+      const { stats } = place;
+      if (!stats.isDirectory()) requireOrdinary(place, target, limits);
+      const kind = stats.isDirectory() ? 'directory' : 'file';
+      return {
+        ...locationOf(spot),
+        kind,
+        size: kind === 'file' ? Number(stats.size) : 0,
+        modifiedMs: Number(stats.mtimeMs),
+        createdMs: Number(stats.birthtimeMs),
+        accessedMs: Number(stats.atimeMs),
+        mode: Number(stats.mode) & 0o777,
+      };
+    });
+
+  // What only some servers use is loaded with its first call.
   return {
     roots: roots.map(({ kind, path }) => ({ kind, path, uri: toUri(path) })),
     raceFree: access === procPathAccess,
     resolve: (target) => locationOf(find(target)),
-    stat: (target) =>
-      at(target, 'follow', (place, spot) => {
-        const { stats } = place;
-        if (!stats.isDirectory()) requireOrdinary(place, target, limits);
-        const kind = stats.isDirectory() ? 'directory' : 'file';
-        const size = kind === 'file' ? Number(stats.size) : 0;
-        return { ...locationOf(spot), kind, size, modifiedMs: Number(stats.mtimeMs) } as const;
-      }),
-    readFile: (target, { maxBytes = limits.maxFileBytes, signal } = {}) =>
-      at(target, 'follow', (place) => {
-        signal?.throwIfAborted();
+    stat,
+    readFile: read,
+    async readLines(target, linesOptions) {
+      const { readLines } = await import('./lines.ts');
+      const { maxBytes = limits.maxFileBytes } = linesOptions;
+      const bounds = { maxBytes: Math.min(maxBytes, limits.maxFileBytes), maxSkippedBytes: limits.maxSearchBytes };
+      return at(target, 'follow', (place) => {
         requireOrdinary(place, target, limits);
-        return readHandle(access, place, target, Math.min(maxBytes, limits.maxFileBytes), signal, own);
-      }),
+        const fd = access.openFile(place, own);
+        if (fd === undefined) throw fileErrors.notFound(target, 'moved');
+        return readLines(fd, Number(place.stats.size), linesOptions, { asked: target, ...bounds });
+      });
+    },
     async list(target, listOptions = {}) {
       listOptions.signal?.throwIfAborted();
       return listDirectory(context, find(target), target, listOptions);
     },
-    async writeFile(target, data, writeOptions = {}) {
-      const spot = find(target);
-      if (!limits.writable) throw fileErrors.readOnly(target);
-      const name = spot.root.fileName ?? spot.segments.at(-1);
-      if (name === undefined) throw fileErrors.wrongKind(target, 'file');
-      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-      if (bytes.length > limits.maxWriteBytes) throw fileErrors.tooLarge(target, limits.maxWriteBytes);
-      await inDirectoryOf(context, spot, target, (directory) =>
-        writeInto(access, directory, name, bytes, target, { ...writeOptions, own }),
+    async findFiles(target, pattern, findOptions = {}) {
+      const { findFiles } = await import('./search.ts');
+      return findFiles(context, find(target), target, pattern, findOptions);
+    },
+    async searchText(target, text, searchOptions = {}) {
+      const { searchText } = await import('./search.ts');
+      const place = { spot: find(target), asked: target, facts: await stat(target) };
+      const { signal } = searchOptions;
+      return searchText(context, place, text, searchOptions, (path) =>
+        read(path, signal === undefined ? {} : { signal }),
       );
+    },
+    writeFile: (target, data, writeOptions = {}) => write(target, data, writeOptions),
+    async editFile(target, edits, { dryRun = false, signal } = {}) {
+      findWritable(target);
+      const { applyEdits, decodeText, unifiedDiff } = await import('./edit.ts');
+      const { bytes, expected } = await at(target, 'refuse', async (place) => {
+        requireOrdinary(place, target, limits);
+        const bytes = await readHandle(access, place, target, limits.maxFileBytes, signal, own);
+        return { bytes, expected: place.stats };
+      });
+      const before = decodeText(bytes, target);
+      const after = applyEdits(before, edits, target);
+      const changed = after !== before;
+      const diff = await unifiedDiff(locationOf(find(target)).path, before, after);
+      if (changed && !dryRun) await write(target, after, { expected, ...(signal === undefined ? {} : { signal }) });
+      return { diff, changed };
+    },
+    async makeDirectory(target) {
+      return (await import('./change.ts')).makeDirectory(context, changeable(target));
+    },
+    async move(source, destination) {
+      return (await import('./change.ts')).move(context, changeable(source), changeable(destination));
+    },
+    async remove(target) {
+      return (await import('./change.ts')).remove(context, changeable(target));
     },
     toUri: (path) => toUri(path),
     fromUri: (uri) => locationOf(find(uri)).path,
@@ -152,25 +191,10 @@ function relativeBase(roots: readonly ConfiguredRoot[], target: string): readonl
   return base.given;
 }
 
-/** Stands on the directory that holds the spot. Links are refused: a write goes where its path says. */
-async function inDirectoryOf(
-  context: WalkContext,
-  spot: RootedPath,
-  target: string,
-  use: (directory: PathHandle) => Promise<void>,
-): Promise<void> {
-  let directory: PathHandle | undefined;
-  try {
-    const parent: ConfiguredRoot = { ...spot.root, kind: 'directory', fileName: undefined };
-    directory = walk(context, { root: parent, segments: spot.segments.slice(0, -1) }, target, 'refuse');
-    if (!directory.stats.isDirectory()) throw fileErrors.notFound(target, 'missing');
-    if (!context.limits.allowPseudoFiles && isPseudo(directory)) throw fileErrors.special(target, 'no files live here');
-    await use(directory);
-  } catch (error) {
-    throw fromSystem(error, target);
-  } finally {
-    directory?.close();
-  }
+/** The folders that may be changed, as their names; the empty path stands for everything. */
+function writableFolders({ writable }: FileLimits): readonly (readonly string[])[] {
+  if (typeof writable === 'boolean') return writable ? [[]] : [];
+  return writable.map((folder) => openRoot(folder).real);
 }
 
 function assertNoPseudoFile(context: WalkContext, root: ConfiguredRoot): void {

@@ -2,9 +2,10 @@
 // a fresh file in the same directory, flushed, then renamed over the name.
 
 import { randomBytes } from 'node:crypto';
-import { close, constants, fchmod, fsync, lstatSync, open, openSync, rename, unlink, write } from 'node:fs';
+import { type BigIntStats, close, constants, fchmod, fsync, open, renameSync, unlink, write } from 'node:fs';
 import { promisify } from 'node:util';
-import { errnoOf, fileErrors } from './errors.ts';
+import { existing, flushDirectory } from './directory.ts';
+import { fileErrors } from './errors.ts';
 import type { OwnFiles } from './own-files.ts';
 import type { PathAccess, PathHandle } from './path-access.ts';
 
@@ -13,20 +14,27 @@ const closeAsync = promisify(close);
 const writeAsync = promisify(write);
 const fsyncAsync = promisify(fsync);
 const fchmodAsync = promisify(fchmod);
-const renameAsync = promisify(rename);
 const unlinkAsync = promisify(unlink);
 
-const { O_CREAT, O_EXCL, O_WRONLY, O_RDONLY, O_NOFOLLOW = 0, O_DIRECTORY = 0 } = constants;
+const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = constants;
 
-/** Stores `data` under `name` in a directory the caller holds open until this is done. */
+export interface WriteIntoOptions {
+  readonly mode?: number;
+  readonly signal?: AbortSignal;
+  readonly own: OwnFiles | undefined;
+  /** The file that was read before: the write fails if another one, or a newer version of it, is there. */
+  readonly expected?: BigIntStats;
+}
+
+/** Stores `data` under `name` in a directory the caller holds open until this is done; returns whether it is new. */
 export async function writeInto(
   access: PathAccess,
   directory: PathHandle,
   name: string,
   data: Uint8Array,
   asked: string,
-  options: { readonly mode?: number; readonly signal?: AbortSignal; readonly own: OwnFiles | undefined },
-): Promise<void> {
+  options: WriteIntoOptions,
+): Promise<{ readonly created: boolean }> {
   const target = `${directory.path}/${name}`;
   const previous = existing(target);
   if (options.own?.includes(directory.stats, name, previous)) throw fileErrors.notFound(asked, 'own');
@@ -51,30 +59,21 @@ export async function writeInto(
     }
     if (!access.confirm(directory)) throw fileErrors.notFound(asked, 'moved');
     options.signal?.throwIfAborted();
-    await renameAsync(temporary, target);
+    const { expected } = options;
+    if (expected !== undefined && !isSameVersion(expected, existing(target))) throw fileErrors.changed(asked);
+    // Synchronous: no other write of this process comes between the comparison and the rename.
+    renameSync(temporary, target);
   } catch (error) {
     await unlinkAsync(temporary).catch(() => {}); // The first error is the one worth telling.
     throw error;
   }
   await flushDirectory(directory.path);
+  return { created: previous === undefined };
 }
 
-function existing(path: string) {
-  try {
-    return lstatSync(path, { bigint: true });
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** Makes the new name itself survive a power cut. Windows cannot flush directories and needs no such thing. */
-async function flushDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const fd = openSync(path, O_RDONLY | O_DIRECTORY);
-  try {
-    await fsyncAsync(fd);
-  } finally {
-    await closeAsync(fd);
-  }
-}
+const isSameVersion = (expected: BigIntStats, now: BigIntStats | undefined): boolean =>
+  now !== undefined &&
+  now.ino === expected.ino &&
+  now.dev === expected.dev &&
+  now.size === expected.size &&
+  now.mtimeNs === expected.mtimeNs;

@@ -1,0 +1,103 @@
+// Editing a text file by exact replacement, and the unified diff that shows what was changed. Pure text: reading and
+// writing are in tree.ts.
+
+import { fileErrors } from './errors.ts';
+
+/** One replacement. `oldText` must occur exactly once, unless all occurrences are to be replaced. */
+export interface TextEdit {
+  readonly oldText: string;
+  readonly newText: string;
+  readonly replaceAll?: boolean;
+}
+
+/** Replacements in the given order, or a function from the old text to the new one. */
+export type Edits = readonly TextEdit[] | ((text: string) => string);
+
+export interface EditOptions {
+  /** Only returns the diff. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface EditResult {
+  /** A unified diff; empty when nothing changes. */
+  readonly diff: string;
+  readonly changed: boolean;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The text of a file that is to be edited. Anything but UTF-8 would be damaged when it is written back. */
+export function decodeText(bytes: Uint8Array, asked: string): string {
+  try {
+    if (!bytes.includes(0)) return utf8.decode(bytes);
+  } catch {
+    // Not UTF-8: the same error as for other binary files.
+  }
+  throw fileErrors.badEdit(asked, 'Only text files in UTF-8 can be edited');
+}
+
+/** The text after the edits. */
+export function applyEdits(text: string, edits: Edits, asked: string): string {
+  if (typeof edits === 'function') return edits(text);
+  // Models write \n. In a file with Windows line breaks, the same lines have \r\n, and the new ones get them as well.
+  const isWindows = text.includes('\r\n');
+  const adapt = (part: string): string => (isWindows ? part.replace(/\r?\n/g, '\r\n') : part);
+  return edits.reduce((current, edit, index) => replace(current, edit, adapt, `Edit ${index + 1}`, asked), text);
+}
+
+function replace(
+  text: string,
+  { oldText, newText, replaceAll = false }: TextEdit,
+  adapt: (part: string) => string,
+  label: string,
+  asked: string,
+): string {
+  if (oldText === '') throw fileErrors.badEdit(asked, `${label}: oldText is empty`);
+  const old = adapt(oldText);
+  const parts = text.split(old);
+  const count = parts.length - 1;
+  if (count === 0)
+    throw fileErrors.badEdit(
+      asked,
+      `${label}: oldText was not found. Read the file again and copy the text exactly, with its white space`,
+    );
+  if (count > 1 && !replaceAll)
+    throw fileErrors.badEdit(
+      asked,
+      `${label}: oldText occurs ${count} times. Add the lines around it until it is unique, or set replaceAll`,
+    );
+  return parts.join(adapt(newText));
+}
+
+/** Lines that differ, up to which the shortest diff is looked for: the time grows with the square of it. */
+const maxEditLength = 2000;
+
+/** A unified diff of two versions of a text. The library is loaded with the first edit. */
+export async function unifiedDiff(path: string, before: string, after: string): Promise<string> {
+  if (before === after) return '';
+  const { createTwoFilesPatch, formatPatch } = await import('diff');
+  const [oldText, newText] = [before, after].map((text) => text.replaceAll('\r\n', '\n')) as [string, string];
+  const shortest = createTwoFilesPatch(path, path, oldText, newText, 'original', 'modified', { maxEditLength });
+  if (shortest !== undefined) return shortest;
+  const names = { oldFileName: path, newFileName: path, oldHeader: 'original', newHeader: 'modified' };
+  return formatPatch({ ...names, index: undefined, hunks: [oneHunk(oldText.split('\n'), newText.split('\n'))] });
+}
+
+/** Everything between the first and the last line that differ, as one change. */
+function oneHunk(oldLines: readonly string[], newLines: readonly string[]) {
+  const shorter = Math.min(oldLines.length, newLines.length);
+  let start = 0;
+  while (start < shorter && oldLines[start] === newLines[start]) start++;
+  let end = 0;
+  while (end < shorter - start && oldLines.at(-1 - end) === newLines.at(-1 - end)) end++;
+  const removed = oldLines.slice(start, oldLines.length - end);
+  const added = newLines.slice(start, newLines.length - end);
+  return {
+    oldStart: start + 1,
+    oldLines: removed.length,
+    newStart: start + 1,
+    newLines: added.length,
+    lines: [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)],
+  };
+}
