@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
 import { installFiles } from '../../src/packs/system/files.ts';
-import { Workspace } from '../../src/packs/system/workspace.ts';
+import { Workspace } from '../../src/packs/workspace/workspace.ts';
 import { requireScopes } from '../../src/security/auth/index.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 

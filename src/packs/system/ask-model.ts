@@ -6,8 +6,8 @@ import type { Server } from '../../engine/server.ts';
 import type { SamplingContent } from '../../protocol/model.ts';
 import { FileError } from '../../security/files/tree.ts';
 import { labelUntrusted } from '../../security/hygiene.ts';
-import { textOf } from './mime.ts';
-import type { Workspace } from './workspace.ts';
+import { textOf } from '../workspace/mime.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 const priority = { type: 'number', minimum: 0, maximum: 1 } as const;
 

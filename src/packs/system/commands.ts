@@ -13,10 +13,10 @@ import {
   type SandboxLevel,
   type SandboxLimits,
 } from '../../security/sandbox/index.ts';
+import type { AllowedFolders, Workspace } from '../workspace/workspace.ts';
 import { denialText, failureOf } from './command-text.ts';
 import { type CommandRule, defaultPrograms, rulesFor } from './programs.ts';
 import { Sandboxes } from './sandboxes.ts';
-import type { AllowedFolders, Workspace } from './workspace.ts';
 
 export interface CommandOptions {
   /** Names or absolute paths; default: the documented set, as far as installed. */

@@ -5,15 +5,14 @@ import type { Context } from '../../engine/context.ts';
 import type { ReadReturn } from '../../engine/definitions.ts';
 import type { Server } from '../../engine/server.ts';
 import { subscribedUris } from '../../engine/subscribed-uris.ts';
-import { callerKey } from '../../protocol/caller-budget.ts';
-import { CallerTurns } from '../../protocol/caller-turns.ts';
 import { WireError } from '../../protocol/errors.ts';
 import { silentLogger } from '../../protocol/logger.ts';
 import type { Resource } from '../../protocol/model.ts';
 import { FileError, type FileTree, type OwnFiles, openRoots, toUri } from '../../security/files/tree.ts';
+import { mimeTypeOf, textOf } from '../workspace/mime.ts';
+import { inReadingTurn } from '../workspace/reading.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { FolderWatch } from './folder-watch.ts';
-import { mimeTypeOf, textOf } from './mime.ts';
-import type { Workspace } from './workspace.ts';
 
 /** A file the operator put on the list by name. It stays readable whatever the client's roots are. */
 export interface NamedFile {
@@ -113,17 +112,10 @@ async function listTree(tree: FileTree): Promise<readonly Resource[]> {
   return found;
 }
 
-/**
- * Files being read at a time, by all callers and by each: a file is in memory while it is read, and becomes an answer in
- * one go. Stops hundreds of reads that were asked for at once from filling the memory and blocking everybody else.
- */
-const reading = new CallerTurns(8, 2);
-
 /** Undefined for what is not there, or not for this caller: the two look the same. */
 export async function readFrom(tree: FileTree, uri: string, mimeType: string, ctx: Context): Promise<ReadReturn> {
   try {
-    const caller = callerKey({ principal: ctx.principal });
-    const bytes = await reading.run(caller, ctx.signal, () => tree.readFile(uri, { signal: ctx.signal }));
+    const bytes = await inReadingTurn(ctx, () => tree.readFile(uri, { signal: ctx.signal }));
     const text = textOf(bytes);
     if (text !== undefined) return { uri, mimeType, text };
     const blob = bytes.toString('base64');

@@ -4,11 +4,11 @@
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { OwnFiles } from '../../security/files/tree.ts';
+import { Workspace } from '../workspace/workspace.ts';
 import { installAnalysis } from './analysis.ts';
 import { installAskModel } from './ask-model.ts';
 import type { CommandOptions } from './commands.ts';
 import { type FileOptions, installFiles, type NamedFile } from './files.ts';
-import { Workspace } from './workspace.ts';
 
 export type { CommandOptions } from './commands.ts';
 export type { FileOptions, NamedFile } from './files.ts';
