@@ -71,8 +71,6 @@ const directImports: Readonly<Record<string, string>> = {
   'client/auth/authorizer.ts': 'transports use the interface; the OAuth client is loaded when a server asks for it',
   'client/auth/errors.ts': 'transports use the errors; the OAuth client is loaded when a server asks for it',
   'client/auth/with-authorization.ts': 'transports retry with it; the OAuth client is loaded when a server asks for it',
-  'client/auth/storage/': 'a lock that subscriptions share with stored credentials',
-  'packs/system/dbus/': 'doctor tries the connection without loading the pack',
 };
 
 interface Import {
