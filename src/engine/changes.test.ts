@@ -7,12 +7,12 @@ function make() {
   const failed = vi.fn();
   const changes = new Changes(kept, failed);
   const listen = (lists: ('tools' | 'prompts' | 'resources')[], uris: string[], caller = 'someone') => {
-    const heard: string[] = [];
-    const listener: ChangeListener & { heard: string[]; principals: (string | undefined)[] } = {
+    const notified: string[] = [];
+    const listener: ChangeListener & { notified: string[]; principals: (string | undefined)[] } = {
       caller,
-      heard,
+      notified,
       principals: [],
-      notify: ({ change }: AnnouncedChange) => void heard.push(change.uri ?? change.kind),
+      notify: ({ change }: AnnouncedChange) => void notified.push(change.uri ?? change.kind),
     };
     changes.add(listener, lists, uris);
     return listener;
@@ -37,7 +37,7 @@ function make() {
   return { changes, kept, failed, listen, touch, told };
 }
 
-/** What the look-up must agree with. */
+/** The reference that the look-up is compared with. */
 function covers(watched: string, uri: string): boolean {
   return uri === watched || uri.startsWith(watched.endsWith('/') ? watched : `${watched}/`);
 }
@@ -54,7 +54,7 @@ describe('a subscription', () => {
     ['', []],
   ])('to %j hears of it and of what is below', async (uri, expected) => {
     const { listen, touch } = make();
-    const { heard } = listen([], [uri]);
+    const { notified } = listen([], [uri]);
     await touch(
       'note://a',
       'note://a/',
@@ -65,10 +65,10 @@ describe('a subscription', () => {
       'file:///x',
       'tools',
     );
-    expect(heard).toEqual(expected);
+    expect(notified).toEqual(expected);
   });
 
-  test('hears of exactly what it covers, whatever the URIs look like', async () => {
+  test('is notified of exactly what it covers, whatever the URIs look like', async () => {
     const { listen, touch } = make();
     const parts = ['a', 'b', '', '/', '//', ':', 'file://'];
     const pick = (n: number): string => parts[n % parts.length] as string;
@@ -79,47 +79,48 @@ describe('a subscription', () => {
     const distinct = [...new Set(uris)];
     const listeners = distinct.map((uri) => ({ uri, ...listen([], [uri]) }));
     await touch(...distinct);
-    for (const { uri, heard } of listeners) expect(heard, uri).toEqual(distinct.filter((each) => covers(uri, each)));
+    for (const { uri, notified } of listeners)
+      expect(notified, uri).toEqual(distinct.filter((each) => covers(uri, each)));
   });
 
-  test('to a resource and several folders above it hears of a change once', async () => {
+  test('to a resource and several folders above it is notified of a change once', async () => {
     const { listen, touch } = make();
     const many = listen([], ['note://a/b', 'note://a', 'note://a/', 'note://']);
     const one = listen([], ['note://a']);
     await touch('note://a/b');
-    expect([many.heard, one.heard]).toEqual([['note://a/b'], ['note://a/b']]);
+    expect([many.notified, one.notified]).toEqual([['note://a/b'], ['note://a/b']]);
   });
 
-  test('hears of the lists it follows, and a resource that is called like one is no list', async () => {
+  test('is notified of the lists it follows; a resource with the name of a list is not a list', async () => {
     const { changes, listen, told } = make();
     const lists = listen(['tools', 'resources'], []);
     const resource = listen([], ['tools']);
     for (const kind of ['tools', 'prompts', 'resources'] as const) changes.publish({ kind });
     changes.publish({ kind: 'resource', uri: 'tools' });
     await told();
-    expect([lists.heard, resource.heard]).toEqual([['tools', 'resources'], ['tools']]);
+    expect([lists.notified, resource.notified]).toEqual([['tools', 'resources'], ['tools']]);
   });
 
-  test('that was taken back hears nothing, and its caller has its room back', async () => {
+  test('that was removed is not notified, and the budget of its caller is released', async () => {
     const { changes, kept, listen, touch, told } = make();
     const listener = listen(['tools'], ['note://a', 'note://b', 'note://a'], 'alice');
     const two = kept.heldBy('alice');
     changes.remove(listener, [], ['note://a', 'note://never']);
     expect(kept.heldBy('alice')).toBe(two / 2);
     await touch('note://a', 'note://b');
-    expect(listener.heard).toEqual(['note://b']);
+    expect(listener.notified).toEqual(['note://b']);
     changes.remove(listener, ['tools'], ['note://a', 'note://b']);
     changes.publish({ kind: 'tools' });
     await told();
-    expect([listener.heard, kept.held]).toEqual([['note://b'], 0]);
+    expect([listener.notified, kept.held]).toEqual([['note://b'], 0]);
   });
 });
 
 describe('announcing', () => {
-  test('the same change twice in a turn is told once, to all who are meant', async () => {
+  test('announces the same change once per turn, to all its audiences', async () => {
     const { changes, listen, told } = make();
     const principals: boolean[][] = [];
-    const { heard } = listen([], ['note://a']);
+    const { notified } = listen([], ['note://a']);
     const listener: ChangeListener = {
       caller: 'x',
       notify: (each) => void principals.push(['alice', 'bob', 'carol'].map((id) => each.isFor({ id }))),
@@ -129,14 +130,14 @@ describe('announcing', () => {
       changes.publish({ kind: 'resource', uri: 'note://a' }, (principal) => principal?.id === id);
     }
     await told();
-    expect([heard, principals]).toEqual([['note://a'], [[true, true, false]]]);
+    expect([notified, principals]).toEqual([['note://a'], [[true, true, false]]]);
     changes.publish({ kind: 'resource', uri: 'note://a' }, (principal) => principal?.id === 'alice');
     changes.publish({ kind: 'resource', uri: 'note://a' });
     await told();
     expect(principals.at(-1)).toEqual([true, true, true]);
   });
 
-  test('the same change for a hundred thousand audiences reaches all of them', async () => {
+  test('reaches all of a hundred thousand audiences of the same change', async () => {
     const { changes, failed } = make();
     const count = 100_000;
     const reached = new Set<number>();
@@ -157,18 +158,18 @@ describe('announcing', () => {
     expect(failed).not.toHaveBeenCalled();
   });
 
-  test('a listener that throws does not keep the others from hearing', async () => {
+  test('notifies the other listeners if one throws', async () => {
     const { changes, failed, listen, touch } = make();
     changes.add({ caller: 'x', notify: () => expect.fail('on purpose') }, [], ['note://a']);
-    const { heard } = listen([], ['note://a']);
+    const { notified } = listen([], ['note://a']);
     await touch('note://a');
-    expect(heard).toEqual(['note://a']);
+    expect(notified).toEqual(['note://a']);
     expect(failed).toHaveBeenCalledTimes(1);
   });
 
-  test('goes on in later turns where there is much to tell, and tells what is announced meanwhile', async () => {
+  test('continues in later turns if there is much to send, and includes changes published meanwhile', async () => {
     const { changes, listen } = make();
-    const { heard } = listen([], ['note://']);
+    const { notified } = listen([], ['note://']);
     let turns = 0;
     let counting = true;
     const count = (): void => {
@@ -185,14 +186,14 @@ describe('announcing', () => {
     changes.add(slow, [], ['note://']);
     for (let n = 0; n < 50; n++) changes.publish({ kind: 'resource', uri: `note://${n}` });
     setImmediate(count);
-    await vi.waitFor(() => expect(heard.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(notified.length).toBeGreaterThan(0));
     changes.publish({ kind: 'resource', uri: 'note://late' });
-    await vi.waitFor(() => expect(heard).toContain('note://late'));
+    await vi.waitFor(() => expect(notified).toContain('note://late'), { timeout: 10_000 });
     counting = false;
     expect(turns).toBeGreaterThan(5);
-    expect(heard).toHaveLength(51);
-    // And again, once nothing is left.
+    expect(notified).toHaveLength(51);
+    // And again, after everything was sent.
     changes.publish({ kind: 'resource', uri: 'note://0' });
-    await vi.waitFor(() => expect(heard).toHaveLength(52));
+    await vi.waitFor(() => expect(notified).toHaveLength(52));
   });
 });

@@ -7,7 +7,7 @@ function make(limits: Partial<MemoryStoreLimits> = {}) {
   return { store: createMemoryExpiringStore(limits, now, now), clock };
 }
 
-test('a mark is added once, and is there until its time', () => {
+test('a mark is added once, and stays until it expires', () => {
   const { store, clock } = make();
   expect([store.add('used', true, 1_000), store.add('used', true, 1_000)]).toEqual([true, false]);
   expect(store.add('other', { n: 1 }, 1_000)).toBe(true);
@@ -17,7 +17,7 @@ test('a mark is added once, and is there until its time', () => {
   expect(store.add('used', true, 1_000)).toBe(true);
 });
 
-test('no number of values or marks makes the store forget a mark', () => {
+test('no number of values or marks makes the store drop a mark', () => {
   const { store } = make({ maxValues: 10 });
   store.add('first', true, 1_000);
   for (let n = 0; n < 1_000; n++) {
@@ -27,7 +27,7 @@ test('no number of values or marks makes the store forget a mark', () => {
   expect([store.get('first'), store.get('mark 0'), store.get('mark 999')]).toEqual([true, true, true]);
 });
 
-test('a mark for which there is no room is rejected, and there is room again when others have expired', () => {
+test('a mark beyond the limit is rejected, and accepted once others have expired', () => {
   const { store, clock } = make({ maxMarks: 3 });
   for (const key of ['a', 'b', 'c']) store.add(key, true, 1_000);
   expect(() => store.add('d', true, 1_000)).toThrow(/overloaded/);
@@ -35,7 +35,7 @@ test('a mark for which there is no room is rejected, and there is room again whe
   expect(store.add('d', true, 1_000)).toBe(true);
 });
 
-test('of values the oldest give way', () => {
+test('beyond the limit the oldest values are dropped', () => {
   const { store } = make({ maxValues: 2 });
   store.set('a', 1, 1_000);
   store.set('b', 2, 1_000);
@@ -44,7 +44,7 @@ test('of values the oldest give way', () => {
   expect([store.get('a'), store.get('b'), store.get('c')]).toEqual([3, undefined, 4]);
 });
 
-test('a caller that fills its share loses its own values, not those of others', () => {
+test('a caller that exceeds its limit loses its own values, not those of others', () => {
   const { store } = make({ maxValueBytes: 100_000, maxValueBytesPerOwner: 10_000 });
   store.set('of alice', ['x'.repeat(1_000)], 1_000, 'alice');
   for (let n = 0; n < 100; n++) store.set(`of mallory ${n}`, { text: 'x'.repeat(2_000) }, 1_000, 'mallory');
@@ -53,7 +53,7 @@ test('a caller that fills its share loses its own values, not those of others', 
   expect(() => store.set('huge', 'x'.repeat(10_000), 1_000, 'mallory')).toThrow(/10000 bytes/);
 });
 
-test('when all callers together hold too much, the one with most gives way', () => {
+test('when all callers together exceed the limit, the one with the most loses values', () => {
   const { store } = make({ maxValueBytes: 10_000, maxValueBytesPerOwner: 8_000 });
   store.set('small', 'x'.repeat(1_000), 1_000, 'a');
   for (let n = 0; n < 6; n++) store.set(`large ${n}`, 'x'.repeat(1_000), 1_000, 'b');
@@ -63,7 +63,7 @@ test('when all callers together hold too much, the one with most gives way', () 
   expect(store.get('third 2')).toBeDefined();
 });
 
-test('what has expired is let go of while others are written', () => {
+test('expired values are dropped while others are written', () => {
   const { store, clock } = make({ maxValues: 1_000, maxMarks: 1_000 });
   for (let n = 0; n < 500; n++) {
     store.set(`v${n}`, n, 1_000);

@@ -27,7 +27,7 @@ const cancel = (requestId: number): object => ({
   params: { requestId },
 });
 
-/** A server of which tool calls are loaded by the test, and what each of its loads waits for. */
+/** A server whose tools/call is loaded when the test resolves the loads. */
 function coldServer(options: Partial<ServerOptions> = {}) {
   const server = createServer({ name: 'cold', version: '1.0.0', ...options });
   const loads: { resolve: (feature: Feature) => void; reject: (error: Error) => void }[] = [];
@@ -42,7 +42,7 @@ function coldServer(options: Partial<ServerOptions> = {}) {
   return { server, loads, finish };
 }
 
-/** Long enough for everything that waits for nothing but promises. */
+/** Long enough for everything that only waits for promises. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function connect(server: Server) {
@@ -54,7 +54,7 @@ function connect(server: Server) {
   return { channel, sent };
 }
 
-test('a call that is cancelled, or whose caller is gone, before it can begin never begins', async () => {
+test('a call that is cancelled, or whose connection is closed, before it can start never starts', async () => {
   const { server, finish } = coldServer();
   const ran: unknown[] = [];
   server.tool('act', { input: { type: 'object' }, run: ({ n }) => String(ran.push(n)) });
@@ -78,23 +78,23 @@ test('a call that is cancelled, or whose caller is gone, before it can begin nev
   expect(passed).toBe(3);
   expect(outcomes).toEqual(['cancelled', 'cancelled', 'ok']);
   expect(sent.flatMap(({ id }) => id ?? [])).toEqual([0, 3]);
-  // From here on calls are answered in the turn they come in.
+  // From now on calls are answered in the turn in which they arrive.
   channel.receive(call(4, 'act', { n: 4 }));
   expect(sent.at(-1)).toMatchObject({ id: 4, result: { content: [{ text: '2' }] } });
 });
 
-test('middleware answers in place of what is not there yet, and a failure of its counts as one', async () => {
+test('middleware may answer instead of a feature that is not loaded, and its failure counts as one', async () => {
   const { server, loads } = coldServer();
-  server.tool('act', { run: () => 'not asked' });
-  server.prompt('ask', { args: { a: { complete: () => [] } }, get: () => 'not asked' });
-  server.resource('test://one', { name: 'one', read: () => 'not asked' });
-  const answers: Record<string, object> = {
-    'tools/call': { content: [{ type: 'text', text: 'kept' }], isError: true },
-    'prompts/get': { messages: [{ role: 'user', content: { type: 'text', text: 'kept' } }] },
-    'resources/read': { contents: [{ uri: 'test://one', text: 'kept' }] },
-    'completion/complete': { values: ['kept'], total: 1, hasMore: false },
+  server.tool('act', { run: () => 'not used' });
+  server.prompt('ask', { args: { a: { complete: () => [] } }, get: () => 'not used' });
+  server.resource('test://one', { name: 'one', read: () => 'not used' });
+  const results: Record<string, object> = {
+    'tools/call': { content: [{ type: 'text', text: 'from middleware' }], isError: true },
+    'prompts/get': { messages: [{ role: 'user', content: { type: 'text', text: 'from middleware' } }] },
+    'resources/read': { contents: [{ uri: 'test://one', text: 'from middleware' }] },
+    'completion/complete': { values: ['from middleware'], total: 1, hasMore: false },
   };
-  server.around(({ method }, next) => answers[method] ?? next());
+  server.around(({ method }, next) => results[method] ?? next());
   const { channel, sent } = connect(server);
   const outcomes: string[] = [];
   server.observe({ ended: ({ outcome }) => void outcomes.push(outcome) });
@@ -103,13 +103,13 @@ test('middleware answers in place of what is not there yet, and a failure of its
   channel.receive(request(3, 'resources/read', { uri: 'test://one' }));
   const completing = { ref: { type: 'ref/prompt', name: 'ask' }, argument: { name: 'a', value: '' } };
   channel.receive(request(4, 'completion/complete', completing));
-  const { 'completion/complete': completion, ...others } = answers;
+  const { 'completion/complete': completion, ...others } = results;
   expect(sent.slice(1).map(({ result }) => result)).toMatchObject([...Object.values(others), { completion }]);
   expect(outcomes).toEqual(['failed', 'ok', 'ok', 'ok']);
   expect(loads).toHaveLength(0);
 });
 
-test('what stands in has the pace of what is loaded, and for calls all but the call', () => {
+test('a lazy feature has the duration of the loaded one, and for tools/call everything but run', () => {
   const table = new Map<string, Feature>();
   addFeatures(table);
   const loaded: Record<string, Pick<Feature, 'duration'>> = {
@@ -127,7 +127,7 @@ test('what stands in has the pace of what is loaded, and for calls all but the c
   expect(rest).toEqual(toolOutcome);
 });
 
-test('time that is up before the call could begin is told as it always is', async () => {
+test('a timeout before the call could start is reported like any other', async () => {
   const { server, finish } = coldServer();
   let ran = false;
   server.tool('act', {
@@ -146,7 +146,7 @@ test('time that is up before the call could begin is told as it always is', asyn
   expect(ran).toBe(false);
 });
 
-test('a load that fails is an error of that call alone', async () => {
+test('a load that fails is only an error of that call', async () => {
   const errors: unknown[] = [];
   const log = (): void => {};
   const logger = { debug: log, info: log, notice: log, warn: log, error: (text: string) => void errors.push(text) };
@@ -163,7 +163,7 @@ test('a load that fails is an error of that call alone', async () => {
   expect(sent.at(-1)).toMatchObject({ id: 2, result: { content: [{ text: 'done' }] } });
 });
 
-test('where one call runs at a time the first is the first, and one that is cancelled lets the next begin', async () => {
+test('with one call at a time the order is kept, and a cancelled call lets the next one start', async () => {
   const { server, finish } = coldServer({ rules: { execution: { concurrency: 1 } } });
   const ran: unknown[] = [];
   server.tool('act', { input: { type: 'object' }, run: async ({ n }) => String(ran.push(n)) });
@@ -176,15 +176,15 @@ test('where one call runs at a time the first is the first, and one that is canc
   expect(sent.flatMap(({ id }) => id ?? [])).toEqual([0, 2, 3]);
 });
 
-test('a call that ends while its arguments are still judged does not reach the handler', async () => {
+test('a call that ends while its arguments are being validated does not reach the handler', async () => {
   const server = createServer({ name: 'cold', version: '1.0.0' });
   await server.prepare();
-  let judged = (): void => {};
+  let validated = (): void => {};
   const input = {
     '~standard': {
       version: 1,
       vendor: 'test',
-      validate: (value: unknown) => new Promise((resolve) => (judged = () => resolve({ value }))),
+      validate: (value: unknown) => new Promise((resolve) => (validated = () => resolve({ value }))),
     },
   };
   let ran = false;
@@ -192,17 +192,17 @@ test('a call that ends while its arguments are still judged does not reach the h
   const { channel, sent } = connect(server);
   channel.receive(call(1, 'act'));
   channel.receive(cancel(1));
-  judged();
+  validated();
   await settled();
   expect(ran).toBe(false);
   expect(sent).toHaveLength(1);
 });
 
-test('a handler that returned questions is not run again for a call that has ended', async () => {
+test('a handler that returned input requests does not run again for a call that has ended', async () => {
   const server = createServer({ name: 'cold', version: '1.0.0' });
   await server.prepare();
   let runs = 0;
-  // The client can not be asked; a question that may be left out is answered at once, while the call is cancelled.
+  // The client does not support roots; an optional input request is skipped at once, while the call is cancelled.
   server.tool('ask', {
     run: () => {
       runs++;
@@ -212,14 +212,14 @@ test('a handler that returned questions is not run again for a call that has end
   const { channel, sent } = connect(server);
   channel.receive(call(1, 'ask'));
   channel.receive(cancel(1));
-  // What asks is loaded with the first question.
+  // push.ts is loaded with the first input request.
   await import('./input-requests/push.ts');
   await settled();
   expect(runs).toBe(1);
   expect(sent).toHaveLength(1);
 });
 
-test('a registration that was removed does not take its successor with it', () => {
+test('removing a registration twice does not remove its successor', () => {
   const server = createServer({ name: 'cold', version: '1.0.0' });
   const first = server.method('x/own', () => ({ n: 1 }));
   first.remove();

@@ -43,18 +43,18 @@ test.each([
   ['note://{a}/{a}', 'used twice'],
   ['note://fixed', 'no variable'],
   ['{scheme}://x', 'must begin with a scheme'],
-])('%s is refused with a reason', (template, reason) => {
+])('%s is rejected with a reason', (template, reason) => {
   expect(() => new UriTemplate(template)).toThrow(reason);
 });
 
-test('matching takes time proportional to the URI, however hostile', () => {
+test('matching takes time proportional to the length of the URI, however hostile it is', () => {
   const template = new UriTemplate('x://{/id*}{?q*}');
   const hostile = `x://${'/,'.repeat(maxUriLength / 2)}`;
   expect(template.match(hostile)).toBeUndefined();
   expect(template.match(`x://${','.repeat(1_000_000)}`)).toBeUndefined();
 });
 
-test('names that mean something to objects are only names', () => {
+test('names of object properties are plain names', () => {
   const matched = new UriTemplate('n://{__proto__}/{constructor}').match('n://a/b');
   expect(Object.entries(matched ?? {})).toEqual([
     ['__proto__', 'a'],
@@ -62,7 +62,7 @@ test('names that mean something to objects are only names', () => {
   ]);
 });
 
-test('whatever a simple variable is filled with comes back', () => {
+test('a simple variable returns the value it was expanded with', () => {
   const template = new UriTemplate('n://{a}/x/{b}');
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), fc.string({ minLength: 1 }), (a, b) => {

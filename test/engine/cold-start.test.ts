@@ -1,4 +1,4 @@
-// What serves tool calls is loaded after the first answer; calls that come before it must not notice.
+// The code for tool calls is loaded after start-up; calls that arrive before it is loaded must work the same.
 import { expect, test } from 'vitest';
 import { connectInMemory, createServer } from '../../src/index.ts';
 
@@ -26,36 +26,36 @@ function makeServer() {
   return server;
 }
 
-async function answersOf(messages: readonly object[], server = makeServer()): Promise<Map<unknown, unknown>> {
+async function responsesOf(messages: readonly object[], server = makeServer()): Promise<Map<unknown, unknown>> {
   const connection = connectInMemory(server);
   connection.send(opening);
   connection.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   for (const message of messages) connection.send(message);
-  const answers = new Map<unknown, unknown>();
-  while (answers.size < messages.length + 1) {
+  const responses = new Map<unknown, unknown>();
+  while (responses.size < messages.length + 1) {
     const { id, result, error } = (await connection.receive()) as { id: unknown; result?: unknown; error?: unknown };
-    answers.set(id, result ?? error);
+    responses.set(id, result ?? error);
   }
   connection.close();
-  return answers;
+  return responses;
 }
 
-test('calls sent with the handshake are validated, run and answered, each once', async () => {
-  const answers = await answersOf([
+test('calls sent together with the handshake are validated, run and answered once each', async () => {
+  const responses = await responsesOf([
     call(1, 'double', { n: 21 }),
     call(2, 'double', { n: 'many' }),
     call(3, 'nothing'),
     call(4, 'slow'),
     call(5, 'double', { n: 4 }),
   ]);
-  expect(answers.get(1)).toEqual({ content: [{ type: 'text', text: '42' }] });
-  expect(answers.get(2)).toMatchObject({ isError: true, content: [{ text: 'n: must be an integer, not a string' }] });
-  expect(answers.get(3)).toMatchObject({ code: -32602, message: 'Unknown tool: nothing' });
-  expect(answers.get(4)).toEqual({ content: [{ type: 'text', text: 'done' }] });
-  expect(answers.get(5)).toEqual({ content: [{ type: 'text', text: '8' }] });
+  expect(responses.get(1)).toEqual({ content: [{ type: 'text', text: '42' }] });
+  expect(responses.get(2)).toMatchObject({ isError: true, content: [{ text: 'n: must be an integer, not a string' }] });
+  expect(responses.get(3)).toMatchObject({ code: -32602, message: 'Unknown tool: nothing' });
+  expect(responses.get(4)).toEqual({ content: [{ type: 'text', text: 'done' }] });
+  expect(responses.get(5)).toEqual({ content: [{ type: 'text', text: '8' }] });
 });
 
-test('a prepared server answers a call in the turn it came in', async () => {
+test('a prepared server responds to a call in the turn in which it arrived', async () => {
   const server = makeServer();
   await server.prepare();
   const sent: string[] = [];

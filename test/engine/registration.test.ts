@@ -1,4 +1,4 @@
-// Misuse of the API is told when it happens, with a sentence that says how to mend it.
+// Misuse of the API throws at once, with a message that says how to fix it.
 
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
@@ -15,7 +15,7 @@ test('a server needs a name and a version', () => {
   expect(() => createServer({} as never)).toThrow('name and a version');
 });
 
-test('a name can not be registered twice', () => {
+test('a name cannot be registered twice', () => {
   const server = make();
   server.tool('add', { run });
   expect(() => server.tool('add', { run })).toThrow('Tool "add" is already registered');
@@ -46,7 +46,7 @@ test('handlers must be functions, names must not be empty, URIs must be absolute
   ).toThrow('not one of b');
 });
 
-test('a schema of arguments must be an object', () => {
+test('a schema of arguments must describe an object', () => {
   const server = make();
   expect(() => server.tool('x', { input: z.string() as never, run })).toThrow(/object/);
   expect(() => server.tool('y', { input: { type: 'array' }, run: run as never })).toThrow(/object/);
@@ -55,7 +55,7 @@ test('a schema of arguments must be an object', () => {
   );
 });
 
-test('a header annotation must be possible', () => {
+test('an invalid header annotation is rejected', () => {
   const server = make();
   const input = (header: unknown, property: object = { type: 'string' }) => ({
     type: 'object',
@@ -65,7 +65,7 @@ test('a header annotation must be possible', () => {
   expect(() => server.tool('b', { input: input('A', { type: 'number' }), run })).toThrow('string, integer or boolean');
 });
 
-test('a method of the protocol can not be replaced, one of your own works on every revision', async () => {
+test('a method of the protocol cannot be replaced; a custom method works on every revision', async () => {
   const server = make();
   expect(() => server.method('tools/list', () => ({}))).toThrow('already exists');
   server.method('acme/status', (params, ctx) => ({ params: Object.keys(params), revision: ctx.revision }));
@@ -80,7 +80,7 @@ test('a method of the protocol can not be replaced, one of your own works on eve
   });
 });
 
-test('an unknown handshake revision in the rules is named', () => {
+test('an unknown handshake revision in the rules is named in the error', () => {
   expect(() => createServer({ name: 'x', version: '1', rules: { handshakeVersions: ['2023-01-01'] } })).toThrow(
     '2023-01-01',
   );
@@ -104,7 +104,7 @@ test.each([
   expect((await conversation.call('t', { a: 'x' })).result).toMatchObject({ isError: true });
 });
 
-test('a schema that JSON can not carry is refused when it is registered, by the name of its tool', () => {
+test('a schema that cannot be serialized is rejected when it is registered, with the name of its tool', () => {
   const circle: Record<string, unknown> = {};
   circle['again'] = circle;
   const input = (more: object): never => ({ type: 'object', ...more }) as never;

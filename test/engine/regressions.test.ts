@@ -1,4 +1,4 @@
-// Mistakes that were made once. Each test failed before its mend.
+// Bugs that were fixed. Each test failed before the fix.
 
 import { expect, test } from 'vitest';
 import { createServer, elicit, type Peer, type ServerOptions, WireError } from '../../src/index.ts';
@@ -10,7 +10,7 @@ const form = { type: 'object', properties: { ok: { type: 'boolean' } }, required
 const asking = { elicitation: {} };
 const accepted = { sure: { action: 'accept', content: { ok: true } } };
 
-test('an error whose data JSON can not carry is still answered', async () => {
+test('an error whose data cannot be serialized still gets a response', async () => {
   const server = make();
   const boom = (): never => {
     throw new WireError('application', 'boom', { data: { n: 1n } });
@@ -22,7 +22,7 @@ test('an error whose data JSON can not carry is still answered', async () => {
   expect((await conversation.call('later')).error?.code).toBe(-32603);
 });
 
-test('a rule of visibility that throws hides the change and disturbs nobody', async () => {
+test('a visibility function that throws hides the change and affects no other caller', async () => {
   const server = make();
   server.resource('a://b', { name: 'b', read: () => 'x' });
   server.resource('a://c', {
@@ -42,7 +42,7 @@ test('a rule of visibility that throws hides the change and disturbs nobody', as
   expect((await one.request('ping')).result).toEqual({});
 });
 
-test('a single-use tool and a step marked once refuse the same retry sent twice, also in the simplest flow', async () => {
+test('a single-use tool and a step marked once reject the same retry sent twice, also with a single input request', async () => {
   const server = make();
   const charged: string[] = [];
   const run = (name: string) => async (_args: unknown, ctx: import('../../src/index.ts').Context) => {
@@ -69,7 +69,7 @@ test('a single-use tool and a step marked once refuse the same retry sent twice,
 test('a page with a cursor is not shared between callers', async () => {
   const server = make({ limits: { pageSize: 1 } });
   for (const name of ['a', 'b', 'c']) server.tool(name, { run: () => name });
-  // Nobody in particular is a caller too.
+  // Callers without a principal count as one caller.
   for (const who of [undefined, 'ada', 'bob', undefined]) {
     const peer = who === undefined ? undefined : peerOf(who);
     const conversation = await Conversation.open(server, '2025-11-25', {}, peer);
@@ -78,7 +78,7 @@ test('a page with a cursor is not shared between callers', async () => {
   }
 });
 
-test('a page spelled before a change is not kept after it', async () => {
+test('a page encoded before a change is not cached after it', async () => {
   const server = make({ limits: { pageSize: 1 } });
   const first = server.tool('a', { run: () => 'a' });
   server.tool('b', { run: () => 'b' });
@@ -89,7 +89,7 @@ test('a page spelled before a change is not kept after it', async () => {
   expect((await conversation.request('tools/list')).result.tools[0].name).toBe('b');
 });
 
-test('what differs between callers is never marked public', async () => {
+test('a list that differs between callers is never marked public', async () => {
   const server = make({ cache: { ttlMs: 60_000, cacheScope: 'public' } });
   server.resource('a://b', { name: 'b', read: (ctx) => `secret of ${ctx.principal?.id}` });
   server.resourceTemplate('m://{who}', {
@@ -106,7 +106,7 @@ test('what differs between callers is never marked public', async () => {
   expect((await conversation.alone('resources/templates/list')).result).toMatchObject({ cacheScope: 'public' });
 });
 
-test('a refusal never carries the id of a request in flight', async () => {
+test('the error of a rejected message never has the id of a request in flight', async () => {
   const server = make();
   server.tool('wait', { run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 10)) });
   const conversation = await Conversation.open(server);
@@ -118,7 +118,7 @@ test('a refusal never carries the id of a request in flight', async () => {
   expect(conversation.received.filter((each) => each.error !== undefined)).toHaveLength(2);
 });
 
-test('responses are never answered, however malformed', async () => {
+test('a response never gets a response, however malformed it is', async () => {
   const conversation = await Conversation.open(make());
   const before = conversation.received.length;
   conversation.send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'x' } });
@@ -127,7 +127,7 @@ test('responses are never answered, however malformed', async () => {
   expect(conversation.received.length).toBe(before);
 });
 
-test('a subscription ends with its result even when there is no time left', async () => {
+test('a subscription ends with its result even without a grace period', async () => {
   const server = make();
   server.tool('t', { run: () => 't' });
   const conversation = new Conversation(server);
@@ -137,7 +137,7 @@ test('a subscription ends with its result even when there is no time left', asyn
   expect((await listen).result.resultType).toBe('complete');
 });
 
-test('cancelled calls leave a queue, and a long queue of quick calls does not pile up on the stack', async () => {
+test('cancelled calls leave the queue, and a long queue of quick calls does not overflow the stack', async () => {
   const server = make({ rules: { execution: { concurrency: 1 } }, limits: { maxInFlight: 100_000 } });
   let release: (text: string) => void = () => {};
   server.tool('slow', { run: () => new Promise<string>((resolve) => (release = resolve)) });
@@ -154,7 +154,7 @@ test('cancelled calls leave a queue, and a long queue of quick calls does not pi
   expect((await last).result.content[0].text).toBe('quick');
 });
 
-test('a limit of several calls at a time holds for requests that stand alone as well', async () => {
+test('a concurrency limit applies to stateless requests as well', async () => {
   const server = make({ rules: { execution: { concurrency: 3 } } });
   let running = 0;
   let most = 0;
@@ -170,7 +170,7 @@ test('a limit of several calls at a time holds for requests that stand alone as 
   expect(most).toBe(3);
 });
 
-test('roots that were asked for before a change are not kept after it', async () => {
+test('roots that were requested before a change are not cached after it', async () => {
   const server = make();
   server.tool('roots', { run: async (_args, ctx) => (await ctx.roots()).map((each) => each.uri).join() });
   const conversation = await Conversation.open(server, '2025-06-18', { roots: { listChanged: true } });
@@ -185,7 +185,7 @@ test('roots that were asked for before a change are not kept after it', async ()
   expect((await second).result.content[0].text).toBe('file:///new');
 });
 
-test('initialize can not be cancelled, and two of them open one session, however slow the middleware', async () => {
+test('initialize cannot be cancelled, and two of them open one session, however slow the middleware is', async () => {
   const server = make();
   server.around(async (_request, next) => {
     await new Promise((resolve) => setTimeout(resolve, 2));
@@ -199,7 +199,7 @@ test('initialize can not be cancelled, and two of them open one session, however
   expect((await two).error?.code).toBe(-32600);
 });
 
-test('a bare thenable is awaited, an undefined structured content is none, a total must be a number', async () => {
+test('a thenable is awaited, undefined structured content is left out, a total must be a number', async () => {
   const server = make();
   // biome-ignore lint/suspicious/noThenProperty: a thenable that returns nothing is the point
   server.tool('thenable', { run: () => ({ then: (done: (text: string) => void) => void done('ok') }) });
@@ -215,7 +215,7 @@ test('a bare thenable is awaited, an undefined structured content is none, a tot
   });
 });
 
-test('a form is flat: nested fields are refused with a reason, unknown keywords do not travel', async () => {
+test('a form is flat: nested fields are rejected with a reason, unknown keywords are not sent', async () => {
   expect(() => elicit('x', { type: 'object', properties: { a: { type: 'object' } } })).toThrow('one by one');
   const { schema } = elicit('x', {
     type: 'object',
@@ -231,7 +231,7 @@ test('a form is flat: nested fields are refused with a reason, unknown keywords 
   });
 });
 
-test('rounds that are never taken up again leave nothing behind', async () => {
+test('calls that are never retried leave nothing in memory', async () => {
   const server = make();
   server.tool('ask', { run: async (_args, ctx) => (await ctx.elicit('x', form)).action });
   const refs: WeakRef<object>[] = [];

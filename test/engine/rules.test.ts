@@ -1,4 +1,4 @@
-// Each rule a profile may change, seen through the wire; and the official behaviour without it.
+// Each rule that a profile may change, tested over the wire, and the official behaviour without it.
 
 import { expect, test } from 'vitest';
 import { createServer, type Rules, type Server, WireError } from '../../src/index.ts';
@@ -27,14 +27,14 @@ function make(rules: Rules = {}): Server {
 
 const old = '2024-11-05';
 
-test('handshakeVersions: one version is always the answer', async () => {
+test('handshakeVersions: with one version, that one is always negotiated', async () => {
   const server = make({ handshakeVersions: [old] });
   const conversation = new Conversation(server);
   const { result } = await conversation.request('initialize', { protocolVersion: '2025-11-25' });
   expect(result.protocolVersion).toBe(old);
 });
 
-test('lifecycle.lenientInitialize: false demands every field', async () => {
+test('lifecycle.lenientInitialize: false requires every field', async () => {
   const conversation = new Conversation(make({ lifecycle: { lenientInitialize: false } }));
   expect((await conversation.request('initialize', {})).error?.message).toContain('protocolVersion');
   expect(
@@ -42,7 +42,7 @@ test('lifecycle.lenientInitialize: false demands every field', async () => {
   ).toContain('clientInfo');
 });
 
-test('lifecycle.gate: initialized keeps requests out until the notification, pings too if so ruled', async () => {
+test('lifecycle.requestsFrom: initialized rejects requests before the notification, and ping if a rule says so', async () => {
   const conversation = new Conversation(make({ lifecycle: { requestsFrom: 'initialized', pingBeforeInit: false } }));
   expect((await conversation.request('ping')).error?.code).toBe(-32600);
   await conversation.request('initialize', {
@@ -57,14 +57,14 @@ test('lifecycle.gate: initialized keeps requests out until the notification, pin
   expect((await conversation.request('ping')).result).toEqual({});
 });
 
-test('lifecycle.initializedAliases: "initialized" opens the gate as well', async () => {
+test('lifecycle.initializedAliases: "initialized" counts as the notification as well', async () => {
   const conversation = new Conversation(make({ lifecycle: { requestsFrom: 'initialized' } }));
   await conversation.request('initialize', {});
   conversation.notify('initialized', {});
   expect((await conversation.request('tools/list')).result.tools).toHaveLength(5);
 });
 
-test('batch: true accepts arrays on revisions without them, false refuses them everywhere', async () => {
+test('batch: true accepts arrays on revisions without batches, false rejects them everywhere', async () => {
   const on = await Conversation.open(make({ batch: true }), '2025-11-25');
   on.send([{ jsonrpc: '2.0', id: 'b', method: 'ping' }]);
   expect((await on.next((each) => each.id === 'b')).result).toEqual({});
@@ -73,15 +73,15 @@ test('batch: true accepts arrays on revisions without them, false refuses them e
   expect((await off.next((each) => each.error !== undefined)).error?.code).toBe(-32600);
 });
 
-test('errors.style: details keeps the generic message and puts the sentence in data', async () => {
+test('errors.style: details has the generic message and puts the specific one in data', async () => {
   const conversation = await Conversation.open(
     make({ errors: { style: 'details', unknownTool: 'methodNotFound' } }),
     old,
   );
-  expect((await conversation.call('nobody', {})).error).toEqual({
+  expect((await conversation.call('missing', {})).error).toEqual({
     code: -32601,
     message: 'Method not found',
-    data: { details: 'Unknown tool: nobody' },
+    data: { details: 'Unknown tool: missing' },
   });
   expect((await conversation.request('tools/call')).error).toMatchObject({ code: -32602, message: 'Invalid params' });
   expect((await conversation.request('no/such')).error).toEqual({
@@ -89,14 +89,14 @@ test('errors.style: details keeps the generic message and puts the sentence in d
     message: 'Method not found',
     data: { details: 'no/such' },
   });
-  // The stateless revision keeps the official spelling.
-  expect((await conversation.alone('tools/call', { name: 'nobody' })).error).toEqual({
+  // The stateless revision keeps the official form.
+  expect((await conversation.alone('tools/call', { name: 'missing' })).error).toEqual({
     code: -32602,
-    message: 'Unknown tool: nobody',
+    message: 'Unknown tool: missing',
   });
 });
 
-test('errors.unknownTool, invalidArguments, toolText: errors as results in a text of their own', async () => {
+test('errors.unknownTool, invalidArguments, toolText: errors become results with a text of the profile', async () => {
   const rules: Rules = {
     errors: {
       unknownTool: 'result',
@@ -109,14 +109,14 @@ test('errors.unknownTool, invalidArguments, toolText: errors as results in a tex
   const conversation = await Conversation.open(make(rules), old);
   const text = async (name: string, args?: object): Promise<string> =>
     (await conversation.call(name, args)).result.content[0].text;
-  expect(await text('nobody', {})).toBe('{"error":"Unknown tool: nobody"}');
+  expect(await text('missing', {})).toBe('{"error":"Unknown tool: missing"}');
   expect(await text('fail', {})).toBe('{"error":"no ink"}');
   expect(await text('greet')).toBe('{"error":"No arguments provided"}');
   expect(await text('greet', {})).toMatch(/^Validation error: /);
   expect(await text('value', {})).toBe('{\n  "n": 1\n}');
 });
 
-test('errors.invalidArguments: error keeps it a protocol error on every handshake revision', async () => {
+test('errors.invalidArguments: error makes it a protocol error on every handshake revision', async () => {
   const conversation = await Conversation.open(make({ errors: { invalidArguments: 'error' } }), '2025-11-25');
   expect((await conversation.call('greet', {})).error?.code).toBe(-32602);
 });
@@ -128,7 +128,7 @@ test('errors.resourceNotFound: invalidParams changes the code', async () => {
   expect((await conversation.request('resources/read', { uri: 'a://c' })).error?.code).toBe(-32602);
 });
 
-test('errors.handler: an exception becomes a protocol error of its own', async () => {
+test('errors.handler: an exception becomes a protocol error of the profile', async () => {
   const rules: Rules = {
     errors: {
       style: 'details',
@@ -153,7 +153,7 @@ test('tools.explicitIsErrorFalse and content.flatResource', async () => {
   });
 });
 
-test('execution.timeoutMs: a call that takes too long is a result that says so, and the handler is told', async () => {
+test('execution.timeoutMs: a call that takes too long returns a failure, and the handler is aborted', async () => {
   const conversation = await Conversation.open(make({ execution: { timeoutMs: 80 } }));
   expect((await conversation.call('slow')).result).toEqual({
     content: [{ type: 'text', text: 'slow timed out' }],
@@ -162,7 +162,7 @@ test('execution.timeoutMs: a call that takes too long is a result that says so, 
   expect((await conversation.alone('tools/call', { name: 'slow' })).result.isError).toBe(true);
 });
 
-test('execution.concurrency: one at a time, in order; pings pass', async () => {
+test('execution.concurrency: one call at a time, in order; ping is not affected', async () => {
   const server = createServer({ name: 'queue', version: '1', rules: { execution: { concurrency: 1 } } });
   const order: string[] = [];
   let release: () => void = () => {};

@@ -1,4 +1,4 @@
-// What a server promises its author: isolation, middleware, observers, visibility, drain.
+// What authors of a server can rely on: isolation, middleware, observers, visibility, drain.
 
 import { expect, test } from 'vitest';
 import { checkMiddleware } from '../../src/engine/middleware.ts';
@@ -8,13 +8,13 @@ import { Conversation } from '../support/conversation.ts';
 
 const peerOf = (id: string): Peer => ({ transport: 'memory', principal: { id } });
 
-test('equal ids on two connections never meet', async () => {
+test('the same id on two connections is two requests', async () => {
   const server = createServer({ name: 'two', version: '1' });
   server.tool('whoami', {
     run: async (_args, ctx) => {
       await ctx.progress(1);
       await new Promise((resolve) => setTimeout(resolve, 5));
-      return ctx.principal?.id ?? 'nobody';
+      return ctx.principal?.id ?? 'unknown';
     },
   });
   const names = Array.from({ length: 20 }, (_, i) => `client-${i}`);
@@ -28,7 +28,7 @@ test('equal ids on two connections never meet', async () => {
   );
 });
 
-test('what a caller may not see looks as if it did not exist', async () => {
+test('for a caller, what it may not see does not exist', async () => {
   const server = createServer({ name: 'secret', version: '1' });
   const visible = (principal: { id: string } | undefined): boolean => principal?.id === 'ada';
   server.tool('open', { run: () => 'open' });
@@ -49,7 +49,7 @@ test('what a caller may not see looks as if it did not exist', async () => {
   expect((await ada.call('hidden')).result.content[0].text).toBe('hidden');
 });
 
-test('middleware wraps every request, outermost first, and may answer by itself', async () => {
+test('middleware wraps every request, outermost first, and may return a result of its own', async () => {
   const server = createServer({ name: 'around', version: '1' });
   const seen: string[] = [];
   server.tool('t', { run: () => 'inner' });
@@ -66,11 +66,11 @@ test('middleware wraps every request, outermost first, and may answer by itself'
   expect(seen).toEqual(['> tools/call t', '< tools/call']);
 });
 
-test('gates and middleware take their turns in the order they were added, also where a gate holds a request up', async () => {
-  const server = createServer({ name: 'gates', version: '1' });
+test('checks and other middleware run in the order in which they were added, also if a check delays a request', async () => {
+  const server = createServer({ name: 'checks', version: '1' });
   const seen: string[] = [];
   server.tool('t', { run: () => 'ran' });
-  server.around(checkMiddleware(() => void seen.push('first gate')));
+  server.around(checkMiddleware(() => void seen.push('first check')));
   server.around((_request, next) => {
     seen.push('in');
     const result = next();
@@ -80,19 +80,19 @@ test('gates and middleware take their turns in the order they were added, also w
   server.around(
     checkMiddleware(async ({ name }) => {
       await Promise.resolve();
-      seen.push('slow gate');
+      seen.push('slow check');
       if (name === 'kept out') throw wireErrors.rateLimited(5);
     }),
   );
-  server.around(checkMiddleware(() => void seen.push('last gate')));
+  server.around(checkMiddleware(() => void seen.push('last check')));
   const conversation = await Conversation.open(server);
   seen.length = 0;
   expect((await conversation.call('t')).result.content[0].text).toBe('ran');
-  expect(seen).toEqual(['first gate', 'in', 'out', 'slow gate', 'last gate']);
+  expect(seen).toEqual(['first check', 'in', 'out', 'slow check', 'last check']);
   expect((await conversation.call('kept out')).error?.message).toBe('Rate limit exceeded');
 });
 
-test('an observer that throws disturbs nobody', async () => {
+test('an observer that throws affects nothing else', async () => {
   const server = createServer({ name: 'tap', version: '1' });
   const boom = (): never => {
     throw new Error('boom');
@@ -104,7 +104,7 @@ test('an observer that throws disturbs nobody', async () => {
   conversation.channel.close();
 });
 
-test('observers see messages and calls on every path', async () => {
+test('observers see messages and calls of every kind', async () => {
   const server = createServer({ name: 'tap', version: '1' });
   const ended: RequestEnd[] = [];
   const texts: string[] = [];
@@ -124,18 +124,18 @@ test('observers see messages and calls on every path', async () => {
   await conversation.call('ok');
   await conversation.call('bad');
   await conversation.call('later');
-  await conversation.call('nobody');
+  await conversation.call('unknown');
   expect(ended.map((each) => [each.request.name, each.outcome, each.code])).toEqual([
     [undefined, 'ok', undefined],
     ['ok', 'ok', undefined],
     ['bad', 'failed', undefined],
     ['later', 'ok', undefined],
-    ['nobody', 'rejected', -32602],
+    ['unknown', 'rejected', -32602],
   ]);
   expect(texts.some((each) => each.includes('"later"'))).toBe(true);
 });
 
-test('observers know that a call is over before its answer leaves', async () => {
+test('observers are notified of the end of a call before its response is sent', async () => {
   const server = createServer({ name: 'tap', version: '1' });
   const seen: string[] = [];
   server.tool('ok', { run: () => 'ok' });
@@ -148,13 +148,13 @@ test('observers know that a call is over before its answer leaves', async () => 
   });
   await conversation.call('ok');
   await conversation.call('later');
-  await conversation.call('nobody');
+  await conversation.call('unknown');
   void conversation.call('stuck');
   conversation.channel.close();
-  expect(seen).toEqual(['ok ok', 'result', 'later ok', 'result', 'nobody rejected', 'error', 'stuck cancelled']);
+  expect(seen).toEqual(['ok ok', 'result', 'later ok', 'result', 'unknown rejected', 'error', 'stuck cancelled']);
 });
 
-test('an observer that comes late sees what an open connection says from then on, and one that left sees nothing', async () => {
+test('an observer that is added later sees messages of open connections from then on, and a removed one sees none', async () => {
   const server = createServer({ name: 'tap', version: '1' });
   server.tool('ok', { run: () => 'ok' });
   server.tool('later', { run: async () => 'later' });
@@ -175,7 +175,7 @@ test('an observer that comes late sees what an open connection says from then on
   expect(texts).toHaveLength(3);
 });
 
-test('a drain lets calls finish, ends subscriptions properly and answers what remains', async () => {
+test('a drain lets calls finish, ends subscriptions with a result and fails the rest', async () => {
   const server = createServer({ name: 'drain', version: '1' });
   server.tool('quick', { run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 20)) });
   server.tool('stuck', { run: () => new Promise(() => {}) });
@@ -212,7 +212,7 @@ test('a closed connection aborts its calls and sends nothing more', async () => 
   expect(conversation.received.length).toBe(before);
 });
 
-test('sessions remember, requests that stand alone do not', async () => {
+test('sessions have state, stateless requests have none', async () => {
   const server = createServer({ name: 'memory', version: '1' });
   server.tool('count', {
     run: (_args, { session }) => {
@@ -233,7 +233,7 @@ test('sessions remember, requests that stand alone do not', async () => {
   expect(text(await one.alone('tools/call', { name: 'count' }))).toBe('no session');
 });
 
-test('asking where nobody may ask fails with a reason', async () => {
+test('an input request where none is allowed fails with a reason', async () => {
   const server = createServer({ name: 'ask', version: '1' });
   let caught: unknown;
   server.prompt('p', {
@@ -256,7 +256,7 @@ test('asking where nobody may ask fails with a reason', async () => {
   expect((caught as InputRequestError).code).toBe('not-allowed-here');
 });
 
-test('questions asked together travel together, and a missing capability names all that is missing', async () => {
+test('input requests made together are sent together, and the error names all missing capabilities', async () => {
   const server = createServer({ name: 'together', version: '1' });
   const form = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
   server.tool('both', {
@@ -270,7 +270,7 @@ test('questions asked together travel together, and a missing capability names a
   expect(Object.keys(result.inputRequests)).toEqual(['ask-0', 'ask-1']);
 });
 
-test('trace context and unknown capability keys reach the handler as they came', async () => {
+test('trace context and unknown capabilities reach the handler unchanged', async () => {
   const server = createServer({ name: 'trace', version: '1' });
   server.tool('t', { run: (_args, ctx) => JSON.stringify([ctx.trace, ctx.clientCapabilities]) });
   const conversation = await Conversation.open(server, '2024-11-05', { 'com.example/x': { y: 1 } });

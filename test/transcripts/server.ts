@@ -1,4 +1,4 @@
-// The server all transcripts speak to: one of each thing, nothing that depends on time or chance.
+// The server of all transcripts: one of each feature, nothing that depends on time or randomness.
 
 import {
   createServer,
