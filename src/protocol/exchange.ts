@@ -39,7 +39,7 @@ export interface Outlet {
    */
   end(text: string | undefined, status?: number, headers?: readonly string[]): void;
   /** The same for a response that contains a cached text, for transports that can use its bytes. */
-  endCached?(head: string, kept: CachedText, tail: string): void;
+  endCached?(head: string, cached: CachedText, tail: string): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
   /** True when only a limit prevents `push`: the peer would accept a stream, but too many are open. */

@@ -132,7 +132,7 @@ function countDepth(text: string): number {
   return deepest;
 }
 
-/** What a parsed value is. `refused` carries the id if there was a usable one. */
+/** What a parsed value is. `invalid` carries the id if there was a usable one. */
 export type ClassifiedMessage =
   | { readonly kind: 'request'; readonly message: JsonRpcRequest }
   | { readonly kind: 'notification'; readonly message: JsonRpcNotification }

@@ -182,13 +182,14 @@ export function checkParams(method: MethodRow, params: Params | undefined, limit
 const listFlags = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'];
 
 /** What is wrong with the changes that a client wants to be notified of. */
-function checkNotifications(asked: Params, limits: ParamLimits): string | undefined {
+function checkNotifications(notifications: Params, limits: ParamLimits): string | undefined {
   for (const flag of listFlags) {
-    if (asked[flag] !== undefined && typeof asked[flag] !== 'boolean') return `notifications.${flag} must be a boolean`;
+    if (notifications[flag] !== undefined && typeof notifications[flag] !== 'boolean')
+      return `notifications.${flag} must be a boolean`;
   }
-  const uris = asked['resourceSubscriptions'];
-  const flaw = uris === undefined ? undefined : checkUris(uris, limits);
-  return flaw && `notifications.resourceSubscriptions ${flaw}`;
+  const uris = notifications['resourceSubscriptions'];
+  const problem = uris === undefined ? undefined : checkUris(uris, limits);
+  return problem && `notifications.resourceSubscriptions ${problem}`;
 }
 
 function checkUris(uris: unknown, { maxWatched, maxWatchedLength, maxUriLength }: ParamLimits): string | undefined {

@@ -1,4 +1,4 @@
-// What a part of a server, such as its audit log, tells health probes and metrics. Types alone.
+// What a part of a server, such as its audit log, reports to health probes and metrics. Only types.
 
 /** One figure for Prometheus. */
 export interface Metric {

@@ -34,6 +34,6 @@ export function checkSealKey(key: SealKey): void {
 /** Bytes that repeat, count up, or are readable text. */
 export function isWeak(key: Uint8Array): boolean {
   const steps = new Set(key.map((byte, at) => byte - (key[at - 1] ?? 0)));
-  const spells = key.every((byte) => byte >= 0x20 && byte < 0x7f);
-  return spells || new Set(key).size < minDifferentBytes || steps.size < minDifferentBytes;
+  const isText = key.every((byte) => byte >= 0x20 && byte < 0x7f);
+  return isText || new Set(key).size < minDifferentBytes || steps.size < minDifferentBytes;
 }

@@ -17,9 +17,9 @@ type SharedMembers =
   | 'samplingResult';
 
 /** The members of a codec that follow from its dialect. */
-export function sharedMembers(spelling: ClientDialect): Pick<ClientCodec, SharedMembers> {
-  const { shared } = spelling;
-  const sendable = new Set(spelling.notifications);
+export function sharedMembers(dialect: ClientDialect): Pick<ClientCodec, SharedMembers> {
+  const { shared } = dialect;
+  const sendable = new Set(dialect.notifications);
   return {
     date: shared.date,
     requests: new Set(shared.requests),
@@ -27,7 +27,7 @@ export function sharedMembers(spelling: ClientDialect): Pick<ClientCodec, Shared
     batches: shared.batches,
     notification: (method, params) => (sendable.has(method) ? notificationText(method, params) : undefined),
     cancelled: (requestId, reason) => notificationText('notifications/cancelled', { requestId, reason }),
-    samplingResult: (result) => encodeSamplingResult(result, spelling),
+    samplingResult: (result) => encodeSamplingResult(result, dialect),
   };
 }
 

@@ -54,17 +54,17 @@ export const clientHandshakeDialects: readonly ClientDialect[] = handshakeDialec
 export const clientStatelessDialects: readonly ClientDialect[] = statelessDialects.map(withRow);
 
 /** What a client declares, as far as the revision supports it. */
-export function encodeCapabilities(declared: Capabilities, spelling: ClientDialect): Capabilities {
-  const spelled: Record<string, unknown> = {};
+export function encodeCapabilities(declared: Capabilities, dialect: ClientDialect): Capabilities {
+  const encoded: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(declared)) {
-    if (!known.includes(key)) spelled[key] = value;
-    const flags = spelling.capabilities[key];
+    if (!known.includes(key)) encoded[key] = value;
+    const flags = dialect.capabilities[key];
     if (flags === undefined || !isObject(value)) continue;
-    spelled[key] = Object.fromEntries(Object.entries(value).filter(([flag]) => flags.includes(flag)));
+    encoded[key] = Object.fromEntries(Object.entries(value).filter(([flag]) => flags.includes(flag)));
     // Before form and URL elicitation had separate flags, elicitation meant forms.
     if (key === 'elicitation' && flags.length === 0 && isObject(value['url']) && !isObject(value['form'])) {
-      delete spelled[key];
+      delete encoded[key];
     }
   }
-  return spelled;
+  return encoded;
 }

@@ -54,12 +54,12 @@ function readUnusual(result: Fields): DecodedResult {
   }
   if (!isObject(inputRequests)) return { kind: 'invalid', why: 'inputRequests is not an object' };
   const requests: [string, WireInputRequest][] = [];
-  for (const [key, asked] of Object.entries(inputRequests)) {
-    const params = isObject(asked) ? (asked['params'] ?? {}) : undefined;
-    if (!isObject(asked) || typeof asked['method'] !== 'string' || !isObject(params)) {
+  for (const [key, inputRequest] of Object.entries(inputRequests)) {
+    const params = isObject(inputRequest) ? (inputRequest['params'] ?? {}) : undefined;
+    if (!isObject(inputRequest) || typeof inputRequest['method'] !== 'string' || !isObject(params)) {
       return { kind: 'invalid', why: `inputRequests.${key} is not a request` };
     }
-    requests.push([key, { method: asked['method'], params }]);
+    requests.push([key, { method: inputRequest['method'], params }]);
   }
   if (requests.length === 0 && requestState === undefined) {
     return { kind: 'invalid', why: 'input_required carries neither inputRequests nor requestState' };

@@ -24,8 +24,8 @@ type Schema = { readonly [key: string]: unknown };
 
 /** What differs between a handshake and a stateless codec. */
 export interface Envelope {
-  readonly asks: Codec['inputRequests'];
-  readonly greeting: Codec['serverDescription'];
+  readonly inputRequests: Codec['inputRequests'];
+  readonly serverDescription: Codec['serverDescription'];
   /** Closes a result: `fields` is JSON without braces, may be empty. */
   close(fields: string, meta: Meta | undefined, cache: CacheHint | undefined): string;
   readonly codes: Partial<Record<ErrorKind, number>>;
@@ -62,13 +62,13 @@ export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: En
     date: dialect.date,
     rules,
     requests: new Set(dialect.requests),
-    inputRequests: envelope.asks,
+    inputRequests: envelope.inputRequests,
     batches: rules.batch ?? dialect.batches,
     polling: dialect.polling,
     invalidArguments: rules.invalidArguments ?? dialect.invalidArguments,
 
     supports: (ability) => knows(ability, dialect),
-    serverDescription: envelope.greeting,
+    serverDescription: envelope.serverDescription,
     empty: () => close('', undefined, undefined),
     custom: ({ _meta, ...fields }) => {
       const text = JSON.stringify(fields);
@@ -95,8 +95,8 @@ export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: En
     },
     completion: (completion) => close(`"completion":${JSON.stringify(completion)}`, undefined, undefined),
     list(key, items, nextCursor, cache) {
-      const spell = encoders[key];
-      const texts = items.map((each) => JSON.stringify(spell(each, dialect)));
+      const encodeItem = encoders[key];
+      const texts = items.map((each) => JSON.stringify(encodeItem(each, dialect)));
       const cursor = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
       return close(`"${key}":[${texts.join(',')}]${cursor}`, undefined, cache);
     },

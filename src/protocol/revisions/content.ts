@@ -16,9 +16,9 @@ export function pick(from: object, keys: readonly string[]): Fields {
   return to;
 }
 
-function withAnnotations(fields: Fields, spelling: Dialect): Fields {
+function withAnnotations(fields: Fields, dialect: Dialect): Fields {
   if (fields['annotations'] === undefined) return fields;
-  const annotations = pick(fields['annotations'] as object, spelling.annotations);
+  const annotations = pick(fields['annotations'] as object, dialect.annotations);
   // If the revision has none of them, the object is left out.
   if (Object.keys(annotations).length > 0) fields['annotations'] = annotations;
   else delete fields['annotations'];
@@ -32,54 +32,54 @@ const blockKeys = {
   resource: ['type', 'resource', 'annotations', '_meta'],
 } as const;
 
-function block(from: object, keys: readonly string[], spelling: Dialect): Fields {
-  const fields = withAnnotations(pick(from, keys), spelling);
-  if (!spelling.contentMeta) delete fields['_meta'];
+function block(from: object, keys: readonly string[], dialect: Dialect): Fields {
+  const fields = withAnnotations(pick(from, keys), dialect);
+  if (!dialect.contentMeta) delete fields['_meta'];
   return fields;
 }
 
 /** One content block as the revision encodes it. `flat`: the resource's fields are beside `type`. */
-export function encodeContent(content: Content, spelling: Dialect, flat = false): Fields {
+export function encodeContent(content: Content, dialect: Dialect, flat = false): Fields {
   switch (content.type) {
     case 'audio':
-      return spelling.audio ? block(content, blockKeys.audio, spelling) : audioAsResource(content, spelling);
+      return dialect.audio ? block(content, blockKeys.audio, dialect) : audioAsResource(content, dialect);
     case 'resource': {
-      const resource = encodeResourceContents(content.resource, spelling);
+      const resource = encodeResourceContents(content.resource, dialect);
       if (flat) return { type: 'resource', ...resource };
-      return block({ ...content, resource }, blockKeys.resource, spelling);
+      return block({ ...content, resource }, blockKeys.resource, dialect);
     }
     case 'resource_link':
-      if (!spelling.resourceLink) return { type: 'text', text: linkAsText(content) };
-      return withAnnotations(pick(content, ['type', ...spelling.resource]), spelling);
+      if (!dialect.resourceLink) return { type: 'text', text: linkAsText(content) };
+      return withAnnotations(pick(content, ['type', ...dialect.resource]), dialect);
     default:
-      return block(content, blockKeys[content.type], spelling);
+      return block(content, blockKeys[content.type], dialect);
   }
 }
 
 /** JSON of a list of blocks. A single plain text is by far the most common and is concatenated directly. */
-export function contentText(blocks: readonly Content[], spelling: Dialect, flat = false): string {
+export function contentText(blocks: readonly Content[], dialect: Dialect, flat = false): string {
   if (blocks.length === 1) {
     const only = blocks[0] as Content;
     if (only.type === 'text' && only.annotations === undefined && only._meta === undefined) {
       return `[{"type":"text","text":${JSON.stringify(only.text)}}]`;
     }
   }
-  return JSON.stringify(blocks.map((each) => encodeContent(each, spelling, flat)));
+  return JSON.stringify(blocks.map((each) => encodeContent(each, dialect, flat)));
 }
 
-export function encodeResourceContents(contents: ResourceContents, spelling: Dialect): Fields {
+export function encodeResourceContents(contents: ResourceContents, dialect: Dialect): Fields {
   const keys = ['uri', 'mimeType', 'text', 'blob'];
-  return pick(contents, spelling.contentMeta ? [...keys, '_meta'] : keys);
+  return pick(contents, dialect.contentMeta ? [...keys, '_meta'] : keys);
 }
 
-function audioAsResource(audio: { data: string; mimeType: string; annotations?: object }, spelling: Dialect): Fields {
+function audioAsResource(audio: { data: string; mimeType: string; annotations?: object }, dialect: Dialect): Fields {
   const subtype = /\/([\w.-]+)/.exec(audio.mimeType)?.[1] ?? 'bin';
   const resource = {
     uri: `audio://inline/${digest(audio.data)}.${subtype}`,
     mimeType: audio.mimeType,
     blob: audio.data,
   };
-  return block({ type: 'resource', resource, annotations: audio.annotations }, blockKeys.resource, spelling);
+  return block({ type: 'resource', resource, annotations: audio.annotations }, blockKeys.resource, dialect);
 }
 
 /** A short stable name for a blob (FNV-1a); it only has to differ between the blobs of one response. */
@@ -99,33 +99,33 @@ function withoutDialect(schema: object): object {
 }
 
 /** A tool as the revision lists it; `outputSchema` is already in a form that the revision supports. */
-export function encodeTool(tool: Tool, spelling: Dialect): Fields {
-  const fields = pick(tool, spelling.tool);
-  if (!spelling.schemaDialect) {
+export function encodeTool(tool: Tool, dialect: Dialect): Fields {
+  const fields = pick(tool, dialect.tool);
+  if (!dialect.schemaDialect) {
     for (const key of ['inputSchema', 'outputSchema']) {
       if (fields[key] !== undefined) fields[key] = withoutDialect(fields[key] as object);
     }
   }
-  if (spelling.tool.includes('annotations')) {
+  if (dialect.tool.includes('annotations')) {
     // Revisions that have hints but no `title` on tools carry the title among the hints.
-    const title = spelling.tool.includes('title') ? tool.annotations?.title : (tool.annotations?.title ?? tool.title);
-    const annotations = pick({ ...tool.annotations, title }, spelling.toolAnnotations);
+    const title = dialect.tool.includes('title') ? tool.annotations?.title : (tool.annotations?.title ?? tool.title);
+    const annotations = pick({ ...tool.annotations, title }, dialect.toolAnnotations);
     if (Object.keys(annotations).length > 0) fields['annotations'] = annotations;
     else delete fields['annotations'];
   }
   return fields;
 }
 
-export function encodeResource(resource: Resource, spelling: Dialect): Fields {
-  return withAnnotations(pick(resource, spelling.resource), spelling);
+export function encodeResource(resource: Resource, dialect: Dialect): Fields {
+  return withAnnotations(pick(resource, dialect.resource), dialect);
 }
 
-export function encodeResourceTemplate(template: ResourceTemplate, spelling: Dialect): Fields {
-  return withAnnotations(pick(template, spelling.template), spelling);
+export function encodeResourceTemplate(template: ResourceTemplate, dialect: Dialect): Fields {
+  return withAnnotations(pick(template, dialect.template), dialect);
 }
 
-export function encodePrompt(prompt: Prompt, spelling: Dialect): Fields {
-  const fields = pick(prompt, spelling.prompt);
-  if (prompt.arguments) fields['arguments'] = prompt.arguments.map((each) => pick(each, spelling.promptArgument));
+export function encodePrompt(prompt: Prompt, dialect: Dialect): Fields {
+  const fields = pick(prompt, dialect.prompt);
+  if (prompt.arguments) fields['arguments'] = prompt.arguments.map((each) => pick(each, dialect.promptArgument));
   return fields;
 }

@@ -8,16 +8,16 @@ import { createCodec } from './codec-base.ts';
 import { pick } from './content.ts';
 import type { Dialect } from './dialects.ts';
 
-export function createHandshakeCodec(spelling: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
-  return createCodec(spelling, rules, {
-    asks: 'push',
-    greeting: (welcome) => greet(welcome, spelling, identity),
+export function createHandshakeCodec(dialect: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
+  return createCodec(dialect, rules, {
+    inputRequests: 'push',
+    serverDescription: (description) => describeServer(description, dialect, identity),
     close,
     codes: {
       ...(rules.resourceNotFound === 'invalidParams' ? { resourceNotFound: -32602 } : {}),
       ...(rules.unknownTool === 'methodNotFound' ? { unknownTool: -32601 } : {}),
       // Only revisions with URL elicitation have a code that requires it.
-      ...(spelling.elicitationId ? {} : { urlElicitationRequired: -32603 }),
+      ...(dialect.elicitationId ? {} : { urlElicitationRequired: -32603 }),
       // These revisions lack the error codes of stateless requests; generic codes with a clear message replace them.
       missingCapability: -32602,
       unsupportedVersion: -32602,
@@ -32,16 +32,20 @@ function close(fields: string, meta: Meta | undefined): string {
   return fields === '' ? `{"_meta":${JSON.stringify(meta)}}` : `{${fields},"_meta":${JSON.stringify(meta)}}`;
 }
 
-function greet({ capabilities, instructions }: ServerDescription, spelling: Dialect, identity: Implementation): string {
+function describeServer(
+  { capabilities, instructions }: ServerDescription,
+  dialect: Dialect,
+  identity: Implementation,
+): string {
   // Keys outside the protocol (experimental, extensions, a vendor's) are passed on unchanged.
   const known = ['tools', 'prompts', 'resources', 'logging', 'completions', 'tasks'];
   const declared = Object.fromEntries(
-    Object.entries(capabilities).filter(([key]) => !known.includes(key) || spelling.serverCapabilities.includes(key)),
+    Object.entries(capabilities).filter(([key]) => !known.includes(key) || dialect.serverCapabilities.includes(key)),
   );
   return JSON.stringify({
-    protocolVersion: spelling.date,
+    protocolVersion: dialect.date,
     capabilities: declared,
-    serverInfo: pick(identity, spelling.implementation),
+    serverInfo: pick(identity, dialect.implementation),
     ...(instructions === undefined ? {} : { instructions }),
   });
 }

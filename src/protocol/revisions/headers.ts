@@ -54,9 +54,9 @@ export function checkPresentHeaders(
   version: string,
   header: ReadHeader,
 ): WireError | undefined {
-  const said = header('mcp-protocol-version');
-  if (said !== undefined && said.trim() !== version) {
-    return wireErrors.headerMismatch(`MCP-Protocol-Version is ${quote(said)} but the body says ${quote(version)}`);
+  const value = header('mcp-protocol-version');
+  if (value !== undefined && value.trim() !== version) {
+    return wireErrors.headerMismatch(`MCP-Protocol-Version is ${quote(value)} but the body says ${quote(version)}`);
   }
   return checkMethodHeader(message, header);
 }
@@ -65,9 +65,9 @@ function checkMethodHeader(
   { method }: JsonRpcRequest | JsonRpcNotification,
   header: ReadHeader,
 ): WireError | undefined {
-  const said = header('mcp-method');
-  if (said === undefined || said.trim() === method) return undefined;
-  return wireErrors.headerMismatch(`Mcp-Method is ${quote(said)} but the body says ${quote(method)}`);
+  const value = header('mcp-method');
+  if (value === undefined || value.trim() === method) return undefined;
+  return wireErrors.headerMismatch(`Mcp-Method is ${quote(value)} but the body says ${quote(method)}`);
 }
 
 /** The headers of a notification: none is required, but one that is present must not contradict the body. */

@@ -51,9 +51,9 @@ export class ServerRevisions {
   handshake(date: string): Codec | undefined {
     let codec = this.#handshake.get(date);
     if (codec === undefined && this.handshakeVersions.includes(date)) {
-      const spelling = handshakeDialects.find((each) => each.date === date);
-      if (spelling === undefined) return undefined;
-      codec = createHandshakeCodec(spelling, this.#identity, this.#rules);
+      const dialect = handshakeDialects.find((each) => each.date === date);
+      if (dialect === undefined) return undefined;
+      codec = createHandshakeCodec(dialect, this.#identity, this.#rules);
       this.#handshake.set(date, codec);
     }
     return codec;
@@ -62,19 +62,19 @@ export class ServerRevisions {
   stateless(date: string): Codec | undefined {
     let codec = this.#stateless.get(date);
     if (codec === undefined) {
-      const spelling = statelessDialects.find((each) => each.date === date);
-      if (spelling === undefined) return undefined;
-      codec = createStatelessCodec(spelling, this.#identity, this.#rules);
+      const dialect = statelessDialects.find((each) => each.date === date);
+      if (dialect === undefined) return undefined;
+      codec = createStatelessCodec(dialect, this.#identity, this.#rules);
       this.#stateless.set(date, codec);
     }
     return codec;
   }
 
   /** The result of negotiation: the version the client requested if it is enabled, otherwise the newest enabled one. */
-  negotiate(wish: unknown): Codec | undefined {
-    const newestStateless = this.handshakeVersions.at(-1);
-    if (newestStateless === undefined) return undefined;
-    return (typeof wish === 'string' ? this.handshake(wish) : undefined) ?? this.handshake(newestStateless);
+  negotiate(requested: unknown): Codec | undefined {
+    const newest = this.handshakeVersions.at(-1);
+    if (newest === undefined) return undefined;
+    return (typeof requested === 'string' ? this.handshake(requested) : undefined) ?? this.handshake(newest);
   }
 
   /** Used before a revision is known, for early errors. */
@@ -86,8 +86,8 @@ export class ServerRevisions {
 
   /** Used where no body was read: the version header is the only clue. */
   codecForHeader(header: ReadHeader): Codec {
-    const said = header('mcp-protocol-version')?.trim();
-    return said !== undefined && isStatelessDate(said) ? this.newestStateless : this.defaultCodec;
+    const headerVersion = header('mcp-protocol-version')?.trim();
+    return headerVersion !== undefined && isStatelessDate(headerVersion) ? this.newestStateless : this.defaultCodec;
   }
 
   /** Used for stateless requests that cannot be served as they claim. */
@@ -116,8 +116,12 @@ export class ServerRevisions {
       return kind === 'request' && this.classify(message, header) === undefined ? 'initialize' : 'stateless';
     }
     if (this.namesRevision(params) || this.handshakeVersions.length === 0) return 'stateless';
-    const said = header('mcp-protocol-version');
-    if (said !== undefined && !this.handshakeVersions.includes(said) && isStatelessDate(said.trim()))
+    const headerVersion = header('mcp-protocol-version');
+    if (
+      headerVersion !== undefined &&
+      !this.handshakeVersions.includes(headerVersion) &&
+      isStatelessDate(headerVersion.trim())
+    )
       return 'stateless';
     // Fast path for the most common shape. What is not a message at all is rejected where sessions do not matter.
     if (jsonrpc === '2.0' && typeof method === 'string' && (params === undefined || isObject(params))) return 'session';
@@ -138,8 +142,8 @@ export class ServerRevisions {
     const version = meta[metaKeys.protocolVersion];
     const codec = typeof version === 'string' ? this.stateless(version) : undefined;
     if (request.method === 'initialize' && codec === undefined && !isUnknownVersion(version)) return undefined;
-    const flaw = checkEnvelope(meta);
-    if (flaw !== undefined) return request.method === 'initialize' ? undefined : wireErrors.invalidMeta(flaw);
+    const problem = checkEnvelope(meta);
+    if (problem !== undefined) return request.method === 'initialize' ? undefined : wireErrors.invalidMeta(problem);
     const disagreement = header && checkPresentHeaders(request, version as string, header);
     if (disagreement) return disagreement;
     if (codec === undefined) return wireErrors.unsupportedVersion(version, statelessRevisions);
@@ -153,14 +157,14 @@ export class ServerRevisions {
   }
 
   #withoutRevision(request: JsonRpcRequest, header: ReadHeader): WireError | undefined {
-    const said = header('mcp-protocol-version')?.trim();
-    if (said === undefined || !isStatelessDate(said)) return undefined;
+    const headerVersion = header('mcp-protocol-version')?.trim();
+    if (headerVersion === undefined || !isStatelessDate(headerVersion)) return undefined;
     if (request.method === 'initialize') {
       return wireErrors.headerMismatch(
-        `MCP-Protocol-Version ${said} has no initialize; name it in params._meta of each request instead`,
+        `MCP-Protocol-Version ${headerVersion} has no initialize; name it in params._meta of each request instead`,
       );
     }
-    return wireErrors.invalidMeta(missingRevisionText(said));
+    return wireErrors.invalidMeta(missingRevisionText(headerVersion));
   }
 
   /** The error for a handshake client where no handshake revision is enabled. */
@@ -168,10 +172,12 @@ export class ServerRevisions {
     if (request.method === 'initialize') {
       return wireErrors.unsupportedVersion(request.params?.['protocolVersion'] ?? null, statelessRevisions);
     }
-    const said = header?.('mcp-protocol-version')?.trim();
-    if (said !== undefined && !isStatelessDate(said)) return wireErrors.unsupportedVersion(said, statelessRevisions);
-    if (header !== undefined && said === undefined) return wireErrors.headerMismatch('MCP-Protocol-Version is missing');
-    return wireErrors.invalidMeta(missingRevisionText(said ?? statelessRevisions.at(-1)));
+    const headerVersion = header?.('mcp-protocol-version')?.trim();
+    if (headerVersion !== undefined && !isStatelessDate(headerVersion))
+      return wireErrors.unsupportedVersion(headerVersion, statelessRevisions);
+    if (header !== undefined && headerVersion === undefined)
+      return wireErrors.headerMismatch('MCP-Protocol-Version is missing');
+    return wireErrors.invalidMeta(missingRevisionText(headerVersion ?? statelessRevisions.at(-1)));
   }
 
   /** True when the body of a message names its revision. */

@@ -13,16 +13,16 @@ export type EncodedRequest =
   | { readonly ok: false; readonly reason: string };
 
 /** The params of a form elicitation. */
-export function encodeForm(message: string, schema: Schema, spelling: Dialect): EncodedRequest {
-  if (spelling.elicitation === 'none') return { ok: false, reason: `elicitation is not supported in ${spelling.date}` };
-  if (spelling.elicitation === 'full') {
+export function encodeForm(message: string, schema: Schema, dialect: Dialect): EncodedRequest {
+  if (dialect.elicitation === 'none') return { ok: false, reason: `elicitation is not supported in ${dialect.date}` };
+  if (dialect.elicitation === 'full') {
     return { ok: true, params: { mode: 'form', message, requestedSchema: schema } };
   }
   const properties: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
     if (!isObject(property)) continue;
     if (property['type'] === 'array') {
-      return { ok: false, reason: `${spelling.date} has no multi-select fields (${name}); offer a simpler form` };
+      return { ok: false, reason: `${dialect.date} has no multi-select fields (${name}); offer a simpler form` };
     }
     properties[name] = simplerField(property);
   }
@@ -42,54 +42,53 @@ function simplerField(property: Schema): Schema {
 }
 
 /** The params of a URL elicitation. */
-export function encodeUrl(message: string, url: string, elicitationId: string, spelling: Dialect): EncodedRequest {
-  if (spelling.elicitation !== 'full') {
-    return { ok: false, reason: `URL elicitation is not supported in ${spelling.date}` };
+export function encodeUrl(message: string, url: string, elicitationId: string, dialect: Dialect): EncodedRequest {
+  if (dialect.elicitation !== 'full') {
+    return { ok: false, reason: `URL elicitation is not supported in ${dialect.date}` };
   }
   const params = { mode: 'url', message, url };
-  return { ok: true, params: spelling.elicitationId ? { ...params, elicitationId } : params };
+  return { ok: true, params: dialect.elicitationId ? { ...params, elicitationId } : params };
 }
 
 /** The params of a model call. */
-export function encodeSampling(asked: SamplingParams, spelling: Dialect, capabilities: Capabilities): EncodedRequest {
-  const { tools, toolChoice, includeContext, messages, ...rest } = asked;
+export function encodeSampling(sampling: SamplingParams, dialect: Dialect, capabilities: Capabilities): EncodedRequest {
+  const { tools, toolChoice, includeContext, messages, ...rest } = sampling;
   const params: Record<string, unknown> = { ...rest };
   if (tools !== undefined || toolChoice !== undefined) {
-    if (!spelling.samplingTools)
-      return { ok: false, reason: `sampling with tools is not supported in ${spelling.date}` };
+    if (!dialect.samplingTools) return { ok: false, reason: `sampling with tools is not supported in ${dialect.date}` };
     if (tools !== undefined) params['tools'] = tools;
     if (toolChoice !== undefined) params['toolChoice'] = toolChoice;
   }
   const declared = isObject(capabilities['sampling']) ? capabilities['sampling'] : {};
   // Servers may include more context only if the client declared support; older clients always support it.
-  const mayWiden = !spelling.samplingTools || isObject(declared['context']);
+  const mayWiden = !dialect.samplingTools || isObject(declared['context']);
   if (includeContext !== undefined && (includeContext === 'none' || mayWiden))
     params['includeContext'] = includeContext;
-  const spelled: unknown[] = [];
+  const encoded: unknown[] = [];
   for (const { role, content, ...extra } of messages) {
-    const one = oneBlock(content, spelling);
+    const one = oneBlock(content, dialect);
     if (typeof one === 'string') return { ok: false, reason: one };
-    spelled.push(spelling.samplingTools ? { role, content: one, ...extra } : { role, content: one });
+    encoded.push(dialect.samplingTools ? { role, content: one, ...extra } : { role, content: one });
   }
-  params['messages'] = spelled;
+  params['messages'] = encoded;
   return { ok: true, params };
 }
 
 type Blocks = SamplingParams['messages'][number]['content'];
 
 /** Content as the revision can encode it, or why it cannot. */
-function oneBlock(content: Blocks, spelling: Dialect): unknown {
+function oneBlock(content: Blocks, dialect: Dialect): unknown {
   const blocks = (Array.isArray(content) ? content : [content]) as readonly { type: string; text?: string }[];
-  if (!spelling.samplingAudio && blocks.some((each) => each.type === 'audio')) {
-    return `sampling with audio is not supported in ${spelling.date}`;
+  if (!dialect.samplingAudio && blocks.some((each) => each.type === 'audio')) {
+    return `sampling with audio is not supported in ${dialect.date}`;
   }
-  if (spelling.samplingTools) return content;
+  if (dialect.samplingTools) return content;
   if (blocks.some((each) => each.type === 'tool_use' || each.type === 'tool_result')) {
-    return `sampling with tool messages is not supported in ${spelling.date}`;
+    return `sampling with tool messages is not supported in ${dialect.date}`;
   }
   if (blocks.length === 1) return blocks[0];
   if (blocks.length > 1 && blocks.every((each) => each.type === 'text')) {
     return { type: 'text', text: blocks.map((each) => each.text).join('\n') };
   }
-  return `a sampling message must have exactly one content block in ${spelling.date}`;
+  return `a sampling message must have exactly one content block in ${dialect.date}`;
 }

@@ -14,8 +14,8 @@ function officialRules(rules: ResolvedRules): ResolvedRules {
   return { ...resolveRules(), concurrency: rules.concurrency, timeoutMs: rules.timeoutMs };
 }
 
-export function createStatelessCodec(spelling: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
-  const serverInfo = pick(identity, spelling.implementation);
+export function createStatelessCodec(dialect: Dialect, identity: Implementation, rules: ResolvedRules): Codec {
+  const serverInfo = pick(identity, dialect.implementation);
   const plainMeta = `"_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}`;
   const complete = `,"resultType":"complete",${plainMeta}}`;
 
@@ -32,7 +32,7 @@ export function createStatelessCodec(spelling: Dialect, identity: Implementation
     return `{${parts.join(',')}}`;
   }
 
-  function greeting({ capabilities, instructions, cache, versions }: ServerDescription): string {
+  function serverDescription({ capabilities, instructions, cache, versions }: ServerDescription): string {
     const { tasks: _, ...declared } = capabilities as Record<string, unknown>;
     const fields = JSON.stringify({
       supportedVersions: versions,
@@ -42,9 +42,9 @@ export function createStatelessCodec(spelling: Dialect, identity: Implementation
     return close(fields.slice(1, -1), undefined, cache);
   }
 
-  return createCodec(spelling, officialRules(rules), {
-    asks: 'retry',
-    greeting,
+  return createCodec(dialect, officialRules(rules), {
+    inputRequests: 'retry',
+    serverDescription,
     close,
     codes: {
       resourceNotFound: -32602,
