@@ -295,8 +295,8 @@ export class ClientConnection implements TransportListener {
 
   /** Whoever waits for an answer that can not be read learns it now, not when the time is over. */
   #unreadable(text: string, error: WireError): void {
-    const { id, answer } = findRejectedLineId(text.slice(0, idSearchBytes), text.slice(-idSearchBytes));
-    const call = answer && typeof id === 'number' ? this.#pending.get(id) : undefined;
+    const { id, isResponse } = findRejectedLineId(text.slice(0, idSearchBytes), text.slice(-idSearchBytes));
+    const call = isResponse && typeof id === 'number' ? this.#pending.get(id) : undefined;
     if (call === undefined) this.#unexpectedText(text);
     else this.fail(call.id, clientErrors.invalidMessage(call.method, clean(error.message)));
   }

@@ -1,5 +1,5 @@
-// How a log record looks: a line for people or a line of JSON, without secrets, without control characters, and
-// bounded whatever is put in. Where it goes is sink.ts.
+// The format of a log record: a text line or a line of JSON, without secrets, without control characters, and of limited
+// size. Where it is written is in sink.ts.
 
 import type { LogFields } from '../protocol/logger.ts';
 import type { LogLevel } from '../protocol/model.ts';
@@ -10,11 +10,11 @@ export interface LogRecord {
   readonly name: string | undefined;
   readonly message: string;
   readonly fields: LogFields;
-  /** Show where errors came from, not only what they say. */
+  /** Include the stacks of errors. */
   readonly stacks: boolean;
 }
 
-/** One line of JSON, with its newline. A field that is named like a part of the record gets an underscore. */
+/** One line of JSON, with its newline. A field with the name of a part of the record gets an underscore. */
 export function formatJson(record: LogRecord): string {
   const { time, level, name, message } = record;
   const line: Record<string, unknown> = Object.create(null);
@@ -26,7 +26,7 @@ export function formatJson(record: LogRecord): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** A line for people: time, level, message, key=value; stacks follow indented, so that no text can pose as a record. */
+/** A text line: time, level, message, key=value. Stacks follow, indented, so that no text can look like a record. */
 export function formatText(record: LogRecord, color: boolean): string {
   const { time, level, name, message } = record;
   const label = level.toUpperCase().padEnd(7);
@@ -62,7 +62,7 @@ function showValue(value: unknown): string {
   return printable(JSON.stringify(value) ?? 'undefined');
 }
 
-/** A peer's words may end up in a log: they must not start a line of their own or steer a terminal. */
+/** Text of a peer may be logged: it must not start a new line or control the terminal. */
 function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escapeControl);
 }
@@ -74,7 +74,7 @@ function escapeControl(character: string): string {
 }
 
 const maxTextLength = 8 * 1024;
-/** Stops a log of something huge or circular: so many values per record, so many floors deep. */
+/** Stops huge or circular values from filling the log: the most values per record, and how deep they may be nested. */
 const maxValues = 500;
 const maxDepth = 6;
 
@@ -85,7 +85,7 @@ function clip(text: string): string {
 const secretKey =
   /passw|passphrase|secret|token(?!s$|count|usage)|api-?key|private-?key|authorization|cookie|credential|signature|session-?id|request-?state/i;
 
-/** Bounded, and without the credentials a header line may carry. */
+/** Shortens a text and removes the credentials that a header may contain. */
 function redactField(text: string): string {
   return clip(text).replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 [redacted]');
 }
@@ -111,7 +111,7 @@ function plainObject(source: object, depth: number, budget: Budget): Record<stri
     try {
       value = (source as Record<string, unknown>)[key];
     } catch {
-      value = '[unreadable]'; // A getter that throws is the business of its owner, not of the log.
+      value = '[unreadable]'; // A getter that throws must not prevent the log line.
     }
     if (value === undefined || typeof value === 'function') continue;
     result[clip(key)] = secretKey.test(key.replaceAll('_', '-')) ? '[redacted]' : plain(value, depth + 1, budget);

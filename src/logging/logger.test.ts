@@ -23,7 +23,7 @@ const json = (options: LoggerOptions, use: Parameters<typeof written>[1]): Recor
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-test('a line for people holds time, level, name, message and fields', () => {
+test('a text line has time, level, name, message and fields', () => {
   const text = written({ name: 'weather' }, (logger) =>
     logger.info('station found', { city: 'Gdynia', note: 'a b', n: 1 }),
   );
@@ -36,7 +36,7 @@ test('S0-56: MCP_LOG_JSON=true makes each record a line of JSON', () => {
   expect(JSON.parse(text)).toEqual({ time: expect.any(String), level: 'warning', message: 'low\nwater', metres: 2 });
 });
 
-test('S0-55: MCP_LOG_LEVEL sets the least important level, by any usual name in any case', () => {
+test('S0-55: MCP_LOG_LEVEL sets the lowest level, by any usual name in any case', () => {
   const speak = (level: string) =>
     json({ env: { MCP_LOG_LEVEL: level } }, (logger) => {
       logger.debug('d');
@@ -55,7 +55,7 @@ test('S0-55: MCP_LOG_LEVEL sets the least important level, by any usual name in 
   expect(speak('off')).toEqual([]);
 });
 
-test('an unknown level is said once, with the known ones, and info is used', () => {
+test('an unknown level is reported once, with the known ones, and info is used', () => {
   const records = json({ env: { MCP_LOG_LEVEL: 'loud' } }, (logger) => logger.info('i'));
   expect(records[0]).toMatchObject({ level: 'warning', message: 'unknown log level "loud"; using info' });
   expect(records[0]?.['known']).toContain('debug');
@@ -63,7 +63,7 @@ test('an unknown level is said once, with the known ones, and info is used', () 
   expect(parseLevel('constructor')).toBeUndefined();
 });
 
-test('enabled tells whether a level would be written', () => {
+test('enabled returns whether a level would be written', () => {
   written({ level: 'warning' }, (logger) => {
     expect([logger.enabled('info'), logger.enabled('warning'), logger.enabled('error')]).toEqual([false, true, true]);
   });
@@ -74,7 +74,7 @@ test('a child adds its fields to each record', () => {
   expect(record).toMatchObject({ a: 1, b: 2, c: 3 });
 });
 
-test('secrets are taken out by key at any depth, and bearer tokens anywhere', () => {
+test('secrets are redacted by key at any depth, and bearer tokens anywhere', () => {
   const text = written({ json: true }, (logger) =>
     logger.info('sent Authorization: Bearer abcdefghij', {
       password: 'hunter2',
@@ -90,7 +90,7 @@ test('secrets are taken out by key at any depth, and bearer tokens anywhere', ()
   expect(JSON.parse(text)).toMatchObject({ password: '[redacted]', maxTokens: 100 });
 });
 
-test('a redact function of the user is asked first', () => {
+test('a redact function of the user is called first', () => {
   const redact = ({ text: _, ...rest }: Record<string, unknown>) => rest;
   expect(json({ redact }, (logger) => logger.info('m', { text: 'private', other: 1, token: 't' }))[0]).toEqual({
     time: expect.any(String),
@@ -101,7 +101,7 @@ test('a redact function of the user is asked first', () => {
   });
 });
 
-test('nothing logged can pose as another record or steer the terminal', () => {
+test('nothing that is logged can look like another record or control the terminal', () => {
   const text = written({}, (logger) =>
     logger.info('a\r\n2026-01-01T00:00:00.000Z ERROR forged', { k: '\x1b[2J\u2028\x9b31m', 'a\nb': new Error('x\ny') }),
   );
@@ -121,7 +121,7 @@ test('errors show their causes, and their stacks at level error or when debuggin
   expect(text).toMatch(/\n {4}Error: outer\n {8}at /);
 });
 
-test('colour is for terminals only, and not with NO_COLOR', () => {
+test('colours are used on terminals only, and not with NO_COLOR', () => {
   const terminal = (env: Record<string, string>): string => {
     const stream = Object.assign(new PassThrough(), { isTTY: true });
     createLogger({ stream, env }).error('m');
@@ -132,12 +132,12 @@ test('colour is for terminals only, and not with NO_COLOR', () => {
   expect(terminal({ TERM: 'dumb' })).not.toContain('\x1b');
 });
 
-test('a field named like a part of the record does not replace it', () => {
+test('a field with the name of a part of the record does not replace it', () => {
   const [record] = json({}, (logger) => logger.info('m', { level: 'x', message: 'y', time: 'z', __proto__: { q: 1 } }));
   expect(record).toMatchObject({ level: 'info', message: 'm', level_: 'x', message_: 'y', time_: 'z' });
 });
 
-test('whatever is logged gives one bounded line and never throws', () => {
+test('any value is logged as one line of limited length, and never throws', () => {
   const circle: Record<string, unknown> = { name: 'circle' };
   circle['self'] = circle;
   const hostile = [

@@ -1,5 +1,5 @@
-// The logger of a process: levels, the two formats, child loggers, and the environment that sets them. The text
-// goes to stderr through sink.ts; stdout belongs to the protocol.
+// The logger of a process: levels, two formats, child loggers, and the environment variables that set them. The text is
+// written to stderr by sink.ts; stdout is for the protocol.
 
 import type { Writable } from 'node:stream';
 import type { LogFields, Logger } from '../protocol/logger.ts';
@@ -8,30 +8,30 @@ import { formatJson, formatText, type LogRecord } from './format.ts';
 import { defaultMaxQueuedBytes, LogSink, type Send, sendTo } from './sink.ts';
 
 export interface LoggerOptions {
-  /** The least important level that is written, or `off`. Default: `MCP_LOG_LEVEL`, else `info`. */
+  /** The lowest level that is written, or `off`. Default: `MCP_LOG_LEVEL`, otherwise `info`. */
   readonly level?: LogLevel | 'off';
   /** JSON lines instead of text. Default: `MCP_LOG_JSON`. */
   readonly json?: boolean;
   /** Default: stderr. */
   readonly stream?: Writable & { fd?: number; isTTY?: boolean };
-  /** Takes out what must not be written, before the built-in redaction by key. */
+  /** Removes fields that must not be written, before the built-in redaction by key. */
   readonly redact?: (fields: LogFields) => LogFields;
-  /** Names the part of the program that speaks. */
+  /** The part of the program that logs. */
   readonly name?: string;
-  /** Unread log text that is kept; what comes on top is counted and dropped. Default 1 MiB. */
+  /** How much unread log text is queued; beyond that, messages are counted and dropped. Default 1 MiB. */
   readonly maxQueuedBytes?: number;
-  /** Where `MCP_LOG_LEVEL`, `MCP_LOG_JSON` and `NO_COLOR` are read. Default: the environment of the process. */
+  /** The source of `MCP_LOG_LEVEL`, `MCP_LOG_JSON` and `NO_COLOR`. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A logger with an end. */
+/** A logger that can be flushed. */
 export interface StreamLogger extends Logger {
-  /** Resolves when all of it has been taken by the stream; with nobody reading that may be never. */
+  /** Resolves when everything has been written; that may be never if the stream is not read. */
   flush(): Promise<void>;
 }
 
 /**
- * Makes a logger that writes to stderr and never makes the process wait.
+ * Creates a logger that writes to stderr and never blocks the process.
  *
  * @example
  * const logger = createLogger({ name: 'weather' });
@@ -39,10 +39,10 @@ export interface StreamLogger extends Logger {
  */
 export function createLogger(options: LoggerOptions = {}): StreamLogger {
   const env = options.env ?? process.env;
-  // Opened with the first line: most servers that start well have nothing to say.
+  // Opened with the first line: most servers have nothing to log at start-up.
   const stream = (): NonNullable<LoggerOptions['stream']> => options.stream ?? process.stderr;
-  const wanted = options.level ?? env['MCP_LOG_LEVEL'];
-  const level = wanted === undefined || wanted === '' ? 'info' : parseLevel(wanted);
+  const requested = options.level ?? env['MCP_LOG_LEVEL'];
+  const level = requested === undefined || requested === '' ? 'info' : parseLevel(requested);
   const json = options.json ?? /^(true|1|yes|on)$/i.test(env['MCP_LOG_JSON'] ?? '');
   let color: boolean | undefined;
   const colored = (): boolean => (color ??= stream().isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb');
@@ -52,7 +52,7 @@ export function createLogger(options: LoggerOptions = {}): StreamLogger {
       time: new Date(),
       level: 'warning',
       name: options.name,
-      message: `${count} log messages were dropped because nobody read them`,
+      message: `${count} log messages were dropped because the log was not read`,
       fields: { dropped: count },
       stacks: false,
     });
@@ -62,12 +62,14 @@ export function createLogger(options: LoggerOptions = {}): StreamLogger {
   const threshold = level === 'off' ? logLevels.length : logLevels.indexOf(level ?? 'info');
   const logger = new LeveledLogger({ sink, format, threshold, redact: options.redact, name: options.name }, {});
   if (level === undefined) {
-    logger.warn(`unknown log level ${JSON.stringify(wanted)}; using info`, { known: [...logLevels, 'off'].join(', ') });
+    logger.warn(`unknown log level ${JSON.stringify(requested)}; using info`, {
+      known: [...logLevels, 'off'].join(', '),
+    });
   }
   return logger;
 }
 
-/** Reads a level by any of its usual names, in any case; undefined when it is none. */
+/** Parses a level by any of its usual names, in any case; undefined for anything else. */
 export function parseLevel(name: string): LogLevel | 'off' | undefined {
   const lower = name.trim().toLowerCase();
   const known = levelAliases.get(lower) ?? lower;
@@ -144,7 +146,7 @@ class LeveledLogger implements StreamLogger {
       const fields = redact === undefined ? all : redact(all);
       sink.write(format({ time: new Date(), level, name, message: String(message), fields, stacks }));
     } catch {
-      // Something in the fields fights back (a proxy, a toString that throws): the message alone is better than silence.
+      // A field cannot be read (a proxy, a toString that throws): report at least that a message was lost.
       sink.write(
         format({ time: new Date(), level, name, message: 'a log message could not be written', fields: {}, stacks }),
       );

@@ -28,7 +28,7 @@ function slowWay() {
 
 const describeDrops = (count: number): string => `${count} dropped\n`;
 
-test('a text is sent at once while the way is free', () => {
+test('a text is written immediately while the reader keeps up', () => {
   const taken: string[] = [];
   const sink = new LogSink((text) => taken.push(text) > 0, describeDrops);
   sink.write('1\n');
@@ -36,7 +36,7 @@ test('a text is sent at once while the way is free', () => {
   expect(taken).toEqual(['1\n', '2\n']);
 });
 
-test('texts are queued while it is not, and follow together', () => {
+test('texts are queued while it does not, and are written together later', () => {
   const way = slowWay();
   const sink = new LogSink(way.send, describeDrops);
   for (const text of ['1\n', '2\n', '3\n']) sink.write(text);
@@ -45,7 +45,7 @@ test('texts are queued while it is not, and follow together', () => {
   expect(way.taken).toEqual(['1\n', '2\n3\n']);
 });
 
-test('what does not fit is dropped, counted, and reported once there is room', () => {
+test('texts that do not fit are dropped, counted, and reported once there is room', () => {
   const way = slowWay();
   const sink = new LogSink(way.send, describeDrops, 10);
   sink.write('1\n');
@@ -75,7 +75,7 @@ test('flushed waits for the queue to empty', async () => {
   expect(flushed).toBe(true);
 });
 
-test('a way out that breaks ends the log and nothing else', async () => {
+test('a stream that fails ends the log and nothing else', async () => {
   const way = slowWay();
   const sink = new LogSink(way.send, describeDrops);
   sink.write('1\n');
@@ -92,7 +92,7 @@ test('a way out that breaks ends the log and nothing else', async () => {
   throwing.write('2\n');
 });
 
-test('a stream that takes the text during the call is free again at once', async () => {
+test('a stream that takes the text during the call can be written to again immediately', async () => {
   const taken: string[] = [];
   const pending: (() => void)[] = [];
   const stream = new Writable({
@@ -111,7 +111,7 @@ test('a stream that takes the text during the call is free again at once', async
   expect(taken).toEqual(['1', '2', '3', '45']);
 });
 
-test('a destroyed stream is survived', async () => {
+test('a destroyed stream does no harm', async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done() });
   const sink = new LogSink(sendTo(stream), describeDrops);
   stream.destroy(new Error('EPIPE'));
@@ -120,7 +120,7 @@ test('a destroyed stream is survived', async () => {
   await sink.flushed();
 });
 
-test('a descriptor that blocks is written to from another thread', async () => {
+test('a descriptor that blocks is written to on another thread', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'mooring-log-'));
   const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);

@@ -1,18 +1,18 @@
-// Where log text leaves the process without ever making it wait. A client that starts a server and never reads its
-// stderr is common; the pipe holds 64 KiB, and a logger that blocks there hangs the server for good.
+// Writes log text without ever blocking the process. Many clients start a server and never read its stderr; the pipe holds
+// 64 KiB, and a logger that blocks there would stop the server for ever.
 
 import type { Writable } from 'node:stream';
 
-// Not imported: an import of a built-in wraps all of its exports, which a start would pay for.
+// Not imported: an import of a built-in module wraps all of its exports, which costs start-up time.
 const { write: writeFd } = process.getBuiltinModule('node:fs');
 
-/** Log text nobody has read yet is kept up to this size; stops an unread stderr from filling the memory. */
+/** Unread log text is queued up to this size; stops an unread stderr from filling the memory. */
 export const defaultMaxQueuedBytes = 1024 * 1024;
 
-/** Something that takes one text at a time and says when it has: true = already, false = `done` will be called. */
+/** Writes one text at a time. Returns true when it was written, false when `done` will be called. */
 export type Send = (text: string, done: (error?: Error | null) => void) => boolean;
 
-/** Sends at once while the reader keeps up, queues while it does not, and counts what it had to drop. */
+/** Writes immediately while the reader keeps up, queues while it does not, and counts what was dropped. */
 export class LogSink {
   readonly #send: Send;
   readonly #describeDrops: (count: number) => string;
@@ -21,7 +21,7 @@ export class LogSink {
   #queuedBytes = 0;
   #dropped = 0;
   #busy = false;
-  #dead = false;
+  #stopped = false;
   #waiting: (() => void)[] = [];
 
   constructor(send: Send, describeDrops: (count: number) => string, maxQueuedBytes = defaultMaxQueuedBytes) {
@@ -30,16 +30,16 @@ export class LogSink {
     this.#maxQueuedBytes = maxQueuedBytes;
   }
 
-  /** Takes a text of whole lines. Neither throws nor waits. */
+  /** Takes a text of whole lines. Neither throws nor blocks. */
   write(text: string): void {
-    if (this.#dead) return;
+    if (this.#stopped) return;
     if (!this.#busy) {
       this.#start(text);
       return;
     }
     const bytes = Buffer.byteLength(text);
     if (this.#dropped > 0 || this.#queuedBytes + bytes > this.#maxQueuedBytes) {
-      // Once one is dropped the rest of the jam is too: a log with one gap is easier to read than one with many.
+      // Once a message was dropped, all are until the queue is written: one gap is easier to read than many.
       this.#dropped++;
       return;
     }
@@ -47,9 +47,9 @@ export class LogSink {
     this.#queuedBytes += bytes;
   }
 
-  /** Resolves when nothing is queued. With nobody reading that may be never: race it with a timer. */
+  /** Resolves when nothing is queued. That may be never if nothing is read: race it with a timer. */
   flushed(): Promise<void> {
-    if (!this.#busy || this.#dead) return Promise.resolve();
+    if (!this.#busy || this.#stopped) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -58,13 +58,13 @@ export class LogSink {
     try {
       if (this.#send(text, this.#onSent)) this.#busy = false;
     } catch {
-      this.#die(); // Nowhere left to report it to.
+      this.#stop(); // There is nowhere to report it.
     }
   }
 
   #onSent = (error?: Error | null): void => {
     if (error) {
-      this.#die();
+      this.#stop();
       return;
     }
     this.#busy = false;
@@ -78,8 +78,8 @@ export class LogSink {
     if (!this.#busy) this.#wake();
   };
 
-  #die(): void {
-    this.#dead = true;
+  #stop(): void {
+    this.#stopped = true;
     this.#queue = [];
     this.#wake();
   }
@@ -92,9 +92,9 @@ export class LogSink {
 }
 
 /**
- * The way out through `stream`. On POSIX Node opens pipes non-blocking, so the stream takes what the pipe has room
- * for during the call and finishes the rest later; a terminal or a file is written at once. On Windows the pipes of
- * stdout and stderr block, so there the write happens on another thread.
+ * Writes to `stream`. On POSIX Node opens pipes non-blocking, so the stream writes what the pipe has room for during the
+ * call and the rest later; a terminal or a file is written synchronously. On Windows the pipes of stdout and stderr block,
+ * so the write happens on another thread.
  */
 export function sendTo(stream: Writable & { fd?: number; isTTY?: boolean }): Send {
   const { fd } = stream;
@@ -111,7 +111,7 @@ export function sendTo(stream: Writable & { fd?: number; isTTY?: boolean }): Sen
   };
 }
 
-/** The way out through a file descriptor that may block: from the thread pool, one write at a time. */
+/** Writes to a file descriptor that may block: on the thread pool, one write at a time. */
 export function sendToFd(fd: number): Send {
   return (text, done) => {
     const bytes = Buffer.from(text);

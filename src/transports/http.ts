@@ -1,5 +1,5 @@
-// The door to HTTP: types, and functions that load the rest when they are first used, so that a server on a pipe does
-// not pay for it.
+// The entry point of the HTTP transports: types, and functions that load the rest when they are first used, so that a
+// server on stdio does not load it.
 
 import type { Principal, SessionHost } from '../protocol/exchange.ts';
 import type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
@@ -21,8 +21,8 @@ export type {
 } from './http/options.ts';
 
 /**
- * Serves MCP over HTTP: every revision on one path, the older transport of two endpoints beside it, WebSockets on the
- * same port. Resolves when it listens.
+ * Serves MCP over HTTP: Streamable HTTP with every revision on one path, the older HTTP+SSE transport, and WebSockets on
+ * the same port. Resolves when the server listens.
  *
  * @example
  * const { url, close } = await serveHttp(server, { port: 8000 });
@@ -33,8 +33,8 @@ export async function serveHttp(host: SessionHost, options?: HttpOptions): Promi
 }
 
 /**
- * A server as a function from Request to Response, for Hono, Bun, Deno, Workers. The runtime listens; name the hosts it
- * is reached by (`allowedHosts`), and the web origins that may call it (`allowedOrigins`).
+ * Turns a server into a function from `Request` to `Response`, for Hono, Bun, Deno and Workers. Set the hosts it is
+ * reached by (`allowedHosts`), and the web origins that may call it (`allowedOrigins`).
  *
  * @example
  * export default { fetch: toFetch(server, { allowedHosts: ['mcp.example.com'] }) };
@@ -49,7 +49,7 @@ export function toFetch(host: SessionHost, options: EndpointOptions = {}): Fetch
     if (made !== undefined) return made;
     const making = make();
     made = making;
-    // What could not be loaded is tried again with the next request.
+    // If loading fails, the next request tries again.
     making.catch(() => {
       made = undefined;
     });
@@ -58,7 +58,7 @@ export function toFetch(host: SessionHost, options: EndpointOptions = {}): Fetch
   const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
   return Object.assign(handle, {
     close: async (graceMs?: number) => {
-      // One that never came to be has nothing to close.
+      // A handler that was never created has nothing to close.
       const open = await made?.catch(() => undefined);
       await open?.close(graceMs);
     },

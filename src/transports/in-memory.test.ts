@@ -17,7 +17,7 @@ test('messages arrive later, in order, and are answered in order', async () => {
   expect(host.channels[0]?.peer).toEqual({ transport: 'memory' });
 });
 
-test('neither side sees what the other does to its object afterwards', async () => {
+test('neither side sees later changes of the other to its object', async () => {
   const connection = connectInMemory(new FakeHost());
   const params = { a: 1 };
   connection.send(request(1, 'echo', params));
@@ -37,7 +37,7 @@ test('the connection can be iterated until its end', async () => {
   expect(() => connection.send(request(4))).toThrow('closed');
 });
 
-test('texts may be taken by a listener as they are', async () => {
+test('a listener gets the texts as they are', async () => {
   const texts: string[] = [];
   const connection = connectInMemory(new FakeHost(), {
     onText: (text) => texts.push(text),
@@ -48,7 +48,7 @@ test('texts may be taken by a listener as they are', async () => {
   expect(texts).toEqual(['{"jsonrpc":"2.0","id":1,"result":{}}']);
 });
 
-test('going away aborts what the server does and wakes who waits', async () => {
+test('closing aborts open calls and ends pending reads', async () => {
   const host = new FakeHost();
   const connection = connectInMemory(host);
   const waiting = connection.receive();

@@ -1,5 +1,5 @@
-// A connection without bytes: for tests, and for a client in the same process. Messages still travel as texts, so
-// neither side can see or change an object of the other, and arrive later, in order, as they would on a pipe.
+// A connection in memory: for tests, and for a client in the same process. Messages are passed as texts, so neither side
+// can see or change objects of the other, and arrive asynchronously and in order, as on a pipe.
 
 import type { Channel, Host, Outlet, Peer } from '../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../protocol/logger.ts';
@@ -7,19 +7,19 @@ import { receiveText } from './receive.ts';
 
 export interface InMemoryOptions {
   readonly peer?: Peer;
-  /** Gets each text instead of the queue behind `receive` and the iterator. */
+  /** Called with each text; `receive` and the iterator then get nothing. */
   readonly onText?: (text: string) => void;
 }
 
-/** The client's end of a connection to a host in the same process. Iterate it to read what the server says. */
+/** The client's end of a connection to a host in the same process. Iterate it to read the messages of the server. */
 export interface InMemoryConnection extends AsyncIterable<unknown> {
-  /** Sends a message, or a text as it is (which need not be a message at all). */
+  /** Sends a message, or a text as it is (which need not be a message). */
   send(message: string | object): void;
-  /** The next message of the server, parsed; undefined when the connection is over and all has been read. */
+  /** The next message of the server, parsed; undefined when the connection has ended and everything has been read. */
   receive(): Promise<unknown>;
-  /** Sends no more, waits for open calls up to `graceMs` and closes. What they answered can still be received. */
+  /** Stops sending, waits for open calls up to `graceMs` and closes. Their responses can still be received. */
   end(graceMs?: number): Promise<void>;
-  /** Goes away at once: the server aborts what it does for us. */
+  /** Disconnects immediately: the server aborts open calls. */
   close(): void;
 }
 
@@ -29,7 +29,7 @@ export interface InMemoryConnection extends AsyncIterable<unknown> {
  * @example
  * const connection = connectInMemory(host);
  * connection.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
- * const answer = await connection.receive();
+ * const response = await connection.receive();
  */
 export function connectInMemory(host: Host, options: InMemoryOptions = {}): InMemoryConnection {
   return new MemoryConnection(host, options);
@@ -59,7 +59,7 @@ class MemoryConnection implements InMemoryConnection {
 
   send(message: string | object): void {
     if (!this.#sendable) throw new Error('This in-memory connection is closed: connect again to send');
-    // Made a text now: what the caller does to the object afterwards must not be seen on the other side.
+    // Encoded now: later changes of the object must not be seen on the other side.
     const text = typeof message === 'string' ? message : JSON.stringify(message);
     queueMicrotask(() => {
       if (this.#open) receiveText(this.#channel, text, this.#logger);
@@ -77,9 +77,9 @@ class MemoryConnection implements InMemoryConnection {
 
   async end(graceMs = 5_000): Promise<void> {
     this.#sendable = false;
-    await Promise.resolve(); // What was sent before counts as sent.
+    await Promise.resolve(); // Messages sent before are delivered first.
     await this.#channel.drain(graceMs);
-    // Answers of the last turn are still on their way to us.
+    // Responses of the last turn are still being delivered.
     queueMicrotask(() => this.close());
   }
 

@@ -3,14 +3,14 @@ import { expect, test, vi } from 'vitest';
 import { LineReader, type LineRejection } from './line-reader.ts';
 import type { RejectedLineId } from './rejected-line-id.ts';
 
-type Event = { line: string } | { refused: LineRejection; clue: RejectedLineId } | 'end';
+type Event = { line: string } | { rejected: LineRejection; found: RejectedLineId } | 'end';
 
 function collect(chunks: Iterable<Uint8Array | string>, maxBytes?: number, end = true): Event[] {
   const events: Event[] = [];
   const reader = new LineReader(
     {
       onLine: (line) => events.push({ line }),
-      onRejected: (refused, clue) => events.push({ refused, clue }),
+      onRejected: (rejected, found) => events.push({ rejected, found }),
       onEnd: () => events.push('end'),
     },
     maxBytes,
@@ -22,9 +22,9 @@ function collect(chunks: Iterable<Uint8Array | string>, maxBytes?: number, end =
 
 const lines = (...texts: string[]): Event[] => [...texts.map((line) => ({ line })), 'end'];
 
-/** Cuts at the given places, anywhere inside a character too. */
-function cut(bytes: Buffer, places: number[]): Buffer[] {
-  const edges = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+/** Cuts at the given positions, anywhere inside a character too. */
+function cut(bytes: Buffer, positions: number[]): Buffer[] {
+  const edges = [0, ...positions.map((position) => position % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   return edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge));
 }
 
@@ -40,20 +40,20 @@ const messyLine = fc.oneof(
 const messyStream = fc
   .array(fc.tuple(messyLine, fc.constantFrom('\n', '\r\n', '')), { maxLength: 20 })
   .map((pairs) => Buffer.concat(pairs.flatMap(([line, ending]) => [line, Buffer.from(ending)])));
-const places = fc.array(fc.nat(1000), { maxLength: 12 });
+const positions = fc.array(fc.nat(1000), { maxLength: 12 });
 
 test('any stream gives the same lines in any chunking', () => {
   fc.assert(
-    fc.property(fc.oneof(anyBytes.map(Buffer.from), messyStream), places, (bytes, at) => {
+    fc.property(fc.oneof(anyBytes.map(Buffer.from), messyStream), positions, (bytes, at) => {
       expect(collect(cut(bytes, at))).toEqual(collect([bytes]));
     }),
     { numRuns: 1000 },
   );
 });
 
-test('any stream gives the same lines and refusals in any chunking under a small size limit', () => {
+test('any stream gives the same lines and rejections in any chunking under a small size limit', () => {
   fc.assert(
-    fc.property(messyStream, places, fc.integer({ min: 1, max: 40 }), (bytes, at, limit) => {
+    fc.property(messyStream, positions, fc.integer({ min: 1, max: 40 }), (bytes, at, limit) => {
       expect(collect(cut(bytes, at), limit)).toEqual(collect([bytes], limit));
     }),
     { numRuns: 1000 },
@@ -62,7 +62,7 @@ test('any stream gives the same lines and refusals in any chunking under a small
 
 test('a stream read with pauses anywhere gives the same lines in the same order', () => {
   fc.assert(
-    fc.property(messyStream, places, fc.array(fc.boolean(), { minLength: 1, maxLength: 9 }), (bytes, at, pauses) => {
+    fc.property(messyStream, positions, fc.array(fc.boolean(), { minLength: 1, maxLength: 9 }), (bytes, at, pauses) => {
       const events: Event[] = [];
       let turn = 0;
       const maybePause = () => {
@@ -74,8 +74,8 @@ test('a stream read with pauses anywhere gives the same lines in the same order'
             events.push({ line });
             maybePause();
           },
-          onRejected: (refused, clue) => {
-            events.push({ refused, clue });
+          onRejected: (rejected, found) => {
+            events.push({ rejected, found });
             maybePause();
           },
           onEnd: () => events.push('end'),
@@ -97,7 +97,7 @@ test('a stream read with pauses anywhere gives the same lines in the same order'
 test('lines of text arrive as they were written', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).map((inner) => JSON.stringify(inner));
   fc.assert(
-    fc.property(fc.array(text, { maxLength: 20 }), places, fc.constantFrom('\n', '\r\n'), (texts, at, ending) => {
+    fc.property(fc.array(text, { maxLength: 20 }), positions, fc.constantFrom('\n', '\r\n'), (texts, at, ending) => {
       const bytes = Buffer.from(texts.map((line) => line + ending).join(''));
       expect(collect(cut(bytes, at))).toEqual(lines(...texts));
     }),
@@ -111,7 +111,7 @@ test('a character split between two chunks is one character', () => {
   }
 });
 
-test('carriage returns before the newline, blank lines and a byte order mark at the start are no part of a line', () => {
+test('carriage returns before the newline, blank lines and a byte order mark at the start are not part of a line', () => {
   expect(collect(['\ufeff{"a":1}\r\n\r\n\n  \t\n{"b":2}\n'])).toEqual(lines('{"a":1}', '{"b":2}'));
 });
 
@@ -124,12 +124,12 @@ test('the last line counts without a newline', () => {
   expect(collect(['1\n2'], undefined, false)).toEqual([{ line: '1' }]);
 });
 
-test('a line that is not UTF-8 is refused and its neighbours are read', () => {
+test('a line that is not UTF-8 is rejected and its neighbours are read', () => {
   const bad = Buffer.concat([Buffer.from('{"id":7,"x":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
   const stream = Buffer.concat([Buffer.from('"ą"\n'), bad, Buffer.from('\n"ę"\n')]);
   expect(collect([stream])).toEqual([
     { line: '"ą"' },
-    { refused: 'not-utf8', clue: { id: 7, answer: false } },
+    { rejected: 'not-utf8', found: { id: 7, isResponse: false } },
     { line: '"ę"' },
     'end',
   ]);
@@ -143,16 +143,16 @@ test('overlong forms and lone surrogates are not UTF-8', () => {
     [0xe2, 0x82],
   ]) {
     expect(collect([Buffer.from([0x22, ...bytes, 0x22, 0x0a])])).toEqual([
-      { refused: 'not-utf8', clue: { answer: false } },
+      { rejected: 'not-utf8', found: { isResponse: false } },
       'end',
     ]);
   }
 });
 
-test('a line beyond the limit is thrown away up to its newline, and refused once', () => {
+test('a line beyond the limit is discarded up to its newline, and rejected once', () => {
   const smuggled = `{"id":1,"x":"${'a'.repeat(100)}{"id":2}`;
   expect(collect([smuggled.slice(0, 30), smuggled.slice(30, 90), `${smuggled.slice(90)}\n{"id":3}\n`], 64)).toEqual([
-    { refused: 'too-large', clue: { id: 1, answer: false } },
+    { rejected: 'too-large', found: { id: 1, isResponse: false } },
     { line: '{"id":3}' },
     'end',
   ]);
@@ -161,17 +161,17 @@ test('a line beyond the limit is thrown away up to its newline, and refused once
 test('a line of exactly the limit is read', () => {
   const line = JSON.stringify('x'.repeat(62));
   expect(collect([`${line}\n`], 64)).toEqual(lines(line));
-  expect(collect([`${line} \n`], 64)).toEqual([{ refused: 'too-large', clue: { answer: false } }, 'end']);
+  expect(collect([`${line} \n`], 64)).toEqual([{ rejected: 'too-large', found: { isResponse: false } }, 'end']);
 });
 
-test('a line that never ends is refused at the end of the stream', () => {
+test('a line that never ends is rejected at the end of the stream', () => {
   expect(collect(['{"id":"a",', 'x'.repeat(100)], 32)).toEqual([
-    { refused: 'too-large', clue: { id: 'a', answer: false } },
+    { rejected: 'too-large', found: { id: 'a', isResponse: false } },
     'end',
   ]);
 });
 
-test('a line of 32 MiB is put together without copying its bytes again and again', () => {
+test('a line of 32 MiB is joined without copying its bytes repeatedly', () => {
   const grow = vi.spyOn(Buffer, 'allocUnsafeSlow');
   const join = vi.spyOn(Buffer, 'concat');
   let length = 0;
@@ -197,7 +197,7 @@ test('a line of a million one-byte chunks takes no more memory than its bytes', 
   expect(length).toBe(1_000_000);
 });
 
-test('a closed reader hands out nothing more', () => {
+test('a closed reader passes on nothing more', () => {
   const seen: string[] = [];
   const reader = new LineReader({
     onLine: (line) => {

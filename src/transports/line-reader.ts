@@ -1,37 +1,37 @@
-// Bytes to lines: one UTF-8 JSON-RPC message per line, whatever the chunks look like. Knows sizes and encoding,
-// nothing of JSON beyond the clue it hands out with a line it refuses (rejected-line-id.ts).
+// Bytes to lines: one UTF-8 JSON-RPC message per line, however the bytes are chunked. Checks sizes and encoding; of JSON
+// it knows only the id of a line that it rejects (rejected-line-id.ts).
 
 import { findRejectedLineId, idSearchBytes, type RejectedLineId } from './rejected-line-id.ts';
 
-// Not imported: an import of a built-in wraps all of its exports, which a start would pay for.
+// Not imported: an import of a built-in module wraps all of its exports, which costs start-up time.
 const { isAscii, isUtf8 } = process.getBuiltinModule('node:buffer');
 
 /** Why a line never became a message. */
 export type LineRejection = 'too-large' | 'not-utf8';
 
-/** Who gets the lines. Called in the order of the bytes, exactly once per line that is not blank. */
+/** Receives the lines, in the order of the bytes, exactly once per line that is not blank. */
 export interface LineListener {
   onLine(text: string): void;
-  onRejected(reason: LineRejection, clue: RejectedLineId): void;
-  /** After `end()`, when the last line has been handed out. */
+  onRejected(reason: LineRejection, found: RejectedLineId): void;
+  /** Called after `end()`, when the last line has been passed on. */
   onEnd?(): void;
 }
 
-/** Stops a line without end from filling the memory: what is longer is thrown away up to its newline. */
+/** Stops an endless line from filling the memory: a longer one is discarded up to its newline. */
 export const defaultMaxMessageBytes = 64 * 1024 * 1024;
 
 const newline = 0x0a;
 const byteOrderMark = 0xfeff;
-/** A buffer that grew beyond this for one huge line is let go after it. */
+/** A buffer that grew beyond this for one huge line is released after it. */
 const maxReusedBytes = 1024 * 1024;
 const noBytes = Buffer.alloc(0);
 
 /**
  * Splits a byte stream into lines.
  *
- * The complete lines of a chunk are decoded in one go and cut from that string, which costs a quarter of decoding
- * line by line. Only the unfinished end of a chunk is copied, into a buffer that doubles: linear for any chunking,
- * and a peer that sends byte by byte occupies no more than one that does not.
+ * The complete lines of a chunk are decoded together and sliced from that string, which costs a quarter of decoding them
+ * one by one (bench stdio, "mooring"). Only the unfinished end of a chunk is copied, into a buffer that doubles: linear
+ * for any chunking, and a peer that sends byte by byte takes no more memory than others.
  */
 export class LineReader {
   readonly #listener: LineListener;
@@ -41,16 +41,16 @@ export class LineReader {
   #buffer: Buffer = noBytes;
   #length = 0;
 
-  /** A line beyond the limit is under way: only its two ends are kept, to find out who waits for an answer. */
+  /** A line beyond the limit is arriving: only its two ends are buffered, to find its id. */
   #discarding = false;
   #head: Buffer = noBytes;
   #tail: Buffer = noBytes;
 
-  /** Decoded lines not handed out yet. */
+  /** Decoded lines not passed on yet. */
   #text = '';
   #at = 0;
 
-  /** Chunks that came, or were left, while paused. */
+  /** Chunks that arrived, or were not finished, while paused. */
   #held: Buffer[] = [];
   #started = false;
   #running = false;
@@ -79,13 +79,13 @@ export class LineReader {
     if (this.#held.length > 0 || this.#ending) this.#continue();
   }
 
-  /** No more bytes will come; a last line without a newline counts. */
+  /** No more bytes will arrive; a last line without a newline counts. */
   end(): void {
     this.#ending = true;
     this.#continue();
   }
 
-  /** Hands out no more lines, not even those of the chunk under way, until `resume()`. */
+  /** Passes on no more lines, not even those of the current chunk, until `resume()`. */
   pause(): void {
     this.#paused = true;
   }
@@ -95,7 +95,7 @@ export class LineReader {
     this.#continue();
   }
 
-  /** Forgets everything and hands out nothing any more. */
+  /** Discards everything and passes on nothing more. */
   close(): void {
     this.#ended = true;
     this.#paused = true;
@@ -126,23 +126,23 @@ export class LineReader {
   #take(chunk: Buffer): void {
     const last = chunk.lastIndexOf(newline);
     if (last === -1) {
-      this.#keep(chunk);
+      this.#append(chunk);
       return;
     }
     let start = 0;
-    // The first newline ends a line that began earlier. The very first line goes this way too, for its byte order mark.
+    // The first newline ends a line that began earlier. The very first line is handled here too, for its byte order mark.
     if (this.#length > 0 || this.#discarding || !this.#started) {
       const end = chunk.indexOf(newline);
-      this.#keep(chunk.subarray(0, end));
+      this.#append(chunk.subarray(0, end));
       this.#finishLine();
       start = end + 1;
       if (this.#paused) {
-        this.#hold(chunk.subarray(start));
+        this.#holdBack(chunk.subarray(start));
         return;
       }
     }
     if (start > last) {
-      this.#keep(chunk.subarray(start));
+      this.#append(chunk.subarray(start));
       return;
     }
     const lines = start === 0 && last === chunk.length - 1 ? chunk : chunk.subarray(start, last + 1);
@@ -151,25 +151,25 @@ export class LineReader {
       this.#takeOneByOne(chunk.subarray(start));
       return;
     }
-    this.#keep(chunk.subarray(last + 1));
+    this.#append(chunk.subarray(last + 1));
     this.#text = lines.toString(ascii ? 'latin1' : 'utf8');
     this.#at = 0;
     this.#emit();
   }
 
-  /** Something among these lines is wrong: finds out which. */
+  /** One of these lines is too long or not UTF-8: finds out which. */
   #takeOneByOne(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1 && !this.#paused; end = chunk.indexOf(newline, start)) {
-      this.#keep(chunk.subarray(start, end));
+      this.#append(chunk.subarray(start, end));
       this.#finishLine();
       start = end + 1;
     }
-    if (this.#paused) this.#hold(chunk.subarray(start));
-    else this.#keep(chunk.subarray(start));
+    if (this.#paused) this.#holdBack(chunk.subarray(start));
+    else this.#append(chunk.subarray(start));
   }
 
-  /** Hands out the decoded lines; stops where the listener pauses. */
+  /** Passes on the decoded lines; stops where the listener pauses. */
   #emit(): void {
     const text = this.#text;
     let start = this.#at;
@@ -193,11 +193,11 @@ export class LineReader {
     this.#text = '';
   }
 
-  #hold(chunk: Buffer): void {
+  #holdBack(chunk: Buffer): void {
     if (chunk.length > 0) this.#held.unshift(chunk);
   }
 
-  #keep(bytes: Buffer): void {
+  #append(bytes: Buffer): void {
     if (bytes.length === 0) return;
     if (this.#discarding) {
       if (this.#head.length < idSearchBytes) this.#head = firstBytes(this.#head, bytes);
@@ -206,9 +206,9 @@ export class LineReader {
     }
     const length = this.#length + bytes.length;
     if (length > this.#maxBytes) {
-      const kept = this.#buffer.subarray(0, this.#length);
-      this.#head = firstBytes(kept, bytes);
-      this.#tail = lastBytes(kept, bytes);
+      const start = this.#buffer.subarray(0, this.#length);
+      this.#head = firstBytes(start, bytes);
+      this.#tail = lastBytes(start, bytes);
       this.#discarding = true;
       this.#length = 0;
       this.#release();
@@ -227,10 +227,10 @@ export class LineReader {
     const first = !this.#started;
     this.#started = true;
     if (this.#discarding) {
-      const clue = findRejectedLineId(this.#head.toString('latin1'), this.#tail.toString('latin1'));
+      const found = findRejectedLineId(this.#head.toString('latin1'), this.#tail.toString('latin1'));
       this.#discarding = false;
       this.#head = this.#tail = noBytes;
-      this.#listener.onRejected('too-large', clue);
+      this.#listener.onRejected('too-large', found);
       return;
     }
     if (this.#length === 0) return;
@@ -258,7 +258,7 @@ export class LineReader {
   }
 }
 
-// Both are copies, so that the pieces themselves do not stay in memory for their ends.
+// Both are copies, so that the chunks themselves do not stay in memory.
 
 function firstBytes(before: Buffer, after: Buffer): Buffer {
   return Buffer.concat([before.subarray(0, idSearchBytes), after.subarray(0, idSearchBytes)]).subarray(

@@ -53,7 +53,7 @@ test('all lines of one turn leave in one write', async () => {
   expect(stream.writes.slice(1)).toEqual(['next turn\n']);
 });
 
-test('a long text leaves before the turn is over', () => {
+test('a long text is written before the turn ends', () => {
   const stream = new SlowStream(true);
   const writer = new LineWriter(stream, listen());
   writer.write('short');
@@ -61,7 +61,7 @@ test('a long text leaves before the turn is over', () => {
   expect(stream.writes.map((each) => each.length)).toEqual([6, 64 * 1024 + 1]);
 });
 
-test('a stream that is not read is told about, and again when it is', async () => {
+test('a stream that is not read is reported, and again when it is read', async () => {
   const stream = new SlowStream(false);
   const listener = listen();
   const writer = new LineWriter(stream, listener, { pauseBytes: 1000 });
@@ -77,7 +77,7 @@ test('a stream that is not read is told about, and again when it is', async () =
   expect(stream.writes.join('')).toBe(`${'x'.repeat(600)}\n${'y'.repeat(600)}\n`);
 });
 
-test('a large write that the stream takes at once is no reason to pause', async () => {
+test('a large write that the stream takes immediately does not pause the input', async () => {
   const listener = listen();
   const writer = new LineWriter(new SlowStream(true), listener, { pauseBytes: 1000 });
   writer.write('x'.repeat(1_000_000));
@@ -97,7 +97,7 @@ test('flushed waits until the last line has been taken', async () => {
   await waiting;
 });
 
-test('a broken stream is told about once, and what is written later is ignored', async () => {
+test('a stream that failed is reported once, and later writes are ignored', async () => {
   const stream = new SlowStream(false);
   const listener = listen();
   const writer = new LineWriter(stream, listener);
@@ -111,7 +111,7 @@ test('a broken stream is told about once, and what is written later is ignored',
   expect([writer.closed, writer.backlog, stream.writes]).toEqual([true, 0, ['1\n']]);
 });
 
-test('a stream that someone destroys counts as closed', async () => {
+test('a destroyed stream counts as closed', async () => {
   const stream = new SlowStream(true);
   const listener = listen();
   const writer = new LineWriter(stream, listener);
@@ -132,7 +132,7 @@ test('a closed writer survives a late failure of its stream', async () => {
   expect(listener.events).toEqual([]);
 });
 
-test('the write taken at the start is used, whatever is put in its place later', async () => {
+test('the write function of the start is used, even if it is replaced later', async () => {
   const stream = new SlowStream(true);
   const writer = new LineWriter(stream, listen());
   stream.write = () => {
@@ -143,7 +143,7 @@ test('the write taken at the start is used, whatever is put in its place later',
   expect(stream.writes).toEqual(['1\n']);
 });
 
-test('a line around bytes keeps its place among the others, whatever it is spelled with', async () => {
+test('a line with encoded bytes keeps its position among the others, whatever characters it has', async () => {
   const stream = new SlowStream(true);
   const writer = new LineWriter(stream, listen());
   const body = JSON.stringify({ text: 'größer ✓ 😀 '.repeat(500) });
@@ -155,7 +155,7 @@ test('a line around bytes keeps its place among the others, whatever it is spell
   expect(lines).toEqual(['before', `{"id":"ä✓","result":${body}}`, 'after', '']);
 });
 
-test('a reader who takes no long lines is noticed, and one who left is not written to', () => {
+test('a reader that does not read long lines is reported, and a closed stream is not written to', () => {
   const stream = new SlowStream(false);
   const heard = listen();
   const writer = new LineWriter(stream, heard, { pauseBytes: 10_000 });

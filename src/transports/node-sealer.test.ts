@@ -13,7 +13,7 @@ test.each([key, randomBytes(32)])('tokens are interchangeable with those of the 
   expect(node.open('session', await web.seal('session', value, 'ada'), 'ada')).toEqual(value);
 });
 
-test('a token is only good for its purpose, its context and its key', () => {
+test('a token is valid only for its purpose, its context and its key', () => {
   const sealer = createNodeSealer(key);
   const token = sealer.seal('session', value, 'ada');
   expect(sealer.open('session', token, 'ada')).toEqual(value);
@@ -23,7 +23,7 @@ test('a token is only good for its purpose, its context and its key', () => {
   expect(createNodeSealer('another long secret of several replicas').open('session', token, 'ada')).toBeUndefined();
 });
 
-test('every changed, added or missing character is noticed', () => {
+test('every changed, added or missing character is detected', () => {
   const sealer = createNodeSealer(key);
   const token = sealer.seal('session', { a: 1 });
   for (let at = 0; at < token.length; at++) {
@@ -51,7 +51,7 @@ test('a key that is too short, of the wrong size or not random is rejected', () 
   expect(() => createNodeSealer(new Uint8Array(32))).toThrow(/not random/);
 });
 
-test('previous keys open but never seal, and a token is only good for what it is bound to', async () => {
+test('previous keys open but never seal, and a token is valid only for what it is bound to', async () => {
   const [old, fresh] = [randomBytes(32), randomBytes(32)];
   const sealed = createNodeSealer({ key: old, boundTo: 'diary' }).seal('session', value, 'ada');
   const both = { key: fresh, previousKeys: [randomBytes(32), old] };

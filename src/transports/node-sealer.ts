@@ -1,5 +1,5 @@
-// Sealing by node:crypto: the tokens of engine/sealer.ts, byte for byte, but made and opened without a promise. A
-// server that checks a session on each request can not afford one.
+// A sealer based on node:crypto: the same tokens as engine/sealer.ts, byte for byte, but created and opened
+// synchronously, since session ids are opened on the path of every request.
 
 import {
   createCipheriv,
@@ -18,7 +18,7 @@ const cipherName = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** A `Sealer` that never makes its caller wait. */
+/** A synchronous `Sealer`. */
 export interface SyncSealer extends Sealer {
   seal(purpose: string, value: Json, context?: string): string;
   open(purpose: string, token: string, context?: string): Json | undefined;
@@ -38,7 +38,7 @@ export function createNodeSealer(given: Sealing | SealKey): SyncSealer {
     },
     open(purpose, token, context = '') {
       const bytes = Buffer.from(token, 'base64url');
-      // The decoder forgives padding, stray bits and other alphabets; a token has exactly one spelling.
+      // The decoder tolerates padding, unused bits and other alphabets; a token has exactly one valid encoding.
       if (bytes.length <= ivBytes + tagBytes || bytes.toString('base64url') !== token) return undefined;
       const data = boundData(purpose, context);
       for (const each of keys) {
@@ -50,7 +50,7 @@ export function createNodeSealer(given: Sealing | SealKey): SyncSealer {
   };
 }
 
-/** Undefined for what was forged, is foreign, or was sealed for another purpose: all the same to the caller. */
+/** Undefined when it was forged, or sealed with another key or for another purpose; the caller cannot tell which. */
 function openWith(key: KeyObject, bytes: Buffer, data: Buffer): { readonly value: Json } | undefined {
   const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
   decipher.setAAD(data).setAuthTag(bytes.subarray(bytes.length - tagBytes));

@@ -1,14 +1,14 @@
-// What can befall a process that serves a pipe: signals, the death of its parent, an error nobody caught. Says so;
-// what to do about it is stdio.ts.
+// Events of a process that serves MCP: signals, the end of its parent, uncaught errors. What to do about them is decided
+// in stdio.ts and http/node/own-process.ts.
 
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
 export interface ProcessListener {
   /** `count` is 1 for the first signal of any kind. */
   onSignal(signal: StopSignal, count: number): void;
-  /** SIGHUP, for a process that does something else about it than stop: true says that it did, and it does not count. */
+  /** SIGHUP, for a process that does not stop on it. Returns true when it was handled; then it does not count. */
   onHangup?(): boolean;
-  /** Whoever started us is gone, though the pipe is still open: another process holds its other end. */
+  /** The parent process has ended, though the pipe is still open: another process holds its other end. */
   onOrphaned(): void;
   /** An exception or a rejection outside every handler. */
   onFatal(kind: 'uncaught exception' | 'unhandled rejection', error: unknown): void;
@@ -16,7 +16,7 @@ export interface ProcessListener {
 
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const satisfies StopSignal[];
 
-/** The exit code a shell expects of a process that a signal ended. */
+/** The exit code that shells use for a process ended by a signal. */
 export const signalExitCodes: Record<StopSignal, number> = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 };
 
 /** Watches signals and errors until the process ends. */
@@ -31,14 +31,14 @@ export function watchProcess(listener: Omit<ProcessListener, 'onOrphaned'>): voi
   process.on('unhandledRejection', (error) => listener.onFatal('unhandled rejection', error));
 }
 
-/** A line for a stderr that the client has closed, from whatever code, is lost; it does not end the process. */
+/** Keeps the process alive when the client has closed stderr; what is written there is lost. */
 export function watchStderr(): void {
   process.stderr.on('error', () => {});
 }
 
 /**
- * Watches the process that was our parent when we began; a `pollMs` of 0 leaves it unwatched. Polling is the portable
- * way (no system calls us back), and one look costs less than a microsecond.
+ * Watches the parent process; with a `pollMs` of 0 it is not watched. Polling is portable, and one check costs less than a
+ * microsecond.
  */
 export function watchParent(listener: Pick<ProcessListener, 'onOrphaned'>, parent: number, pollMs: number): void {
   if (pollMs === 0) return;
@@ -50,7 +50,7 @@ export function watchParent(listener: Pick<ProcessListener, 'onOrphaned'>, paren
   timer.unref();
 }
 
-/** On Windows an orphan keeps the number of its dead parent. */
+/** On Windows `ppid` does not change when the parent ends. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -12,13 +12,19 @@ function clueOf(line: string) {
 
 const huge = 'x'.repeat(10_000);
 
-test('the id is found before the large part, whatever stands between', () => {
-  expect(clueOf(`{"jsonrpc":"2.0","id":5,"method":"m","params":{"t":"${huge}"}}`)).toEqual({ id: 5, answer: false });
+test('the id is found before the large part, whatever is between', () => {
+  expect(clueOf(`{"jsonrpc":"2.0","id":5,"method":"m","params":{"t":"${huge}"}}`)).toEqual({
+    id: 5,
+    isResponse: false,
+  });
   expect(clueOf(` { "a" : [1,{"id":9},"]}"] , "b":null, "id" : "k-1" , "params":"${huge}"}`).id).toBe('k-1');
 });
 
-test('the id is found behind the large part, where the official TypeScript client writes it', () => {
-  expect(clueOf(`{"method":"m","params":{"t":"${huge}"},"jsonrpc":"2.0","id":12}`)).toEqual({ id: 12, answer: false });
+test('the id is found after the large part, where the official TypeScript client writes it', () => {
+  expect(clueOf(`{"method":"m","params":{"t":"${huge}"},"jsonrpc":"2.0","id":12}`)).toEqual({
+    id: 12,
+    isResponse: false,
+  });
   expect(clueOf(`{"method":"m","params":"${huge}", "id" : "ż" } \r`).id).toBe('ż');
 });
 
@@ -33,19 +39,19 @@ test('the id of one message of a batch is not the id of the batch', () => {
   expect(clueOf(`[{"id":1,"t":"${huge}"}]`).id).toBeUndefined();
 });
 
-test('an answer to a request of ours is recognised', () => {
-  expect(clueOf(`{"jsonrpc":"2.0","id":5,"result":{"t":"${huge}"}}`)).toEqual({ id: 5, answer: true });
-  expect(clueOf(`{"error":{"message":"${huge}"},"id":5}`)).toEqual({ id: 5, answer: true });
+test('a response to a request of this side is recognized', () => {
+  expect(clueOf(`{"jsonrpc":"2.0","id":5,"result":{"t":"${huge}"}}`)).toEqual({ id: 5, isResponse: true });
+  expect(clueOf(`{"error":{"message":"${huge}"},"id":5}`)).toEqual({ id: 5, isResponse: true });
 });
 
-test('what can not be an id is left out', () => {
+test('a value that cannot be an id is not reported', () => {
   for (const id of ['null', '1.5', '{}', '[1]', '1e400', 'true', '"\\ud8"', '12x']) {
     expect(clueOf(`{"id":${id},"params":"${huge}"}`).id).toBeUndefined();
   }
   expect(clueOf(`{"id":${'1'.repeat(2000)}`).id).toBeUndefined();
 });
 
-test('any line, JSON or not, is looked at without failing, and the id of a valid one is never another', () => {
+test('any line, JSON or not, is searched without failing, and the id of a valid one is never wrong', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (head, tail) => void findRejectedLineId(head, tail)),
   );

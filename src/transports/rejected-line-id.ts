@@ -1,38 +1,38 @@
-// Who waits for an answer to a line that was refused unread: looks for the id at both ends of the line, within a
-// fixed number of bytes. Not a parser; what it can not tell it leaves out.
+// The id of a line that was rejected unread: searched at both ends of the line, within a fixed number of bytes. Not a
+// parser; an id that is not certain is not reported.
 
-/** How much of each end of a refused line is looked at. */
+/** How much of each end of a rejected line is searched. */
 export const idSearchBytes = 1024;
 
-/** What could be told about a refused line. */
+/** What is known about a rejected line. */
 export interface RejectedLineId {
   readonly id?: string | number;
-  /** The line was an answer to a request of ours: its id is not one the peer waits for. */
-  readonly answer: boolean;
+  /** The line was a response to a request of this side: its id is not one the peer waits for. */
+  readonly isResponse: boolean;
 }
 
 /**
- * Reads the clue from the first and the last bytes of a line (one character per byte).
+ * Searches the first and the last bytes of a line (one character per byte).
  *
  * Most clients write the id before the large part, the official TypeScript client writes it last. At the end of
- * a valid line `,"id":1}` can only be a member of the outermost object, so both places are safe to read.
+ * a valid line `,"id":1}` can only be a member of the outermost object, so both ends are safe to search.
  */
 export function findRejectedLineId(head: string, tail: string): RejectedLineId {
   const members = scanMembers(head);
-  const answer = members.answer;
+  const { isResponse } = members;
   const id = members.id ?? idAtEnd(tail);
-  return id === undefined ? { answer } : { id, answer };
+  return id === undefined ? { isResponse } : { id, isResponse };
 }
 
-/** The outermost members whose values lie within `head`. */
-function scanMembers(head: string): { id: string | number | undefined; answer: boolean } {
-  const found: { id: string | number | undefined; answer: boolean } = { id: undefined, answer: false };
+/** Finds the outermost members whose values are within `head`. */
+function scanMembers(head: string): { id: string | number | undefined; isResponse: boolean } {
+  const found: { id: string | number | undefined; isResponse: boolean } = { id: undefined, isResponse: false };
   const opening = /^(?:\u00ef\u00bb\u00bf)?\s*\{/.exec(head);
   if (opening === null) return found;
   memberPattern.lastIndex = opening[0].length;
   for (let member = memberPattern.exec(head); member !== null; member = memberPattern.exec(head)) {
     const key = member[1];
-    if (key === 'result' || key === 'error') found.answer = true;
+    if (key === 'result' || key === 'error') found.isResponse = true;
     const at = memberPattern.lastIndex;
     scalarPattern.lastIndex = at;
     const value = scalarPattern.exec(head)?.[1];
@@ -45,10 +45,10 @@ function scanMembers(head: string): { id: string | number | undefined; answer: b
 }
 
 const memberPattern = /[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*/y;
-/** A string, number or word that is certainly complete: something follows it. */
+/** A string, number or keyword that is certainly complete: something follows it. */
 const scalarPattern = /("(?:[^"\\]|\\.)*"|[-+.\w]+)(?=[\s,}])/y;
 
-/** The place behind an object or array, or -1 when it does not end in `text`. */
+/** The index after an object or array, or -1 when it does not end in `text`. */
 function skipNested(text: string, start: number): number {
   const opening = text[start];
   if (opening !== '{' && opening !== '[') return -1;

@@ -1,5 +1,5 @@
-// A server as a child process: MCP on stdin and stdout, logs on stderr. What belongs to the process lives here
-// (signals, exit codes, stray prints); the connection itself is stream.ts, which sockets use as well.
+// A server as a child process: MCP on stdin and stdout, logs on stderr. What concerns the process is here (signals, exit
+// codes, other output on stdout); the connection itself is in stream.ts, which sockets use as well.
 
 import type { Readable, Writable } from 'node:stream';
 import { createLogger } from '../logging/logger.ts';
@@ -14,44 +14,44 @@ export interface StdioOptions extends Omit<StreamOptions, 'logger'> {
   readonly stdin?: Readable;
   /** Default: `process.stdout`. */
   readonly stdout?: Writable;
-  /** Who is at the other end, found out by the caller: a pipe has no headers, its credentials are in the environment. */
+  /** The principal, if the caller knows it: a pipe has no headers, its credentials are in the environment. */
   readonly principal?: Principal;
   /** Default: `createLogger()`, on stderr. */
   readonly logger?: Logger & { flush?(): Promise<void> };
   /**
-   * Act for the whole process: heed signals, guard stdout, watch the parent, exit at the end. Default: true unless
-   * `stdin` or `stdout` is given. When false the connection is all there is; see `closed`.
+   * Manage the whole process: handle signals, guard stdout, watch the parent, exit at the end. Default: true unless
+   * `stdin` or `stdout` is given. When false, only the connection is served; see `closed`.
    */
   readonly ownProcess?: boolean;
-  /** How often to look whether the parent still lives, in ms; 0 = never. Default 3 s. */
+  /** How often to check whether the parent process is still alive, in ms; 0 = never. Default 3 s. */
   readonly parentPollMs?: number;
 }
 
 /** A server on stdio. */
 export interface StdioServer {
-  /** Resolves when the connection is over. In a process of its own the exit follows. */
+  /** Resolves when the connection has ended. With `ownProcess`, the process then exits. */
   readonly closed: Promise<StreamEnd>;
-  /** Lets open calls finish within the grace period, then ends as an end of input would. */
+  /** Lets open calls finish within the grace period, then ends as at the end of input. */
   close(): Promise<void>;
 }
 
 const defaultParentPollMs = 3_000;
-/** Official clients close our stdin, send SIGTERM two seconds later and kill after two more: be gone by then. */
-const hurryMs = 1_000;
-/** What is read before calls can be run. With the chunk that exceeds it: fewer calls than may be in flight. */
+/** Official clients close stdin, send SIGTERM two seconds later and SIGKILL after two more: exit before that. */
+const signalGraceMs = 1_000;
+/** How much is read before calls can be run: fewer calls than may be in flight. */
 const maxEarlyBytes = 4 * 1024;
-/** How long packs may take to let go of what they hold, and the log to be read, before we exit anyway. */
+/** How long packs may take to release their resources, and the log to be read, before the process exits anyway. */
 const closeHostMs = 2_000;
 const flushLogMs = 200;
 
 /**
  * Serves MCP on stdin and stdout until the client closes them.
  *
- * In a process of its own (the default) it also sees to the end of it. End of input, SIGTERM, SIGINT, SIGHUP and the
- * death of the parent let open calls finish (`graceMs`), write their answers and exit with 0; so does a closed stdout, at once.
- * A signal that comes while the end of input is being handled leaves it one more second. A second signal exits
- * immediately with 143 (SIGTERM), 130 (SIGINT) or 129 (SIGHUP). An error outside every handler (an uncaught exception, an unhandled
- * rejection) is logged and exits with 1. Until then whatever other code prints to stdout is logged instead.
+ * By default it also manages the process (`ownProcess`). At the end of input, on SIGTERM, SIGINT and SIGHUP, and when the
+ * parent process ends, open calls can finish (`graceMs`), their responses are written, and the process exits with 0. When
+ * stdout is closed it exits with 0 immediately. A signal that arrives after the end of input shortens the grace period to
+ * one second. A second signal exits immediately with 143 (SIGTERM), 130 (SIGINT) or 129 (SIGHUP). An uncaught exception or
+ * an unhandled rejection is logged, and the process exits with 1. What other code prints to stdout is logged instead.
  */
 export async function serveStdio(host: Host, options: StdioOptions = {}): Promise<StdioServer> {
   const { stdin = process.stdin, stdout = process.stdout, logger = createLogger(), principal, ...rest } = options;
@@ -65,10 +65,10 @@ export async function serveStdio(host: Host, options: StdioOptions = {}): Promis
   const ownProcess = options.ownProcess ?? (options.stdin === undefined && options.stdout === undefined);
   if (ownProcess) {
     const parent = process.ppid;
-    const listener = ownTheProcess(host, connection, stdout, logger);
+    const listener = manageProcess(host, connection, stdout, logger);
     watchProcess(listener);
     const prepare = prepareFor(host, stdin);
-    // What already waits on stdin comes first, and is there in the second turn.
+    // Input that waits on stdin is served first; it arrives in the second turn of the event loop.
     setImmediate(() =>
       setImmediate(() => {
         watchStderr();
@@ -81,8 +81,8 @@ export async function serveStdio(host: Host, options: StdioOptions = {}): Promis
 }
 
 /**
- * How to load what calls need. When much comes in before that has been asked for or is done, it is done first: calls
- * that wait for it would all be in flight at once, and be refused for their number.
+ * Returns a function that loads what calls need. When much input arrives before that is done, reading pauses: calls that
+ * wait for it would all be in flight at once and exceed the limit.
  */
 function prepareFor(host: Host, stdin: Readable): () => void {
   if (host.prepare === undefined) return () => {};
@@ -95,7 +95,7 @@ function prepareFor(host: Host, stdin: Readable): () => void {
   const prepare = (): void => {
     if (preparing) return;
     preparing = true;
-    // A call that needs what can not be loaded will say so.
+    // If loading fails, the call that needs it reports the error.
     host.prepare?.().then(done, done);
   };
   const onData = (chunk: Uint8Array): void => {
@@ -108,7 +108,7 @@ function prepareFor(host: Host, stdin: Readable): () => void {
   return prepare;
 }
 
-function ownTheProcess(
+function manageProcess(
   host: Host,
   connection: StreamServer,
   stdout: Writable,
@@ -131,18 +131,18 @@ function ownTheProcess(
   };
 
   void connection.closed.then((end) => {
-    logger.debug('connection over', { end });
+    logger.debug('the connection has ended', { end });
     return exit(0);
   });
   return {
     onSignal(signal, count) {
       if (count > 1) process.exit(signalExitCodes[signal]);
       logger.info(`${signal}: stopping`);
-      connection.shortenGrace(hurryMs);
+      connection.shortenGrace(signalGraceMs);
       void connection.stop();
     },
     onOrphaned() {
-      logger.info('the parent process is gone: stopping');
+      logger.info('the parent process has ended: stopping');
       void connection.stop();
     },
     onFatal(kind, error) {
@@ -153,7 +153,7 @@ function ownTheProcess(
   };
 }
 
-/** Waits for `work`, but not longer; without keeping the process alive for it. */
+/** Waits for `work`, at most that long. */
 async function within(ms: number, work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return;
   let timer: NodeJS.Timeout | undefined;

@@ -28,7 +28,7 @@ test('each printed line is logged, and none reaches the stream', () => {
   expect(written()).toBe('');
 });
 
-test('whoever prints is told that it was written', async () => {
+test('code that prints is called back as if it was written', async () => {
   const { stream, lines } = guarded();
   let called = 0;
   expect(stream.write('a\n', () => called++)).toBe(true);
@@ -39,13 +39,13 @@ test('whoever prints is told that it was written', async () => {
   expect([called, lines, stream.writableEnded]).toEqual([4, ['a', 'b', 'c'], false]);
 });
 
-test('a print without a newline does not gather for ever', () => {
+test('output without a newline is not collected without limit', () => {
   const { stream, lines } = guarded();
   stream.write('x'.repeat(20_000));
   expect(lines.map((line) => line.length)).toEqual([8192, 8192]);
 });
 
-test('restoring logs the unfinished line and gives the stream back', () => {
+test('removing the guard logs the unfinished line and restores the stream', () => {
   const { stream, lines, restore, written } = guarded();
   stream.write('half');
   restore();
@@ -53,7 +53,7 @@ test('restoring logs the unfinished line and gives the stream back', () => {
   expect([lines, written()]).toEqual([['half'], 'free']);
 });
 
-test('a log that prints to the same stream does not go round for ever', () => {
+test('a log that prints to the same stream does not recurse', () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done() });
   const seen: string[] = [];
   const restore = guardStdout((line) => {

@@ -1,14 +1,14 @@
-// Keeps stdout clean while it carries the protocol: what other code prints there goes to the log instead. It can
-// not see bytes that bypass the stream: fs.writeSync(1, …) and children started with an inherited stdout.
+// Protects stdout while it carries the protocol: what other code prints there goes to the log instead. It cannot see
+// bytes that bypass the stream: fs.writeSync(1, …) and child processes that inherit stdout.
 
 import type { Writable } from 'node:stream';
 
-/** A printed line longer than this is logged in pieces: a print without a newline must not gather for ever. */
+/** A printed line longer than this is logged in parts; stops output without newlines from filling the memory. */
 const maxLineLength = 8 * 1024;
 
 /**
- * Sends each line that is printed to `stream` to `log` instead, until the returned function is called. Whoever must
- * still write to the stream takes hold of its `write` first.
+ * Passes each line that is printed to `stream` to `log` instead, until the returned function is called. Code that must
+ * still write to the stream takes its `write` before.
  */
 export function guardStdout(log: (line: string) => void, stream: Writable = process.stdout): () => void {
   const { write, end } = stream;
@@ -16,7 +16,7 @@ export function guardStdout(log: (line: string) => void, stream: Writable = proc
   let logging = false;
 
   const print = (text: string): void => {
-    // A logger that prints to stdout itself would come back here for ever.
+    // A logger that itself prints to stdout would cause endless recursion.
     if (logging) {
       process.stderr.write(text);
       return;

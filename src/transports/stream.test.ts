@@ -44,7 +44,7 @@ function serve(options: StreamOptions = {}, host = new FakeHost()) {
 const request = (id: number, method: string, params?: object): string =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 
-test('each line becomes a message and each answer a line, answers of one turn in one write', async () => {
+test('each line becomes a message and each response a line, responses of one turn in one write', async () => {
   const { input, output, channel } = serve();
   let writes = 0;
   output._write = (chunk, _encoding, done) => {
@@ -60,7 +60,7 @@ test('each line becomes a message and each answer a line, answers of one turn in
   expect(channel.peer.transport).toBe('stdio');
 });
 
-test('S0-58: a line beyond the limit is answered with its id, and the connection goes on', async () => {
+test('S0-58: a line beyond the limit is answered with its id, and the connection continues', async () => {
   const { input, output } = serve({ maxMessageBytes: 1000 });
   input.write(request(1, 'echo', { text: 'x'.repeat(5000) }));
   input.write(request(2, 'echo'));
@@ -72,7 +72,7 @@ test('S0-58: a line beyond the limit is answered with its id, and the connection
   ]);
 });
 
-test('S0-3: a line that is not UTF-8 is a parse error, and the connection goes on', async () => {
+test('S0-3: a line that is not UTF-8 is a parse error, and the connection continues', async () => {
   const { input, output } = serve();
   input.write(Buffer.from([0x22, 0xff, 0x22, 0x0a]));
   input.write(request(2, 'echo'));
@@ -82,7 +82,7 @@ test('S0-3: a line that is not UTF-8 is a parse error, and the connection goes o
   expect(output.messages[1]).toMatchObject({ id: 2 });
 });
 
-test('an answer of the client that is too large fails the request it belongs to, and nothing is sent back', async () => {
+test('a response of the client that is too large fails its request, and nothing is sent back', async () => {
   const { input, output, channel } = serve({ maxMessageBytes: 100 });
   input.write(`{"jsonrpc":"2.0","id":4,"result":"${'x'.repeat(200)}"}\n`);
   await nextTurn();
@@ -93,7 +93,7 @@ test('an answer of the client that is too large fails the request it belongs to,
   expect(output.text).toBe('');
 });
 
-test('a peer that does not read is not read from, so its unread answers stay within bounds', async () => {
+test('a peer that does not read is not read from, so its unread responses stay within limits', async () => {
   const { input, output, channel } = serve({ pauseBytes: 10_000 });
   output.reading = false;
   // All in one chunk: stopping between chunks would be too late.
@@ -107,7 +107,7 @@ test('a peer that does not read is not read from, so its unread answers stay wit
   expect(output.messages.map(({ id }) => id)).toEqual(Array.from({ length: 500 }, (_, id) => id));
 });
 
-test('what nobody asked for is refused while too much is unread', async () => {
+test('messages without a request are not sent while too much is unread', async () => {
   const { input, output, channel } = serve({ pauseBytes: 1000, maxBacklogBytes: 100_000 });
   output.reading = false;
   input.write(request(1, 'push', { count: 50, length: 10_000 }));
@@ -149,20 +149,20 @@ test('S0-45: the end of the input lets open calls finish, answers the last line 
   expect(output.messages.map(({ id }) => id)).toEqual([2, 1]);
 });
 
-test('a call that does not finish within the grace period does not hold the end up', async () => {
+test('a call that does not finish within the grace period does not delay the end', async () => {
   const { input, server } = serve({ graceMs: 10 });
   input.end(request(1, 'never'));
   expect(await server.closed).toBe('end-of-input');
 });
 
-test('a peer that stopped reading does not hold the end up', async () => {
+test('a peer that stopped reading does not delay the end', async () => {
   const { input, output, server } = serve({ graceMs: 10 });
   output.reading = false;
   input.end(request(1, 'big', { length: 100_000 }));
   expect(await server.closed).toBe('end-of-input');
 });
 
-test('an ending that is hurried gives up on open calls', async () => {
+test('a shortened grace period aborts open calls', async () => {
   const { input, server, channel } = serve({ graceMs: 60_000 });
   input.end(request(1, 'never'));
   for (let turn = 0; turn < 5; turn++) await nextTurn();
@@ -171,7 +171,7 @@ test('an ending that is hurried gives up on open calls', async () => {
   expect(channel.closed).toBe(true);
 });
 
-test('stop reads no more, lets open calls finish and closes', async () => {
+test('stop ends reading, lets open calls finish and closes', async () => {
   const { input, output, server, channel } = serve();
   input.write(request(1, 'later', { ms: 20 }));
   await nextTurn();
@@ -183,7 +183,7 @@ test('stop reads no more, lets open calls finish and closes', async () => {
   expect(channel.texts).toHaveLength(1);
 });
 
-test('a closed output aborts everything at once', async () => {
+test('a closed output aborts everything immediately', async () => {
   const { input, output, server, channel } = serve();
   input.write(request(1, 'never'));
   await nextTurn();
@@ -193,7 +193,7 @@ test('a closed output aborts everything at once', async () => {
   expect(channel.outlet.push('{}')).toBe(false);
 });
 
-test('a message that the host fails to take is answered with an error, and the next is served', async () => {
+test('a message that the host fails on is answered with an error, and the next is served', async () => {
   const host = new FakeHost(({ method }) => {
     if (method === 'bad') throw new Error('a bug');
     return false;

@@ -1,5 +1,5 @@
-// One MCP connection on a pair of byte streams: a pipe, a Unix socket, a TCP connection. Knows streams, not the
-// process: signals, exit codes and the guard of stdout are stdio.ts.
+// One MCP connection on a pair of byte streams: a pipe, a Unix socket, a TCP connection. What concerns the process
+// (signals, exit codes, the stdout guard) is in stdio.ts.
 
 import type { Readable, Writable } from 'node:stream';
 import type { CachedText } from '../protocol/cached-text.ts';
@@ -9,50 +9,50 @@ import { errorText } from '../protocol/json-rpc.ts';
 import { type Logger, silentLogger } from '../protocol/logger.ts';
 import { defaultMaxMessageBytes, LineReader, type LineRejection } from './line-reader.ts';
 import { defaultPauseBytes, LineWriter } from './line-writer.ts';
-import { receive, receiveText, refuse } from './receive.ts';
+import { receive, receiveText, reject } from './receive.ts';
 import { findRejectedLineId, idSearchBytes, type RejectedLineId } from './rejected-line-id.ts';
 
 export interface StreamOptions {
-  /** Longer lines are refused unread: one peer can not fill the memory with one message. Default 64 MiB. */
+  /** Longer lines are rejected unread; stops one message from filling the memory. Default 64 MiB. */
   readonly maxMessageBytes?: number;
-  /** Unread output at which we stop reading input. Default 1 MiB. */
+  /** Unread output at which the server stops reading input. Default 1 MiB. */
   readonly pauseBytes?: number;
-  /** Unread output beyond which what nobody waits for (notifications, requests of ours) is refused. Default 16 MiB. */
+  /** Unread output beyond which notifications and requests of the server are not sent. Default 16 MiB. */
   readonly maxBacklogBytes?: number;
   /**
-   * Unread output beyond which a large answer is replaced by an error: calls that were running when we stopped reading
-   * must not fill the memory. Default 128 MiB.
+   * Unread output beyond which a large response is replaced by an error; stops calls that were running when reading
+   * paused from filling the memory. Default 128 MiB.
    */
   readonly maxUnreadBytes?: number;
-  /** How long open calls may go on after the end of the input. Default 5 s. */
+  /** How long open calls may continue after the end of the input. Default 5 s. */
   readonly graceMs?: number;
   readonly logger?: Logger;
 }
 
-/** Why a connection ended: the input did, the output broke, or we stopped it. */
+/** Why a connection ended: the input ended, the output failed, or the server stopped it. */
 export type StreamEnd = 'end-of-input' | 'output-closed' | 'stopped';
 
-/** A connection being served. */
+/** A connection that is being served. */
 export interface StreamServer {
-  /** Resolves when the connection is over and what was answered has been written. Never rejects. */
+  /** Resolves when the connection has ended and all responses have been written. Never rejects. */
   readonly closed: Promise<StreamEnd>;
-  /** Reads no more, lets open calls finish within the grace period, then ends. */
+  /** Stops reading, lets open calls finish within the grace period, then ends. */
   stop(): Promise<void>;
-  /** Gives an ending that is already under way at most this long. */
+  /** Shortens the grace period of a connection that is ending already. */
   shortenGrace(withinMs: number): void;
-  /** Ends at once: open calls are aborted, nothing more is written. */
+  /** Ends immediately: open calls are aborted, nothing more is written. */
   close(): void;
 }
 
 export const defaultGraceMs = 5_000;
 const defaultMaxBacklogBytes = 16 * 1024 * 1024;
 const defaultMaxUnreadBytes = 128 * 1024 * 1024;
-/** An answer as short as this is written whatever else waits. */
-const smallAnswer = 128 * 1024;
+/** A response up to this length is written however much is unread. */
+const smallResponse = 128 * 1024;
 
 /**
- * Serves one peer on a pair of streams. They are left open at the end; who made them closes them. Sockets want
- * `allowHalfOpen`, or the end of the client's requests takes their answers with it.
+ * Serves one peer on a pair of streams. It does not close them: that is up to the caller. Sockets need `allowHalfOpen`,
+ * or responses are lost when the client ends its side.
  */
 export function serveStream(
   host: Host,
@@ -79,7 +79,7 @@ class StreamConnection implements StreamServer, Outlet {
   #ending: StreamEnd | undefined;
   #drained = false;
   #over = false;
-  #giveUp: () => void = () => {};
+  #abort: () => void = () => {};
 
   constructor(host: Host, input: Readable, output: Writable, peer: Peer, options: StreamOptions) {
     const { promise, resolve } = deferred<StreamEnd>();
@@ -94,7 +94,7 @@ class StreamConnection implements StreamServer, Outlet {
     this.#reader = new LineReader(
       {
         onLine: (text) => receiveText(this.#channel, text, this.#logger),
-        onRejected: (reason, clue) => this.#reject(reason, clue),
+        onRejected: (reason, found) => this.#reject(reason, found),
         onEnd: () => void this.#end('end-of-input'),
       },
       this.#maxMessageBytes,
@@ -111,7 +111,7 @@ class StreamConnection implements StreamServer, Outlet {
     input.on('error', this.#onInputError);
   }
 
-  // The outlet: one for all messages of the pipe, since any line may carry any answer.
+  // The outlet: one for all messages of the pipe.
 
   readonly duplex = true;
 
@@ -127,16 +127,16 @@ class StreamConnection implements StreamServer, Outlet {
     else this.#writer.write(unreadText(text));
   }
 
-  endCached(head: string, kept: CachedText, tail: string): void {
-    if (this.#hasRoomFor(kept.bytes.length)) this.#writer.writeBytes(head, kept.bytes, tail);
+  endCached(head: string, cached: CachedText, tail: string): void {
+    if (this.#hasRoomFor(cached.bytes.length)) this.#writer.writeBytes(head, cached.bytes, tail);
     else this.#writer.write(unreadText(head));
   }
 
   #hasRoomFor(length: number): boolean {
-    return length <= smallAnswer || this.#writer.backlog <= this.#maxUnreadBytes;
+    return length <= smallResponse || this.#writer.backlog <= this.#maxUnreadBytes;
   }
 
-  // The ends.
+  // The end.
 
   async stop(): Promise<void> {
     await this.#end('stopped');
@@ -144,7 +144,7 @@ class StreamConnection implements StreamServer, Outlet {
   }
 
   shortenGrace(withinMs: number): void {
-    if (this.#ending !== undefined) setTimeout(() => this.#giveUp(), withinMs).unref();
+    if (this.#ending !== undefined) setTimeout(() => this.#abort(), withinMs).unref();
   }
 
   close(): void {
@@ -155,20 +155,20 @@ class StreamConnection implements StreamServer, Outlet {
     if (this.#ending !== undefined) return;
     this.#ending = end;
     this.#stopReading();
-    const { promise: givenUp, resolve } = deferred<void>();
-    this.#giveUp = resolve;
+    const { promise: aborted, resolve } = deferred<void>();
+    this.#abort = resolve;
     const deadline = Date.now() + this.#graceMs;
     try {
       const drained = this.#channel.drain(this.#graceMs).then(() => {
         this.#drained = true;
       });
-      await Promise.race([drained, givenUp]);
+      await Promise.race([drained, aborted]);
     } catch (error) {
       this.#logger.error('draining failed', { error });
     }
-    // A peer that has stopped reading does not keep us longer than open calls would.
+    // A peer that has stopped reading does not delay the end beyond the grace period.
     const timer = setTimeout(resolve, Math.max(deadline - Date.now(), lastWriteMs));
-    await Promise.race([this.#writer.flushed(), givenUp]);
+    await Promise.race([this.#writer.flushed(), aborted]);
     clearTimeout(timer);
     this.#finish(end);
   }
@@ -177,7 +177,7 @@ class StreamConnection implements StreamServer, Outlet {
     if (this.#over) return;
     this.#over = true;
     this.#ending = end;
-    this.#giveUp();
+    this.#abort();
     this.#stopReading();
     this.#reader.close();
     if (!this.#drained) this.#channel.close();
@@ -186,13 +186,13 @@ class StreamConnection implements StreamServer, Outlet {
   }
 
   #onOutputClosed(error: Error | undefined): void {
-    this.#logger.debug('the peer closed our output', error === undefined ? {} : { error });
+    this.#logger.debug('the peer closed the output', error === undefined ? {} : { error });
     this.#finish('output-closed');
   }
 
   // The input.
 
-  #onData = (chunk: Uint8Array): void => this.#writer.gather(() => this.#reader.push(chunk));
+  #onData = (chunk: Uint8Array): void => this.#writer.collect(() => this.#reader.push(chunk));
 
   #onInputEnd = (): void => this.#reader.end();
 
@@ -201,19 +201,20 @@ class StreamConnection implements StreamServer, Outlet {
     this.#reader.end();
   };
 
-  #reject(reason: LineRejection, clue: RejectedLineId): void {
+  #reject(reason: LineRejection, found: RejectedLineId): void {
     const error =
       reason === 'too-large' ? wireErrors.tooLarge(this.#maxMessageBytes) : wireErrors.parse('the line is not UTF-8');
-    if (clue.answer && clue.id !== undefined) {
-      // Whoever waits for this answer learns that it was refused; an error sent back would meet an id of the peer's own.
-      const answer = {
+    if (found.isResponse && found.id !== undefined) {
+      // The request of this server that waits for it fails. An error sent back would be taken for the response to a
+      // request of the peer with the same id.
+      const response = {
         jsonrpc: '2.0',
-        id: clue.id,
+        id: found.id,
         error: { code: errorRows.invalidRequest.code, message: error.message },
       };
-      receive(this.#channel, answer, this.#logger);
+      receive(this.#channel, response, this.#logger);
     } else {
-      refuse(this.#channel, error, clue.answer ? undefined : clue.id, this.#logger);
+      reject(this.#channel, error, found.isResponse ? undefined : found.id, this.#logger);
     }
   }
 
@@ -234,7 +235,7 @@ class StreamConnection implements StreamServer, Outlet {
     this.#input.off('end', this.#onInputEnd);
     this.#input.off('close', this.#onInputEnd);
     this.#input.pause();
-    // The error listener stays: a socket may fail later, and nobody else would catch it.
+    // The error listener stays: a socket may fail later, and an unhandled error would end the process.
   }
 }
 
@@ -244,7 +245,7 @@ function unreadText(response: string): string {
   return errorText(id, wireErrors.tooMuchUnread());
 }
 
-/** A last chance for answers already written, when the grace period is used up. */
+/** How long responses that were written may take to leave when the grace period is over. */
 const lastWriteMs = 250;
 
 function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

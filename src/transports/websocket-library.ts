@@ -1,4 +1,4 @@
-// The one door to the `ws` library, for server and client alike: loaded when the first WebSocket is needed, not before.
+// The only file that imports the `ws` library, for server and client: loaded when the first WebSocket is needed.
 
 /** Loads the library. */
 export function loadWebSocketLibrary(): Promise<typeof import('ws')> {

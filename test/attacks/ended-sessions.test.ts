@@ -57,7 +57,7 @@ describe('a caller that has ended as many sessions as are remembered', () => {
     const rejected = await initialize(client, mallory);
     expect(rejected.status).toBe(503);
     expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(60);
-    expect(rejected.json.error?.message).toMatch(/ended sessions/);
+    expect(rejected.json.error?.message).toMatch(/ended too many sessions/);
     expect(rejected.headers['mcp-session-id']).toBeUndefined();
     for (const id of ended) expect(await ping(client, id, mallory)).toBe(404);
     expect(await ping(client, running, mallory)).toBe(200);

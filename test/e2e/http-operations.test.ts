@@ -109,7 +109,7 @@ test('an answer and its line in the log share an id', async () => {
     status: 200,
   });
   await client.modern('tools/call', { name: 'echo' }, { headers: { Origin: 'https://evil.test' } });
-  expect(lines.find(({ message }) => message === 'kept out')?.fields).toMatchObject({
+  expect(lines.find(({ message }) => message === 'access denied')?.fields).toMatchObject({
     what: 'origin',
     origin: 'https://evil.test',
   });

@@ -138,7 +138,7 @@ test('the death of the parent ends us, though our stdin is still open', async ()
   shell.kill('SIGKILL');
   await ended;
   closeSync(stdin);
-  expect(log).toContain('the parent process is gone');
+  expect(log).toContain('the parent process has ended');
 });
 
 test('a client that closes our stderr is served on, whatever code prints there', async () => {

@@ -79,8 +79,8 @@ export class StdioTransport implements Transport {
     const reader = new LineReader(
       {
         onLine: (line) => listener.receive(line),
-        onRejected: (reason, { id, answer }) => {
-          if (reason === 'too-large' && answer && typeof id === 'number') {
+        onRejected: (reason, { id, isResponse }) => {
+          if (reason === 'too-large' && isResponse && typeof id === 'number') {
             listener.fail(id, clientErrors.tooLarge('The answer', this.#maxMessageBytes));
           } else
             listener.reportUnexpected(

@@ -20,7 +20,7 @@ describe('an allowed name among look-alikes', () => {
   test.each([
     ...['localhost:8000', 'LocalHost:8000', '127.0.0.1:8000', '[::1]:8000'],
     ...['mcp.example', 'MCP.example', 'mcp.example:80', 'mcp.example:443'],
-  ])('Host %s is let in', (host) => {
+  ])('Host %s is allowed', (host) => {
     expect(access.check(request({ host }))).toBeUndefined();
   });
 
@@ -38,7 +38,7 @@ describe('an allowed name among look-alikes', () => {
       'loc\u0410lhost:8000',
       'lоcalhost:8000',
     ],
-  ])('Host %j is kept out', (host) => {
+  ])('Host %j is denied', (host) => {
     expect(access.check(request({ host }))).toBe('host');
   });
 
@@ -59,7 +59,7 @@ describe('an allowed name among look-alikes', () => {
     ],
     ...['http://app.example', 'https://app.example:443', 'https://APP.example', 'https://app.example/', 'file://'],
     ...['https://app.example, https://evil.test', 'https://app.example@evil.test', 'chrome-extension://abc'],
-  ])('Origin %j is kept out', (origin) => {
+  ])('Origin %j is denied', (origin) => {
     expect(access.check(request({ host: 'localhost:8000', origin }))).toBe('origin');
   });
 
@@ -74,7 +74,7 @@ describe('an allowed name among look-alikes', () => {
   });
 });
 
-test('what is no origin can not be listed', () => {
+test('only origins can be listed', () => {
   for (const wrong of [
     '*',
     'null',
@@ -83,11 +83,11 @@ test('what is no origin can not be listed', () => {
     'https://APP.example',
     'https://app.example/path',
   ]) {
-    expect(() => originsFrom([wrong])).toThrow(/no origin/);
+    expect(() => originsFrom([wrong])).toThrow(/is not an origin/);
   }
 });
 
-test('loopback is what names this machine, spelled in full', () => {
+test('loopback addresses and names are recognized only in full', () => {
   for (const host of ['localhost', '127.0.0.1', '127.255.0.3', '::1', '[::1]']) expect(isLoopback(host)).toBe(true);
   for (const host of [
     '0.0.0.0',
@@ -114,7 +114,7 @@ test('a public address has no names of its own', () => {
   );
 });
 
-test('a letter that only folds into an allowed one is another letter', () => {
+test('a letter that only folds into an allowed one is a different letter', () => {
   const access = new HostOriginCheck({
     hosts: hostsFrom(['desk.example']),
     ownOrigins: new Set(),

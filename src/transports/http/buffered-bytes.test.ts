@@ -17,7 +17,7 @@ const make = () =>
     bufferWaitMs: 2000,
   });
 
-test('a caller is full when it holds its share, and everybody is when the total is used up', () => {
+test('a caller is full when it holds its share, and all callers are when the total is used up', () => {
   const pool = make();
   const ada = pool.open('ada');
   ada.set(299);
@@ -31,7 +31,7 @@ test('a caller is full when it holds its share, and everybody is when the total 
   expect([pool.isFull('grace'), pool.held]).toEqual([false, 750]);
 });
 
-test('an answer that is ready may go beyond the limit, but not without end', () => {
+test('a finished response may exceed the limit, but only up to a second limit', () => {
   const pool = make();
   const ada = pool.open('ada');
   ada.set(400);
@@ -40,7 +40,7 @@ test('an answer that is ready may go beyond the limit, but not without end', () 
   expect(pool.isOverfull('ada')).toBe(true);
 });
 
-test('those who wait go on in order once there is room, and no earlier', () => {
+test('waiting requests continue in order once there is room, and not earlier', () => {
   const pool = make();
   const ada = pool.open('ada');
   ada.set(300);
@@ -53,7 +53,7 @@ test('those who wait go on in order once there is room, and no earlier', () => {
   expect(gone).toEqual(['grace true', 'first true', 'second true']);
 });
 
-test('one that takes the room leaves none for the next', () => {
+test('a request that uses the room leaves none for the next', () => {
   const pool = make();
   const ada = pool.open('ada');
   ada.set(300);
@@ -67,7 +67,7 @@ test('one that takes the room leaves none for the next', () => {
   expect(gone).toEqual([false]);
 });
 
-test('who stops waiting is not called back, and too many do not wait at all', () => {
+test('a request that stops waiting is not called, and beyond a number requests do not wait', () => {
   const pool = make();
   pool.open('ada').set(300);
   const gone: boolean[] = [];

@@ -1,16 +1,16 @@
-// Bytes that are in memory because of a client: answers it has not read, bodies it has not finished. Counts them for each
-// caller and in total, and lets requests wait for room. Who holds how much is told by those who hold it.
+// Bytes that are in memory because of a client: responses it has not read, bodies it has not finished. Counts them for each
+// caller and in total, and lets requests wait for room. The owners of the buffers report their sizes.
 
 import { CallerBudget } from '../../protocol/caller-budget.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** Stops a crowd that waits for room from being a burden itself: each of them is looked at whenever room is made. */
+/** Stops many waiting requests from becoming a load themselves: all of them are checked whenever bytes are released. */
 const maxWaiting = 256;
 
 interface Waiting {
   readonly caller: string;
   readonly timer: ReturnType<typeof setTimeout>;
-  go(hasRoom: boolean): void;
+  run(hasRoom: boolean): void;
 }
 
 export class BufferedBytes {
@@ -33,25 +33,25 @@ export class BufferedBytes {
     return this.#budget.held;
   }
 
-  /** All callers together hold as much as they may. */
+  /** The limit for all callers together is reached. */
   get exhausted(): boolean {
     return this.#budget.held >= this.#total;
   }
 
-  /** Whether what this caller asks for now has to wait. */
+  /** Whether a new request of this caller has to wait. */
   isFull(caller: string): boolean {
     return this.#budget.isFull(caller);
   }
 
   /**
-   * Whether not even an answer that is ready may be kept. Calls that ran while there was room may answer beyond the
-   * limit, so that a burst of them is not lost, but not without end.
+   * Whether not even a finished response may be buffered. Responses to calls that were started while there was room may
+   * exceed the limit, so that a burst of them is not lost, but only up to a second limit.
    */
   isOverfull(caller: string): boolean {
     return this.#budget.isFull(caller, this.#reserve);
   }
 
-  /** Starts to count what one exchange or connection holds. */
+  /** Starts counting for one exchange or connection. */
   open(caller: string): HeldBytes {
     return new HeldBytes(this, caller);
   }
@@ -65,16 +65,16 @@ export class BufferedBytes {
   }
 
   /**
-   * Calls back when there is room for this caller, or with false when there was none for too long. Returns how to stop
-   * waiting.
+   * Calls `run` with true when there is room for this caller, or with false when there was none for too long. Returns a
+   * function that stops waiting.
    */
-  whenRoom(caller: string, go: (hasRoom: boolean) => void): () => void {
+  whenRoom(caller: string, run: (hasRoom: boolean) => void): () => void {
     if (!this.isFull(caller)) {
-      go(true);
+      run(true);
       return () => {};
     }
     if (this.#waiting.size >= maxWaiting) {
-      go(false);
+      run(false);
       return () => {};
     }
     const stop = (): void => {
@@ -83,9 +83,9 @@ export class BufferedBytes {
     };
     const timer = setTimeout(() => {
       stop();
-      go(false);
+      run(false);
     }, this.#waitMs);
-    const waiting: Waiting = { caller, go, timer };
+    const waiting: Waiting = { caller, run, timer };
     this.#waiting.add(waiting);
     return stop;
   }
@@ -95,12 +95,12 @@ export class BufferedBytes {
       if (this.isFull(waiting.caller)) continue;
       clearTimeout(waiting.timer);
       this.#waiting.delete(waiting);
-      waiting.go(true);
+      waiting.run(true);
     }
   }
 }
 
-/** What one exchange or connection holds. */
+/** The bytes that one exchange or connection holds. */
 export class HeldBytes {
   readonly #pool: BufferedBytes;
   readonly caller: string;

@@ -1,5 +1,5 @@
-// Everything one server answers over HTTP: who is let in, which path goes where. Works on exchanges, whatever brought
-// the bytes; the transports behind the paths are streamable.ts and legacy-sse.ts.
+// The HTTP endpoint of one server: access checks, authentication, and routing by path. Works on exchanges, whichever server
+// they come from; the transports behind the paths are in streamable.ts and legacy-sse.ts.
 
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
@@ -21,10 +21,10 @@ import { Streamable } from './streamable.ts';
 import { CompatStream } from './streams/compat-stream.ts';
 import { createEventLog } from './streams/event-log.ts';
 
-/** Ends what those principals have open, and tells them why. */
+/** Ends what principals for which `match` is true have open, with that error. */
 type Revocation = (match: (principal: Principal) => boolean, error: WireError) => void;
 
-/** What became of a request at the door. */
+/** The result of access checks and authentication. */
 export type Admission =
   | { readonly ok: true; readonly principal: Principal | undefined }
   | { readonly ok: false; readonly status: number; readonly message: string; readonly headers: HeaderList };
@@ -42,14 +42,14 @@ export class Endpoint {
   readonly streamable: Streamable;
   readonly #access: HostOriginCheck;
   readonly #routes = new Map<string, Route>();
-  /** Ended one after another when the server closes. */
+  /** Called when the server closes. */
   readonly #drains: ((graceMs: number) => Promise<void>)[] = [];
   readonly #revocations: Revocation[] = [];
   #draining = false;
   readonly metrics: HttpMetrics | undefined;
   readonly #idPrefix = `${crypto.randomUUID().slice(0, 8)}-`;
   #requests = 0;
-  readonly #watches: boolean;
+  readonly #traced: boolean;
 
   constructor(host: SessionHost, options: EndpointOptions, access: HostOriginCheck, sealer: Sealer) {
     this.host = host;
@@ -82,7 +82,7 @@ export class Endpoint {
     for (const route of routes) this.addRoute(route.path, extraRoute(route, this.errors));
     this.#addLegacyRoutes();
     if (healthPath !== false) this.#addHealthRoutes(healthPath);
-    this.#watches = this.metrics !== undefined || this.logger.enabled('debug');
+    this.#traced = this.metrics !== undefined || this.logger.enabled('debug');
   }
 
   /** HTTP+SSE, and the routes that profiles of unofficial servers need. */
@@ -94,13 +94,13 @@ export class Endpoint {
     if (replyPath !== undefined) posts.set(replyPath, reply);
     if (options.sse !== false && host.handshakeVersions.length > 0) {
       const { path = '/sse', messagePath = '/message' } = options.sse ?? {};
-      const two = new LegacySse(host, state, errors, messagePath);
-      this.onDrain((graceMs) => two.drain(graceMs));
-      this.addRoute(path, { methods: { GET: (exchange) => two.open(exchange) }, allow: 'GET' });
-      // One path may serve both: only a message for a stream says which one.
+      const legacy = new LegacySse(host, state, errors, messagePath);
+      this.onDrain((graceMs) => legacy.drain(graceMs));
+      this.addRoute(path, { methods: { GET: (exchange) => legacy.open(exchange) }, allow: 'GET' });
+      // One path may serve both: only a message for a stream has a query.
       const other = posts.get(messagePath);
       posts.set(messagePath, (exchange) =>
-        other === undefined || exchange.query !== '' ? two.post(exchange) : other(exchange),
+        other === undefined || exchange.query !== '' ? legacy.post(exchange) : other(exchange),
       );
     }
     for (const [path, serve] of posts) this.addRoute(path, { methods: { POST: serve }, allow: 'POST' });
@@ -145,12 +145,12 @@ export class Endpoint {
   /** Ends every stream, connection and call that was opened by a principal for which `match` is true. */
   revoke(match: (principal: Principal) => boolean): void {
     const error = wireErrors.tokenEnded('revoked');
-    // Calls first: one that streams is answered on its stream.
+    // Calls first: the error of a call with a stream is sent on its stream.
     for (const revocation of this.#revocations) revocation(match, error);
     this.state.heartbeat.endEarly(match, error);
   }
 
-  /** Serves a request. Whatever goes wrong on the way is its answer. */
+  /** Serves a request. An exception becomes its response. */
   handle(exchange: HttpExchange): void {
     try {
       this.#handle(exchange);
@@ -159,21 +159,21 @@ export class Endpoint {
     }
   }
 
-  /** The one place where what broke while a request was served becomes its answer. */
+  /** Responds to a request that could not be served because of an unexpected error. */
   failed(exchange: HttpExchange, error: unknown): void {
     this.errors.failed(exchange, error);
   }
 
   #handle(exchange: HttpExchange): void {
-    if (this.#watches) this.#watch(exchange);
+    if (this.#traced) this.#trace(exchange);
     const route = this.#routes.get(exchange.path);
     const { method } = exchange;
     const serve = route !== undefined && Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
     if (route !== undefined && serve === undefined && method !== 'OPTIONS') {
       return this.errors.notAllowed(exchange, route.allow);
     }
-    const refused = this.#access.check(exchange);
-    if (refused !== undefined) return this.#reject(exchange, this.#rejectClosed(exchange, refused));
+    const denial = this.#access.check(exchange);
+    if (denial !== undefined) return this.#reject(exchange, this.#denyAccess(exchange, denial));
     const cors = this.#access.corsHeaders(exchange);
     if (cors !== undefined) exchange.extraHeaders = [...(exchange.extraHeaders ?? []), ...cors];
     if (route === undefined) return this.errors.notFound(exchange);
@@ -182,7 +182,7 @@ export class Endpoint {
       return this.errors.busy(exchange, 'the server is shutting down');
     }
     if (route.public === true || this.options.authenticate === undefined) return serve(exchange);
-    this.#identify(exchange, (admission) => {
+    this.#authenticate(exchange, (admission) => {
       try {
         if (!admission.ok) return this.#reject(exchange, admission);
         exchange.principal = admission.principal;
@@ -193,60 +193,66 @@ export class Endpoint {
     });
   }
 
-  /** Gives a request an id that its answer and its line in the log share, and counts it. */
-  #watch(exchange: HttpExchange): void {
+  /** Counts a request, and gives it an id that is in its response and in the log. */
+  #trace(exchange: HttpExchange): void {
     this.metrics?.watch(exchange);
     if (!this.logger.enabled('debug')) return;
     const requestId = `${this.#idPrefix}${(++this.#requests).toString(36)}`;
     const { method, path } = exchange;
-    const begun = performance.now();
-    const earlier = exchange.onAnswered;
+    const startedAt = performance.now();
+    const earlier = exchange.onResponded;
     exchange.extraHeaders = ['X-Request-Id', requestId];
-    exchange.onAnswered = (status) => {
-      this.logger.debug('request', { requestId, method, path, status, ms: Math.round(performance.now() - begun) });
+    exchange.onResponded = (status) => {
+      this.logger.debug('request', { requestId, method, path, status, ms: Math.round(performance.now() - startedAt) });
       earlier?.(status);
     };
   }
 
-  /** Host, Origin and authentication for a request that is no exchange: a WebSocket that wants to open. */
+  /** Checks Host, Origin and authentication of a request that is not an exchange: the upgrade to a WebSocket. */
   admit(request: HttpRequest, done: (admission: Admission) => void): void {
-    const refused = this.#access.check(request);
-    if (refused === undefined) this.#identify(request, done);
-    else done(this.#rejectClosed(request, refused));
+    const denial = this.#access.check(request);
+    if (denial === undefined) this.#authenticate(request, done);
+    else done(this.#denyAccess(request, denial));
   }
 
-  #identify(request: HttpRequest, done: (admission: Admission) => void): void {
+  #authenticate(request: HttpRequest, done: (admission: Admission) => void): void {
     const { authenticate } = this.options;
     if (authenticate === undefined) return done(admittedAnonymously);
     const onAuthenticated = (result: Principal | Denied | undefined): void => {
       if (result !== undefined && !('status' in result)) done({ ok: true, principal: result });
       else done(this.#deny(request, result ?? { status: 401 }));
     };
-    const broke = (error: unknown): void => {
-      this.logger.error('authentication failed to decide', { path: request.path, error });
+    const failed = (error: unknown): void => {
+      this.logger.error('authentication failed unexpectedly', { path: request.path, error });
       done({ ok: false, status: 500, message: 'Internal error', headers: [] });
     };
     let result: ReturnType<Authenticate>;
     try {
       result = authenticate(request);
     } catch (error) {
-      return broke(error);
+      return failed(error);
     }
-    if (result instanceof Promise) result.then(onAuthenticated).catch(broke);
+    if (result instanceof Promise) result.then(onAuthenticated).catch(failed);
     else onAuthenticated(result);
   }
 
-  #rejectClosed(request: HttpRequest, what: AccessDenial): Admission & { ok: false } {
+  #denyAccess(request: HttpRequest, denial: AccessDenial): Admission & { ok: false } {
     const { path, address } = request;
-    this.logger.info('kept out', { what, path, address, host: request.get('host'), origin: request.get('origin') });
-    const name = what === 'host' ? 'Host' : 'Origin';
-    return { ok: false, status: 403, message: `Forbidden: this ${name} is not allowed here`, headers: [] };
+    this.logger.info('access denied', {
+      what: denial,
+      path,
+      address,
+      host: request.get('host'),
+      origin: request.get('origin'),
+    });
+    const name = denial === 'host' ? 'Host' : 'Origin';
+    return { ok: false, status: 403, message: `Forbidden: this ${name} is not allowed`, headers: [] };
   }
 
   #deny({ path, address }: HttpRequest, { status, challenge = 'Bearer', message }: Denied): Admission {
-    this.logger.info('denied', { status, path, address });
-    const words = message ?? (status === 401 ? 'Unauthorized: a valid token is required' : 'Forbidden');
-    return { ok: false, status, message: words, headers: ['WWW-Authenticate', challenge] };
+    this.logger.info('authentication denied', { status, path, address });
+    const text = message ?? (status === 401 ? 'Unauthorized: a valid token is required' : 'Forbidden');
+    return { ok: false, status, message: text, headers: ['WWW-Authenticate', challenge] };
   }
 
   #reject(exchange: HttpExchange, { status, message, headers }: Admission & { ok: false }): void {
@@ -259,7 +265,7 @@ export class Endpoint {
     exchange.respond(204, headers);
   }
 
-  /** Takes no new requests, lets open ones finish within the grace period, then ends every stream. */
+  /** Accepts no new requests, lets open ones finish within the grace period, then ends every stream. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     await Promise.all(this.#drains.map((drain) => drain(graceMs)));

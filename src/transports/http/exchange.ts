@@ -1,59 +1,59 @@
-// One HTTP request and its answer as the core sees them. Contracts only: node/exchange.ts and fetch/exchange.ts bring
-// the bytes, everything else in this folder works on these.
+// One HTTP request and its response, independent of the server that carries them. Interfaces only: node/exchange.ts and
+// fetch/exchange.ts implement them, everything else in this folder uses them.
 
 import type { Peer, Principal, TransportKind } from '../../protocol/exchange.ts';
 
-/** Header names and values in turn, as they go out. */
+/** Header names and values alternate, as they are sent. */
 export type HeaderList = readonly string[];
 
-/** What can be known of a request before its body is read. */
+/** A request before its body is read. */
 export interface HttpRequest {
   readonly method: string;
-  /** The path alone; the query is apart. */
+  /** Without the query. */
   readonly path: string;
   readonly query: string;
-  /** For logs and limits, never for trust. */
+  /** For logs and limits only: it proves nothing about the client. */
   readonly address: string | undefined;
-  /** A header by its lower-case name. One that came twice is joined by a comma, so that it equals nothing allowed. */
+  /** A header by its lower-case name. One that was sent twice is joined by a comma, so that it equals no allowed value. */
   get(name: string): string | undefined;
 }
 
 /** Why the text of a body could not be read. */
 export type BodyError = { readonly reason: 'too-large' | 'not-utf8' | 'busy' };
 
-/** Where the parts of an event stream go. */
+/** Takes the text of an event stream. */
 export interface ByteSink {
   write(text: string): void;
   end(): void;
-  /** Bytes the peer has not taken yet. */
+  /** Bytes that the client has not read yet. */
   readonly queued: number;
-  /** Cuts the connection: nobody reads at the other end. */
+  /** Closes the connection, because the client does not read. */
   destroy(): void;
 }
 
-/** A request and who it acts for. */
+/** A request and its principal. */
 export interface AdmittedRequest extends HttpRequest {
-  /** Set once it is known. */
+  /** Set by authentication. */
   principal: Principal | undefined;
 }
 
-/** A request with its one answer: `respond` or `openStream`, whichever is called first; later calls do nothing. */
+/** A request with its one response: `respond` or `openStream`, whichever is called first; later calls do nothing. */
 export interface HttpExchange extends AdmittedRequest {
-  /** When it came, or rather when that was first asked: on the monotonic clock, which is looked at once. */
+  /** The time of arrival on the monotonic clock, which is read once, when this is first used. */
   readonly atMs: number;
-  /** Sent with whatever the answer is: CORS, a request id. */
+  /** Sent with every response: CORS, a request id. */
   extraHeaders: HeaderList | undefined;
-  /** Told once which status the answer has. */
-  onAnswered: ((status: number) => void) | undefined;
-  /** Reads the body. Never calls back when the client goes away before its end. What `done` throws becomes a 500. */
+  /** Called once with the status of the response. */
+  onResponded: ((status: number) => void) | undefined;
+  /** Reads the body. `done` is not called when the client disconnects before the end. What it throws becomes a 500. */
   readBody(maxBytes: number, done: (body: string | BodyError) => void): void;
-  /** False when so many answers wait to be read that one of this length can not be kept as well. */
+  /** False when so many responses are unread that one of this length cannot be buffered. */
   hasRoomFor(length: number): boolean;
   respond(status: number, headers: HeaderList, body?: string): void;
   openStream(headers: HeaderList): ByteSink;
-  /** Calls back once when the client goes away before the answer is complete. */
+  /** Calls `listener` once when the client disconnects before the response is complete. */
   onGone(listener: () => void): void;
-  /** Cuts the connection unless there is a complete answer: nothing more will come. */
+  /** Closes the connection unless the response is complete: nothing more will be sent. */
   abort(): void;
 }
 
@@ -80,7 +80,7 @@ export class HttpPeer implements Peer {
     this.transport = transport;
   }
 
-  /** Asking a socket for it costs, and most calls never do. */
+  /** Read on demand: asking the socket is slow, and most calls do not need it. */
   get address(): string | undefined {
     return this.#request.address;
   }

@@ -4,14 +4,14 @@ import { FairTurns } from './fair-turns.ts';
 const megabyte = 1024 * 1024;
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('nobody waits while answers are small', () => {
+test('no request waits while responses are small', () => {
   const turns = new FairTurns();
   expect(turns.busy).toBe(false);
   turns.spent(megabyte);
   expect([turns.busy, turns.mustWait('ada')]).toEqual([false, false]);
 });
 
-test('after much has been answered, requests wait for the next turn', async () => {
+test('after many bytes were sent, requests wait for the next turn', async () => {
   const turns = new FairTurns();
   turns.spent(megabyte + 1);
   expect(turns.mustWait('ada')).toBe(true);
@@ -19,7 +19,7 @@ test('after much has been answered, requests wait for the next turn', async () =
   expect([turns.busy, turns.mustWait('ada')]).toEqual([false, false]);
 });
 
-test('callers take turns: one with many large answers does not keep the other waiting', async () => {
+test('callers take turns: one with many large responses does not delay the other', async () => {
   const turns = new FairTurns();
   const served: string[] = [];
   turns.spent(2 * megabyte);
@@ -54,7 +54,7 @@ test('small requests that had to wait are all served in one turn, in order', asy
   expect(served).toEqual(Array.from({ length: 50 }, (_, n) => n));
 });
 
-test('what has stopped waiting is not run', async () => {
+test('a request that stopped waiting is not served', async () => {
   const turns = new FairTurns();
   let ran = false;
   turns.spent(2 * megabyte);

@@ -1,19 +1,19 @@
-// Large answers take long to make, and requests that arrive together are served in one turn of the event loop: a caller
-// with hundreds of them would keep all others waiting until the last is done. So once much has been answered in a turn,
-// requests wait for the next one, in which the callers take turns. Small answers cost nothing here.
+// Large responses take long to encode, and requests that arrive together are served in one turn of the event loop: a
+// caller with hundreds of them would delay all others. So once many bytes have been sent in a turn, requests wait for the
+// next turn, in which callers are served alternately. Small responses are not counted.
 
-/** What may be answered in one turn before the rest waits. */
+/** How much may be sent in one turn before the rest waits. */
 const maxTurnBytes = 1024 * 1024;
 
-/** Answers up to this length are not counted. */
-export const smallAnswer = 128 * 1024;
+/** Responses up to this length are not counted. */
+export const smallResponse = 128 * 1024;
 
 export class FairTurns {
   #bytes = 0;
   #scheduled = false;
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** An answer of that length, in characters or bytes, was made in this turn. */
+  /** A response of that length, in characters or bytes, was sent in this turn. */
   spent(length: number): void {
     this.#bytes += length;
     this.#schedule();
@@ -29,7 +29,7 @@ export class FairTurns {
     return this.#bytes > maxTurnBytes || this.#waiting.has(caller);
   }
 
-  /** Runs something when it is this caller's turn. Returns how to stop waiting. */
+  /** Calls `run` when it is this caller's turn. Returns a function that stops waiting. */
   wait(caller: string, run: () => void): () => void {
     let waiting = this.#waiting.get(caller);
     if (waiting === undefined) this.#waiting.set(caller, (waiting = new Set()));
@@ -47,13 +47,13 @@ export class FairTurns {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => this.#begin());
+    setImmediate(() => this.#startTurn());
   }
 
-  #begin(): void {
+  #startTurn(): void {
     this.#scheduled = false;
     this.#bytes = 0;
-    // One of each caller, whatever it takes; further rounds only while there was little to do.
+    // One request of each caller, whatever it costs; more of them only while little was sent.
     do {
       for (const [caller, waiting] of [...this.#waiting]) {
         const [run] = waiting;

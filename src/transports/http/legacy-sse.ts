@@ -1,5 +1,5 @@
-// HTTP+SSE, the older transport: GET opens a stream and names the address to POST to; every answer comes back on the
-// stream. The connection is the session. It carries revisions with a handshake only.
+// HTTP+SSE, the older transport: GET opens a stream and sends the address to POST to; every response is sent on the
+// stream. The connection is the session. Only handshake revisions are served.
 
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
@@ -7,7 +7,7 @@ import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts'
 import { metaKeys } from '../../protocol/meta.ts';
 import type { RequestId } from '../../protocol/model.ts';
 import { principalKey } from '../../protocol/principal.ts';
-import { receive, refuse } from '../receive.ts';
+import { receive, reject } from '../receive.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from './exchange.ts';
 import { acceptsOf, acceptsStream, isJson } from './media.ts';
@@ -62,7 +62,7 @@ export class LegacySse {
     stream.write(eventText(`${this.#messagePath}?sessionId=${id}`, undefined, 'endpoint'));
   }
 
-  /** Takes a message for one. */
+  /** Receives a message for a connection. */
   post(exchange: HttpExchange): void {
     const [id, ...more] = new Set(new URLSearchParams(exchange.query).getAll('sessionId'));
     if (more.length > 0) return this.#errors.twoSessions(exchange);
@@ -71,12 +71,12 @@ export class LegacySse {
       return this.#errors.sendError(exchange, 400, error);
     }
     const connection = this.#connections.get(id);
-    // A stranger learns nothing from the answer, not even that there is such a session.
+    // Another principal gets the same response as for a session that does not exist.
     if (connection === undefined || connection.owner !== principalKey(exchange.principal)) {
       return this.#errors.unknownSession(exchange);
     }
     const encoding = exchange.get('content-encoding');
-    if (encoding !== undefined && encoding !== 'identity') return this.#errors.encoded(exchange, encoding);
+    if (encoding !== undefined && encoding !== 'identity') return this.#errors.unsupportedEncoding(exchange, encoding);
     if (!isJson(exchange.get('content-type'))) return this.#errors.notJson(exchange);
     const { maxBodyBytes } = this.#state.limits;
     exchange.readBody(maxBodyBytes, (body) => {
@@ -92,21 +92,21 @@ export class LegacySse {
     if (exceeded !== undefined) return this.#errors.limitExceeded(exchange, exceeded);
     exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
     const { logger } = this.#state;
-    const claim = this.#claimOf(message);
+    const rejection = this.#rejectStateless(message);
     calls.begin();
     const isReceived =
-      claim === undefined
+      rejection === undefined
         ? receive(channel, message, logger, { length: body.length })
-        : refuse(channel, claim.error, claim.id, logger);
+        : reject(channel, rejection.error, rejection.id, logger);
     calls.settle(isReceived);
   }
 
   /**
-   * A request that stands alone can not be served here. Refusing its POST would end a client that is only asking which
-   * revisions there are; an error that names those of this transport makes it initialize.
+   * Stateless requests cannot be served here. Rejecting the POST would stop a client that only probes for revisions; an
+   * error response that names the supported ones makes it initialize.
    */
-  #claimOf(message: unknown): { readonly error: WireError; readonly id: RequestId | undefined } | undefined {
-    // What is not even a message is refused like everywhere else.
+  #rejectStateless(message: unknown): { readonly error: WireError; readonly id: RequestId | undefined } | undefined {
+    // A value that is not a message is rejected by the channel.
     const { id, params } = isObject(message) ? message : {};
     const meta = isObject(params) ? params['_meta'] : undefined;
     const version = isObject(meta) ? meta[metaKeys.protocolVersion] : undefined;

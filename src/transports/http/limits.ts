@@ -1,65 +1,65 @@
-// What may grow or take long over HTTP, and how far. Every limit has a name, a default, and the attack it stops.
+// The limits of the HTTP transports. Each has a name, a default, and the attack that it stops.
 
 export interface HttpLimits {
-  /** Stops a body without end from filling the memory. The rest of a longer one is not read. */
+  /** Stops an endless body from filling the memory. The rest of a longer one is not read. */
   readonly maxBodyBytes: number;
   /** Stops endless headers and URLs. */
   readonly maxHeaderBytes: number;
-  /** Stops an army of sockets from taking every descriptor of the process. */
+  /** Stops many sockets from using up the descriptors of the process. */
   readonly maxConnections: number;
-  /** Stops one address from taking them all. Behind a proxy every client has the proxy's address. */
+  /** Stops one address from using them all. Behind a proxy every client has the proxy's address. */
   readonly maxConnectionsPerAddress: number;
-  /** Requests of all clients that wait for an answer; stops slow calls from piling up without end. */
+  /** Requests of all clients in flight; stops slow calls from accumulating without end. */
   readonly maxInFlight: number;
-  /** The share of one caller; stops one that starts calls and goes away from keeping all others out. */
+  /** The share of one caller; stops a client that starts calls and disconnects from blocking all others. */
   readonly maxInFlightPerCaller: number;
-  /** How many more `ping`, `initialize` and `server/discover` may wait: a crowd must not look like a dead server. */
+  /** How many more `ping`, `initialize` and `server/discover` may be in flight: a busy server must not look dead. */
   readonly inFlightReserve: number;
-  /** How long a call of a session goes on without a connection to answer on; stops calls that nobody comes back for. */
+  /** How long a call of a session continues without a connection; stops calls whose client never reconnects. */
   readonly abandonedCallMs: number;
-  /** Event streams and WebSockets open at a time; each holds a connection and some memory. */
+  /** Open event streams and WebSockets; stops clients from using up connections and memory. */
   readonly maxStreams: number;
-  /** The share of one caller; stops one from taking them all. */
+  /** The share of one caller; stops one from using them all. */
   readonly maxStreamsPerCaller: number;
-  /** What may wait for a client that does not read; beyond it the stream is dropped, the others are not hurt. */
+  /** What may be queued for a client that does not read; beyond it its stream is closed. */
   readonly maxQueuedBytes: number;
   /**
-   * Bytes in memory because of clients: answers that are not read, bodies that are not complete, requests that wait
-   * behind others on their connection. Stops clients that ask for much and read nothing from filling the memory.
+   * Bytes in memory because of clients: responses that are not read, bodies that are not complete, requests that wait
+   * for earlier ones on their connection. Stops clients that request much and read nothing from filling the memory.
    */
   readonly maxBufferedBytes: number;
   /** The share of one caller; stops one from using it up for all. */
   readonly maxBufferedBytesPerCaller: number;
-  /** The share of one connection, where it carries several requests or answers at a time. */
+  /** The share of one connection, where it carries several requests or responses at a time. */
   readonly maxBufferedBytesPerConnection: number;
-  /** How long a request waits for room in these before it is rejected. */
+  /** How long a request waits for room in these buffers before it is rejected. */
   readonly bufferWaitMs: number;
   /** Stops sockets that send their headers byte by byte. */
   readonly headersTimeoutMs: number;
   /** The same for headers and body together. */
   readonly requestTimeoutMs: number;
-  /** Stops clients that take nothing of an answer; one that reads slowly, but reads, is served to the end. */
+  /** Stops clients that read nothing of a response; one that reads slowly is served to the end. */
   readonly stallTimeoutMs: number;
-  /** How long an unused connection is kept for the next request. */
+  /** How long an idle connection is kept open. */
   readonly keepAliveTimeoutMs: number;
-  /** How often an idle stream carries a comment, so that proxies keep it and a dead peer is noticed. */
+  /** How often an idle stream sends a comment, so that proxies keep it open and a lost client is noticed. */
   readonly heartbeatMs: number;
-  /** How long a session id is good; it can not be renewed, the client initializes again. */
+  /** How long a session id is valid. It cannot be extended: the client initializes again. */
   readonly sessionTtlMs: number;
   /**
-   * Sessions that were ended and would not have expired yet: their ids are remembered until then. An ended session must
-   * not come back because many others were ended, so beyond this `initialize` gets 503 instead.
+   * Sessions that were ended before they expired: their ids are stored until then. An ended session must not become valid
+   * again because many others were ended, so beyond this limit `initialize` gets 503.
    */
   readonly maxRevokedSessions: number;
-  /** How many of them one caller may have; stops one caller from taking the room of all. */
+  /** The share of one caller; stops one from using it up for all. */
   readonly maxRevokedSessionsPerCaller: number;
-  /** Proxies cut headers at 4 to 8 KiB: what makes an id longer than this goes to the store instead. */
+  /** Proxies limit headers to 4 to 8 KiB: the facts of a longer session id are stored instead. */
   readonly maxSessionIdLength: number;
-  /** Sessions kept in memory for what they hold (subscriptions, values of handlers); the longest unused give way. */
+  /** Sessions in memory that hold something (subscriptions, values of handlers); the least recently used are removed. */
   readonly maxHeldSessions: number;
-  /** How long such a session is kept unused. Its subscriptions stay in the store. */
+  /** How long such a session stays in memory unused. Its subscriptions stay in the store. */
   readonly heldSessionMs: number;
-  /** Changes kept for a session whose stream is down; one per resource. */
+  /** Changes buffered for a session whose stream is not connected; one per resource. */
   readonly maxMissedChanges: number;
 }
 
@@ -93,12 +93,13 @@ export const defaultHttpLimits: HttpLimits = {
   maxMissedChanges: 256,
 };
 
-/** Fills in the defaults. What is absent must not lift a limit, and what is no number can not be one. */
+/** Fills in the defaults. An absent value must not remove a limit, and a limit must be a number. */
 export function resolveHttpLimits(given: Partial<HttpLimits> = {}): HttpLimits {
   const limits: Record<string, number> = { ...defaultHttpLimits };
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    if (!Object.hasOwn(defaultHttpLimits, name)) throw new TypeError(`There is no limit called ${name}`);
+    if (!Object.hasOwn(defaultHttpLimits, name))
+      throw new TypeError(`Unknown limit ${name}; use one of ${Object.keys(defaultHttpLimits).join(', ')}`);
     if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`The limit ${name} must be a number above 0`);
     limits[name] = value;
   }

@@ -23,7 +23,7 @@ test.each<[string | undefined, string]>([
   expect(acceptsOf(header)).toBe(expected);
 });
 
-test('thousands of different headers are judged like the first', () => {
+test('thousands of different headers are parsed like the first', () => {
   for (let n = 0; n < 2000; n++) expect(acceptsOf(`application/json;v=${n}`)).toBe('json');
 });
 

@@ -1,8 +1,8 @@
-// What a request says about media types: is the body JSON, and which kinds of answer may come back.
+// Media types of a request: whether the body is JSON, and which kinds of response the client accepts.
 
 /**
- * The answers a client takes. `any`: it does not say (no Accept, or only `*\/*`), so it gets JSON unless the answer can
- * only be a stream. `none`: nothing we have.
+ * The responses that a client accepts. `any`: not specified (no Accept, or only `*\/*`), so it gets JSON unless the
+ * response can only be a stream. `none`: nothing that the server can send.
  */
 export type Accepts = 'json' | 'stream' | 'both' | 'any' | 'none';
 
@@ -17,21 +17,21 @@ export function isJson(contentType: string | undefined): boolean {
   });
 }
 
-/** Clients send the same few headers over and over. Bounded, since they may also invent new ones. */
-const known = new Map<string, Accepts>();
-const maxKnown = 256;
+/** Cached, since clients send the same few headers. Bounded, since they may also send new ones each time. */
+const parsed = new Map<string, Accepts>();
+const maxParsed = 256;
 
 export function acceptsOf(header: string | undefined): Accepts {
   if (header === undefined) return 'any';
-  let accepts = known.get(header);
+  let accepts = parsed.get(header);
   if (accepts === undefined) {
-    accepts = readAccept(header);
-    if (known.size < maxKnown) known.set(header, accepts);
+    accepts = parseAccept(header);
+    if (parsed.size < maxParsed) parsed.set(header, accepts);
   }
   return accepts;
 }
 
-function readAccept(header: string): Accepts {
+function parseAccept(header: string): Accepts {
   let json = false;
   let stream = false;
   let wildcard = header.trim() === '';
@@ -48,7 +48,7 @@ function readAccept(header: string): Accepts {
   return stream ? 'stream' : 'none';
 }
 
-/** Whether a request for a stream takes one. */
+/** Whether the client accepts an event stream. */
 export function acceptsStream(accepts: Accepts): boolean {
   return accepts === 'stream' || accepts === 'both' || accepts === 'any';
 }

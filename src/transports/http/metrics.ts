@@ -1,4 +1,4 @@
-// Figures for Prometheus, in its text format: what was asked, how it ended, what is open. Counts only when enabled.
+// Metrics for Prometheus, in its text format: requests, their outcomes, what is open. Counts only when enabled.
 
 import type { CallEnd, SessionHost } from '../../protocol/exchange.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
@@ -8,7 +8,7 @@ import type { ActiveSessions } from './sessions/active-sessions.ts';
 
 const bucketsMs = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000] as const;
 
-/** Methods a peer made up must not make up time series. */
+/** Stops invented method names from creating time series without end. */
 const maxSeries = 200;
 
 class Histogram {
@@ -44,7 +44,7 @@ export class HttpMetrics {
   readonly #monitors: readonly Monitor[];
   readonly #startedAt = Date.now();
   readonly #stop: () => void;
-  /** Filled in by whoever owns the sockets. */
+  /** Set by the server that owns the sockets. */
   connections: () => number = () => 0;
   webSockets: () => number = () => 0;
 
@@ -60,8 +60,8 @@ export class HttpMetrics {
   }
 
   watch(exchange: HttpExchange): void {
-    const earlier = exchange.onAnswered;
-    exchange.onAnswered = (status) => {
+    const earlier = exchange.onResponded;
+    exchange.onResponded = (status) => {
       this.#responses.set(status, (this.#responses.get(status) ?? 0) + 1);
       earlier?.(status);
     };
@@ -95,15 +95,11 @@ export class HttpMetrics {
     for (const [status, count] of this.#responses)
       lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
     gauge('mooring_http_connections', 'Open connections.', this.connections());
-    gauge('mooring_http_in_flight', 'Requests that wait for their answer.', this.#state.requests.held);
+    gauge('mooring_http_in_flight', 'Requests in flight.', this.#state.requests.held);
     gauge('mooring_http_streams', 'Open event streams.', this.#state.heartbeat.size);
     gauge('mooring_websockets', 'Open WebSockets.', this.webSockets());
-    gauge(
-      'mooring_sessions_in_memory',
-      'Sessions that hold or do something; idle ones need no memory.',
-      this.#sessions.size,
-    );
-    head('mooring_http_dropped_streams_total', 'counter', 'Streams cut off because their reader fell behind.');
+    gauge('mooring_sessions_in_memory', 'Sessions in use; idle ones need no memory.', this.#sessions.size);
+    head('mooring_http_dropped_streams_total', 'counter', 'Streams closed because their reader was too slow.');
     lines.push(`mooring_http_dropped_streams_total ${this.#state.heartbeat.dropped}`);
     for (const { name, type, help, value } of this.#monitors.flatMap((monitor) => monitor().metrics)) {
       head(name, type, help);

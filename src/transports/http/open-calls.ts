@@ -1,5 +1,5 @@
-// Requests that wait for an answer on a connection that carries many: a WebSocket, or HTTP+SSE. Those that are answered at
-// once are never counted.
+// Open requests of a connection that carries many: a WebSocket, or HTTP+SSE. Requests that are answered in the same turn of
+// the event loop are never counted.
 
 import type { CallerBudget } from '../../protocol/caller-budget.ts';
 
@@ -14,12 +14,12 @@ export class OpenCalls {
     this.#caller = caller;
   }
 
-  /** A message is about to be handed over. */
+  /** A message is about to be passed to the channel. */
   begin(): void {
     this.#open++;
   }
 
-  /** It was handed over, or lost; if it has not been answered by now, it counts. */
+  /** It was passed to the channel, or lost; if it has not been answered by now, it counts. */
   settle(wasReceived: boolean): void {
     if (!wasReceived) this.ended();
     if (this.#open <= this.#charged) return;
@@ -27,13 +27,13 @@ export class OpenCalls {
     this.#charged = this.#open;
   }
 
-  /** A message was answered, or needed no answer. */
+  /** A message was answered, or needed no response. */
   ended(): void {
     if (this.#open > 0) this.#open--;
     if (this.#open < this.#charged) this.#release(1);
   }
 
-  /** The connection is over. */
+  /** The connection has ended. */
   close(): void {
     this.#release(this.#charged);
     this.#open = 0;

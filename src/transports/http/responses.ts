@@ -1,4 +1,4 @@
-// The answers of the endpoint that are no event streams: one JSON text, one event, or nothing at all.
+// The responses of the endpoint that are not long-lived event streams: a JSON text, one event, nothing, or an error.
 
 import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { SessionHost } from '../../protocol/exchange.ts';
@@ -13,7 +13,7 @@ import { eventStreamHeaders, eventText } from './streams/event-stream.ts';
 export const jsonHeaders: HeaderList = ['Content-Type', 'application/json'];
 const noHeaders: HeaderList = [];
 
-/** Whether a message, or one of a batch, is a request: then silence means that it was cancelled. */
+/** Whether a message, or one of a batch, is a request. If it gets no response, it was cancelled. */
 export function expectsResponse(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(expectsResponse);
   const { id, method } = (message ?? {}) as { readonly id?: unknown; readonly method?: unknown };
@@ -47,29 +47,29 @@ function unreadText(message: unknown): string {
   return errorText(id, wireErrors.tooMuchUnread());
 }
 
-/** Turns requests away before the engine sees them. */
+/** Error responses to requests that do not reach the engine. */
 export class ErrorResponses {
   readonly #host: SessionHost;
   readonly #logger: Logger;
-  readonly #ownHeaders: boolean;
+  readonly #hasAliases: boolean;
   readonly #sessionHeaders: readonly string[];
 
-  /** `aliases`: sessions are named by headers of the profile too, whose clients know nothing of ours. */
+  /** `aliases`: additional names of the session id header, for clients of a profile that do not know the official one. */
   constructor(host: SessionHost, logger: Logger, aliases?: readonly string[]) {
     this.#host = host;
     this.#logger = logger;
-    this.#ownHeaders = aliases !== undefined;
+    this.#hasAliases = aliases !== undefined;
     this.#sessionHeaders = ['mcp-session-id', ...(aliases ?? []).map((alias) => alias.toLowerCase())];
   }
 
-  /** Answers with an error that belongs to no request. */
+  /** Responds with an error that belongs to no request. */
   sendError(exchange: HttpExchange, status: number, error: WireError, headers: HeaderList = noHeaders): void {
     const text = this.#host.errorText(error, (name) => exchange.get(name));
     exchange.respond(status, [...jsonHeaders, 'Cache-Control', 'no-store', ...headers], text);
   }
 
   notFound(exchange: HttpExchange): void {
-    this.sendError(exchange, 404, wireErrors.transport('Not Found: there is nothing at this path'));
+    this.sendError(exchange, 404, wireErrors.transport('Not Found: nothing is served at this path'));
   }
 
   notAllowed(exchange: HttpExchange, allow: string): void {
@@ -88,27 +88,30 @@ export class ErrorResponses {
     );
   }
 
-  /** A body in an encoding we do not read; RFC 9110 §15.5.16 asks to name those that we do. */
-  encoded(exchange: HttpExchange, encoding: string): void {
-    const said = encoding.length > 40 ? `${encoding.slice(0, 40)}…` : encoding;
-    const message = `Unsupported Media Type: Content-Encoding ${said} is not supported; send the body as it is`;
+  /** A body with an unsupported encoding; RFC 9110 §15.5.16 requires to name the supported ones. */
+  unsupportedEncoding(exchange: HttpExchange, encoding: string): void {
+    const shown = encoding.length > 40 ? `${encoding.slice(0, 40)}…` : encoding;
+    const message = `Unsupported Media Type: Content-Encoding ${shown} is not supported; send the body uncompressed`;
     this.sendError(exchange, 415, wireErrors.transport(message), ['Accept-Encoding', 'identity']);
   }
 
   /** A body that could not be read. */
   unreadable(exchange: HttpExchange, { reason }: BodyError, maxBytes: number): void {
     if (reason === 'too-large') this.sendError(exchange, 413, wireErrors.tooLarge(maxBytes));
-    else if (reason === 'busy') this.busy(exchange, 'too many bytes wait in memory');
+    else if (reason === 'busy') this.busy(exchange, 'too many bytes are buffered');
     else this.sendError(exchange, 400, wireErrors.parse('the body is not UTF-8'));
   }
 
   limitExceeded(exchange: HttpExchange, limit: ExceededLimit): void {
-    this.busy(exchange, limit === 'requests' ? 'too many requests are in flight' : 'too many answers wait to be read');
+    this.busy(
+      exchange,
+      limit === 'requests' ? 'too many requests are in flight' : 'too many responses wait to be read',
+    );
   }
 
   sessionRequired(exchange: HttpExchange): void {
-    const deployed = wireErrors.transport('Bad Request: Mcp-Session-Id header is required');
-    this.sendError(exchange, 400, this.#ownHeaders ? wireErrors.notInitialized() : deployed);
+    const missing = wireErrors.transport('Bad Request: Mcp-Session-Id header is required');
+    this.sendError(exchange, 400, this.#hasAliases ? wireErrors.notInitialized() : missing);
   }
 
   responseWithoutSession(exchange: HttpExchange): void {
@@ -126,8 +129,8 @@ export class ErrorResponses {
   }
 
   unknownVersion(exchange: HttpExchange, version: string, known: readonly string[]): void {
-    const said = version.length > 40 ? `${version.slice(0, 40)}…` : version;
-    const message = `Bad Request: Unsupported protocol version ${said}; this session may speak ${known.join(', ')}`;
+    const shown = version.length > 40 ? `${version.slice(0, 40)}…` : version;
+    const message = `Bad Request: Unsupported protocol version ${shown}; a session may use ${known.join(', ')}`;
     this.sendError(exchange, 400, wireErrors.transport(message));
   }
 
@@ -135,9 +138,9 @@ export class ErrorResponses {
     this.sendError(exchange, 503, wireErrors.transport(`Service Unavailable: ${why}`), ['Retry-After', '1']);
   }
 
-  /** There is no room to remember more ended sessions of this caller. */
+  /** The limit of ended sessions that are stored for this caller is reached. */
   tooManyEnded(exchange: HttpExchange, waitMs: number | undefined, effect: string): void {
-    const why = 'too many ended sessions of this client have to be remembered until they would have expired';
+    const why = 'this client has ended too many sessions, which are stored until they would have expired';
     const seconds = Math.max(1, Math.ceil((waitMs ?? 0) / 1000));
     const error = wireErrors.transport(`Service Unavailable: ${effect}: ${why}`);
     this.sendError(exchange, 503, error, ['Retry-After', String(seconds)]);
@@ -148,13 +151,13 @@ export class ErrorResponses {
     if (work instanceof Promise) work.catch((error: unknown) => this.failed(exchange, error));
   }
 
-  /** A request that could not be served because something broke: the client gets a 500, the log gets the cause. */
+  /** A request that could not be served because of an unexpected error: the client gets a 500, the log gets the cause. */
   failed(exchange: HttpExchange, error: unknown): void {
     this.#logger.error('a request could not be served', { path: exchange.path, error });
     try {
       this.sendError(exchange, 500, wireErrors.internal());
     } catch (again) {
-      this.#logger.error('a failure could not be answered', { path: exchange.path, error: again });
+      this.#logger.error('an error response could not be sent', { path: exchange.path, error: again });
     }
     exchange.abort();
   }

@@ -48,7 +48,7 @@ export class Streamable {
   post(exchange: HttpExchange, only?: Accepts): void {
     const { maxBodyBytes } = this.#state.limits;
     const encoding = exchange.get('content-encoding');
-    if (encoding !== undefined && encoding !== 'identity') return this.#errors.encoded(exchange, encoding);
+    if (encoding !== undefined && encoding !== 'identity') return this.#errors.unsupportedEncoding(exchange, encoding);
     if (!isJson(exchange.get('content-type'))) return this.#errors.notJson(exchange);
     const accepts = only ?? acceptsOf(exchange.get('accept'));
     if (accepts === 'none') {

@@ -1,7 +1,7 @@
-// Values that may be there already. Stores and sealers answer at once or later; a call that can go on at once must
-// not pay for a promise.
+// Values that may be available already. Stores and sealers return a value or a promise; a call that can continue
+// synchronously must not wait for a promise.
 
-/** Goes on with a value now if it is there, or when it is. */
+/** Calls `next` with a value: now if it is available, otherwise when its promise resolves. */
 export function whenReady<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

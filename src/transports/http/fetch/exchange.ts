@@ -1,4 +1,4 @@
-// Requests and answers as the web has them: for runtimes whose servers are functions from Request to Response.
+// Requests and responses of the web platform: for runtimes whose servers are functions from Request to Response.
 
 import { callerKey } from '../../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../../protocol/clock.ts';
@@ -9,11 +9,11 @@ import type { HttpLimits } from '../limits.ts';
 
 const encoder = new TextEncoder();
 
-/** What an exchange needs to know of its server. */
+/** What an exchange needs from its server. */
 export interface FetchServerState {
   readonly limits: HttpLimits;
   readonly state: { readonly buffered: BufferedBytes };
-  /** Answers a request that something broke on. */
+  /** Responds to a request that could not be served because of an unexpected error. */
   failed(exchange: HttpExchange, error: unknown): void;
 }
 
@@ -26,11 +26,11 @@ export class FetchExchange implements HttpExchange {
   readonly atMs = monotonicMs();
   principal: Principal | undefined = undefined;
   extraHeaders: HeaderList | undefined = undefined;
-  onAnswered: ((status: number) => void) | undefined = undefined;
-  /** Resolves with the one answer. */
+  onResponded: ((status: number) => void) | undefined = undefined;
+  /** Resolves with the response. */
   readonly response: Promise<Response>;
-  #answer: (response: Response) => void = () => {};
-  #answered = false;
+  #resolve: (response: Response) => void = () => {};
+  #responded = false;
   #failed = false;
   #sink: StreamSink | undefined;
   #gone: (() => void)[] = [];
@@ -43,9 +43,9 @@ export class FetchExchange implements HttpExchange {
     this.query = url.search.slice(1);
     this.address = address;
     this.response = new Promise((resolve) => {
-      this.#answer = resolve;
+      this.#resolve = resolve;
     });
-    request.signal.addEventListener('abort', () => this.#leave(), { once: true });
+    request.signal.addEventListener('abort', () => this.#disconnected(), { once: true });
   }
 
   get method(): string {
@@ -54,7 +54,7 @@ export class FetchExchange implements HttpExchange {
 
   get(name: string): string | undefined {
     const value = this.#request.headers.get(name);
-    // A Request built by hand has no Host header; what its URL names is what it was sent to.
+    // A Request that was built in code has no Host header; its URL contains the host.
     return value ?? (name === 'host' ? new URL(this.#request.url).host : undefined);
   }
 
@@ -75,24 +75,24 @@ export class FetchExchange implements HttpExchange {
     };
     readText(this.#request.body, maxBytes, makeRoom)
       .finally(() => held.release())
-      .then(done, () => this.#leave())
+      .then(done, () => this.#disconnected())
       .catch((error: unknown) => this.#server.failed(this, error));
   }
 
-  /** What becomes of an answer is up to the runtime. */
+  /** The runtime buffers responses. */
   hasRoomFor(): boolean {
     return true;
   }
 
   respond(status: number, headers: HeaderList, body?: string): void {
-    if (this.#answered) return;
+    if (this.#responded) return;
     try {
       const response = new Response(body ?? null, { status, headers: this.#headers(headers) });
-      this.#answered = true;
-      this.#answer(response);
-      this.onAnswered?.(status);
+      this.#responded = true;
+      this.#resolve(response);
+      this.onResponded?.(status);
     } catch (error) {
-      // A header or a status that can not be sent. Those of the failure itself can be, or there is no answer.
+      // A header or a status that cannot be sent. If that happens for the error response too, the exchange is aborted.
       if (this.#failed) return this.abort();
       this.#failed = true;
       this.#server.failed(this, error);
@@ -100,12 +100,12 @@ export class FetchExchange implements HttpExchange {
   }
 
   openStream(headers: HeaderList): ByteSink {
-    this.#sink ??= new StreamSink(this.#server.limits.maxQueuedBytes, () => this.#leave());
-    if (!this.#answered) {
+    this.#sink ??= new StreamSink(this.#server.limits.maxQueuedBytes, () => this.#disconnected());
+    if (!this.#responded) {
       const response = new Response(this.#sink.readable, { status: 200, headers: this.#headers(headers) });
-      this.#answered = true;
-      this.#answer(response);
-      this.onAnswered?.(200);
+      this.#responded = true;
+      this.#resolve(response);
+      this.onResponded?.(200);
     }
     return this.#sink;
   }
@@ -116,15 +116,15 @@ export class FetchExchange implements HttpExchange {
 
   abort(): void {
     if (this.#sink !== undefined) this.#sink.destroy();
-    else if (!this.#answered) {
-      this.#answered = true;
-      this.#answer(new Response(null, { status: 500 }));
+    else if (!this.#responded) {
+      this.#responded = true;
+      this.#resolve(new Response(null, { status: 500 }));
     }
   }
 
-  #leave(): void {
-    if (this.#sink === undefined ? this.#answered : this.#sink.ended) return;
-    this.#sink?.forget();
+  #disconnected(): void {
+    if (this.#sink === undefined ? this.#responded : this.#sink.ended) return;
+    this.#sink?.readerGone();
     for (const listener of this.#gone.splice(0)) {
       try {
         listener();
@@ -142,7 +142,7 @@ export class FetchExchange implements HttpExchange {
   }
 }
 
-/** `makeRoom`: whether that much may be kept, which may take a while to find out. */
+/** `makeRoom`: whether that much may be buffered, possibly after waiting for room. */
 async function readText(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
@@ -161,7 +161,7 @@ async function readText(
         await reader.cancel();
         return { reason: 'too-large' };
       }
-      // The first piece is all there is to most bodies.
+      // Most bodies arrive in one chunk.
       if (size > value.byteLength && !(await makeRoom(size))) {
         await reader.cancel();
         return { reason: 'busy' };
@@ -170,7 +170,7 @@ async function readText(
     try {
       text += done ? decoder.decode() : decoder.decode(value, { stream: true });
     } catch {
-      // The decoder throws for one reason only.
+      // The decoder throws only for invalid UTF-8.
       await reader.cancel();
       return { reason: 'not-utf8' };
     }
@@ -219,8 +219,8 @@ class StreamSink implements ByteSink {
     this.#onCancel();
   }
 
-  /** The reader has gone. */
-  forget(): void {
+  /** The reader has cancelled the stream. */
+  readerGone(): void {
     this.ended = true;
   }
 }

@@ -1,5 +1,5 @@
-// A server as a function from Request to Response, for runtimes that have no sockets to offer: everything the endpoint
-// does but WebSockets. Uses web standards only.
+// A server as a function from Request to Response, for runtimes without sockets: everything that the endpoint serves,
+// except WebSockets. Uses web standards only.
 
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
 import { HostOriginCheck, hostsFrom, originsFrom } from '../access.ts';
@@ -7,28 +7,28 @@ import { Endpoint } from '../endpoint.ts';
 import type { EndpointOptions } from '../options.ts';
 import { FetchExchange } from './exchange.ts';
 
-/** What a runtime may say beside the request. */
+/** What a runtime may add to the request. */
 export interface FetchInfo {
   /** The address of the client, for logs and limits. */
   readonly address?: string;
 }
 
-/** The function, and how to end it. */
+/** A function from Request to Response that can be closed. */
 export interface FetchHandler {
   (request: Request, info?: FetchInfo): Promise<Response>;
-  /** Takes no new requests, lets open calls finish, and ends streams. */
+  /** Accepts no new requests, lets open calls finish, and ends streams. */
   close(graceMs?: number): Promise<void>;
   /** Ends what the principals for which `match` is true have open; see `HttpServer.revoke`. */
   revoke(match: (principal: Principal) => boolean): Promise<void>;
 }
 
 export function createFetchHandler(host: SessionHost, options: EndpointOptions): FetchHandler {
-  const outside = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
-  const hosts = [...(options.allowedHosts ?? []), ...(outside === undefined ? [] : [outside.host])];
-  // The runtime knows where it listens, we do not: without a word from the user every Host is let in, no Origin is.
+  const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const hosts = [...(options.allowedHosts ?? []), ...(publicUrl === undefined ? [] : [publicUrl.host])];
+  // Only the runtime knows where it listens: without configuration every Host is allowed, and no Origin.
   const access = new HostOriginCheck({
     hosts: hosts.length === 0 ? undefined : hostsFrom(hosts),
-    ownOrigins: new Set(outside === undefined ? [] : [outside.origin]),
+    ownOrigins: new Set(publicUrl === undefined ? [] : [publicUrl.origin]),
     corsOrigins: originsFrom(options.allowedOrigins),
   });
   const endpoint = new Endpoint(host, options, access, options.sealer ?? host.sealer);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BodyBuffer } from './body-buffer.ts';
 
-test('pieces of any size are put together in order', () => {
+test('chunks of any size are joined in order', () => {
   const whole = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 251));
   for (const size of [1, 997, 65_536, 300_000]) {
     const body = new BodyBuffer(300_000);
@@ -10,7 +10,7 @@ test('pieces of any size are put together in order', () => {
   }
 });
 
-test('memory follows what has come, not what was announced, and never exceeds that', () => {
+test('memory grows with what was received, not with what was announced, and never exceeds that', () => {
   const body = new BodyBuffer(10_000_000);
   expect(body.capacity).toBe(64 * 1024);
   body.add(Buffer.alloc(64 * 1024));

@@ -1,5 +1,5 @@
-// The body of a request that comes in several pieces, put together in a buffer that grows: a body of many tiny pieces
-// takes no more memory than one of few, and one that is announced but never sent takes none.
+// The body of a request that arrives in several chunks, joined in a buffer that grows: a body of many tiny chunks takes no
+// more memory than one of few, and a body that is announced but never sent takes none.
 
 const firstBytes = 64 * 1024;
 
@@ -8,19 +8,19 @@ export class BodyBuffer {
   #length = 0;
   readonly #maxBytes: number;
 
-  /** `maxBytes`: what the body may have, or the length it is said to have. `first`: its first piece, if there was one. */
+  /** `maxBytes`: the announced length of the body, or its limit. `first`: its first chunk, if there was one. */
   constructor(maxBytes: number, first?: Buffer) {
     this.#maxBytes = maxBytes;
     this.#bytes = Buffer.allocUnsafeSlow(Math.min(firstBytes, maxBytes));
     if (first !== undefined) this.add(first);
   }
 
-  /** How much memory it takes. */
+  /** The memory it takes. */
   get capacity(): number {
     return this.#bytes.length;
   }
 
-  /** The caller sees to it that no more than `maxBytes` are added. */
+  /** The caller must not add more than `maxBytes`. */
   add(chunk: Buffer): void {
     const length = this.#length + chunk.length;
     if (length > this.#bytes.length) {

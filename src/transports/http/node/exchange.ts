@@ -1,4 +1,4 @@
-// Requests and answers of node:http, without web objects in between: bodies by events, one write per plain answer.
+// Requests and responses of node:http, without web objects in between: bodies by events, one write per plain response.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -6,42 +6,42 @@ import { callerKey } from '../../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../../protocol/clock.ts';
 import type { BufferedBytes, HeldBytes } from '../buffered-bytes.ts';
 import type { BodyError, ByteSink, HeaderList, HttpExchange } from '../exchange.ts';
-import { type FairTurns, smallAnswer } from '../fair-turns.ts';
+import { type FairTurns, smallResponse } from '../fair-turns.ts';
 import type { HttpLimits } from '../limits.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { NodeRequest } from './request.ts';
 
-/** An answer as short as this is sent whatever else waits: it takes less than the request it answers. */
+/** A response up to this length is sent however much is buffered: it takes less memory than its request. */
 const freeBytes = 16 * 1024;
 
-/** The first piece of a body of unknown length, which is often all of it, is not counted up to here. */
-const smallPiece = 4 * 1024;
+/** The first chunk of a body of unknown length, which is often all of it, is not counted up to this size. */
+const smallChunk = 4 * 1024;
 
-/** What is still taken of a body that was refused, so that its sender gets to read why. */
+/** How much of a rejected body is still read, so that its sender receives the response. */
 const maxDiscardedBytes = 512 * 1024;
 const discardMs = 1_000;
 
-/** What an exchange needs to know of its server. */
+/** What an exchange needs from its server. */
 export interface NodeServerState {
   readonly draining: boolean;
   readonly limits: HttpLimits;
   readonly state: { readonly buffered: BufferedBytes; readonly turns: FairTurns };
-  /** Answers a request that something broke on. */
+  /** Responds to a request that could not be served because of an unexpected error. */
   failed(exchange: HttpExchange, error: unknown): void;
 }
 
 export class NodeExchange extends NodeRequest implements HttpExchange {
   readonly #response: ServerResponse;
   extraHeaders: HeaderList | undefined = undefined;
-  onAnswered: ((status: number) => void) | undefined = undefined;
-  /** The client waits for our consent before it sends the body. */
+  onResponded: ((status: number) => void) | undefined = undefined;
+  /** The client waits for `100 Continue` before it sends the body. */
   #expectsContinue: boolean;
-  #answered = false;
+  #responded = false;
   #held: HeldBytes | undefined = undefined;
-  /** How much of what is held is the body. */
+  /** How many of the held bytes are the body. */
   #body = 0;
   #failed = false;
-  /** The whole answer has been written, though the connection may still have to be read. */
+  /** The whole response has been written, though the connection may still have to be read. */
   #complete = false;
   #atMs = -1;
   readonly #server: NodeServerState;
@@ -59,50 +59,50 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
 
   readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
     const request = this.incoming;
-    const said = Number(this.get('content-length') ?? 0);
-    if (said > maxBytes) return done({ reason: 'too-large' });
+    const announced = Number(this.get('content-length') ?? 0);
+    if (announced > maxBytes) return done({ reason: 'too-large' });
     if (this.#expectsContinue) {
       this.#expectsContinue = false;
       this.#response.writeContinue();
     }
     let whole: Buffer | undefined;
-    let pieces: BodyBuffer | undefined;
+    let chunks: BodyBuffer | undefined;
     let size = 0;
     let over = false;
     request.on('data', (chunk: Buffer) => {
       if (over) return;
       size += chunk.length;
-      // Most come in one piece.
-      if (size === chunk.length && (size === said || (said === 0 && size <= smallPiece))) {
+      // Most bodies arrive in one chunk.
+      if (size === chunk.length && (size === announced || (announced === 0 && size <= smallChunk))) {
         whole = chunk;
         return;
       }
       if (size > maxBytes) {
         over = true;
-        whole = pieces = undefined;
-        return this.#hand(done, { reason: 'too-large' });
+        whole = chunks = undefined;
+        return this.#deliver(done, { reason: 'too-large' });
       }
-      pieces ??= new BodyBuffer(said > 0 ? said : maxBytes, whole);
+      chunks ??= new BodyBuffer(announced > 0 ? announced : maxBytes, whole);
       whole = undefined;
-      pieces.add(chunk);
-      // What is announced counts from the start, or many bodies at once might each get half of what they need.
-      this.#makeRoom(said > 0 ? said : pieces.capacity, () => {
+      chunks.add(chunk);
+      // The announced length counts from the start, or many bodies at once could each get half of what they need.
+      this.#makeRoom(announced > 0 ? announced : chunks.capacity, () => {
         over = true;
-        pieces = undefined;
-        this.#hand(done, { reason: 'busy' });
+        chunks = undefined;
+        this.#deliver(done, { reason: 'busy' });
       });
     });
     request.on('end', () => {
       if (over) return;
-      const bytes = whole ?? pieces?.bytes;
-      // The request lives as long as its answer, which may be a stream; its body need not.
-      whole = pieces = undefined;
-      this.#hand(done, decode(bytes));
+      const bytes = whole ?? chunks?.bytes;
+      // The request lives as long as its response, which may be a stream; its body need not.
+      whole = chunks = undefined;
+      this.#deliver(done, decode(bytes));
     });
   }
 
-  /** Nobody else would catch what is thrown in an event of the request. */
-  #hand(done: (body: string | BodyError) => void, body: string | BodyError): void {
+  /** Catches what `done` throws: an exception in an event of the request would end the process. */
+  #deliver(done: (body: string | BodyError) => void, body: string | BodyError): void {
     try {
       done(body);
     } catch (error) {
@@ -110,8 +110,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     }
   }
 
-  /** Counts a body in memory. Reads on when there is room for it, and gives up when there is none for too long. */
-  #makeRoom(bytes: number, giveUp: () => void): void {
+  /** Counts a body in memory. Continues to read when there is room for it, and fails when there is none for too long. */
+  #makeRoom(bytes: number, fail: () => void): void {
     if (this.#body >= bytes) return;
     const { buffered } = this.#server.state;
     const held = (this.#held ??= this.#hold());
@@ -123,14 +123,14 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     const request = this.incoming;
     request.pause();
     const stop = buffered.whenRoom(held.caller, (hasRoom) => {
-      if (!hasRoom) return giveUp();
+      if (!hasRoom) return fail();
       take();
       request.resume();
     });
     request.once('close', stop);
   }
 
-  /** Begins to count what this exchange keeps in memory, until it is over. */
+  /** Counts what this exchange holds in memory, until it ends. */
   #hold(): HeldBytes {
     const held = this.#server.state.buffered.open(callerKey(this));
     this.#response.once('close', () => held.release());
@@ -140,7 +140,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   /** Counts what the client has not read yet, and ends the connection if it reads nothing. */
   #holdUnsent(): void {
     const { writableLength, socket } = this.#response;
-    // The answer did not fit into the buffers of the system: somebody must read it, or the connection ends.
+    // The response did not fit into the buffers of the system: the client must read it, or the connection ends.
     socket?.setTimeout(this.#server.limits.stallTimeoutMs);
     this.#held ??= this.#hold();
     this.#held.set(this.#body + writableLength);
@@ -152,11 +152,11 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   }
 
   respond(status: number, headers: HeaderList, body?: string): void {
-    if (this.#answered) return;
+    if (this.#responded) return;
     try {
       this.#respond(status, headers, body);
     } catch (error) {
-      // A header or a status that can not be sent. Those of the failure itself can be, or the connection is all there is.
+      // A header or a status that cannot be sent. If that happens for the error response too, the connection is closed.
       if (this.#failed) return this.abort();
       this.#failed = true;
       this.#server.failed(this, error);
@@ -166,17 +166,17 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   #respond(status: number, headers: HeaderList, body: string | undefined): void {
     const response = this.#response;
     const all = this.extraHeaders === undefined ? headers.slice() : [...headers, ...this.extraHeaders];
-    // A status without content must not announce any.
+    // A response without content must not have a length.
     if (status !== 204)
       (all as string[]).push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
     const isBodyLeft = !this.incoming.complete && this.#hasBody;
-    // Who comes next on this connection would find nobody, or the rest of this body.
+    // The next request on this connection would find a closed server, or the rest of this body.
     if (this.#server.draining || isBodyLeft) response.shouldKeepAlive = false;
     response.writeHead(status, all as string[]);
-    this.#answered = true;
+    this.#responded = true;
     if (body !== undefined && body !== '') {
       response.write(body);
-      // Head and body leave as one write. Ending first would cost a second, empty one, and a tenth of a whole call.
+      // Headers and body leave in one write. Ending first would cost a second, empty one: a tenth of a call (bench http).
       response.socket?.uncork();
     }
     if (!isBodyLeft) response.end();
@@ -185,38 +185,38 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
       this.#discardRest();
     }
     this.#complete = true;
-    if (body !== undefined && body.length > smallAnswer) this.#server.state.turns.spent(body.length);
+    if (body !== undefined && body.length > smallResponse) this.#server.state.turns.spent(body.length);
     if (response.writableLength > 0) this.#holdUnsent();
-    this.onAnswered?.(status);
+    this.onResponded?.(status);
   }
 
   openStream(headers: HeaderList): ByteSink {
     const response = this.#response;
-    if (!this.#answered) {
+    if (!this.#responded) {
       const all = this.extraHeaders === undefined ? headers : [...headers, ...this.extraHeaders];
       response.writeHead(200, all as string[]);
-      this.#answered = true;
-      // Writing to a stream that has ended says so by an event, which must not end the process.
+      this.#responded = true;
+      // Writing to a stream that has ended emits an error, which must not end the process.
       response.on('error', ignore);
-      // Written by itself, the head becomes one flat text; it leaves together with the first event. It is the socket that
-      // waits: from Node 22 on, a response that ends while it is corked itself says goodbye before what it had to say.
+      // The headers leave together with the first event. The socket is corked, not the response: from Node 22 on, a
+      // response that ends while it is corked sends its end before its content.
       const { socket } = response;
       socket?.cork();
       response.flushHeaders();
       process.nextTick(() => socket?.uncork());
       this.#releaseRequest();
-      this.onAnswered?.(200);
+      this.onResponded?.(200);
     }
     return new NodeSink(response, () => this.#holdUnsent());
   }
 
-  /** Streams stay open by the thousand: what was asked need not be kept as long as what is answered. */
+  /** Streams stay open by the thousand, so the data of their requests is released. */
   #releaseRequest(): void {
     const { incoming } = this;
     if (incoming.complete) incoming.removeAllListeners('data').removeAllListeners('end');
     incoming.rawHeaders = [];
     incoming.headers = {};
-    this.forgetHeaders();
+    this.releaseHeaders();
   }
 
   onGone(listener: () => void): void {
@@ -241,8 +241,8 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   }
 
   /**
-   * The answer is out before the body is in. Ending the connection now would reset it before the client has read the
-   * answer; reading on for ever would be what the limit is to prevent. So a little is read, then nothing, then we end it.
+   * The response was sent before the body was read. Closing the connection now would reset it before the client has read
+   * the response; reading everything would defeat the limit. So a part is read, and the connection is closed soon after.
    */
   #discardRest(): void {
     const request = this.incoming;
@@ -271,7 +271,7 @@ function ignore(): void {}
 function decode(bytes: Buffer | undefined): string | BodyError {
   if (bytes === undefined) return '';
   const text = bytes.toString('utf8');
-  // What can not be decoded becomes U+FFFD, so only a text that has one needs the second look.
+  // Invalid bytes are decoded as U+FFFD, so only a text that contains it needs the second check.
   return text.includes('\ufffd') && !isUtf8(bytes) ? { reason: 'not-utf8' } : text;
 }
 

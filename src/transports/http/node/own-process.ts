@@ -1,4 +1,4 @@
-// Serving as the purpose of the whole process: signals drain, and the process ends with the server.
+// A process whose only purpose is to serve: signals drain the server, and the process exits with it.
 
 import { isatty } from 'node:tty';
 import type { SessionHost } from '../../../protocol/exchange.ts';
@@ -6,8 +6,8 @@ import type { Logger } from '../../../protocol/logger.ts';
 import { signalExitCodes, watchProcess } from '../../process-watch.ts';
 
 /**
- * The first SIGTERM, SIGINT or SIGHUP drains and exits with 0; a second one exits at once. With `reload`, SIGHUP calls that
- * instead, unless it was sent because the terminal is gone.
+ * The first SIGTERM, SIGINT or SIGHUP drains and exits with 0; a second one exits immediately. With `reload`, SIGHUP calls
+ * that instead, unless it was sent because the terminal was closed.
  */
 export function ownProcess(
   host: SessionHost,
@@ -16,7 +16,7 @@ export function ownProcess(
   reload?: () => void,
 ): void {
   const terminal = [0, 2].find((fd) => isatty(fd));
-  const isTerminalGone = (): boolean => process.platform === 'win32' || (terminal !== undefined && !isatty(terminal));
+  const isTerminalClosed = (): boolean => process.platform === 'win32' || (terminal !== undefined && !isatty(terminal));
   const exit = async (code: number): Promise<void> => {
     try {
       await close();
@@ -27,7 +27,7 @@ export function ownProcess(
     await logger.flush?.();
     process.exit(code);
   };
-  // The parent is not watched: a server in the background outlives whoever started it.
+  // The parent process is not watched: a server in the background continues after it.
   watchProcess({
     onSignal(signal, count) {
       if (count > 1) process.exit(signalExitCodes[signal]);
@@ -35,7 +35,7 @@ export function ownProcess(
       void exit(0);
     },
     onHangup() {
-      if (reload === undefined || isTerminalGone()) return false;
+      if (reload === undefined || isTerminalClosed()) return false;
       reload();
       return true;
     },

@@ -1,6 +1,6 @@
-// One request of a connection at a time. A client may send the next request before it has the answer to the last one
-// (RFC 9112 §9.3.2); node:http then emits them all at once, and all their answers would wait in memory. Here the later ones
-// wait instead, and while some do nothing more is read from the connection.
+// Serves one request of a connection at a time. A client may send the next request before it has the response to the last
+// one (RFC 9112 §9.3.2); node:http then emits them all at once, and all responses would be buffered. Here the later
+// requests wait instead, and meanwhile nothing more is read from the connection.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -11,14 +11,14 @@ import { addressOf } from './request.ts';
 const latest = Symbol('the response to the latest request that was served');
 const queue = Symbol('requests that wait for their turn');
 
-/** A connection, and what is remembered with it. */
+/** A connection with its queue. */
 type Connection = Duplex & {
   [latest]?: ServerResponse | undefined;
   [queue]?: Queue | undefined;
 };
 
 interface Turn {
-  /** Undefined for a change of the protocol, after which there are no further requests. */
+  /** Undefined for an upgrade, after which there are no further requests. */
   readonly response: ServerResponse | undefined;
   readonly bytes: number;
   start(): void;
@@ -29,38 +29,38 @@ interface Queue {
   readonly held: HeldBytes;
 }
 
-/** What a request takes in memory besides its body, roughly. */
+/** Roughly the memory that a request takes without its body. */
 const requestBytes = 4 * 1024;
-/** What node:http reads of a body ahead of its reader. */
+/** How much of a body node:http reads ahead. */
 const maxReadAhead = 64 * 1024;
 
 export class Pipeline {
   readonly #buffered: BufferedBytes;
   readonly #maxBytes: number;
 
-  /** `maxBytes`: how much of one connection may wait; one that sends more is cut off. */
+  /** `maxBytes`: how much of one connection may wait; a connection that sends more is closed. */
   constructor(buffered: BufferedBytes, maxBytes: number) {
     this.#buffered = buffered;
     this.#maxBytes = maxBytes;
   }
 
-  /** True when a request can be served right away, which it then is taken to be. The usual case costs two look-ups. */
-  isFree(request: IncomingMessage, response: ServerResponse): boolean {
+  /** True when a request can be served now; it then counts as the current one. The usual case costs two look-ups. */
+  tryStart(request: IncomingMessage, response: ServerResponse): boolean {
     const connection: Connection = request.socket;
     if (connection[queue] !== undefined) return false;
     const previous = connection[latest];
-    // A response lets go of its socket when all of it has been handed to the system.
+    // A response releases its socket when all of it has been written.
     if (previous !== undefined && previous.socket !== null) return false;
     connection[latest] = response;
     return true;
   }
 
-  /** True when nothing is under way on a connection. */
+  /** True when a connection has no open request. */
   isIdle(connection: Connection): boolean {
     return connection[queue] === undefined && (connection[latest]?.socket ?? null) === null;
   }
 
-  /** Starts something when everything before it on its connection has been answered. */
+  /** Calls `start` when all earlier requests of the connection have been answered. */
   wait(request: IncomingMessage, response: ServerResponse | undefined, start: () => void): void {
     const connection: Connection = request.socket;
     if (connection.destroyed) return;
@@ -68,7 +68,7 @@ export class Pipeline {
     const bytes = requestBytes + Math.min(bodyBytes(request), maxReadAhead);
     waiting.turns.push({ response, bytes, start });
     waiting.held.set(waiting.held.bytes + bytes);
-    // A socket that changes its protocol has no reader already, and its next one expects to find it so.
+    // A socket of an upgrade has no reader any more, and must not be paused for the next one.
     if (response !== undefined) connection.pause();
     const { caller } = waiting.held;
     if (waiting.held.bytes > this.#maxBytes || this.#buffered.isOverfull(caller)) connection.destroy();
@@ -88,7 +88,7 @@ export class Pipeline {
   #next(connection: Connection): void {
     const waiting = connection[queue];
     const turn = waiting?.turns.shift();
-    // Behind an answer that ends the connection nothing is served any more.
+    // After a response that ends the connection nothing more is served.
     if (waiting === undefined || turn === undefined || connection.destroyed || connection.writableEnded) return;
     waiting.held.set(waiting.held.bytes - turn.bytes);
     connection[latest] = turn.response;

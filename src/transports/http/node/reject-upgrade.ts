@@ -1,9 +1,9 @@
-// The answer to a request for another protocol that is turned down: plain HTTP, written by hand on its socket.
+// The response to an upgrade request that is rejected: plain HTTP, written directly to its socket.
 
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Answers with JSON and ends the connection. */
+/** Responds with JSON and ends the connection. */
 export function rejectUpgrade(socket: Duplex, status: number, body: string, headers: readonly string[] = []): void {
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,

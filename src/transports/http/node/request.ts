@@ -1,25 +1,21 @@
-// What node:http knows of a request before its body.
+// A node:http request before its body is read.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Principal } from '../../../protocol/principal.ts';
 import type { AdmittedRequest } from '../exchange.ts';
 
-const from = Symbol('address');
+const address = Symbol('address');
 
-/** Notes where a socket comes from: it goes a long way to find out each time, and forgets it when it closes. */
-export function noteAddress(socket: Socket & { [from]?: string | undefined }): string | undefined {
-  const address = socket.remoteAddress;
-  return (socket[from] = address === undefined ? undefined : sameText(address));
+/** Stores the remote address of a socket: reading it is slow, and impossible once the socket is closed. */
+export function storeAddress(socket: Socket & { [address]?: string | undefined }): string | undefined {
+  return (socket[address] = socket.remoteAddress);
 }
 
-/** Where a request comes from. */
-export function addressOf({ socket }: { readonly socket: Socket & { readonly [from]?: string | undefined } }) {
-  return socket[from] ?? socket.remoteAddress;
+/** The address that a request comes from. */
+export function addressOf({ socket }: { readonly socket: Socket & { readonly [address]?: string | undefined } }) {
+  return socket[address] ?? socket.remoteAddress;
 }
-
-/** The engine keeps one copy of every name: guards compare addresses at each call, and finding them the same is quick. */
-const sameText = (text: string): string => Object.keys({ [text]: true })[0] as string;
 
 export class NodeRequest implements AdmittedRequest {
   protected readonly incoming: IncomingMessage;
@@ -49,8 +45,8 @@ export class NodeRequest implements AdmittedRequest {
     return this.#headers[name] as string | undefined;
   }
 
-  /** From here on there are none. */
-  protected forgetHeaders(): void {
+  /** Frees memory: the request has no headers from now on. */
+  protected releaseHeaders(): void {
     this.#headers = {};
   }
 }

@@ -1,4 +1,4 @@
-// A server on node:http: the socket, its limits, and its end. What is answered is endpoint.ts.
+// A server on node:http: the socket, its limits, and its end. How requests are served is in endpoint.ts.
 
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,30 +10,30 @@ import { Endpoint } from '../endpoint.ts';
 import { type HttpLimits, resolveHttpLimits } from '../limits.ts';
 import type { HttpOptions } from '../options.ts';
 import { NodeExchange } from './exchange.ts';
-import { ignoreUpgrade, isReadAgain } from './ignored-upgrade.ts';
+import { ignoreUpgrade, isReparsed } from './ignored-upgrade.ts';
 import { ownProcess } from './own-process.ts';
 import { Pipeline } from './pipeline.ts';
-import { noteAddress } from './request.ts';
-import { isWebSocketOffer, WebSockets } from './websocket.ts';
+import { storeAddress } from './request.ts';
+import { isWebSocketUpgrade, WebSockets } from './websocket.ts';
 
 const defaultGraceMs = 10_000;
 
-/** A server that listens. */
+/** A server that is listening. */
 export interface HttpServer {
   /** Where clients connect: `http://127.0.0.1:8000/mcp`. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Takes no new requests, lets open calls finish, ends streams properly, and closes. */
+  /** Accepts no new requests, lets open calls finish, ends streams properly, and closes. */
   close(): Promise<void>;
   /**
-   * Ends every stream, connection and call of the principals for which `match` is true, and tells them that their access
-   * token was revoked. For the moment at which `authenticate` stops accepting a token: new requests are its business.
+   * Ends every stream, connection and call of the principals for which `match` is true, with the error that the access
+   * token was revoked. Call it when `authenticate` stops accepting a token: it affects only what is open already.
    */
   revoke(match: (principal: Principal) => boolean): void;
 }
 
-/** Serves MCP over HTTP. Resolves when it listens. */
+/** Serves MCP over HTTP. Resolves when the server listens. */
 export async function serveHttp(host: SessionHost, options: HttpOptions = {}): Promise<HttpServer> {
   const address = options.host ?? '127.0.0.1';
   assertSafeBinding(address, options);
@@ -44,7 +44,7 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
-    // A header that came twice is joined, and so equals nothing that is allowed: two Hosts are no Host.
+    // A header that was sent twice is joined, so that it equals no allowed value: two Hosts are not a valid Host.
     joinDuplicateHeaders: true,
   });
   server.maxConnections = limits.maxConnections;
@@ -53,7 +53,7 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   const endpoint = createEndpoint(host, options, address, port);
   const pipeline = new Pipeline(endpoint.state.buffered, limits.maxBufferedBytesPerConnection);
   attach(server, endpoint, pipeline);
-  // Accepting can fail while descriptors are short; those who are served already must not pay for it.
+  // Accepting can fail when the process has no free descriptors; open connections must not be affected.
   server.on('error', (error) => endpoint.logger.error('a connection could not be accepted', { error }));
   server.on('drop', (data) => endpoint.logger.debug('too many connections', { address: data?.remoteAddress }));
   if (endpoint.metrics !== undefined) endpoint.metrics.connections = countConnections(server);
@@ -72,21 +72,21 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   };
 }
 
-/** Anybody who can reach the port can call every tool: that must be meant. */
+/** Without authentication, every program that reaches the port can call every tool: that must be explicit. */
 function assertSafeBinding(address: string, options: HttpOptions): void {
   if (isLoopback(address) || options.authenticate !== undefined || options.allowUnauthenticated === true) return;
   throw new Error(
-    `Refusing to listen on ${address} without authentication: everybody who reaches it could use this server. ` +
-      'Give `authenticate`, listen on 127.0.0.1, or set `allowUnauthenticated` behind something that authenticates.',
+    `Cannot listen on ${address} without authentication: everyone who can reach this address could use the server. ` +
+      'Set `authenticate`, listen on 127.0.0.1, or set `allowUnauthenticated` behind a proxy that authenticates.',
   );
 }
 
 function createEndpoint(host: SessionHost, options: HttpOptions, address: string, port: number): Endpoint {
-  const outside = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
-  const allowedHosts = [...(options.allowedHosts ?? []), ...(outside === undefined ? [] : [outside.host])];
+  const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const allowedHosts = [...(options.allowedHosts ?? []), ...(publicUrl === undefined ? [] : [publicUrl.host])];
   const access = new HostOriginCheck({
     hosts: hostsOf(address, port, allowedHosts.length === 0 ? undefined : allowedHosts),
-    ownOrigins: new Set([...originsOf(address, port), ...(outside === undefined ? [] : [outside.origin])]),
+    ownOrigins: new Set([...originsOf(address, port), ...(publicUrl === undefined ? [] : [publicUrl.origin])]),
     corsOrigins: originsFrom(options.allowedOrigins),
   });
   const sealer = options.sealer ?? (host.sealing === undefined ? host.sealer : createNodeSealer(host.sealing));
@@ -96,8 +96,8 @@ function createEndpoint(host: SessionHost, options: HttpOptions, address: string
 function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
   const serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const coding = request.headers['transfer-encoding'];
-    // Only what names a path on this server is served: neither a proxy's absolute form nor `*`. And a body whose length
-    // two servers might read differently is how requests are smuggled past the first of them.
+    // Only paths of this server are served: neither the absolute form of a proxy request nor `*`. A body whose length two
+    // servers could interpret differently allows request smuggling.
     if (request.url?.charCodeAt(0) !== 0x2f || (coding !== undefined && coding.toLowerCase() !== 'chunked')) {
       response.writeHead(400, { 'Content-Length': 0, Connection: 'close' }).end();
       return;
@@ -105,12 +105,12 @@ function attach(server: Server, endpoint: Endpoint, pipeline: Pipeline): void {
     endpoint.handle(new NodeExchange(request, response, endpoint, expectsContinue));
   };
   server.on('request', (request, response) => {
-    if (pipeline.isFree(request, response)) serve(request, response, false);
+    if (pipeline.tryStart(request, response)) serve(request, response, false);
     else pipeline.wait(request, response, () => serve(request, response, false));
   });
-  // The body is asked for only once the request has passed every check that needs none.
+  // `100 Continue` is sent only when the request has passed all checks that do not need the body.
   server.on('checkContinue', (request, response) => {
-    if (pipeline.isFree(request, response)) serve(request, response, true);
+    if (pipeline.tryStart(request, response)) serve(request, response, true);
     else pipeline.wait(request, response, () => serve(request, response, true));
   });
 }
@@ -120,12 +120,12 @@ function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline
   if (endpoint.metrics !== undefined) endpoint.metrics.webSockets = () => webSockets.size;
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (request.url?.charCodeAt(0) !== 0x2f) socket.destroy();
-    else if (isWebSocketOffer(request)) webSockets.upgrade(request, socket, head);
+    else if (isWebSocketUpgrade(request)) webSockets.upgrade(request, socket, head);
     else ignoreUpgrade(server, request, socket, head);
   };
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    // What answers earlier requests of this connection must not mix with the new protocol.
+    // Responses to earlier requests of this connection must not mix with the new protocol.
     if (pipeline.isIdle(socket)) upgrade(request, socket, head);
     else pipeline.wait(request, undefined, () => upgrade(request, socket, head));
   });
@@ -134,8 +134,8 @@ function attachWebSockets(server: Server, endpoint: Endpoint, pipeline: Pipeline
 function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimits): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
-    if (isReadAgain(socket)) return;
-    const address = noteAddress(socket) ?? '';
+    if (isReparsed(socket)) return;
+    const address = storeAddress(socket) ?? '';
     const count = (open.get(address) ?? 0) + 1;
     if (count > maxConnectionsPerAddress) {
       socket.destroy();
@@ -153,7 +153,7 @@ function limitConnections(server: Server, { maxConnectionsPerAddress }: HttpLimi
 function countConnections(server: Server): () => number {
   let open = 0;
   server.on('connection', (socket: Socket) => {
-    if (isReadAgain(socket)) return;
+    if (isReparsed(socket)) return;
     open++;
     socket.once('close', () => open--);
   });
@@ -174,7 +174,7 @@ async function shutDown(server: Server, endpoint: Endpoint, graceMs: number): Pr
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   await endpoint.drain(graceMs);
   server.closeIdleConnections();
-  // Answers that are on their way get a moment; a client that does not read them gets no more.
+  // Responses that are being sent get a moment to leave.
   const timer = setTimeout(() => server.closeAllConnections(), 1_000);
   await closed;
   clearTimeout(timer);

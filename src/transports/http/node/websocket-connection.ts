@@ -1,4 +1,4 @@
-// One WebSocket being served: its messages, its answers, its signs of life, and its end.
+// One WebSocket connection: its messages, its responses, its heartbeat, and its end.
 
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
@@ -6,11 +6,11 @@ import { callerKey } from '../../../protocol/caller-budget.ts';
 import { WireError, wireErrors } from '../../../protocol/errors.ts';
 import type { Outlet, Principal, SessionChannel } from '../../../protocol/exchange.ts';
 import { parseMessage } from '../../../protocol/json-rpc.ts';
-import { receive, receiveText, refuse } from '../../receive.ts';
+import { receive, receiveText, reject } from '../../receive.ts';
 import type { HeldBytes } from '../buffered-bytes.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type AdmittedRequest, HttpPeer } from '../exchange.ts';
-import { smallAnswer } from '../fair-turns.ts';
+import { smallResponse } from '../fair-turns.ts';
 import { OpenCalls } from '../open-calls.ts';
 import { requestIds } from '../responses.ts';
 
@@ -20,10 +20,10 @@ const notText = 1003;
 const tryAgainLater = 1013;
 const unauthorized = 3000;
 
-/** How long a peer may take to answer our goodbye. */
-const lastWordsMs = 500;
+/** How long a peer may take to complete the closing handshake. */
+const closeTimeoutMs = 500;
 
-/** What is on its way in either direction now and then, and not counted. */
+/** What is usually in transit in either direction, and not counted. */
 const freeBytes = 128 * 1024;
 
 type Pause = 'forUnsent' | 'forRoom' | 'forTurn';
@@ -35,18 +35,18 @@ export class WebSocketConnection implements Outlet {
   readonly #webSocket: WebSocket;
   readonly #request: AdmittedRequest;
   readonly #calls: OpenCalls;
-  /** Answers that were not read yet, and messages that are not complete yet. */
+  /** Responses that were not read yet, and messages that are not complete yet. */
   readonly #unsent: HeldBytes;
   readonly #unfinished: HeldBytes;
   /** Messages that wait for the turn of their caller. */
   #waiting = 0;
-  /** Bytes that came since the last message was complete. */
+  /** Bytes received since the last complete message. */
   #received = 0;
-  /** Something came in since the last beat. */
+  /** Something was received since the last heartbeat. */
   #alive = true;
-  /** Why nothing is read for now. */
+  /** Why reading is paused. */
   readonly #paused: Record<Pause, boolean> = { forUnsent: false, forRoom: false, forTurn: false };
-  /** Nothing that still comes in is served. */
+  /** Messages that still arrive are not served. */
   #ended = false;
   #expiry: ReturnType<typeof setTimeout> | undefined;
   #stopWaiting: (() => void) | undefined;
@@ -66,16 +66,16 @@ export class WebSocketConnection implements Outlet {
       this.#received = 0;
       this.#unfinished.release();
       if (this.#ended) return;
-      if (isBinary) webSocket.close(notText, 'Only text frames are served');
+      if (isBinary) webSocket.close(notText, 'Only text frames are supported');
       else this.#receive(data.toString('utf8'));
     });
-    // Whatever comes is a sign of life: a large message may take longer than a ping may go unanswered.
+    // Any data shows that the peer is alive: a large message may take longer than the heartbeat interval.
     socket.on('data', (chunk: Buffer) => {
       this.#alive = true;
       this.#received += chunk.length;
       if (this.#received > freeBytes) this.#holdUnfinished();
     });
-    // The library closes with the fitting code: too large, not UTF-8, a broken frame.
+    // The library closes with the matching code: too large, not UTF-8, an invalid frame.
     webSocket.on('error', (error) => endpoint.logger.debug('a WebSocket failed', { error }));
     webSocket.on('close', () => this.#close());
     this.#expireSoon(limits.heartbeatMs);
@@ -105,32 +105,32 @@ export class WebSocketConnection implements Outlet {
   #take(text: string): void {
     const { state, logger } = this.#endpoint;
     this.#calls.begin();
-    this.#calls.settle(state.busy ? this.#receiveInCrowd(text) : receiveText(this.channel, text, logger));
+    this.#calls.settle(state.busy ? this.#receiveIfAllowed(text) : receiveText(this.channel, text, logger));
   }
 
-  #receiveInCrowd(text: string): boolean {
+  #receiveIfAllowed(text: string): boolean {
     const { logger, host } = this.#endpoint;
     const message = parseMessage(text, host.limits);
-    const failure = message instanceof WireError ? message : this.#crowdError(message);
+    const failure = message instanceof WireError ? message : this.#limitError(message);
     if (failure === undefined) return receive(this.channel, message, logger, { length: text.length });
-    return refuse(this.channel, failure, Array.isArray(message) ? undefined : requestIds(message)[0], logger);
+    return reject(this.channel, failure, Array.isArray(message) ? undefined : requestIds(message)[0], logger);
   }
 
-  #crowdError(message: unknown): WireError | undefined {
+  #limitError(message: unknown): WireError | undefined {
     return this.#endpoint.state.exceededLimit(this.#request, message) === undefined
       ? undefined
       : wireErrors.overloaded(1_000);
   }
 
-  /** One beat: a ping, or the end of a peer that has been silent since the last one. */
-  beat(intervalMs: number): void {
+  /** Sends a ping, or ends the connection of a peer that has sent nothing since the last one. */
+  heartbeat(intervalMs: number): void {
     if (!this.#alive) return this.#webSocket.terminate();
     this.#alive = false;
     this.#webSocket.ping();
     this.#expireSoon(intervalMs);
   }
 
-  /** One that expires before the next beat gets a timer of its own. */
+  /** A connection whose token expires before the next heartbeat gets a timer of its own. */
   #expireSoon(intervalMs: number): void {
     const leftMs = (this.principal?.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
     if (leftMs > intervalMs) return;
@@ -138,20 +138,20 @@ export class WebSocketConnection implements Outlet {
     this.#expiry.unref();
   }
 
-  /** Ends the connection before its time: calls under way are answered with the reason, and so is the peer. */
+  /** Ends the connection early: open calls are answered with the error, and the peer gets it as the close reason. */
   endEarly(error: WireError): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#endpoint.state.logRejection(this.channel.drain(0, error));
     this.#webSocket.close(unauthorized, error.message);
-    setTimeout(() => this.#webSocket.terminate(), lastWordsMs).unref();
+    setTimeout(() => this.#webSocket.terminate(), closeTimeoutMs).unref();
   }
 
-  /** Says goodbye and waits for the other side to say so too, for a moment. */
+  /** Closes the connection and waits a moment for the peer to do the same. */
   close(): Promise<void> {
     const webSocket = this.#webSocket;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => webSocket.terminate(), lastWordsMs);
+      const timer = setTimeout(() => webSocket.terminate(), closeTimeoutMs);
       webSocket.once('close', () => {
         clearTimeout(timer);
         resolve();
@@ -161,7 +161,7 @@ export class WebSocketConnection implements Outlet {
     });
   }
 
-  // Reading, which pauses while too much waits in either direction.
+  // Reading pauses while too much is buffered in either direction.
 
   #pause(reason: Pause): void {
     this.#paused[reason] = true;
@@ -173,7 +173,7 @@ export class WebSocketConnection implements Outlet {
     if (!Object.values(this.#paused).includes(true)) this.#webSocket.resume();
   }
 
-  /** Counts a message that is not complete yet, and reads on only while there is room for it. */
+  /** Counts a message that is not complete yet, and continues to read only while there is room for it. */
   #holdUnfinished(): void {
     const { buffered } = this.#endpoint.state;
     const { caller } = this.#unfinished;
@@ -181,7 +181,7 @@ export class WebSocketConnection implements Outlet {
     if (this.#paused.forRoom) return;
     this.#pause('forRoom');
     this.#stopWaiting = buffered.whenRoom(caller, (hasRoom) => {
-      if (!hasRoom) return this.#cutOff('Too many bytes wait in memory');
+      if (!hasRoom) return this.#cutOff('Too many bytes are buffered');
       this.#unfinished.set(this.#received);
       this.#resume('forRoom');
     });
@@ -204,7 +204,7 @@ export class WebSocketConnection implements Outlet {
 
   end(text: string | undefined): void {
     this.#calls.ended();
-    // Answers were asked for, and nothing more is while some wait; so there may be more of them than of what is pushed.
+    // The client requested these, and sends no more while some are unread: so more may be buffered than of pushed messages.
     if (text !== undefined) this.#send(text, this.#endpoint.limits.maxBufferedBytesPerConnection);
   }
 
@@ -213,8 +213,8 @@ export class WebSocketConnection implements Outlet {
     if (webSocket.readyState !== webSocket.OPEN) return false;
     const { bufferedAmount } = webSocket;
     const { maxQueuedBytes } = this.#endpoint.limits;
-    if (text.length > smallAnswer) this.#endpoint.state.turns.spent(text.length);
-    // One answer may be larger than the limit; what may not grow is what waits before it.
+    if (text.length > smallResponse) this.#endpoint.state.turns.spent(text.length);
+    // One response may be larger than the limit; only what is buffered before it counts.
     if (bufferedAmount > maxBytes || (bufferedAmount > freeBytes && this.#isOverfull)) {
       this.#cutOff('The client does not read');
       return false;
@@ -228,7 +228,7 @@ export class WebSocketConnection implements Outlet {
     return this.#endpoint.state.buffered.isOverfull(this.#unsent.caller);
   }
 
-  /** Takes no new messages from a peer that does not take our answers. */
+  /** Stops reading from a peer that does not read its responses. */
   #sendSlowly(text: string): void {
     const webSocket = this.#webSocket;
     if (!this.#paused.forUnsent) this.#pause('forUnsent');

@@ -1,5 +1,5 @@
 // WebSockets at the path of the endpoint: one text frame is one message, the connection is the session, and requests of
-// either era may be in flight at once. There is no official binding; this one obeys the rules for custom transports.
+// both eras may be in flight at once. There is no official binding; this one follows the rules for custom transports.
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -17,8 +17,8 @@ const subprotocol = 'mcp';
 /** RFC 6455 §7.4.1. */
 const internalError = 1011;
 
-/** Whether a request that offers another protocol means this one. */
-export function isWebSocketOffer({ method, headers }: IncomingMessage): boolean {
+/** Whether an upgrade request is for a WebSocket. */
+export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
@@ -40,25 +40,25 @@ export class WebSockets {
     return this.#open.size;
   }
 
-  /** Everything a request has to pass is checked before the protocol changes. */
+  /** Makes all checks of a request before the protocol changes. */
   upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
     const request = new NodeRequest(incoming);
     const { host, state, draining } = this.#endpoint;
-    const refuse = (status: number, message: string, ...headers: string[]): void => {
+    const reject = (status: number, message: string, ...headers: string[]): void => {
       const text = host.errorText(wireErrors.transport(message), (name) => request.get(name));
       rejectUpgrade(socket, status, text, headers);
     };
     const failed = (error: unknown): void => {
       this.#endpoint.logger.error('a WebSocket could not be opened', { error });
-      refuse(500, 'Internal error');
+      reject(500, 'Internal error');
     };
     const decide = (admission: Admission): void => {
-      if (!admission.ok) return refuse(admission.status, admission.message, ...admission.headers);
-      if (request.path !== this.#path) return refuse(404, 'Not Found: there is no WebSocket at this path');
-      if (draining) return refuse(503, 'Service Unavailable: the server is shutting down');
+      if (!admission.ok) return reject(admission.status, admission.message, ...admission.headers);
+      if (request.path !== this.#path) return reject(404, 'Not Found: there is no WebSocket at this path');
+      if (draining) return reject(503, 'Service Unavailable: the server is shutting down');
       request.principal = admission.principal;
       if (!state.mayStream(request)) {
-        return refuse(503, 'Service Unavailable: too many streams are open', 'Retry-After', '1');
+        return reject(503, 'Service Unavailable: too many streams are open', 'Retry-After', '1');
       }
       const caller = callerKey(request);
       state.streams.charge(caller);
@@ -115,28 +115,28 @@ export class WebSockets {
       return;
     }
     this.#open.add(connection);
-    this.#heartbeat ??= this.#startBeat();
+    this.#heartbeat ??= this.#startHeartbeat();
     webSocket.on('close', () => {
       this.#open.delete(connection);
-      if (this.#open.size === 0) this.#stopBeat();
+      if (this.#open.size === 0) this.#stopHeartbeat();
     });
   }
 
-  #startBeat(): ReturnType<typeof setInterval> {
+  #startHeartbeat(): ReturnType<typeof setInterval> {
     const { heartbeatMs } = this.#endpoint.limits;
     const timer = setInterval(() => {
-      for (const connection of this.#open) connection.beat(heartbeatMs);
+      for (const connection of this.#open) connection.heartbeat(heartbeatMs);
     }, heartbeatMs);
     timer.unref();
     return timer;
   }
 
-  #stopBeat(): void {
+  #stopHeartbeat(): void {
     clearInterval(this.#heartbeat);
     this.#heartbeat = undefined;
   }
 
-  /** Ends the connections of those principals, and tells why. */
+  /** Ends the connections of principals for which `match` is true, with that error. */
   #revoke(match: (principal: Principal) => boolean, error: WireError): void {
     for (const connection of [...this.#open]) {
       if (connection.principal !== undefined && match(connection.principal)) connection.endEarly(error);
@@ -147,6 +147,6 @@ export class WebSockets {
     const open = [...this.#open];
     await Promise.all(open.map(({ channel }) => channel.drain(graceMs)));
     await Promise.all(open.map((connection) => connection.close()));
-    this.#stopBeat();
+    this.#stopHeartbeat();
   }
 }

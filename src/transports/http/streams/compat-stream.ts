@@ -1,5 +1,5 @@
-// A stream of events as an unofficial server once had them: `connection` first, then `notification` and `progress`.
-// It belongs to a session and may open before `initialize`. Only profiles that ask for it have it.
+// An event stream in the form of an older, unofficial server: `connection` first, then `notification` and `progress`. It
+// belongs to a session and may be opened before `initialize`. Only used by profiles that configure it.
 
 import type { Outlet, SessionHost } from '../../../protocol/exchange.ts';
 import { principalKey } from '../../../protocol/principal.ts';
@@ -71,14 +71,14 @@ export class CompatStream {
 
   #attach(exchange: HttpExchange, session: ActiveSession): void {
     const stream = openEventStream(exchange, this.#state.heartbeat, session.expiresAtMs);
-    const aside: Outlet = {
+    const outlet: Outlet = {
       duplex: false,
       push: (text) =>
         stream.write(eventText(text, undefined, text.startsWith(progressStart) ? 'progress' : 'notification')),
       end() {},
     };
     const detach = (): void => {
-      if (session.compatOutlet !== aside) return;
+      if (session.compatOutlet !== outlet) return;
       session.compatOutlet = undefined;
       session.channel.setOutlet(undefined);
       session.releaseIfIdle();
@@ -91,9 +91,9 @@ export class CompatStream {
     stream.write(
       eventText(JSON.stringify({ type: 'connected', session_id: session.opened.id }), undefined, 'connection'),
     );
-    for (const text of session.takeMissed()) aside.push(text);
-    session.compatOutlet = aside;
-    // What it is told of depends on who listens.
+    for (const text of session.takeMissed()) outlet.push(text);
+    session.compatOutlet = outlet;
+    // Which changes are sent depends on the principal.
     session.channel.peer = new HttpPeer(exchange);
     session.follow();
     session.releaseIfIdle();

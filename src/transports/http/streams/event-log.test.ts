@@ -23,7 +23,7 @@ describe('the log in memory', () => {
     expect(texts(log.after('session', 'a', 8))).toHaveLength(1);
   });
 
-  test('one caller can not push out the events of another, by bytes or by count, however many sessions it has', () => {
+  test('one caller cannot evict the events of another, by bytes or by count, however many sessions it has', () => {
     const log = createEventLog({ maxEventsPerCaller: 10, maxBytesPerCaller: 10_000 });
     log.append('honest', 'a', { sequence: 0, text: '0' }, 'bob');
     log.append('honest', 'a', { sequence: 1, text: '1' }, 'bob');
@@ -55,7 +55,7 @@ describe('the log in memory', () => {
     expect(log.after('session', 'a', 0)).toBeUndefined();
   });
 
-  test('a stream that outlives its oldest events says so, and never leaves a gap', () => {
+  test('a stream that has lost its oldest events reports it, and never leaves a gap', () => {
     let now = 0;
     const log = createEventLog({ maxAgeMs: 1000 }, () => now);
     for (let n = 0; n < 3; n++) log.append('session', 'a', { sequence: n, text: `${n}` });
@@ -65,7 +65,7 @@ describe('the log in memory', () => {
     expect(texts(log.after('session', 'a', 2))).toEqual(['3']);
   });
 
-  test('sessions are kept apart and forgotten one by one', () => {
+  test('sessions are separate and are removed one by one', () => {
     const log = createEventLog();
     for (const session of ['one', 'two'])
       for (let n = 0; n < 2; n++) log.append(session, 'a', { sequence: n, text: `${session} ${n}` });
@@ -75,7 +75,7 @@ describe('the log in memory', () => {
     expect(log.after('two', 'a', 7)).toBeUndefined();
   });
 
-  test('sessions that come and go leave nothing behind, and the bounds hold for those that stay', () => {
+  test('removed sessions leave nothing behind, and the limits hold for the others', () => {
     const log = createEventLog({ maxEvents: 100 });
     for (let n = 0; n < 50; n++) log.append('stays', 'a', { sequence: n, text: `${n}` });
     for (let n = 0; n < 10_000; n++) {

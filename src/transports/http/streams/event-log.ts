@@ -1,5 +1,5 @@
-// The in-memory EventLog: what the streams of all sessions carried lately, bounded by count, bytes and age. Ends with
-// the process, so streams can not be resumed after a restart.
+// The in-memory EventLog: the recent events of the streams of all sessions, bounded by count, bytes and age. It is lost
+// with the process, so streams cannot be resumed after a restart.
 
 import type { EventLog, LoggedEvent } from '../../../protocol/ports.ts';
 
@@ -11,7 +11,7 @@ export interface EventLogLimits {
   /** Stops one caller from pushing out the events of all others. */
   readonly maxEventsPerCaller: number;
   readonly maxBytesPerCaller: number;
-  /** A client that has not come back by then starts again. */
+  /** A client that reconnects later must send its request again. */
   readonly maxAgeMs: number;
 }
 
@@ -24,7 +24,7 @@ export const defaultEventLogLimits: EventLogLimits = {
 };
 
 interface LoggedStreamEvent extends LoggedEvent {
-  /** Undefined once it is not kept any more. */
+  /** Undefined once the event was removed. */
   stream: Stream | undefined;
   text: string;
   readonly atMs: number;
@@ -35,13 +35,13 @@ interface Stream {
   readonly name: string;
   readonly caller: string;
   readonly events: LoggedStreamEvent[];
-  /** The newest event that is not here any more; what followed it is complete. */
-  forgotten: number;
+  /** The newest event that was removed; all later ones are here. */
+  removed: number;
 }
 
 const entryBytes = 120;
 
-/** Makes a log that forgets the oldest events first: of a caller that has too many, then of all. */
+/** Creates a log that removes the oldest events first: of a caller that has too many, then of all. */
 export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => number = Date.now): EventLog {
   const { maxEvents, maxBytes, maxEventsPerCaller, maxBytesPerCaller, maxAgeMs } = {
     ...defaultEventLogLimits,
@@ -51,13 +51,13 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
   const all = new Entries();
   const callers = new Map<string, Entries>();
 
-  /** A stream that is new here may have had events before, which were forgotten with it. */
+  /** A stream that is new here may have had earlier events, which were removed with it. */
   function streamOf(session: string, name: string, sequence: number, caller: string): Stream {
     let streams = sessions.get(session);
     if (streams === undefined) sessions.set(session, (streams = new Map()));
     let stream = streams.get(name);
     if (stream === undefined) {
-      stream = { session, name, caller, events: [], forgotten: sequence - 1 };
+      stream = { session, name, caller, events: [], removed: sequence - 1 };
       streams.set(name, stream);
     }
     return stream;
@@ -78,11 +78,11 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
     entry.text = '';
   }
 
-  /** Forgets the oldest event of a stream. */
+  /** Removes the oldest event of a stream. */
   function drop(entry: LoggedStreamEvent): void {
     const stream = entry.stream as Stream;
     stream.events.shift();
-    stream.forgotten = entry.sequence;
+    stream.removed = entry.sequence;
     remove(entry, stream);
     if (stream.events.length > 0) return;
     const streams = sessions.get(stream.session);
@@ -115,8 +115,8 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
     after(session, name, sequence) {
       makeRoom();
       const stream = sessions.get(session)?.get(name);
-      if (stream === undefined || sequence < stream.forgotten) return undefined;
-      const last = stream.events.at(-1)?.sequence ?? stream.forgotten;
+      if (stream === undefined || sequence < stream.removed) return undefined;
+      const last = stream.events.at(-1)?.sequence ?? stream.removed;
       if (sequence > last) return undefined;
       return stream.events.filter((each) => each.sequence > sequence).map(({ sequence, text }) => ({ sequence, text }));
     },
@@ -130,7 +130,7 @@ export function createEventLog(limits: Partial<EventLogLimits> = {}, now: () => 
   };
 }
 
-/** Events by age, oldest first. Those that were removed stay in the list as gaps until these are its larger part. */
+/** Events by age, oldest first. Removed ones stay in the list as gaps until there are more gaps than events. */
 class Entries {
   #list: LoggedStreamEvent[] = [];
   #head = 0;

@@ -40,7 +40,7 @@ function open(maxQueuedBytes = 1000, expiresAtMs?: number) {
   return { sink, beat, stream: new EventStream(sink, beat, { principal, address: undefined }) };
 }
 
-test('an event is one block, whatever it carries', () => {
+test('an event is one block, whatever it contains', () => {
   expect(eventText('{"a":1}')).toBe('event: message\ndata: {"a":1}\n\n');
   expect(eventText('{}', 'p-1.2', 'progress')).toBe('event: progress\nid: p-1.2\ndata: {}\n\n');
   expect(eventText(JSON.stringify('a\nb\r\nc\u2028'))).toHaveLength(
@@ -48,7 +48,7 @@ test('an event is one block, whatever it carries', () => {
   );
 });
 
-test('an idle stream carries a comment per beat, a busy one does not', () => {
+test('an idle stream sends a comment per heartbeat, a busy one does not', () => {
   const { sink, stream } = open();
   stream.send('{}');
   vi.advanceTimersByTime(1000);
@@ -60,7 +60,7 @@ test('an idle stream carries a comment per beat, a busy one does not', () => {
   expect(sink.written.split(':\n\n')).toHaveLength(3);
 });
 
-test('a burst within one turn is no reason to drop a reader who takes it afterwards', () => {
+test('a burst within one turn does not disconnect a reader that reads it afterwards', () => {
   const { sink, beat, stream } = open(1000);
   sink.reads = false;
   for (let n = 0; n < 10; n++) expect(stream.write('x'.repeat(400))).toBe(true);
@@ -69,7 +69,7 @@ test('a burst within one turn is no reason to drop a reader who takes it afterwa
   expect([sink.state, beat.dropped]).toEqual(['open', 0]);
 });
 
-test('a reader who has not taken it by the next turn is cut off', () => {
+test('a reader that has not read it by the next turn is disconnected', () => {
   const { sink, beat, stream } = open(1000);
   sink.reads = false;
   for (let n = 0; n < 10; n++) stream.write('x'.repeat(400));
@@ -78,7 +78,7 @@ test('a reader who has not taken it by the next turn is cut off', () => {
   expect(stream.write('more')).toBe(false);
 });
 
-test('what one turn may write has an end too', () => {
+test('what may be written in one turn is limited too', () => {
   const { sink, stream } = open(1000);
   sink.reads = false;
   let taken = 0;
@@ -94,7 +94,7 @@ test('one message may be larger than the limit', () => {
   expect(sink.state).toBe('open');
 });
 
-test('a reader who takes nothing for several beats is cut off, one who takes little is not', () => {
+test('a reader that reads nothing for several heartbeats is disconnected, one that reads a little is not', () => {
   const [deaf, slow] = [open(100_000), open(100_000)];
   for (const { sink, stream } of [deaf, slow]) {
     sink.reads = false;
@@ -107,7 +107,7 @@ test('a reader who takes nothing for several beats is cut off, one who takes lit
   expect([deaf.sink.state, slow.sink.state]).toEqual(['destroyed', 'open']);
 });
 
-test.each([1, 500, 1000, 2500])('a stream whose token expires in %i ms ends then, and says why', (ms) => {
+test.each([1, 500, 1000, 2500])('a stream whose token expires in %i ms ends then, and reports why', (ms) => {
   const { sink, stream } = open(1000, Date.now() + ms);
   stream.onEnding = ({ message }) => stream.send(JSON.stringify(message));
   vi.advanceTimersByTime(ms - 1);

@@ -1,5 +1,5 @@
-// Server-sent events: one connection that carries them, and the beat that keeps idle ones alive. Knows nothing of
-// sessions; what can be resumed is resumable-stream.ts.
+// Server-sent events: one connection that carries them, and the heartbeat that keeps idle ones alive. Streams that can be
+// resumed are in resumable-stream.ts.
 
 import { type CallerBudget, callerKey } from '../../../protocol/caller-budget.ts';
 import { type WireError, wireErrors } from '../../../protocol/errors.ts';
@@ -23,72 +23,76 @@ export function eventText(text: string, id?: string, type = 'message'): string {
   return id === undefined ? `event: ${type}\ndata: ${text}\n\n` : `event: ${type}\nid: ${id}\ndata: ${text}\n\n`;
 }
 
-/** Answers a request with an event stream, which ends with its session or its access token. */
-export function openEventStream(exchange: HttpExchange, beat: Heartbeat, sessionExpiresAtMs?: number): EventStream {
-  return new EventStream(exchange.openStream(eventStreamHeaders), beat, exchange, sessionExpiresAtMs);
+/** Responds to a request with an event stream, which ends when its session or access token expires. */
+export function openEventStream(
+  exchange: HttpExchange,
+  heartbeat: Heartbeat,
+  sessionExpiresAtMs?: number,
+): EventStream {
+  return new EventStream(exchange.openStream(eventStreamHeaders), heartbeat, exchange, sessionExpiresAtMs);
 }
 
-/** What is in the pipes of any stream now and then, and not counted. */
+/** What any stream usually has queued, and is not counted. */
 const maxFreeBytes = 64 * 1024;
 
-/** How often one that lags behind is looked at. */
-const lookMs = 250;
+/** How often a stream whose reader is slow is checked. */
+const checkMs = 250;
 
-/** How much more than the limit may be written in one turn, before anybody could have read it. */
-const maxStalledBeats = 8;
+/** How many times the limit may be written in one turn of the event loop, before the client could have read it. */
+const maxTurnFactor = 8;
 
-/** After so many beats without an event taken nobody is reading; a large one may take a slow reader a while. */
-const maxIdleBeats = 8;
+/** A client that reads nothing during so many heartbeats is disconnected; a large event may take a slow one a while. */
+const maxStalledHeartbeats = 8;
 
 /** One open connection. */
 export class EventStream {
   readonly #sink: ByteSink;
-  readonly #beat: Heartbeat;
+  readonly #heartbeat: Heartbeat;
   readonly #held: HeldBytes;
   #open = true;
   /** More than the limit was queued when something was written. */
   #tooMuch = false;
-  /** Something was written since the last beat. */
+  /** Something was written since the last heartbeat. */
   #active = true;
   #written = 0;
   #taken = 0;
-  #idleBeats = 0;
+  #stalledHeartbeats = 0;
   #expiry: ReturnType<typeof setTimeout> | undefined;
-  /** Who opened it. */
+  /** The principal that opened it. */
   readonly principal: Principal | undefined;
   /** When the session, or the access token it was opened with, expires. */
   readonly expiresAtMs: number;
-  /** Told before the server ends the stream early, and why: the last chance to send something. */
+  /** Called before the server ends the stream early, with the reason: the last chance to send something. */
   onEnding: ((error: WireError) => void) | undefined;
 
   constructor(
     sink: ByteSink,
-    beat: Heartbeat,
+    heartbeat: Heartbeat,
     owner: Pick<AdmittedRequest, 'principal' | 'address'>,
     sessionExpiresAtMs = Number.POSITIVE_INFINITY,
   ) {
     const { principal } = owner;
     this.#sink = sink;
-    this.#beat = beat;
-    this.#held = beat.buffered.open(callerKey(owner));
+    this.#heartbeat = heartbeat;
+    this.#held = heartbeat.buffered.open(callerKey(owner));
     this.principal = principal;
     this.expiresAtMs = Math.min(sessionExpiresAtMs, principal?.expiresAtMs ?? Number.POSITIVE_INFINITY);
-    beat.add(this);
+    heartbeat.add(this);
   }
 
-  /** Who opened it, as budgets know them. */
+  /** The caller whose limits it counts against. */
   get caller(): string {
     return this.#held.caller;
   }
 
-  /** Writes something already in the form of events. False when the stream is over, or its reader was cut off. */
+  /** Writes text that is formatted as events. False when the stream has ended, or its reader is too slow. */
   write(text: string): boolean {
     if (!this.#open) return false;
     this.#active = true;
     this.#written += text.length;
     const { queued } = this.#sink;
-    const { freeBytes } = this.#beat;
-    if ((queued > freeBytes || text.length > freeBytes) && !this.#mayLag(queued)) {
+    const { freeBytes } = this.#heartbeat;
+    if ((queued > freeBytes || text.length > freeBytes) && !this.#mayQueue(queued)) {
       this.drop();
       return false;
     }
@@ -96,22 +100,22 @@ export class EventStream {
     return true;
   }
 
-  /** Whether a reader that has this much before it is given more. */
-  #mayLag(queued: number): boolean {
-    const { maxQueuedBytes, freeBytes, buffered } = this.#beat;
-    if (queued > maxQueuedBytes * maxStalledBeats) return false;
+  /** Whether more may be written for a reader that has this much unread. */
+  #mayQueue(queued: number): boolean {
+    const { maxQueuedBytes, freeBytes, buffered } = this.#heartbeat;
+    if (queued > maxQueuedBytes * maxTurnFactor) return false;
     if (queued > freeBytes && buffered.isOverfull(this.caller)) return false;
-    // What one turn writes leaves at its end, so only what is still there then was not taken by the reader.
+    // What is written in one turn leaves at its end, so only what is queued after that was not read.
     if (queued > maxQueuedBytes) this.#tooMuch = true;
-    this.#beat.watch(this);
+    this.#heartbeat.watch(this);
     return true;
   }
 
-  /** Counts what the reader has not taken yet. False once there is nothing to watch. */
-  settleLag(): boolean {
+  /** Counts what is unread. False once the reader is not slow any more. */
+  checkBacklog(): boolean {
     if (!this.#open) return false;
     const { queued } = this.#sink;
-    const { maxQueuedBytes, freeBytes } = this.#beat;
+    const { maxQueuedBytes, freeBytes } = this.#heartbeat;
     if (this.#tooMuch && queued > maxQueuedBytes) {
       this.drop();
       return false;
@@ -121,13 +125,13 @@ export class EventStream {
     return queued > freeBytes;
   }
 
-  /** One beat: a comment if nothing else was said, or the end of a reader that takes nothing. */
-  beat(): void {
+  /** Sends a comment if nothing else was sent, or disconnects a reader that reads nothing. */
+  onHeartbeat(): void {
     const { queued } = this.#sink;
     const taken = this.#written - queued;
-    this.#idleBeats = queued > 0 && taken <= this.#taken ? this.#idleBeats + 1 : 0;
+    this.#stalledHeartbeats = queued > 0 && taken <= this.#taken ? this.#stalledHeartbeats + 1 : 0;
     this.#taken = taken;
-    if (this.#idleBeats >= maxIdleBeats) return this.drop();
+    if (this.#stalledHeartbeats >= maxStalledHeartbeats) return this.drop();
     if (!this.#active) this.write(':\n\n');
     this.#active = false;
   }
@@ -142,19 +146,19 @@ export class EventStream {
     this.#sink.end();
   }
 
-  /** Ends the stream before its time, and says why: to what waits for an answer on it, and in a last comment. */
+  /** Ends the stream early, and reports why: to the calls that use it, and in a last comment. */
   endEarly(error: WireError): void {
     if (!this.#open) return;
     try {
       this.onEnding?.(error);
     } catch (cause) {
-      this.#beat.logger.error('the end of a stream could not be told', { error: cause });
+      this.#heartbeat.logger.error('the end of a stream could not be reported', { error: cause });
     }
     this.write(`: ${error.message}\n\n`);
     this.end();
   }
 
-  /** Ends the stream in `delayMs`, when it expires. */
+  /** Ends the stream after `delayMs`, when it expires. */
   expireIn(delayMs: number): void {
     this.#expiry ??= setTimeout(() => this.endEarly(this.#expired()), delayMs);
     (this.#expiry as { unref?: () => void }).unref?.();
@@ -166,21 +170,21 @@ export class EventStream {
       : wireErrors.unknownSession();
   }
 
-  /** Cuts off a reader that does not read; whoever waits for the end of the connection hears of it. */
+  /** Disconnects a reader that does not read; the exchange reports the end of the connection. */
   drop(): void {
     if (!this.#open) return;
     this.gone();
-    this.#beat.dropped++;
+    this.#heartbeat.dropped++;
     this.#sink.destroy();
   }
 
-  /** The connection has ended by itself. */
+  /** The connection was closed by the client. */
   gone(): void {
     if (!this.#open) return;
     this.#open = false;
     clearTimeout(this.#expiry);
     this.#held.release();
-    this.#beat.delete(this);
+    this.#heartbeat.delete(this);
   }
 }
 
@@ -193,11 +197,11 @@ export class Heartbeat {
   readonly freeBytes: number;
   readonly buffered: BufferedBytes;
   readonly logger: Logger;
-  /** Those whose readers have something before them. */
-  readonly #lagging = new Set<EventStream>();
-  #lookSoon: ReturnType<typeof setTimeout> | undefined;
-  #lookLater: ReturnType<typeof setTimeout> | undefined;
-  /** How many readers were cut off. */
+  /** Streams whose readers are slow. */
+  readonly #slow = new Set<EventStream>();
+  #checkSoon: ReturnType<typeof setTimeout> | undefined;
+  #checkLater: ReturnType<typeof setTimeout> | undefined;
+  /** How many readers were disconnected. */
   dropped = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -223,35 +227,35 @@ export class Heartbeat {
 
   delete(stream: EventStream): void {
     this.#streams.delete(stream);
-    this.#lagging.delete(stream);
+    this.#slow.delete(stream);
     this.#budget.release(stream.caller);
     if (this.#streams.size === 0) this.stop();
   }
 
-  /** Looks at a stream at the end of this turn, and again for as long as its reader lags behind. */
+  /** Checks a stream at the end of this turn, and then regularly while its reader is slow. */
   watch(stream: EventStream): void {
-    this.#lagging.add(stream);
-    this.#lookSoon ??= setTimeout(() => {
-      this.#lookSoon = undefined;
-      this.#look();
+    this.#slow.add(stream);
+    this.#checkSoon ??= setTimeout(() => {
+      this.#checkSoon = undefined;
+      this.#checkSlow();
     }, 0);
   }
 
-  #look(): void {
-    for (const stream of this.#lagging) if (!stream.settleLag()) this.#lagging.delete(stream);
-    if (this.#lagging.size === 0) return;
-    this.#lookLater ??= setTimeout(() => {
-      this.#lookLater = undefined;
-      this.#look();
-    }, lookMs);
-    (this.#lookLater as { unref?: () => void }).unref?.();
+  #checkSlow(): void {
+    for (const stream of this.#slow) if (!stream.checkBacklog()) this.#slow.delete(stream);
+    if (this.#slow.size === 0) return;
+    this.#checkLater ??= setTimeout(() => {
+      this.#checkLater = undefined;
+      this.#checkSlow();
+    }, checkMs);
+    (this.#checkLater as { unref?: () => void }).unref?.();
   }
 
   endAll(): void {
     for (const stream of [...this.#streams]) stream.end();
   }
 
-  /** Ends the streams of those principals, and tells why. */
+  /** Ends the streams of principals for which `match` is true, with that error. */
   endEarly(match: (principal: Principal) => boolean, error: WireError): void {
     for (const stream of [...this.#streams]) {
       if (stream.principal !== undefined && match(stream.principal)) stream.endEarly(error);
@@ -264,22 +268,22 @@ export class Heartbeat {
   }
 
   #start(): ReturnType<typeof setInterval> {
-    const timer = setInterval(() => this.#beat(), this.#intervalMs);
-    // A stream is kept open by its connection; the beat alone is no reason to stay.
+    const timer = setInterval(() => this.#run(), this.#intervalMs);
+    // The heartbeat must not keep the process alive.
     (timer as { unref?: () => void }).unref?.();
     return timer;
   }
 
-  /** A stream that expires before the next beat gets a timer of its own: most never do. */
+  /** A stream that expires before the next heartbeat gets a timer of its own: most never do. */
   #expireSoon(stream: EventStream, now: number): void {
     const leftMs = stream.expiresAtMs - now;
     if (leftMs <= this.#intervalMs) stream.expireIn(Math.max(0, leftMs));
   }
 
-  #beat(): void {
+  #run(): void {
     const now = Date.now();
     for (const stream of this.#streams) {
-      stream.beat();
+      stream.onHeartbeat();
       this.#expireSoon(stream, now);
     }
   }

@@ -1,40 +1,40 @@
-// An event stream that survives its connection: events carry ids and go to the log, and a client that comes back with
-// the last id it saw gets what followed. Without a log it is a plain stream.
+// An event stream that outlives its connection: events have ids and are logged, and a client that reconnects with the last
+// id it received gets the events after it. Without a log it is a plain stream.
 
 import type { WireError } from '../../../protocol/errors.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
 import { type EventStream, eventText } from './event-stream.ts';
 
-/** `post`: what one request is answered with. `standing`: what no request asked for. */
-export type StreamKind = 'post' | 'standing';
+/** `post`: the response to one POST. `standalone`: messages that belong to no request. */
+export type StreamKind = 'post' | 'standalone';
 
-const prefixes: Readonly<Record<StreamKind, string>> = { post: 'p', standing: 's' };
+const prefixes: Readonly<Record<StreamKind, string>> = { post: 'p', standalone: 's' };
 /** Ids must not repeat within a session, restarts and replicas included. */
 const processPart = crypto.randomUUID().slice(0, 8);
 let counter = 0;
 
-/** Where in a stream an event stands. */
+/** The position of an event in its stream. */
 export interface EventPosition {
   readonly kind: StreamKind;
   readonly stream: string;
   readonly sequence: number;
 }
 
-/** Reads an id given out earlier; undefined for anything else. */
+/** Parses an event id of this server; undefined for anything else. */
 export function parseEventId(id: string): EventPosition | undefined {
   const match = /^([ps][0-9a-f]{8}-[0-9a-z]{1,12})\.(\d{1,15})$/.exec(id);
   if (match === null) return undefined;
   const stream = match[1] as string;
-  return { kind: stream.startsWith(prefixes.post) ? 'post' : 'standing', stream, sequence: Number(match[2]) };
+  return { kind: stream.startsWith(prefixes.post) ? 'post' : 'standalone', stream, sequence: Number(match[2]) };
 }
 
-/** A call whose stream a client may come back to. */
+/** A call whose stream a client may resume. */
 export interface Resumable {
-  /** Gives the stream a new connection; what the client missed comes first. False: that place is not known. */
+  /** Gives the stream a new connection and sends what the client missed. False: that position is not known. */
   resume(connection: EventStream, after: number): Promise<boolean>;
-  /** That connection broke; the call goes on. */
+  /** That connection was lost; the call continues. */
   lostConnection(connection: EventStream): void;
-  /** That connection is about to be ended by the server: the call ends too unless its client can come back for it. */
+  /** The server is about to end that connection: the call ends too, unless its client can reconnect. */
   ending(connection: EventStream, error: WireError): void;
 }
 
@@ -57,12 +57,12 @@ export class ResumableStream {
     return this.#connection !== undefined;
   }
 
-  /** True while a client can still get what is pushed, now or later. */
+  /** True while a client can receive what is pushed, now or later. */
   get reachable(): boolean {
     return this.#connection !== undefined || this.#log !== undefined;
   }
 
-  /** Connects for the first time. `primed`: the client is given an id at once, so that it can come back. */
+  /** Connects for the first time. `primed`: sends an event id immediately, so that the client can reconnect. */
   open(connection: EventStream, primed: boolean, retryMs?: number): void {
     this.#connection = connection;
     if (!primed || this.#log === undefined) return;
@@ -71,7 +71,7 @@ export class ResumableStream {
     connection.write(`id: ${this.name}.0\n${retry}data: \n\n`);
   }
 
-  /** False when nobody will ever see it. */
+  /** False when it cannot be received any more. */
   push(text: string): boolean {
     if (this.#log === undefined) return this.#connection?.send(text) ?? false;
     const sequence = ++this.#sequence;
@@ -80,7 +80,7 @@ export class ResumableStream {
     return true;
   }
 
-  /** Ends the connection and goes on without one; the client was told when to come back. */
+  /** Ends the connection but not the stream; `retryMs` is when the client should reconnect. */
   closeEarly(retryMs: number | undefined): void {
     const connection = this.#connection;
     this.#connection = undefined;
@@ -88,17 +88,17 @@ export class ResumableStream {
     connection?.end();
   }
 
-  /** True while that connection is the one that carries the stream. */
+  /** True while the stream uses that connection. */
   carriedBy(connection: EventStream): boolean {
     return this.#connection === connection;
   }
 
-  /** Goes on without a connection that is about to end. */
+  /** Continues without a connection that is about to end. */
   detach(connection: EventStream): void {
     if (this.#connection === connection) this.#connection = undefined;
   }
 
-  /** The connection broke. False when it is not the current one any more. */
+  /** The connection was lost. False when it is not the current one any more. */
   lost(connection: EventStream): boolean {
     connection.gone();
     if (this.#connection !== connection) return false;
@@ -111,28 +111,28 @@ export class ResumableStream {
     this.#connection = undefined;
   }
 
-  /** Takes a new connection in the place of the old one and tells it what followed `after`. False: not known. */
+  /** Replaces the connection and sends the events after `after` on the new one. False: that position is not known. */
   async resume(connection: EventStream, after: number): Promise<boolean> {
     if (after > this.#sequence) return false;
     this.closeEarly(undefined);
-    let announced = after;
-    while (announced < this.#sequence) {
-      // While a log takes its time, new events only go there; the next round finds them.
-      const events = await this.#log?.after(this.#session, this.name, announced);
+    let sent = after;
+    while (sent < this.#sequence) {
+      // Events that are pushed while the log is read are only logged; the next iteration finds them.
+      const events = await this.#log?.after(this.#session, this.name, sent);
       if (events === undefined) return false;
       for (const { sequence, text } of events) {
         if (text !== '') connection.send(text, `${this.name}.${sequence}`);
-        announced = sequence;
+        sent = sequence;
       }
     }
-    // Whoever resumed it meanwhile is the same client, and comes later.
+    // If the client resumed it on another connection meanwhile, this one replaces that.
     this.closeEarly(undefined);
     this.#connection = connection;
     return true;
   }
 }
 
-/** Tells a connection what followed in a stream that has ended, or is unknown to this process. False: not known. */
+/** Sends the later events of a stream that has ended, or belongs to another process. False: not known. */
 export async function replay(
   log: EventLog,
   session: string,

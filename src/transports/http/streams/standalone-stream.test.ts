@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StandaloneStream } from './standalone-stream.ts';
 
-test('changes that wait for a stream are bounded by their number and by their length, each kept once', () => {
+test('changes buffered for a stream are limited by number and by length, without duplicates', () => {
   const stream = new StandaloneStream('session', undefined, 100, () => 'someone');
   for (let n = 0; n < 200; n++) stream.push(`change ${n % 150}`);
   expect([...stream.takeMissed()]).toHaveLength(100);

@@ -1,11 +1,11 @@
-// What no request asked for: the GET stream of a session. While it is down, changes wait for the next one.
+// The GET stream of a session: messages that belong to no request. While it is not connected, changes are buffered.
 
 import type { Outlet } from '../../../protocol/exchange.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
 import type { EventStream } from './event-stream.ts';
 import { type EventPosition, ResumableStream, replay } from './resumable-stream.ts';
 
-/** Characters of all changes that wait for a session: its resources may have long URIs. */
+/** Characters of all changes that are buffered for a session; stops long URIs from filling the memory. */
 const maxMissedLength = 128 * 1024;
 
 export class StandaloneStream implements Outlet {
@@ -14,11 +14,11 @@ export class StandaloneStream implements Outlet {
   readonly #maxMissed: number;
   readonly #caller: () => string;
   #stream: ResumableStream | undefined;
-  /** Texts of changes; the same change twice is one. */
+  /** Texts of changes, without duplicates. */
   #missed: Set<string> | undefined;
   #missedLength = 0;
 
-  /** `caller`: who the session belongs to, when something is kept for it. */
+  /** `caller`: returns the caller of the session, whose limits logged events count against. */
   constructor(session: string, log: EventLog | undefined, maxMissed: number, caller: () => string) {
     this.#session = session;
     this.#log = log;
@@ -30,7 +30,7 @@ export class StandaloneStream implements Outlet {
     return this.#stream?.connected === true;
   }
 
-  /** Questions belong to calls and go with them. */
+  /** Input requests are sent on the stream of their call. */
   get duplex(): boolean {
     return false;
   }
@@ -46,31 +46,31 @@ export class StandaloneStream implements Outlet {
     return true;
   }
 
-  /** Nothing unasked is ever finished. */
+  /** Not used: messages here are not responses. */
   end(): void {}
 
   /**
-   * Takes a connection in the place of the former one: two would carry each change twice, and the former may be broken
-   * without anybody having noticed. `from`: what followed there is told first.
+   * Replaces the connection: two would carry each change twice, and the former one may be lost without notice. `from`:
+   * later events of that stream are sent first.
    */
   async open(connection: EventStream, primed: boolean, from: EventPosition | undefined): Promise<void> {
     this.#stream?.closeEarly(undefined);
     const current = this.#stream;
     if (from !== undefined && current?.name === from.stream && (await current.resume(connection, from.sequence))) {
-      return this.#catchUp(current);
+      return this.#sendMissed(current);
     }
     if (from !== undefined && this.#log !== undefined) {
       await replay(this.#log, this.#session, from, () => connection);
     }
-    // A newer connection may have come while the log was read; this one then gives way like any older one.
+    // A newer connection may have been opened while the log was read; it is replaced like any other.
     this.#stream?.closeEarly(undefined);
-    const stream = new ResumableStream('standing', this.#session, this.#log, this.#caller());
+    const stream = new ResumableStream('standalone', this.#session, this.#log, this.#caller());
     this.#stream = stream;
     stream.open(connection, primed);
-    this.#catchUp(stream);
+    this.#sendMissed(stream);
   }
 
-  #catchUp(stream: ResumableStream): void {
+  #sendMissed(stream: ResumableStream): void {
     for (const text of this.takeMissed()) stream.push(text);
   }
 
@@ -81,7 +81,7 @@ export class StandaloneStream implements Outlet {
     return missed ?? [];
   }
 
-  /** Goes on without a connection that is about to end. */
+  /** Continues without a connection that is about to end. */
   detach(connection: EventStream): void {
     this.#stream?.detach(connection);
   }
