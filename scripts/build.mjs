@@ -72,8 +72,8 @@ function staticImports(file, found = new Set()) {
 const groups = [
   // What every server loads.
   { name: 'core', entries: ['src/index.ts'] },
-  // What the first call of a tool loads: see `loadCallTool` in src/engine/features/index.ts.
-  { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/judging.ts'] },
+  // What the first call of a tool loads: the feature, and the validator of its arguments.
+  { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
   // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically.
   { name: 'start', entries: ['src/cli/run.ts'] },
 ].map(({ name, entries }) => {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { compileEagerly } from './eager.ts';
 import { compileSchema, formatIssues, SchemaError } from './index.ts';
-import { loadEagerly } from './judging.ts';
 import type { JsonSchema, SchemaInput } from './types.ts';
-
-loadEagerly();
 
 const input = { direction: 'input', where: 'tool "t" input' } as const;
 const anywhere = { ...input, root: 'any' } as const;
@@ -22,7 +20,7 @@ function refusal(schema: unknown, options: Parameters<typeof compileSchema>[1] =
 
 /** What is wrong with a value, as one line; empty when it is good. */
 function judge(schema: JsonSchema, value: unknown): string {
-  return formatIssues(compileSchema(schema, anywhere).validator.check?.(value) ?? []);
+  return formatIssues(compileEagerly(schema, anywhere).validator.check?.(value) ?? []);
 }
 
 test('a plain schema is shown to clients as it was written', () => {
@@ -31,7 +29,7 @@ test('a plain schema is shown to clients as it was written', () => {
 });
 
 test('a plain schema validates synchronously and hands the same value on', () => {
-  const { validator } = compileSchema({ type: 'object', required: ['a'] }, input);
+  const { validator } = compileEagerly({ type: 'object', required: ['a'] }, input);
   const value = { a: 1 };
   expect(validator.validate(value)).toEqual({ ok: true, value });
   expect((validator.validate(value) as { value: unknown }).value).toBe(value);
@@ -40,7 +38,7 @@ test('a plain schema validates synchronously and hands the same value on', () =>
 });
 
 test('the verdict stays the same when generated code takes over', () => {
-  const { validator } = compileSchema({ type: 'object', properties: { n: { minimum: 1 } } }, input);
+  const { validator } = compileEagerly({ type: 'object', properties: { n: { minimum: 1 } } }, input);
   for (let call = 0; call < 500; call++) {
     expect(validator.check?.({ n: 1 })).toBeUndefined();
     expect(validator.check?.({ n: 0 })).toEqual([{ path: ['n'], message: 'must be at least 1' }]);

@@ -1,6 +1,6 @@
-// `compileSchema`: sorts what a user handed in, and finds at registration whatever would fail later.
+// `compileSchema`: finds out what kind of schema was passed, and reports at registration what would fail later.
 
-import { eagerValidator } from './eager.ts';
+import type { JsonSchemaValidator } from './json-schema-validator.ts';
 import { LazyValidator } from './lazy-validator.ts';
 import { fromEffect, isEffectSchema } from './libraries.ts';
 import { limits } from './limits.ts';
@@ -22,9 +22,17 @@ import type {
   Validator,
 } from './types.ts';
 
-/** Prepares a schema for use. Throws a `SchemaError` that says how to mend what cannot be used. */
+/** Makes the validator of a plain JSON Schema from the function that reads its plan. */
+export type MakeValidator = (readPlan: () => Plan) => Validator;
+
+/** Prepares a schema for use. Throws a `SchemaError` that says how to fix a schema that cannot be used. */
 export function compileSchema(schema: SchemaInput, options: CompileOptions): CompiledSchema {
-  if (isEffectSchema(schema)) return compileSchema(standardEffect(schema, options.where), options);
+  return compileWith(schema, options, makeLazily);
+}
+
+/** As `compileSchema`; `make` decides when the validator of a plain JSON Schema is loaded. */
+export function compileWith(schema: SchemaInput, options: CompileOptions, make: MakeValidator): CompiledSchema {
+  if (isEffectSchema(schema)) return compileWith(standardEffect(schema, options.where), options, make);
   if (isStandardSchema(schema)) {
     const json = atRoot(describeStandardSchema(schema, options), options);
     return { json, validator: new StandardValidator(schema) };
@@ -32,7 +40,7 @@ export function compileSchema(schema: SchemaInput, options: CompileOptions): Com
   if (isPair(schema)) return { json: atRoot(schema.json, options), validator: new StandardValidator(schema.schema) };
   assertSchema(schema, options.where);
   const json = atRoot(schema as JsonSchema, options);
-  return { json, validator: plainValidator(json, options.where) };
+  return { json, validator: plainValidator(json, options.where, make) };
 }
 
 function standardEffect(schema: EffectSchema, where: string): StandardSchemaV1 {
@@ -44,7 +52,7 @@ function standardEffect(schema: EffectSchema, where: string): StandardSchemaV1 {
   );
 }
 
-function plainValidator(json: JsonSchema, where: string): Validator {
+function plainValidator(json: JsonSchema, where: string, make: MakeValidator): Validator {
   const parsed = isTrivialSchema(json) ? undefined : parseSchema(json, where);
   const beyond = parsed?.needsAjv;
   if (beyond !== undefined) {
@@ -54,21 +62,26 @@ function plainValidator(json: JsonSchema, where: string): Validator {
       return new AjvValidator(json, beyond, where);
     });
   }
-  const read = (): Plan => parsed?.plan ?? lazyPlan(json, where);
-  const make = (): Validator | undefined => eagerValidator.plain && new eagerValidator.plain(read);
-  const makeLate = async (): Promise<Validator> => {
-    (await import('./judging.ts')).loadEagerly();
-    return make() as Validator;
-  };
-  return make() ?? new LazyValidator(() => make() ?? makeLate());
+  return make(() => parsed?.plan ?? lazyPlan(json, where));
 }
 
-/** Reads what was evident when it was registered, and may have been changed since. */
+/** The class, once the first value was validated: a server can answer its first messages without loading it. */
+let Loaded: typeof JsonSchemaValidator | undefined;
+
+const makeLazily: MakeValidator = (readPlan) =>
+  new LazyValidator(() => {
+    if (Loaded !== undefined) return new Loaded(readPlan);
+    return import('./json-schema-validator.ts').then((module) => new (Loaded = module.JsonSchemaValidator)(readPlan));
+  });
+
+/** Reads a schema that was trivial when it was registered, and may have been changed since. */
 function lazyPlan(json: JsonSchema, where: string): Plan {
   const { plan, needsAjv } = parseSchema(json, where);
   if (needsAjv === undefined) return plan;
-  // A plan would let pass what such keywords forbid.
-  throw new SchemaError(`${where}: the schema was changed after it was registered. Register it as it is to be.`);
+  // A plan would accept values that such keywords forbid.
+  throw new SchemaError(
+    `${where}: the schema was changed after it was registered. Register the schema that you want to use.`,
+  );
 }
 
 function atRoot(json: JsonSchema, { root = 'object', where }: CompileOptions): JsonSchema {
@@ -79,7 +92,7 @@ function isPair(schema: unknown): schema is SchemaPair {
   return isObject(schema) && isObject(schema['json']) && isStandardSchema(schema['schema']);
 }
 
-/** Plain JavaScript can hand in anything; say what was meant rather than fail on it later. */
+/** JavaScript callers can pass anything: report it here rather than fail later. */
 function assertSchema(schema: unknown, where: string): void {
   if (!isObject(schema)) {
     throw new SchemaError(

@@ -2,13 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { compileSchema } from './compile.ts';
 import { JsonSchemaValidator, loadGenerator } from './json-schema-validator.ts';
-import { loadEagerly } from './judging.ts';
 import { limits } from './limits.ts';
 import { parseSchema } from './parse/parse.ts';
 import { SchemaError } from './schema-error.ts';
 import type { JsonSchema, Validation } from './types.ts';
 
-loadEagerly();
 await loadGenerator();
 
 /** Of the processor, with room for a slow one: without the limits these take minutes, or never end. */

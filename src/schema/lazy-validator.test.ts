@@ -1,4 +1,4 @@
-// Without judging.ts: what a server does that has not been called yet.
+// Validators that are loaded with their first value.
 import { expect, test } from 'vitest';
 import { compileSchema, SchemaError } from './index.ts';
 import { LazyValidator } from './lazy-validator.ts';

@@ -5,14 +5,11 @@ import { methods } from '../../protocol/methods.ts';
 import type { Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
 import { compileSchema, formatIssues, SchemaError, type Validation, type Validator } from '../../schema/index.ts';
-import { loadEagerly } from '../../schema/judging.ts';
 import { clientErrors } from '../errors.ts';
 import type { ReadOptions, ToolCallOptions } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 import { ListReader, type Page } from './lists.ts';
-
-loadEagerly();
 
 /** What is checked about a call. */
 export interface ToolSettings {

@@ -30,13 +30,9 @@ const prompts = () => import('./prompts.ts');
 
 let callTool: Feature | undefined;
 
-/** Loads what serves tool calls, once for all servers: the feature, and the validator of plain JSON Schemas. */
+/** Loads what serves tool calls, once for all servers. */
 export async function loadCallTool(): Promise<Feature> {
-  if (callTool === undefined) {
-    const [feature, validator] = await Promise.all([import('./call-tool.ts'), import('../../schema/judging.ts')]);
-    validator.loadEagerly();
-    callTool = feature.callTool as Feature;
-  }
+  callTool ??= (await import('./call-tool.ts')).callTool as Feature;
   return callTool;
 }
 

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { compileEagerly } from '../eager.ts';
 import { compileSchema, formatIssues } from '../index.ts';
-import { loadEagerly } from '../judging.ts';
 import type { JsonSchema } from '../types.ts';
-
-loadEagerly();
 
 const options = { direction: 'input', root: 'any', where: 'test' } as const;
 
 function judge(schema: JsonSchema, value: unknown): string {
-  return formatIssues(compileSchema(schema, options).validator.check?.(value) ?? []);
+  return formatIssues(compileEagerly(schema, options).validator.check?.(value) ?? []);
 }
 
 const text = { type: 'string' };

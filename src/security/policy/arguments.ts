@@ -1,13 +1,11 @@
 // Constraints on the arguments of tools: the argument rules of a policy, compiled.
 
 import type { Principal } from '../../protocol/principal.ts';
-import { compileSchema, formatIssues, type JsonSchema } from '../../schema/index.ts';
-import { loadEagerly } from '../../schema/judging.ts';
+import { compileEagerly } from '../../schema/eager.ts';
+import { formatIssues, type JsonSchema } from '../../schema/index.ts';
 import { compileGlobs, type Glob } from '../glob.ts';
 import { type CompiledAudience, compileAudience } from './access.ts';
 import { type ArgumentRule, type Policy, PolicyError } from './contract.ts';
-
-loadEagerly();
 
 /** A rule that an argument violates. */
 export interface Violation {
@@ -78,7 +76,7 @@ const slowPatternText = new Set(['pattern', 'patternProperties', '$ref', '$dynam
 
 function compileFragment(schema: JsonSchema, where: string): (value: unknown) => string | undefined {
   assertFastPattern(schema, where);
-  const { validator } = compileSchema(schema, { direction: 'input', root: 'any', where });
+  const { validator } = compileEagerly(schema, { direction: 'input', root: 'any', where });
   const { check } = validator;
   if (check === undefined) throw new PolicyError(`${where}: this schema is too complex for a policy; simplify it`);
   return (value) => {

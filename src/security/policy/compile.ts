@@ -1,7 +1,7 @@
 // Compiles a policy: checks it against its schema and for contradictions, and converts its parts for the guards.
 
-import { compileSchema, formatIssues } from '../../schema/index.ts';
-import { loadEagerly } from '../../schema/judging.ts';
+import { compileEagerly } from '../../schema/eager.ts';
+import { formatIssues } from '../../schema/index.ts';
 import { compileScopes, type ScopeRule, type ScopesOf } from '../auth/scopes.ts';
 import type { CallLimit, ConcurrencyRule, RateRule, SheddingOptions } from '../limits/index.ts';
 import { compilePolicy as checkNetwork, type NetworkPolicy } from '../network/policy.ts';
@@ -11,8 +11,6 @@ import { type CheckArguments, compileArguments } from './arguments.ts';
 import { type Policy, PolicyError } from './contract.ts';
 import { policySchema } from './schema.ts';
 import { parseDuration, parseSize } from './units.ts';
-
-loadEagerly();
 
 /** Where tools may read and write. */
 export interface FileAccess {
@@ -41,11 +39,11 @@ export interface CompiledPolicy {
   readonly network: NetworkPolicy | undefined;
 }
 
-let compiled: ReturnType<typeof compileSchema> | undefined;
+let compiled: ReturnType<typeof compileEagerly> | undefined;
 
 /** Created on first use, so that importing the guards does not compile a schema. */
 const schemaOfPolicies = () =>
-  (compiled ??= compileSchema(policySchema, { direction: 'input', root: 'object', where: 'policy' }));
+  (compiled ??= compileEagerly(policySchema, { direction: 'input', root: 'object', where: 'policy' }));
 
 /** Validates a policy and compiles it for one profile. Throws a `PolicyError` that says what to fix. */
 export function compilePolicy(source: unknown, options: { readonly profile?: string } = {}): CompiledPolicy {
