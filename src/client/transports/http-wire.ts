@@ -1,54 +1,54 @@
-// Requests over HTTP, as the transports need them: headers as a list, a body read as it comes, an end at any time. Node's
-// own client, which costs a fifth of `fetch`; a given `fetch` can take its place.
+// HTTP requests as the transports need them: headers as a list, a body that is read as it arrives, and a way to abort at
+// any time. Uses Node's HTTP client, which costs a fifth of `fetch`; the application can pass a `fetch` of its own.
 
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import type { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { SocketPool } from './socket-pool.ts';
 
-/** A request as it goes out. */
+/** A request to send. */
 export interface OutgoingHttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly body?: string | undefined;
-  /** The answer stays open for long: it must not take a place that others wait for. */
+  /** The response is a long-lived stream: it must not occupy a connection that other requests wait for. */
   readonly long?: boolean | undefined;
 }
 
-/** Who reads a body. `end` is called once, with an error when the body is not complete. */
+/** Receives a body. `end` is called once, with an error if the body is incomplete. */
 export interface BodySink {
   chunk(bytes: Uint8Array): void;
   end(error?: Error): void;
 }
 
-/** A reply whose head has arrived. */
+/** A response whose headers have arrived. */
 export interface HttpReply {
   readonly status: number;
-  /** One header, by its name in lower case. */
+  /** The value of a header; `name` is in lower case. */
   header(name: string): string | undefined;
-  /** All of them. */
+  /** All headers. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   read(sink: BodySink): void;
-  /** Lets go of the body unread. */
+  /** Discards the body. */
   discard(): void;
 }
 
-/** Hears of one request: a reply or an error, never both. */
+/** Is called once per request, with a response or an error. */
 export interface ReplyListener {
   reply(reply: HttpReply): void;
   error(error: unknown): void;
 }
 
-/** A way to send requests. */
+/** Sends requests. */
 export interface HttpWire {
-  /** Sends; returns how to give up. */
+  /** Sends a request; returns a function that aborts it. */
   send(request: OutgoingHttpRequest, listener: ReplyListener): () => void;
-  /** Lets go of idle connections. */
+  /** Closes all connections. */
   close(): void;
 }
 
-/** Requests under way at a time; more wait for their turn, instead of for a file descriptor. */
+/** Requests in flight at a time; more of them wait, so that a busy client does not run out of file descriptors. */
 const maxSockets = 256;
 
 interface Secure {
@@ -56,14 +56,14 @@ interface Secure {
   readonly Agent: typeof HttpsAgent;
 }
 
-/** Makes the wire for a URL; what TLS needs is loaded only where it is used. */
+/** Creates the wire for a URL. TLS is loaded only if it is used. */
 export async function createWire(url: URL, given: typeof fetch | undefined): Promise<HttpWire> {
   if (given !== undefined) return new FetchWire(given);
   const secure = url.protocol === 'https:' ? await import('node:https') : undefined;
-  return new NodeWire(url, secure);
+  return new NodeWire(secure);
 }
 
-/** The parts of a URL as Node's client wants them; taking a URL apart costs more than sending to it should. */
+/** The parts of a URL as Node's client needs them, cached: parsing a URL for every request is slow. */
 interface RequestTarget {
   readonly url: URL;
   readonly header: string;
@@ -76,34 +76,26 @@ class NodeWire implements HttpWire {
   readonly #request: typeof requestHttp;
   readonly #short: SocketPool;
   readonly #long: SocketPool;
-  #place: RequestTarget | undefined;
+  #target: RequestTarget | undefined;
 
-  constructor(url: URL, secure: Secure | undefined) {
+  constructor(secure: Secure | undefined) {
     this.#request = (secure?.request ?? requestHttp) as typeof requestHttp;
     const Agent = (secure?.Agent ?? HttpAgent) as typeof HttpAgent;
-    const { host, port } = toPlace(url);
-    const pool = (maxSockets: number): SocketPool =>
-      new SocketPool(
-        new Agent({ keepAlive: true }),
-        host,
-        Number(port || (secure === undefined ? 80 : 443)),
-        maxSockets,
-      );
-    this.#short = pool(maxSockets);
-    this.#long = pool(Number.POSITIVE_INFINITY);
+    this.#short = new SocketPool(Agent, maxSockets);
+    this.#long = new SocketPool(Agent, Number.POSITIVE_INFINITY);
   }
 
   send({ method, url, headers, body, long }: OutgoingHttpRequest, listener: ReplyListener): () => void {
-    const place = this.#place?.url === url ? this.#place : (this.#place = toPlace(url));
-    const flat = ['Host', place.header, ...headers];
+    const target = this.#target?.url === url ? this.#target : (this.#target = toTarget(url));
+    const flat = ['Host', target.header, ...headers];
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
     try {
       const request = this.#request(
         {
-          agent: long === true ? this.#long.agent : this.#short.agent,
-          host: place.host,
-          port: place.port,
-          path: place.path,
+          agent: (long === true ? this.#long : this.#short).agent(),
+          host: target.host,
+          port: target.port,
+          path: target.path,
           method,
           headers: flat,
         },
@@ -113,7 +105,7 @@ class NodeWire implements HttpWire {
       request.end(body);
       return () => request.destroy();
     } catch (error) {
-      // Only a header that can not be sent comes to this.
+      // A header that cannot be sent, or a closed pool.
       listener.error(error);
       return () => {};
     }
@@ -125,7 +117,7 @@ class NodeWire implements HttpWire {
   }
 }
 
-function toPlace(url: URL): RequestTarget {
+function toTarget(url: URL): RequestTarget {
   return {
     url,
     header: url.host,
@@ -173,8 +165,8 @@ class NodeReply implements HttpReply {
   }
 
   discard(): void {
-    this.#message.on('error', () => {}); // Nobody waits for the rest.
-    // Reading a short rest keeps the connection for the next request; a long one is cut off.
+    this.#message.on('error', () => {}); // The rest of the body is not needed.
+    // Reading the rest of a short body keeps the connection usable; a long one is not worth it.
     let left = 64 * 1024;
     this.#message.on('data', (chunk: Uint8Array) => {
       left -= chunk.length;

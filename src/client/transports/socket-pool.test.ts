@@ -26,14 +26,13 @@ afterEach(async () => {
 });
 
 function open(maxSockets: number): SocketPool {
-  const { port } = server.address() as AddressInfo;
-  return new SocketPool(new Agent({ keepAlive: true }), '127.0.0.1', port, maxSockets);
+  return new SocketPool(Agent, maxSockets);
 }
 
-/** Sends a request and reads its answer; resolves once the connection is free again. */
-async function visit({ agent }: SocketPool): Promise<void> {
+/** Sends a request and reads the response; resolves when the connection is free again. */
+async function visit(pool: SocketPool): Promise<void> {
   const { port } = server.address() as AddressInfo;
-  const sent = request({ agent, host: '127.0.0.1', port, method: 'POST' });
+  const sent = request({ agent: pool.agent(), host: '127.0.0.1', port, method: 'POST' });
   sent.end('x');
   const [reply] = await once(sent, 'response');
   reply.resume();
@@ -41,7 +40,7 @@ async function visit({ agent }: SocketPool): Promise<void> {
   await new Promise((next) => setImmediate(next));
 }
 
-test('a connection is used again, and requests beyond the limit wait for one', async () => {
+test('a connection is reused, and requests beyond the limit wait for one', async () => {
   const pool = open(2);
   await visit(pool);
   await visit(pool);
@@ -51,7 +50,7 @@ test('a connection is used again, and requests beyond the limit wait for one', a
   pool.close();
 });
 
-test('a connection that was idle for long is not used, even by somebody who had no time to look', async () => {
+test('a connection that was idle for long is not reused, even if its timer has not run', async () => {
   const pool = open(2);
   await visit(pool);
   const now = performance.now();
@@ -62,7 +61,7 @@ test('a connection that was idle for long is not used, even by somebody who had 
   pool.close();
 });
 
-test('once closed it opens nothing, neither for those who wait nor for those who come', async () => {
+test('a closed pool opens no connection, neither for waiting requests nor for new ones', async () => {
   const pool = open(1);
   let arrived = (): void => {};
   const first = new Promise<void>((resolve) => {
