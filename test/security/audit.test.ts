@@ -721,5 +721,5 @@ test('a folder that was there keeps its mode; one that everybody may write to is
   };
   expect(await open(0o755)).toBe('755 0');
   expect(await open(0o775)).toBe('775 1');
-  expect(await open(0o777)).toContain('everybody may write');
+  expect(await open(0o777)).toContain('all users can write');
 });

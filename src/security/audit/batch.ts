@@ -22,7 +22,7 @@ export class Batch {
     return this.#lines;
   }
 
-  /** Adds text of ASCII alone, in which every character is one byte. */
+  /** Adds ASCII text, in which every character is one byte. */
   addText(ascii: string): void {
     const needed = this.#bytes + ascii.length;
     if (needed > this.#buffer.length) this.#grow(needed);

@@ -1,12 +1,12 @@
 // The hash chain: every line has a number, and the first line of every group has the hash of the group before it, so that
-// a line that is changed, added, moved or taken out breaks the chain at that place. A group is the lines that were added
-// before its hash was taken; the next line with a `prev` begins another. What lines say is not known here.
+// a line that is changed, added, moved or removed breaks the chain there. A group is the lines that were added
+// before its hash was taken; the next line with a `prev` begins another. This file does not know the content of lines.
 
 import { createHash, hash } from 'node:crypto';
 import type { Batch } from './batch.ts';
 import type { AuditHead } from './contract.ts';
 
-/** What the first group of all has instead of a predecessor. */
+/** Takes the place of the previous group's hash in the very first group. */
 export const origin: AuditHead = { seq: 0, hash: '' };
 
 /** The hash of a group: its lines with the line breaks between them, without the last one. */
@@ -15,7 +15,7 @@ export const hashGroup = (bytes: Uint8Array): string => hash('sha256', bytes, 'h
 /** The hash of bytes that never became a line. */
 export const hashBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A group has at most so many lines and about so many bytes: whoever continues a log reads its last group again. */
+/** Maximum lines and approximate maximum bytes of a group: continuing a log means reading its last group again. */
 const maxGroupLines = 256;
 const maxGroupBytes = 256 * 1024;
 
@@ -54,7 +54,7 @@ export class Chain {
     if (this.#lines >= maxGroupLines || batch.bytes - this.#begin >= maxGroupBytes) this.closeGroup();
   }
 
-  /** Ends the open group. Call it before the batch is taken: a group is hashed where it stands. */
+  /** Ends the open group. Call it before the batch is taken: the group is hashed inside the batch. */
   closeGroup(): void {
     if (this.#lines === 0) return;
     const bytes = this.#batch.from(this.#begin);

@@ -1,4 +1,4 @@
-// What an audit log takes and what its lines hold. Types alone.
+// The options of an audit log and the interface of an open one. Types only.
 
 import type { Context } from '../../engine/context.ts';
 import type { Pack } from '../../engine/ports.ts';
@@ -10,11 +10,11 @@ import type { Sandbox } from '../sandbox/contract.ts';
 
 /** When lines are forced to the disk itself. */
 export type SyncPolicy =
-  /** Before the response is sent: what a client was told is in the log, whatever happens then. */
+  /** Before the response is sent: every response a client received is in the log, even after a crash. */
   | 'always'
-  /** Written within a tenth of a second, forced to the disk every second: a crash loses the last moment. */
+  /** Written within a tenth of a second, forced to the disk every second: a crash loses at most the last second. */
   | 'interval'
-  /** Written within a tenth of a second; the system decides the rest. */
+  /** Written within a tenth of a second; the operating system decides when they reach the disk. */
   | 'never';
 
 /** What happens to calls while lines cannot be written, for instance because the disk is full. */
@@ -24,7 +24,7 @@ export type FailureMode =
   /** They run without being recorded; health, metrics and the server log say so. */
   | 'open';
 
-/** Arguments of some tools that are never written, whatever they hold. */
+/** Arguments of some tools that are never written, whatever their values. */
 export interface FieldRule {
   /** Globs. */
   readonly tools: readonly string[];
@@ -33,7 +33,7 @@ export interface FieldRule {
 }
 
 export interface AuditOptions {
-  /** Where the files are. Made with mode 0700 where it is missing. */
+  /** The folder of the files. Created with mode 0700 if it is missing. */
   readonly directory: string;
   /** Begins every file name. Default `audit`. */
   readonly name?: string;
@@ -41,7 +41,7 @@ export interface AuditOptions {
   readonly sync?: SyncPolicy;
   /** Default `closed`. When the log is opened it must be writable in both modes. */
   readonly failureMode?: FailureMode;
-  /** Beyond it a new file begins. Default 64 MiB. */
+  /** A file of this size is finished and a new one begins. Default 64 MiB. */
   readonly maxFileBytes?: number;
   /**
    * All files of the log together; the oldest are deleted, and the log says so. Stops callers from filling the disk with
@@ -50,16 +50,16 @@ export interface AuditOptions {
   readonly maxTotalBytes?: number;
   /** Finished files that are kept, within `maxTotalBytes`. Default: all. */
   readonly maxFiles?: number;
-  /** Beyond it the arguments of a line are truncated. Stops a caller from writing documents to the log. Default 32 KiB. */
+  /** The arguments of a longer line are truncated. Stops a caller from writing documents to the log. Default 32 KiB. */
   readonly maxLineBytes?: number;
   /**
-   * Lines that wait for the disk: from half of it on calls fail as `failureMode` says, beyond it lines are dropped and
-   * counted. Stops callers from filling memory while the disk is slow or full. Default 16 MiB.
+   * Limit of the lines that wait to be written: above half of it `failureMode` applies to calls, above all of it lines
+   * are dropped and counted. Stops callers from filling memory while the disk is slow or full. Default 16 MiB.
    */
   readonly maxQueuedBytes?: number;
   /**
-   * With less room on the disk calls fail as `failureMode` says: what is left is for the lines of calls that run already.
-   * Default 1 MiB.
+   * With less free space on the disk `failureMode` applies to calls: the remaining space is for the lines of calls that
+   * are already running. Default 1 MiB.
    */
   readonly minFreeBytes?: number;
   /** How arguments are written: without secrets (default), as a digest, or not at all. */
@@ -72,7 +72,7 @@ export interface AuditOptions {
   readonly logger?: Logger;
 }
 
-/** Something to be written that is no request: a start of a program, a decision. */
+/** A line about something other than a request: the start of a program, a decision. */
 export interface AuditRecord {
   readonly event: string;
   readonly ctx?: Pick<Context, 'principal' | 'session'>;
@@ -82,7 +82,7 @@ export interface AuditRecord {
   readonly durationMs?: number;
 }
 
-/** The end of the chain: whoever keeps it elsewhere can tell later whether lines were cut off. */
+/** The end of the chain. Store it elsewhere to detect later whether lines were cut off. */
 export interface AuditHead {
   readonly seq: number;
   readonly hash: string;
@@ -109,15 +109,15 @@ export interface AuditLog extends Pack<Server> {
   readonly status: AuditStatus;
   /** The same for `serveHttp({ monitors })`. */
   monitor(): PartStatus;
-  /** Records every call, refusal and read of a server from here on; `server.use` calls it. */
+  /** Starts to record every call, rejection and read of a server; `server.use` calls it. */
   install(server: Server): void;
-  /** Records whom an authenticator turns away. */
+  /** Records the requests that an authenticator rejects. */
   authentication(authenticate: Authenticate): Authenticate;
   /** A sandbox whose starts are recorded, for the call that `ctx` belongs to. */
   sandbox(sandbox: Sandbox, ctx?: Pick<Context, 'principal' | 'session'>): Sandbox;
   record(record: AuditRecord): void;
-  /** Resolves when everything recorded so far is as safe as the sync policy makes it. */
+  /** Resolves when everything recorded so far is written as `sync` requires. */
   flush(): Promise<void>;
-  /** Writes what is left and a last line. */
+  /** Writes the remaining lines and a last one. */
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly session?: string;
   readonly transport?: string;
   readonly address?: string;
-  /** Where the event does not say it: `request` and `invalid-message`. */
+  /** Only for the events `request` and `invalid-message`; the others imply it. */
   readonly method?: string;
   /** The tool, prompt or resource. */
   readonly name?: string;
@@ -27,10 +27,10 @@ export interface AuditEntry {
   readonly prev?: string;
 }
 
-/** Whether a line never shares its group with those before it: with it they are covered, whatever comes later. */
+/** Whether a line always starts a new group, so that its hash covers all lines before it. */
 export const beginsGroup = (event: string): boolean => event === 'open' || event === 'close';
 
-/** Reads a line; undefined when it is none of ours. */
+/** Parses a line; undefined if it is not a line of this log. */
 export function parseEntry(line: string): AuditEntry | undefined {
   try {
     const entry = JSON.parse(line) as AuditEntry;
@@ -41,6 +41,6 @@ export function parseEntry(line: string): AuditEntry | undefined {
       typeof entry.event === 'string';
     return sound ? entry : undefined;
   } catch {
-    return undefined; // Not JSON: the caller says what that means at this place.
+    return undefined; // Not JSON: the caller decides what that means.
   }
 }

@@ -1,6 +1,6 @@
-// Admits so many events of a kind per second and counts the rest, for events that anybody can cause.
+// Limits events of a kind per second and counts the suppressed ones, for events that any client can cause.
 
-/** Stops callers from filling the disk with events that cost them nothing. */
+/** Events of one kind per second. Stops callers from filling the disk with events that cost them nothing. */
 const perSecond = 100;
 
 export class EventLimit {
@@ -19,7 +19,7 @@ export class EventLimit {
     return count <= perSecond;
   }
 
-  /** Reports what was held back since the last report. */
+  /** Reports how many events were suppressed since the last report. */
   close(): void {
     clearTimeout(this.#timer);
     this.#report();

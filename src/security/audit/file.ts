@@ -1,5 +1,5 @@
-// The file that lines are appended to. Knows how much of a failed write arrived, begins a new file when one is full,
-// deletes the oldest, and notices when somebody else moved, removed or truncated the file.
+// The file that lines are appended to. Knows how much of a failed write arrived, starts a new file when one is full,
+// deletes the oldest, and notices if the file was moved, removed or truncated from outside.
 
 import { type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { currentFile, finishedFile, finishedNumbers } from './files.ts';
@@ -12,10 +12,10 @@ export interface AuditFileOptions {
   readonly maxFiles: number;
 }
 
-/** What somebody else did to the file. */
+/** What was done to the file from outside. */
 export type Displacement = 'moved' | 'removed' | 'truncated';
 
-/** How far a write came. */
+/** How many bytes were written, and the error if not all were. */
 export interface Appended {
   readonly bytes: number;
   readonly error?: unknown;
@@ -27,7 +27,7 @@ export class LogFile {
   #handle: FileHandle;
   #bytes: number;
 
-  /** `bytes`: how much is in the file. */
+  /** `bytes`: the size of the file. */
   constructor(options: AuditFileOptions, handle: FileHandle, bytes: number) {
     this.path = currentFile(options.directory, options.name);
     this.#options = options;
@@ -52,7 +52,7 @@ export class LogFile {
       this.#bytes += count;
       return { bytes: count };
     } catch (error) {
-      // After an error only the file itself knows how much of it arrived.
+      // After an error, only the size of the file shows how much was written.
       const { size } = await this.#handle.stat();
       const arrived = Math.min(Math.max(count, size - this.#bytes), bytes.length);
       this.#bytes += arrived;
@@ -78,7 +78,7 @@ export class LogFile {
     return own.size < this.#bytes ? 'truncated' : undefined;
   }
 
-  /** Goes on with whatever is at the path now. */
+  /** Continues with the file that is at the path now, or a new one. */
   async reopen(): Promise<void> {
     const old = this.#handle;
     this.#handle = await openForAppend(this.path);
@@ -93,15 +93,15 @@ export class LogFile {
     return last[0] === 0x0a;
   }
 
-  /** How much room the disk has for us; infinite where it does not tell. */
+  /** Free space on the disk; infinite if the file system does not report it. */
   async freeBytes(): Promise<number> {
     const { blocks, bavail, bfree, bsize } = await statfs(this.#options.directory);
     if (blocks === 0) return Number.POSITIVE_INFINITY;
-    // The blocks between the two are reserved for root.
+    // The difference is reserved for root.
     return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
   }
 
-  /** Begins a new file. Returns the names of the old files that were deleted to make room for it. */
+  /** Starts a new file. Returns the names of the old files that were deleted to stay within the limits. */
   async rotate(): Promise<string[]> {
     const { directory, name } = this.#options;
     await this.#handle.datasync();
@@ -118,7 +118,7 @@ export class LogFile {
     const { directory, name, maxFileBytes, maxTotalBytes, maxFiles } = this.#options;
     const deleted: string[] = [];
     let count = 0;
-    let bytes = maxFileBytes; // What the new file may grow to.
+    let bytes = maxFileBytes; // The maximum size of the new file.
     for (const number of finishedNumbers(directory, name).reverse()) {
       const path = finishedFile(directory, name, number);
       count++;
@@ -135,5 +135,5 @@ export class LogFile {
   }
 }
 
-/** `a+`: what is there already can be read, and every write goes to the end. */
+/** `a+`: existing content can be read, and every write goes to the end. */
 const openForAppend = (path: string): Promise<FileHandle> => open(path, 'a+', 0o600);

@@ -25,14 +25,14 @@ function numbersIn(all: readonly string[], name: string): number[] {
 
 /** Every file of a log in the order of its chain. */
 export function logFiles(directory: string, name: string): string[] {
-  // One look: the current file may be finished between two, and would be in neither.
+  // One listing: if the current file were finished between two listings, both would miss it.
   const all = readdirSync(directory);
   const finished = numbersIn(all, name).map((number) => finishedFile(directory, name, number));
   const current = `${name}.jsonl`;
   return all.includes(current) ? [...finished, join(directory, current)] : finished;
 }
 
-/** The logs in a directory: one per writer that was at work at the same time. */
+/** The logs in a folder: one per writer that ran at the same time. */
 export function logNames(directory: string, name: string): string[] {
   const names = new Set<string>();
   for (const each of readdirSync(directory)) {
@@ -46,16 +46,16 @@ export function logNames(directory: string, name: string): string[] {
 
 /** How a file ends. */
 export interface FileEnd {
-  /** The last lines that have their line breaks. */
+  /** The last complete lines. */
   readonly lines: readonly Buffer[];
-  /** What stands behind them: the beginning of a line whose writer was killed. */
+  /** Bytes after them: the beginning of a line whose writer was killed. */
   readonly torn: Buffer;
 }
 
-/** No group of ours is longer, so whoever goes back this far without its beginning has found something else. */
+/** Groups are never longer. If no group begins within these bytes, the file is not one of ours. */
 const maxLookBackBytes = 8 * 1024 * 1024;
 
-/** Looks at the end of a file, and only as far back as lines are wanted. */
+/** Reads the end of a file, only as far back as lines are needed. */
 export function readEnd(path: string, isEnough: (lines: readonly Buffer[]) => boolean): FileEnd {
   const descriptor = openSync(path, 'r');
   try {
@@ -66,7 +66,7 @@ export function readEnd(path: string, isEnough: (lines: readonly Buffer[]) => bo
       readFully(descriptor, tail, from);
       const pieces = splitLines(tail);
       const torn = pieces.pop() as Buffer;
-      // What it begins with may be the rest of a line.
+      // The first piece may be the end of a line.
       if (from > 0) pieces.shift();
       if (from === 0 || span >= maxLookBackBytes || isEnough(pieces)) return { lines: pieces, torn };
     }
@@ -75,7 +75,7 @@ export function readEnd(path: string, isEnough: (lines: readonly Buffer[]) => bo
   }
 }
 
-/** What stands before, between and behind line breaks. */
+/** The pieces before, between and after line breaks. */
 function splitLines(bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   let begin = 0;

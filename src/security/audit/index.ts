@@ -1,4 +1,4 @@
-// The audit log. Other folders import from here and nowhere deeper.
+// The audit log. Other folders import only from here.
 
 export type {
   AuditHead,

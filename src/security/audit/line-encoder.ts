@@ -1,4 +1,4 @@
-// From what happened to a line of JSON in ASCII. Its number and its link to other lines are added by chain.ts.
+// Encodes an event as a line of ASCII JSON. chain.ts adds its number and the hash of the group before it.
 
 import type { RejectedMessage, RequestEnd } from '../../engine/ports.ts';
 import type { Peer } from '../../protocol/exchange.ts';
@@ -7,14 +7,14 @@ import { denialReason } from '../denial-reasons.ts';
 import type { AuditRecord } from './contract.ts';
 import { type Redaction, toAscii } from './redaction.ts';
 
-/** Methods that are an event by themselves; for the others the line names the method. */
+/** Methods with an event name of their own; for others the line contains the method. */
 const events: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'call'],
   ['resources/read', 'read'],
   ['prompts/get', 'prompt'],
 ]);
 
-/** Requests that have no line unless they are refused: they only ask what there is. */
+/** Requests that are recorded only if they are rejected: they only list what exists. */
 const unrecorded: ReadonlySet<string> = new Set([
   'ping',
   'server/discover',
@@ -26,10 +26,10 @@ const unrecorded: ReadonlySet<string> = new Set([
   'completion/complete',
 ]);
 
-/** Whether a request of this method has a line when all goes well. */
+/** Whether successful requests of this method are recorded. */
 export const isRecorded = (method: string): boolean => !unrecorded.has(method);
 
-/** What the line of a call is made of. Not the request itself, which may hold megabytes. */
+/** The data for the line of a call. Not the request itself, which may hold megabytes. */
 export interface EndedCall extends Pick<RequestEnd, 'outcome' | 'code' | 'durationMs'> {
   readonly atMs: number;
   readonly method: string;
@@ -37,7 +37,7 @@ export interface EndedCall extends Pick<RequestEnd, 'outcome' | 'code' | 'durati
   readonly arguments: unknown;
   readonly peer: Peer;
   readonly session: string | undefined;
-  /** Why a guard refused it, where the response is a result. */
+  /** Why a guard denied it, if the response is a result. */
   readonly why: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export function endedCall({ request, outcome, code, durationMs }: RequestEnd): E
   };
 }
 
-/** Room for the number and the hash that the chain adds to a line, and for the names of fields. */
+/** Space for the number and the hash that the chain adds to a line, and for the names of fields. */
 const otherBytes = 200;
 
 /** Encodes lines. */
@@ -66,7 +66,7 @@ export class LineEncoder {
   readonly #redaction: Redaction;
   readonly #maxBytes: number;
   readonly #logger: Logger;
-  /** The last time that was formatted: many lines have the same. */
+  /** The time that was formatted last: many lines have the same time. */
   #timeMs = Number.NaN;
   #time = '';
 
@@ -135,7 +135,7 @@ export class LineEncoder {
     }
   }
 
-  /** In place of a line that cannot be encoded: something happened, and when. */
+  /** Written instead of a line that cannot be encoded: at least the time is recorded. */
   #unencodable(error: unknown): string {
     this.#logger.error('a line of the audit log cannot be encoded', { error });
     return `${this.#begin('unencodable')}}`;
@@ -158,15 +158,15 @@ export class LineEncoder {
     return text === undefined ? '' : `,"${name}":${this.#redaction.text(text)}`;
   }
 
-  /** Only `value` can be too long for a line; it becomes a text with its beginning. */
+  /** Only `value` can be too long for a line; it is then replaced by a text with its beginning. */
   #line(begin: string, name: 'arguments' | 'details', value: unknown, end = ''): string {
     if (value === undefined) return `${begin}${end}}`;
     const json = toAscii(value);
-    const room = this.#maxBytes - begin.length - end.length;
-    if (json.length <= room) return `${begin},"${name}":${json}${end}}`;
+    const maxChars = this.#maxBytes - begin.length - end.length;
+    if (json.length <= maxChars) return `${begin},"${name}":${json}${end}}`;
     const marker = `... [truncated: ${json.length} bytes]`;
     // In a text, quotes and backslashes take two characters.
-    const text = toAscii(json.slice(0, Math.max(0, Math.floor(room / 2) - marker.length)) + marker);
+    const text = toAscii(json.slice(0, Math.max(0, Math.floor(maxChars / 2) - marker.length)) + marker);
     return `${begin},"${name}":${name === 'details' ? `{"truncated":${text}}` : text}${end}}`;
   }
 

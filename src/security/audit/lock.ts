@@ -1,25 +1,25 @@
-// One writer per chain. Clients start as many processes of us as they like, so whoever finds a log in use takes the next
-// one: `audit`, `audit-2`, … each with a chain of its own that goes on where its last writer stopped.
+// One writer per chain. Clients may start any number of server processes, so a process that finds a log in use takes
+// the next one: `audit`, `audit-2`, … each with a chain of its own that continues where its last writer stopped.
 
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A directory with more writers than this at a time is a mistake. */
+/** Writers in a folder at a time; more are a configuration error. */
 const maxWriters = 256;
 
-/** A log that is ours until we let go. */
+/** A locked log. */
 export interface Claim {
   /** What its file names begin with. */
   readonly name: string;
-  /** Takes the lock again where somebody removed it; throws when another process has it now. */
+  /** Takes the lock again if it was removed; throws if another process has it now. */
   confirm(): void;
   release(): void;
 }
 
-/** Locks of this very process, which looks alive to itself. */
+/** Locks of this process: their owner is alive, so the lock files do not show that they are stale. */
 const held = new Set<string>();
 
-/** Takes the first log of that name nobody writes to. */
+/** Locks the first log of that name that no process writes to. */
 export function claimLog(directory: string, name: string): Claim {
   for (let number = 1; number <= maxWriters; number++) {
     const own = number === 1 ? name : `${name}-${number}`;
@@ -30,7 +30,7 @@ export function claimLog(directory: string, name: string): Claim {
       name: own,
       confirm() {
         if (read(lock) !== ownContent() && !take(directory, lock)) {
-          throw new Error(`another process writes to the audit log ${own} in ${directory} now`);
+          throw new Error(`another process writes to the audit log ${own} in ${directory}`);
         }
       },
       release() {
@@ -69,7 +69,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** Moves the lock of a dead process away; false when its owner lives. */
+/** Removes the lock of a process that has ended; false if its owner is running. */
 function clearStale(lock: string, draft: string): boolean {
   const found = read(lock);
   if (found === undefined) return true;
@@ -78,9 +78,9 @@ function clearStale(lock: string, draft: string): boolean {
   try {
     renameSync(lock, aside);
   } catch {
-    return true; // Somebody else was faster; the next attempt finds out who has it.
+    return true; // Another process was faster; the next attempt finds out which.
   }
-  // Between our look and the move a living process may have taken it: then it goes back.
+  // A running process may have taken the lock between check and rename: then it is put back.
   if (read(aside) !== found) link(aside, lock);
   rmSync(aside, { force: true });
   return true;
@@ -99,7 +99,7 @@ function isAlive(content: string): boolean {
   try {
     owner = JSON.parse(content);
   } catch {
-    return false; // A full disk, or somebody's hand.
+    return false; // The disk is full, or the file was written by something else.
   }
   const { pid, started } = owner;
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return false;
@@ -108,11 +108,11 @@ function isAlive(content: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
-  // Numbers are used again: a process that began at another time is another process.
+  // Process ids are reused: a process with another start time is another process.
   return started === startOf(pid);
 }
 
-/** When a process began, as its system counts; empty where it does not tell. */
+/** The start time of a process in the unit of its system; empty if it is not known. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,5 +1,5 @@
-// The audit log of a server: observes every call, refusal and read, and records refused authentications and starts of
-// programs. What a line says: line-encoder.ts; how it gets to the disk: writer.ts.
+// The audit log of a server: records every call, rejection and read, failed authentication and starts of programs.
+// The content of lines: line-encoder.ts; writing them: writer.ts.
 
 import type { Middleware, RequestEnd, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -19,10 +19,10 @@ import type { AuditWriter } from './writer.ts';
 
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
-/** The fields that are never truncated fit in it. */
+/** Enough for the fields that are never truncated. */
 const minLineBytes = 16 * kibibyte;
 
-/** What a rejected client is told to wait; the disk is looked at as often. */
+/** When a rejected client may retry; the disk is checked as often. */
 const retryMs = 1_000;
 
 /**
@@ -75,16 +75,16 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
 
     authentication(authenticate: Authenticate): Authenticate {
       return (request) => {
-        const tell = (verdict: AuthenticationResult): AuthenticationResult => {
-          if ((verdict === undefined || isDenied(verdict)) && limit.admits('auth')) {
+        const recordFailure = (result: AuthenticationResult): AuthenticationResult => {
+          if ((result === undefined || isDenied(result)) && limit.admits('auth')) {
             const { method, path, address } = request;
-            const { status = 401, message } = verdict ?? {};
+            const { status = 401, message } = result ?? {};
             record({ event: 'auth', outcome: 'rejected', details: { status, method, path, address, why: message } });
           }
-          return verdict;
+          return result;
         };
-        const verdict = authenticate(request);
-        return verdict instanceof Promise ? verdict.then(tell) : tell(verdict);
+        const result = authenticate(request);
+        return result instanceof Promise ? result.then(recordFailure) : recordFailure(result);
       };
     },
 
@@ -106,7 +106,7 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
 class CallRecorder {
   readonly #writer: AuditWriter;
   readonly #failsClosed: boolean;
-  /** Requests that have their line already, or get none, with the outcome that is settled. */
+  /** Requests that are recorded already, or will not be, and their outcome. */
   readonly #settled = new WeakMap<RequestInfo, RequestEnd['outcome']>();
 
   constructor(writer: AuditWriter, failsClosed: boolean) {
@@ -127,7 +127,7 @@ class CallRecorder {
     return next();
   };
 
-  /** Middleware for `sync: 'always'`: looks at the disk before a call runs, and holds its response until it is recorded. */
+  /** Middleware for `sync: 'always'`: checks the disk before a call runs, and delays its response until it is recorded. */
   readonly recordBeforeResponse: Middleware = async (request, next) => {
     const mustRecord = this.#mustRecord(request);
     if (mustRecord) {
@@ -138,7 +138,7 @@ class CallRecorder {
     try {
       result = await next();
     } catch (error) {
-      // The client gets an error either way; that it is not recorded yet changes nothing.
+      // The client gets an error in any case; a failure to record it changes nothing.
       await this.#recordNow(request, 'rejected', error).catch(() => undefined);
       throw error;
     }
@@ -154,7 +154,7 @@ class CallRecorder {
     return result;
   };
 
-  /** Greetings and pings must get through whatever happens. */
+  /** `initialize` and `ping` are always admitted. */
   #mustRecord(request: RequestInfo): boolean {
     return this.#failsClosed && isRecorded(request.method) && !isExempt(request);
   }
@@ -168,7 +168,7 @@ class CallRecorder {
     await this.#writer.flush(true);
   }
 
-  /** The rejection has no line either; it is counted. */
+  /** The rejection cannot be recorded either; it is counted. */
   #reject(request: RequestInfo): never {
     this.#writer.countRejected();
     this.#settled.set(request, 'rejected');

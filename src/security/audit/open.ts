@@ -1,5 +1,5 @@
-// Takes up a log where its last writer left it: finds the end of the chain and seals off what a killed writer left of
-// its last line. Nothing is ever cut away: the torn piece stays, and the next line says what it is.
+// Continues a log where its last writer stopped: finds the end of the chain and ends a line that a killed writer left
+// incomplete. Nothing is removed: the incomplete line stays, and the next line describes it.
 
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import type { Logger } from '../../protocol/logger.ts';
@@ -12,7 +12,7 @@ import type { LineEncoder } from './line-encoder.ts';
 import { type Claim, claimLog } from './lock.ts';
 import { AuditWriter, type WriterOptions } from './writer.ts';
 
-/** A log that is open, and what was found at its end. */
+/** An open log and its lock. */
 export interface OpenedLog {
   readonly writer: AuditWriter;
   readonly claim: Claim;
@@ -27,14 +27,14 @@ export async function openLog(options: OpenOptions, lines: LineEncoder): Promise
     const own = { ...options, name: claim.name, confirmClaim: claim.confirm };
     const { head, sealed, isOpen } = findHead(own.directory, own.name);
     const writer = new AuditWriter(own, lines, head, await LogFile.open(own));
-    // Written together with what follows: a process killed in between would leave a line that nothing explains.
+    // Written together with the next lines: a process killed in between would leave a line that no other line explains.
     if (isOpen) writer.endTornLine();
     if (sealed !== undefined) writer.record({ event: 'recovered', details: sealed });
     writer.record({ event: 'open', details: { format: 3, pid: process.pid } });
     try {
       await writer.flush(true);
     } catch (error) {
-      await writer.abandon();
+      await writer.discard();
       throw error;
     }
     return { writer, claim };
@@ -44,24 +44,24 @@ export async function openLog(options: OpenOptions, lines: LineEncoder): Promise
   }
 }
 
-/** A folder we make is for its owner alone. One that was there is left as it is: others may have a reason to read it. */
+/** A new folder is private to its owner. An existing one stays as it is: other users may have a reason to read it. */
 function prepareDirectory(directory: string, logger: Logger | undefined): void {
   const isOurs = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
   if (isOurs || process.platform === 'win32') return;
   const { mode } = statSync(directory);
-  // Whoever may write to a folder may replace what is in it, and a log that can be replaced proves nothing.
+  // Users who can write to a folder can replace its files, and a log that can be replaced proves nothing.
   if ((mode & 0o002) !== 0) {
-    throw new Error(`everybody may write to ${directory}; choose a folder of its own, or run: chmod o-w ${directory}`);
+    throw new Error(`all users can write to ${directory}. Choose a private folder, or run: chmod o-w ${directory}`);
   }
-  if ((mode & 0o020) !== 0) logger?.warn('the group of its folder can replace the audit log', { directory });
+  if ((mode & 0o020) !== 0) logger?.warn('the group of the folder can replace the audit log', { directory });
 }
 
 /** Where the chain ends. */
 interface FoundHead {
   readonly head: AuditHead;
-  /** What must be said about it. */
+  /** The details of the line that describes it; undefined if all is well. */
   readonly sealed: Readonly<Record<string, unknown>> | undefined;
-  /** The last line of the current file has no end. */
+  /** The last line of the current file has no line break. */
   readonly isOpen: boolean;
 }
 
@@ -69,12 +69,12 @@ function findHead(directory: string, name: string): FoundHead {
   let head = origin;
   let sealed: FoundHead['sealed'];
   let isOpen = false;
-  // Newest first: the newest may be empty, if its writer was killed right after it began.
+  // Newest first: the newest may be empty if its writer was killed right after creating it.
   for (const path of logFiles(directory, name).reverse()) {
     const { lines, torn } = readEnd(path, (found) => lastGroup(found).length < found.length);
     if (torn.length > 0 && path === currentFile(directory, name)) isOpen = true;
     else if (torn.length > 0) appendFileSync(path, '\n');
-    // A line that lacks nothing but its end is a line.
+    // A line that only lacks its line break is complete.
     const whole = parseEntry(torn.toString('utf8')) !== undefined;
     if (torn.length > 0 && !whole) sealed = { torn: torn.length, sha256: hashBytes(torn) };
     const all = whole ? [...lines, torn] : lines;
@@ -82,19 +82,19 @@ function findHead(directory: string, name: string): FoundHead {
     if (last === undefined) continue;
     const entry = parseEntry(last.toString('utf8'));
     if (entry !== undefined) head = { seq: entry.seq, hash: hashGroup(joinLines(lastGroup(all))) };
-    // Somebody else wrote the last line: the chain begins anew, and `verify` will name that line.
+    // The last line is not one of ours: a new chain begins, and `verify` reports that line.
     else sealed = { ...sealed, unreadable: true };
     break;
   }
   return { head, sealed, isOpen };
 }
 
-/** The last group, as far as it arrived: back to the line that says what it follows. */
+/** The last group, as far as it was written: back to the line with the hash of the group before it. */
 function lastGroup(lines: readonly Buffer[]): readonly Buffer[] {
   const entryAt = (index: number): AuditEntry | undefined => parseEntry(lines[index]?.toString('utf8') ?? '');
   let from = Math.max(0, lines.length - 1);
   while (from > 0 && entryAt(from)?.prev === undefined && entryAt(from - 1) !== undefined) from--;
-  // Older formats said it in every line.
+  // Older formats have the hash in every line.
   const prev = entryAt(from)?.prev;
   while (from > 0 && prev !== undefined && entryAt(from - 1)?.prev === prev) from--;
   return lines.slice(from);

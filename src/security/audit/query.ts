@@ -8,7 +8,7 @@ import { type AuditEntry, parseEntry } from './entry.ts';
 import { currentFile, logNames } from './files.ts';
 import { type LocatedLine, readFileLines, readLines } from './read.ts';
 
-/** What lines must have; globs where text is compared. All that is given must fit. */
+/** Which lines to find. Texts are globs; all given fields must match. */
 export interface AuditFilter {
   readonly since?: Date;
   readonly until?: Date;
@@ -30,7 +30,7 @@ export function compileFilter(filter: AuditFilter): (entry: AuditEntry) => boole
   return (entry) => entry.time >= since && entry.time <= until && globs.every(([key, fits]) => fits(entry[key] ?? ''));
 }
 
-/** The lines that fit, log by log, oldest first. Lines that cannot be read are for `verifyAudit` to name. */
+/** The matching lines, log by log, oldest first. Lines that cannot be parsed are skipped; `verifyAudit` reports them. */
 export async function* queryAudit(
   directory: string,
   filter: AuditFilter = {},
@@ -46,16 +46,16 @@ export async function* queryAudit(
 }
 
 export interface TailOptions {
-  /** How many of the last lines to begin with. Default 20. */
+  /** How many of the last lines to return first. Default 20. */
   readonly lines?: number;
   readonly filter?: AuditFilter;
-  /** Go on with what is written from now on, until aborted. */
+  /** Then return new lines as they are written, until aborted. */
   readonly follow?: AbortSignal;
 }
 
 const pollMs = 300;
 
-/** The last lines of a log, then, if asked for, every new one. */
+/** The last lines of a log, then, with `follow`, every new one. */
 export async function* tailAudit(
   directory: string,
   options: TailOptions = {},
@@ -77,7 +77,7 @@ export async function* tailAudit(
   if (follow !== undefined) yield* followLog(directory, name, seen, fits, follow);
 }
 
-/** New lines by their numbers: a file that was finished meanwhile is read again from its beginning, never skipped. */
+/** Finds new lines by number: a file that was finished meanwhile is read again from the start, never skipped. */
 async function* followLog(
   directory: string,
   name: string,
@@ -101,14 +101,14 @@ async function* followLog(
         last = entry.seq;
         if (fits(entry)) yield entry;
       }
-      // Which part of the current file that was is not known after all files have been read; it is read once more.
+      // After reading all files, the position in the current file is not known; it is read once more.
       known = { ino, size: same ? position : 0 };
     }
-    await sleep(pollMs, undefined, { signal }).catch(() => undefined); // Aborted: the loop ends by itself.
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined); // Aborted: the loop condition ends it.
   }
 }
 
-/** The lines of the current file from a byte on; none where it was finished just now. */
+/** The lines of the current file from a byte on; none if it was just finished. */
 async function* newLines(path: string, from: number): AsyncGenerator<LocatedLine> {
   try {
     yield* readFileLines(path, from);
@@ -117,7 +117,7 @@ async function* newLines(path: string, from: number): AsyncGenerator<LocatedLine
   }
 }
 
-/** One line for people, on any terminal: nothing in it can move the cursor or hide. */
+/** One line for a terminal, without control or invisible characters. */
 export function formatEntry(entry: AuditEntry): string {
   const { time, event, principal, session, method, name, outcome, code, ms, details } = entry;
   const args = entry.arguments === undefined ? undefined : JSON.stringify(entry.arguments);

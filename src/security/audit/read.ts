@@ -3,13 +3,13 @@
 import { open } from 'node:fs/promises';
 import { currentFile, logFiles } from './files.ts';
 
-/** A line and where it stands. */
+/** A line and its position. */
 export interface LocatedLine {
   readonly file: string;
   /** Counted from 1. */
   readonly number: number;
   readonly bytes: Buffer;
-  /** Has no line break: its writer is not done with it, or never will be. */
+  /** Has no line break: it is still being written, or its writer was killed. */
   readonly open: boolean;
 }
 
@@ -24,7 +24,7 @@ export async function* readLines(directory: string, name: string): AsyncGenerato
     try {
       yield* readFileLines(file);
     } catch (error) {
-      // Finished or thrown away since it was listed: what is left of it is listed anew.
+      // Finished or deleted since it was listed: list the files again.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
       throw error;
     }

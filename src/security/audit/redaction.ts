@@ -1,4 +1,4 @@
-// What the log may hold of values from outside: no secrets, never what a clipboard holds, and no long texts.
+// Prepares untrusted values for the log: no secrets, no clipboard contents, no long texts.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../schema/index.ts';
@@ -8,17 +8,17 @@ import type { AuditOptions, FieldRule } from './contract.ts';
 
 /** Enough to understand a call, too little to copy a document. */
 const maxTextChars = 256;
-/** How far beyond the cut secrets are looked for: all of a long text would cost more than the call did. */
+/** How far beyond the cut secrets are searched: searching a whole long text would cost more than the call. */
 const lookAheadChars = 128;
 const maxValues = 200;
 const maxDepth = 8;
 
-/** Whatever a clipboard tool is called, its arguments may be a password that somebody just copied. */
+/** The arguments of any clipboard tool may be a password that was just copied. */
 const clipboardRules: readonly FieldRule[] = [{ tools: ['*clipboard*', '*Clipboard*', '*clip_*'], hide: ['*'] }];
 
-/** Makes values from outside fit for the log. */
+/** Encodes untrusted values for the log. */
 export interface Redaction {
-  /** The arguments of a tool; undefined when they are not to be written. */
+  /** The arguments of a tool; undefined if they must not be written. */
   arguments(tool: string, args: unknown): unknown;
   /** Any other value. */
   value(value: unknown): unknown;
@@ -54,7 +54,7 @@ export function createRedaction(
       let redacted = texts.get(text);
       if (redacted === undefined) {
         redacted = toAscii(redactor.redactText(text));
-        // The same few names come again and again; names that a caller invents must not fill memory.
+        // The same few names repeat; names invented by callers must not fill the memory.
         if (text.length <= maxCachedChars) {
           if (texts.size >= maxCached) texts.clear();
           texts.set(text, redacted);
@@ -68,13 +68,13 @@ export function createRedaction(
 const maxCached = 1000;
 const maxCachedChars = 128;
 
-/** What is not a printable character of ASCII. */
+/** Characters other than printable ASCII. */
 const nonAscii = /[^ -~]/;
 const everyNonAscii = /[^ -~]/g;
 
 /**
- * JSON with everything beyond ASCII escaped: in the file itself no letter passes for another, none changes the direction
- * of writing, and none is a command for a terminal.
+ * JSON with everything beyond ASCII escaped: the file has no look-alike letters, no characters that change the writing
+ * direction, and no terminal commands.
  */
 export function toAscii(value: unknown): string {
   const json = JSON.stringify(value);
@@ -97,7 +97,7 @@ function compileFields(rules: readonly FieldRule[]): (tool: string) => ReadonlyS
   };
 }
 
-/** A copy in which hidden fields only say how much they held. */
+/** A copy in which hidden fields only show their size. */
 function hideFields(value: unknown, hidden: ReadonlySet<string>, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || depth >= maxDepth) return depth >= maxDepth ? '[too deep]' : value;
   if (Array.isArray(value)) return value.slice(0, maxValues).map((item) => hideFields(item, hidden, depth + 1));

@@ -1,5 +1,5 @@
-// Every start of a program gets two lines: one before it begins, so that a start which takes the process down is known
-// too, and one about how it ended.
+// Every start of a program gets two lines: one before, so that a start which crashes the server is recorded too,
+// and one when the program has ended.
 
 import type { Sandbox, SpawnRequest } from '../sandbox/contract.ts';
 import type { AuditRecord } from './contract.ts';
@@ -14,7 +14,7 @@ export function auditSandbox(
   const begin = ({ program, args = [], cwd }: SpawnRequest): void =>
     record({ event: 'spawn', ...who, outcome: 'begun', details: { program, args, cwd, level: sandbox.level } });
 
-  const refused = ({ program }: SpawnRequest, error: unknown): void =>
+  const recordFailure = ({ program }: SpawnRequest, error: unknown): void =>
     record({ event: 'spawn', ...who, outcome: 'rejected', details: { program, why: String(error) } });
 
   const end = (
@@ -35,7 +35,7 @@ export function auditSandbox(
         end(request, result);
         return result;
       } catch (error) {
-        refused(request, error);
+        recordFailure(request, error);
         throw error;
       }
     },
@@ -46,7 +46,7 @@ export function auditSandbox(
         void child.exited.then((report) => end(request, report));
         return child;
       } catch (error) {
-        refused(request, error);
+        recordFailure(request, error);
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-// How the log is doing, for programs, health probes and metrics.
+// The status of the log, for programs, health probes and metrics.
 
 import type { Metric, PartStatus } from '../../protocol/monitor.ts';
 import type { AuditStatus, FailureMode } from './contract.ts';

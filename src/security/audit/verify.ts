@@ -1,5 +1,5 @@
-// Checks a log: numbers without gaps, and each group of lines with the hash of the group before it. Names the first line
-// at which that is not so, or the lines of which one was changed.
+// Checks a log: numbers without gaps, and each group of lines with the hash of the group before it. Reports the first
+// line that breaks the chain, or the lines of which one was changed.
 
 import { createHash, type Hash } from 'node:crypto';
 import { hashBytes, origin } from './chain.ts';
@@ -12,17 +12,17 @@ import { type LocatedLine, readLines } from './read.ts';
 export interface ChainBreak {
   readonly file: string;
   readonly line: number;
-  /** Where all that is known is that one of several lines was changed: the last of them. */
+  /** If one of several lines was changed: the last of them. */
   readonly to?: number;
   readonly why: string;
 }
 
-/** Lines that are not here, and the line that says why. */
+/** Lines that are missing, and the line that explains it. */
 export interface MissingLines {
   /** The numbers of the first and the last of them. */
   readonly from: number;
   readonly to: number;
-  /** What somebody did to the file they were in. */
+  /** What was done to their file. */
   readonly why: string;
   /** When it was noticed. */
   readonly time: string;
@@ -32,22 +32,22 @@ export interface MissingLines {
 export interface Verification {
   readonly name: string;
   readonly ok: boolean;
-  /** How many there are; where the chain is broken, how many before it are known to be as they were. */
+  /** The number of lines; if the chain is broken, the number of lines before the break that are known to be unchanged. */
   readonly lines: number;
   /** The number of the first line; above 1 when older files have been deleted. */
   readonly from: number;
-  /** The last line that holds; compare it with one kept elsewhere to know that nothing was cut off. */
+  /** The last valid line. Compare it with a stored one to detect whether lines were cut off. */
   readonly head: AuditHead;
-  /** Torn lines of killed processes, each explained by the line after it. */
+  /** Incomplete lines of killed processes, each explained by the line after it. */
   readonly sealed: number;
-  /** The last line has no end yet: a process writes it, or was killed and the log was not opened since. */
+  /** The last line has no line break: it is being written, or its writer was killed and the log was not opened since. */
   readonly unfinished: boolean;
   /** Lines in files that were moved, removed or truncated while the log was being written. The log itself says so. */
   readonly missing: readonly MissingLines[];
   readonly broken?: ChainBreak;
 }
 
-/** Checks every log of that name in a directory; empty when there is none. */
+/** Checks every log of that name in a folder; empty if there is none. */
 export async function verifyAudit(directory: string, name = 'audit'): Promise<Verification[]> {
   const verifications: Verification[] = [];
   for (const each of logNames(directory, name)) verifications.push(await verifyLog(directory, each));
@@ -58,7 +58,7 @@ async function verifyLog(directory: string, name: string): Promise<Verification>
   const links = new Links();
   let sealed = 0;
   let unfinished = false;
-  /** A line that is none, until the next one says why. */
+  /** An invalid line, until the next one explains it. */
   let torn: LocatedLine | undefined;
   let broken: ChainBreak | undefined;
 
@@ -78,14 +78,14 @@ async function verifyLog(directory: string, name: string): Promise<Verification>
     if (broken !== undefined) break;
   }
   if (broken === undefined && torn !== undefined) broken = breakAt(torn, 'it is not a line of this log');
-  // The first thing that is wrong is the one to name.
+  // Report the first error.
   broken = links.unexplained ?? broken;
   const { from, missing } = links;
   if (broken !== undefined) return { name, ok: false, ...links.held, from, sealed, unfinished, missing, broken };
   return { name, ok: true, ...links.end(), from, sealed, unfinished, missing };
 }
 
-/** Lines that follow the same group. */
+/** The lines of one group. */
 interface LineGroup {
   readonly first: LocatedLine;
   last: LocatedLine;
@@ -93,10 +93,10 @@ interface LineGroup {
   readonly hash: Hash;
 }
 
-/** How far a chain goes. */
+/** The end of a chain. */
 type ChainExtent = Pick<Verification, 'lines' | 'head'>;
 
-/** Numbers that are missing between two lines, until a line explains it. */
+/** Missing numbers between two lines, until a line explains them. */
 interface Gap {
   readonly from: number;
   /** The number of the line after it. */
@@ -114,20 +114,20 @@ class Links {
   #seq = 0;
   #group: LineGroup | undefined;
   #gap: Gap | undefined;
-  /** What was known to be unchanged before the gap. */
+  /** The lines known to be unchanged before the gap. */
   #heldBeforeGap: ChainExtent | undefined;
 
-  /** What is known to be as it was written. */
+  /** The lines known to be unchanged. */
   get held(): ChainExtent {
     return this.#heldBeforeGap ?? this.#held;
   }
 
-  /** A gap that no line has explained. */
+  /** A gap that no line has explained yet. */
   get unexplained(): ChainBreak | undefined {
     return this.#gap?.broken;
   }
 
-  /** Takes the next line; returns where the chain is broken, if it is. */
+  /** Checks the next line; returns the break if there is one. */
   add(entry: AuditEntry, placed: LocatedLine): ChainBreak | undefined {
     const { seq, prev, event } = entry;
     const group = this.#group;
@@ -136,7 +136,7 @@ class Links {
       if (seq === 1 && prev !== origin.hash) return breakAt(placed, 'the first line has a predecessor');
     } else if (seq !== this.#seq + 1) {
       const broken = breakAt(placed, `it has number ${seq} where ${this.#seq + 1} was due`);
-      // A file may be missing, but not lines of a file: what follows must be the beginning of a group and of a file.
+      // A whole file may be missing, but not some lines of it: the next line must begin a group and a file.
       const mayBeMissing = seq > this.#seq && prev !== undefined && placed.number === 1 && this.#gap === undefined;
       if (!mayBeMissing) return broken;
       this.#beginAgain({ from: this.#seq + 1, next: seq, broken });
@@ -172,7 +172,7 @@ class Links {
     this.#group = undefined;
   }
 
-  /** A line says that the file was gone when the one with number `firstSeq` was written. */
+  /** A line explains that the file was displaced before line `firstSeq` was written. */
   #explain({ time, details }: AuditEntry): void {
     const first = details?.['firstSeq'];
     const why = String(details?.['why']);
@@ -185,7 +185,7 @@ class Links {
     }
   }
 
-  /** How far the chain goes, the last group included. */
+  /** The end of the chain, including the last group. */
   end(): ChainExtent {
     if (this.#group === undefined) return this.#held;
     return { lines: this.#lines, head: { seq: this.#seq, hash: this.#group.hash.copy().digest('hex') } };
@@ -199,7 +199,7 @@ function changed({ first, last }: LineGroup, next: LocatedLine): ChainBreak {
   return { ...breakAt(first, why), ...(first.file === last.file ? { to: last.number } : {}) };
 }
 
-/** Whether a line explains the torn line before it. */
+/** Whether a line explains the incomplete line before it. */
 function seals({ event, details }: AuditEntry, { bytes }: LocatedLine): boolean {
   return event === 'recovered' && details?.['torn'] === bytes.length && details['sha256'] === hashBytes(bytes);
 }

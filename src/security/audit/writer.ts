@@ -1,5 +1,5 @@
-// Writes lines: chained and collected as bytes for some milliseconds, then written together. A disk that fails is tried
-// again every second; what was written in part is continued, never repeated. What lines say: line-encoder.ts.
+// Writes lines: chains them, collects them as bytes for some milliseconds and writes them together. While the disk fails,
+// it retries every second; a partial write is continued, never repeated. The content of lines: line-encoder.ts.
 
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import { Batch, type TakenBatch } from './batch.ts';
@@ -8,6 +8,7 @@ import type { AuditHead, AuditRecord, FailureMode, SyncPolicy } from './contract
 import { beginsGroup } from './entry.ts';
 import type { LogFile } from './file.ts';
 import type { EndedCall, LineEncoder } from './line-encoder.ts';
+import { PendingCalls } from './pending-calls.ts';
 
 export interface WriterOptions {
   readonly sync: SyncPolicy;
@@ -21,27 +22,19 @@ export interface WriterOptions {
 
 /** How long lines are collected before they are written. */
 const collectMs = 100;
-/** How often the disk is looked at: whether it takes lines again, whether the file is still there, how full it is. */
+/** How often the disk is checked: whether it can be written again, whether the file still exists, the free space. */
 const checkEveryMs = 1_000;
-/** So much is written without collecting any longer. */
+/** A batch of this size is written at once. */
 const largeBatchBytes = 1024 * 1024;
-/**
- * Calls are encoded so many at a time: code that runs once per call has left the processor's caches by the next one.
- * MEASURED
- */
-const maxPendingCalls = 64;
-/** Only small calls wait: a caller must not make us hold large arguments. */
-const maxPendingValues = 16;
-const maxPendingChars = 256;
-/** How long `close` waits for a disk that does not take the last lines. */
+/** How long `close` waits for the last lines to be written. */
 const maxCloseMs = 2_000;
 
-/** Someone who waits until lines are safe. */
+/** A caller of `flush`, waiting until lines are on the disk. */
 interface FlushWaiter {
-  /** How many lines. */
+  /** The number of lines that must be written. */
   readonly until: number;
   readonly done: () => void;
-  /** Called at the first failure by those who do not wait for the disk to recover. */
+  /** Called on the first failure; undefined if the caller waits until the disk recovers. */
   readonly failed: ((error: unknown) => void) | undefined;
 }
 
@@ -52,16 +45,15 @@ export class AuditWriter {
   readonly #file: LogFile;
   readonly #batch = new Batch();
   readonly #chain: Chain;
-  /** Small calls that are not encoded yet. */
-  #pending: EndedCall[] = [];
-  /** How many lines were added, how many of them are written, and how many of these are safe. */
+  readonly #pending = new PendingCalls();
+  /** The number of lines that were added, written, and forced to the disk. */
   #added = 0;
   #written = 0;
   #synced = 0;
-  /** Lines and calls that have no line because the log could not be written: in all, and since that was last recorded. */
+  /** Dropped lines and rejected calls while the log could not be written: in total, and since that was last recorded. */
   #dropped = { total: 0, unreported: 0 };
   #rejected = { total: 0, unreported: 0 };
-  /** Taken from the batch and not completely written; `#offset` is how much of it is. */
+  /** Taken from the batch and not completely written yet; its first `#offset` bytes are. */
   #unwritten: TakenBatch | undefined;
   #offset = 0;
   #waiting: FlushWaiter[] = [];
@@ -69,10 +61,10 @@ export class AuditWriter {
   readonly #checkTimer: NodeJS.Timeout;
   #isClosed = false;
   #running = false;
-  /** Done when the run at hand is. */
+  /** Settles when the current run ends. */
   #run: Promise<void> = Promise.resolve();
   #syncWanted = false;
-  /** Those who wait for a look at the file and the disk. */
+  /** Callers that wait for a check of the file and the disk. */
   #checking: (() => void)[] = [];
   /** Why the last run failed. */
   #error: string | undefined;
@@ -111,8 +103,8 @@ export class AuditWriter {
   }
 
   /**
-   * Why lines cannot be written at the moment; undefined while they can. Half of the queue is left to the lines of calls
-   * that run already.
+   * Why lines cannot be written at the moment; undefined while they can. Half of the queue is reserved for
+   * the lines of calls that are already running.
    */
   get failure(): string | undefined {
     const { minFreeBytes, maxQueuedBytes } = this.#options;
@@ -121,7 +113,7 @@ export class AuditWriter {
     return this.queuedBytes > maxQueuedBytes / 2 ? 'the disk does not keep up' : undefined;
   }
 
-  /** Ends a line that the last writer did not. */
+  /** Ends a line that the previous writer did not finish. */
   endTornLine(): void {
     this.#batch.addText('\n');
   }
@@ -142,20 +134,16 @@ export class AuditWriter {
 
   /** Adds the line of a call. */
   addCall(call: EndedCall): void {
-    if (!isSmall(call)) return this.add(this.#lines.call(call));
-    this.#pending.push(call);
-    if (this.#pending.length >= maxPendingCalls) this.#encodePending();
+    if (!this.#pending.add(call)) return this.add(this.#lines.call(call));
+    if (this.#pending.isFull) this.#encodePending();
     this.#writeSoon();
   }
 
   #encodePending(): void {
-    if (this.#pending.length === 0) return;
-    const calls = this.#pending;
-    this.#pending = [];
-    for (const call of calls) this.#append(this.#lines.call(call));
+    for (const call of this.#pending.take()) this.#append(this.#lines.call(call));
   }
 
-  /** A line is dropped, and counted, when too many bytes wait already. */
+  /** Drops the line, and counts it, if too many bytes are waiting already. */
   #append(json: string): void {
     if (this.#isClosed) return;
     if (this.queuedBytes + json.length > this.#options.maxQueuedBytes) return count(this.#dropped);
@@ -173,7 +161,7 @@ export class AuditWriter {
     count(this.#rejected);
   }
 
-  /** Looks at the disk now. Resolves when `failure` is up to date. */
+  /** Checks the disk now. Resolves when `failure` is up to date. */
   check(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((done) => {
@@ -183,8 +171,8 @@ export class AuditWriter {
   }
 
   /**
-   * Resolves when everything added so far is written and, unless the policy is never to, forced to the disk. While the
-   * disk fails it waits; `impatient` rejects instead.
+   * Resolves when everything added so far is written and, unless `sync` is `never`, forced to the disk. While the
+   * disk fails it waits; with `impatient` it rejects instead.
    */
   flush(impatient = false): Promise<void> {
     this.#encodePending();
@@ -204,23 +192,23 @@ export class AuditWriter {
     });
     await Promise.race([this.#flushAll(), patience]);
     clearTimeout(timer);
-    await this.abandon();
+    await this.discard();
   }
 
-  /** Like `flush`, with the line that records which files the last run deleted. */
+  /** Like `flush`, including the line that records which files the last run deleted. */
   async #flushAll(): Promise<void> {
     await this.flush();
     await this.#run;
     await this.flush();
   }
 
-  /** Closes the file without writing what is left. */
-  async abandon(): Promise<void> {
+  /** Closes the file without writing the remaining lines. */
+  async discard(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#checkTimer);
     clearTimeout(this.#timer);
     await this.#run;
-    await this.#file.close().catch(() => undefined); // Nothing is lost that was not lost before.
+    await this.#file.close().catch(() => undefined); // All lines that could be written are written.
   }
 
   #isSafe(lines: number): boolean {
@@ -229,7 +217,7 @@ export class AuditWriter {
 
   readonly #write = (): void => {
     this.#timer = undefined;
-    // A failing disk is tried again with the next check.
+    // If the disk fails, the next check retries.
     if (this.#error === undefined) void this.#start();
   };
 
@@ -270,7 +258,7 @@ export class AuditWriter {
 
   async #writeAll(): Promise<void> {
     do {
-      if (this.#checking.length > 0) await this.#lookAtDisk();
+      if (this.#checking.length > 0) await this.#checkDisk();
       this.#encodePending();
       this.#chain.closeGroup();
       if (this.#unwritten === undefined && this.#batch.lines > 0) this.#unwritten = this.#batch.take();
@@ -282,9 +270,9 @@ export class AuditWriter {
     this.#syncWanted = false;
   }
 
-  async #lookAtDisk(): Promise<void> {
+  async #checkDisk(): Promise<void> {
     const count = this.#checking.length;
-    await this.#followFile();
+    await this.#reopenIfDisplaced();
     this.#isSpaceLow = (await this.#file.freeBytes()) < this.#options.minFreeBytes;
     for (const done of this.#checking.splice(0, count)) done();
   }
@@ -321,22 +309,22 @@ export class AuditWriter {
     this.record({ event: 'deleted', details: { files } });
   }
 
-  /** When somebody else moved, removed or truncated the file, goes on in a new one, and says so in the log. */
-  async #followFile(): Promise<void> {
+  /** If the file was moved, removed or truncated from outside, continues in a new one and records that in the log. */
+  async #reopenIfDisplaced(): Promise<void> {
     const what = await this.#file.displacement();
     if (what === undefined) return;
     this.#options.confirmClaim();
     await this.#file.reopen();
-    // A batch of which the old file has a part is written again: the new file begins with the beginning of a group.
+    // A partly written batch is written again in full: a file must begin with the start of a group.
     this.#offset = 0;
     const firstSeq = this.#chain.seq - (this.#added - this.#written) + 1;
-    this.#logger.warn(`the audit log was ${what} while it was being written; it goes on in a new file`, {
+    this.#logger.warn(`the audit log was ${what} while it was being written; it continues in a new file`, {
       path: this.path,
     });
     this.record({ event: 'reopened', details: { why: what, firstSeq } });
   }
 
-  /** Once lines can be written again: how many are missing, and how many calls were rejected. */
+  /** When lines can be written again: records how many are missing and how many calls were rejected. */
   #recordGaps(): void {
     const [lines, calls] = [this.#dropped.unreported, this.#rejected.unreported];
     this.#dropped.unreported = 0;
@@ -345,7 +333,7 @@ export class AuditWriter {
     if (lines > 0) this.record({ event: 'dropped', details: { lines, why: 'the audit log could not be written' } });
   }
 
-  /** Logs when writing begins to fail, and when it works again. */
+  /** Logs when writing starts to fail and when it works again. */
   #report(): void {
     const { failure, path } = this;
     if ((failure === undefined) === (this.#reported === undefined)) return;
@@ -370,18 +358,4 @@ const consequences: Readonly<Record<FailureMode, string>> = {
 function count(counter: { total: number; unreported: number }): void {
   counter.total++;
   counter.unreported++;
-}
-
-function isSmall({ name = '', arguments: args }: EndedCall): boolean {
-  if (name.length > maxPendingChars) return false;
-  if (typeof args !== 'object' || args === null) return args === undefined;
-  let count = 0;
-  for (const key in args) {
-    if (++count > maxPendingValues || key.length > maxPendingChars) return false;
-    const value = (args as Record<string, unknown>)[key];
-    if (typeof value === 'string' ? value.length > maxPendingChars : typeof value === 'object' && value !== null) {
-      return false;
-    }
-  }
-  return true;
 }
