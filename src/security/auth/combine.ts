@@ -8,9 +8,9 @@ export function anyOf(...ways: readonly Authenticate[]): Authenticate {
   return async (request) => {
     let best: Denied | undefined;
     for (const way of ways) {
-      const verdict = await way(request);
-      if (verdict !== undefined && !isDenied(verdict)) return verdict;
-      if (rank(verdict) > rank(best)) best = verdict;
+      const result = await way(request);
+      if (result !== undefined && !isDenied(result)) return result;
+      if (rank(result) > rank(best)) best = result;
     }
     return best;
   };
@@ -39,9 +39,9 @@ export async function authenticateEnvironment(
     address: undefined,
     get: (name) => (name === 'authorization' && token !== undefined ? `Bearer ${token}` : undefined),
   };
-  const verdict = await authenticate(request);
-  if (verdict === undefined || isDenied(verdict)) {
-    throw new Error(`${variable} does not contain a valid token: ${verdict?.message ?? 'it was not accepted'}`);
+  const result = await authenticate(request);
+  if (result === undefined || isDenied(result)) {
+    throw new Error(`${variable} does not contain a valid token: ${result?.message ?? 'it was not accepted'}`);
   }
-  return verdict;
+  return result;
 }

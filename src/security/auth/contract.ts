@@ -31,5 +31,4 @@ export type AuthenticationResult = Principal | Denied | undefined;
 export type Authenticate = (request: AuthRequest) => AuthenticationResult | Promise<AuthenticationResult>;
 
 /** Whether a result is a denial. */
-export const isDenied = (verdict: AuthenticationResult): verdict is Denied =>
-  verdict !== undefined && 'status' in verdict;
+export const isDenied = (result: AuthenticationResult): result is Denied => result !== undefined && 'status' in result;

@@ -84,19 +84,19 @@ export class Issuer {
   async #discover(): Promise<string> {
     const { origin, pathname } = new URL(this.name);
     const path = pathname === '/' ? '' : pathname.replace(/\/$/, '');
-    const places = [
+    const urls = [
       `${origin}/.well-known/oauth-authorization-server${path}`,
       `${origin}/.well-known/openid-configuration${path}`,
       ...(path === '' ? [] : [`${origin}${path}/.well-known/openid-configuration`]),
     ];
-    for (const place of places) {
-      const response = await this.#fetcher.fetch(place, { accept: ['application/json'], redirect: 'refuse' });
+    for (const metadataUrl of urls) {
+      const response = await this.#fetcher.fetch(metadataUrl, { accept: ['application/json'], redirect: 'reject' });
       if (response.status !== 200) {
         response.discard();
         continue;
       }
       const { issuer, jwks_uri: keys } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
-      if (issuer !== this.name) throw new Error(`${place} names another issuer`);
+      if (issuer !== this.name) throw new Error(`${metadataUrl} names another issuer`);
       if (typeof keys === 'string') return keys;
     }
     throw new Error('its metadata has no jwks_uri');
@@ -118,7 +118,7 @@ export class Issuer {
         },
         body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
         accept: ['application/json'],
-        redirect: 'refuse',
+        redirect: 'reject',
       });
       if (response.status !== 200) {
         response.discard();

@@ -143,8 +143,8 @@ export function createOAuthAuthenticator(options: OAuthOptions): OAuthAuthentica
       return issuer.signs ? verify(token, issuer) : lookUp(token, issuer);
     }
     for (const issuer of issuers.filter(({ looksUp }) => looksUp)) {
-      const verdict = await lookUp(token, issuer);
-      if (!('status' in verdict) || verdict.status === 403) return verdict;
+      const result = await lookUp(token, issuer);
+      if (!('status' in result) || result.status === 403) return result;
     }
     return invalidToken('the token is not known', parts);
   };

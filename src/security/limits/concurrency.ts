@@ -32,26 +32,26 @@ export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOpti
   if (!(max >= 1 && queue >= 0)) throw new RangeError('A concurrency limit needs a max of at least 1');
   const covers = compileTarget(rule);
   const keyOf = compileKey(rule.per, isKnown);
-  const gates = new Map<string, SlotQueue>();
+  const queues = new Map<string, SlotQueue>();
 
-  const leave = (key: string, gate: SlotQueue): void => {
-    gate.running--;
-    while (gate.running < max) {
-      const waiting = gate.line.values().next().value;
+  const leave = (key: string, slots: SlotQueue): void => {
+    slots.running--;
+    while (slots.running < max) {
+      const waiting = slots.line.values().next().value;
       if (waiting === undefined) break;
-      gate.line.delete(waiting);
+      slots.line.delete(waiting);
       waiting();
     }
-    if (gate.running === 0 && gate.line.size === 0) gates.delete(key);
+    if (slots.running === 0 && slots.line.size === 0) queues.delete(key);
   };
 
-  const enter = (key: string, gate: SlotQueue, request: RequestInfo, next: () => unknown): unknown => {
-    gate.running++;
+  const enter = (key: string, slots: SlotQueue, request: RequestInfo, next: () => unknown): unknown => {
+    slots.running++;
     let inside = true;
     const release = (): void => {
       if (!inside) return;
       inside = false;
-      leave(key, gate);
+      leave(key, slots);
     };
     let result: unknown;
     try {
@@ -77,15 +77,15 @@ export function limitConcurrency(rule: ConcurrencyRule, options: ConcurrencyOpti
   return (request, next) => {
     if (!covers(request) || request.method === longLived) return next();
     const key = keyOf(request);
-    let gate = gates.get(key);
-    if (gate === undefined) gates.set(key, (gate = { running: 0, line: new Set() }));
-    if (gate.running < max) return enter(key, gate, request, next);
-    if (gate.line.size >= queue) throw wireErrors.rateLimited(retryMs);
-    const { line } = gate;
+    let slots = queues.get(key);
+    if (slots === undefined) queues.set(key, (slots = { running: 0, line: new Set() }));
+    if (slots.running < max) return enter(key, slots, request, next);
+    if (slots.line.size >= queue) throw wireErrors.rateLimited(retryMs);
+    const { line } = slots;
     return new Promise((resolve, reject) => {
       const start = (): void => {
         try {
-          resolve(enter(key, gate, request, next));
+          resolve(enter(key, slots, request, next));
         } catch (error) {
           reject(error);
         }

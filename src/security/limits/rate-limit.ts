@@ -37,7 +37,7 @@ type Describe = (request: RequestInfo) => readonly Bucket[];
 export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions = {}): Middleware {
   const { store = createMemoryBuckets(), isKnown = () => true, now } = options;
   const bucketsOf = compileRules(rules, store, isKnown);
-  const refuse = (waitMs: number): void => {
+  const rejectIfLimited = (waitMs: number): void => {
     if (waitMs > 0) throw wireErrors.rateLimited(waitMs);
   };
   return checkMiddleware((request) => {
@@ -45,7 +45,7 @@ export function rateLimit(rules: readonly RateRule[], options: RateLimitOptions 
     const buckets = bucketsOf(request);
     if (buckets === undefined) return;
     const waitMs = buckets.take(now === undefined ? request.startedAtMs : now());
-    return typeof waitMs === 'number' ? refuse(waitMs) : waitMs.then(refuse);
+    return typeof waitMs === 'number' ? rejectIfLimited(waitMs) : waitMs.then(rejectIfLimited);
   });
 }
 

@@ -341,8 +341,8 @@ test('redirects can be returned or rejected instead', async () => {
   const shown = await local().fetch(`http://a.test:${port}/`, { redirect: 'manual' });
   expect([shown.status, shown.headers.get('location')]).toEqual([302, 'http://b.test/']);
   shown.discard();
-  const refused = local().fetch(`http://a.test:${port}/`, { redirect: 'refuse' });
-  expect((await failure(refused)).code).toBe('NETWORK_REDIRECT');
+  const rejected = local().fetch(`http://a.test:${port}/`, { redirect: 'reject' });
+  expect((await failure(rejected)).code).toBe('NETWORK_REDIRECT');
 });
 
 test.each(['http://', 'http://[::', `http://a.test/${'x'.repeat(9000)}`, '//'])(

@@ -56,8 +56,8 @@ export interface FetchInit {
   readonly timeoutMs?: number;
   /** Accepted media types (`text/html`, `text/*`). Sent as `Accept`; a successful response of another type is rejected. */
   readonly accept?: readonly string[];
-  /** `follow` by the fetcher's rules, `manual` to get the 3xx response, `refuse` to treat it as an error. */
-  readonly redirect?: 'follow' | 'manual' | 'refuse';
+  /** `follow` by the fetcher's rules, `manual` to get the 3xx response, `reject` to treat it as an error. */
+  readonly redirect?: 'follow' | 'manual' | 'reject';
 }
 
 /** Sends requests according to one policy. */
@@ -103,7 +103,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
             redirected: hops > 0,
           });
         }
-        if (init.redirect === 'refuse') throw networkErrors.redirect('redirects are not allowed here');
+        if (init.redirect === 'reject') throw networkErrors.redirect('redirects are not allowed here');
         if (hops >= limits.maxRedirects) throw networkErrors.redirect(`more than ${limits.maxRedirects} redirects`);
         request = next;
         message.destroy();

@@ -15,7 +15,7 @@ export function toWebFetch(fetcher: Fetcher): (input: string | URL, init?: Reque
       headers: Object.fromEntries(sent),
       body: bodyOf(init.body),
       signal: init.signal ?? undefined,
-      redirect: init.redirect === 'error' ? 'refuse' : init.redirect,
+      redirect: init.redirect === 'error' ? 'reject' : init.redirect,
     });
     const bytes = await response.bytes();
     const headers = new Headers(response.headers);

@@ -31,7 +31,7 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
     why: `no rule matches, the default is ${byDefault}`,
   };
 
-  const judge = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
+  const firstMatch = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
     for (const { covers, audience, decision } of compiled) {
       if (covers(kind, key) && audience.fits(principal)) return decision;
     }
@@ -39,24 +39,24 @@ export function compileAccess({ rules, default: fallback }: Policy, profile: str
   };
 
   /** Of all variants of a URI, the strictest decision counts. */
-  const judgeAll = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
-    if (kind !== 'resources') return judge(kind, key, principal);
-    const decisions = variantsOf(key).map((spelling) => judge(kind, spelling, principal));
+  const strictest = (kind: CatalogKind, key: string, principal: Principal | undefined): AccessDecision => {
+    if (kind !== 'resources') return firstMatch(kind, key, principal);
+    const decisions = variantsOf(key).map((variant) => firstMatch(kind, variant, principal));
     return decisions.find(({ allowed }) => !allowed) ?? (decisions[0] as AccessDecision);
   };
 
   const remembered = new WeakMap<object, Map<string, AccessDecision>>();
-  const nobody = {};
+  const anonymous = {};
   return {
     decide(kind, key, principal) {
       if (compiled.length === 0) return last;
-      const caller = principal ?? nobody;
+      const caller = principal ?? anonymous;
       let known = remembered.get(caller);
       if (known === undefined) remembered.set(caller, (known = new Map()));
       const name = `${kind} ${key}`;
       let decision = known.get(name);
       if (decision === undefined) {
-        decision = judgeAll(kind, key, principal);
+        decision = strictest(kind, key, principal);
         if (known.size >= maxRemembered) known.clear();
         if (key.length <= 512) known.set(name, decision);
       }
@@ -110,10 +110,10 @@ export function compileAudience({ principals, issuers, scopes, profiles }: Audie
   const vouched = issuers && compileGlobs(issuers);
   const served = profiles && compileGlobs(profiles);
   // A caller without a name does not match an empty name.
-  const everybody = principals?.some((each) => each === '*' || each === '**') === true;
+  const matchesAll = principals?.some((each) => each === '*' || each === '**') === true;
   return {
     fits(principal) {
-      if (named !== undefined && !(principal === undefined ? everybody : everybody || named(principal.id)))
+      if (named !== undefined && !(principal === undefined ? matchesAll : matchesAll || named(principal.id)))
         return false;
       if (vouched !== undefined && !(principal?.issuer !== undefined && vouched(principal.issuer))) return false;
       return scopes === undefined || scopes.every((scope) => principal?.scopes?.includes(scope) === true);

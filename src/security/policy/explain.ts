@@ -31,8 +31,8 @@ export interface Explanation {
 }
 
 /** Decides about a call as the server would. */
-export function explainCall(policy: CompiledPolicy, question: PolicyQuery): Explanation {
-  const { principal, tool, resource, prompt, args } = question;
+export function explainCall(policy: CompiledPolicy, query: PolicyQuery): Explanation {
+  const { principal, tool, resource, prompt, args } = query;
   const [kind, key, method] =
     tool !== undefined
       ? (['tools', tool, 'tools/call'] as const)

@@ -125,7 +125,7 @@ export const policySchema = {
                   {
                     name: text,
                     path: text,
-                    options: { anyOf: [{ enum: ['allow', 'refuse'] }, { type: 'array', items: text }] },
+                    options: { anyOf: [{ enum: ['allow', 'deny'] }, { type: 'array', items: text }] },
                     fixedArgs: { type: 'array', items: { type: 'string' } },
                   },
                   ['name'],

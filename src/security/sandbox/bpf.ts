@@ -49,7 +49,7 @@ function jump(code: number, operand: number, ifTrue: number, ifFalse: number): I
 
 export const load = (offset: number) => plain(operations.loadWord, offset);
 export const mask = (bits: number) => plain(operations.and, bits);
-export const returnAction = (verdict: number) => plain(operations.return, verdict);
+export const returnAction = (action: number) => plain(operations.return, action);
 
 /** Runs `body` if the loaded word equals `value`; skips it otherwise. */
 export function whenEqual(value: number, body: readonly Instruction[]): Instruction[] {

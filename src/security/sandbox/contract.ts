@@ -19,11 +19,11 @@ export interface ProgramRule {
   /** Absolute path; by default the name is looked up in the system directories. */
   readonly path?: string;
   /**
-   * Arguments that start with a dash: `allow` (default), `refuse`, or the list of allowed options. Listed single letters
+   * Arguments that start with a dash: `allow` (default), `deny`, or the list of allowed options. Listed single letters
    * may be joined (`-l` and `-a` allow `-la`), a listed `--name` allows `--name=value`. This excludes options such as
    * `find -exec` or `tar --to-command`; the isolation itself is the kernel level.
    */
-  readonly options?: 'allow' | 'refuse' | readonly string[];
+  readonly options?: 'allow' | 'deny' | readonly string[];
   /** Arguments that always come first, before those of the request. */
   readonly fixedArgs?: readonly string[];
 }

@@ -98,8 +98,8 @@ function readMounts(): Mount[] {
 
 /** proc_pid_mountinfo(5): `36 35 98:0 /root /point options … - type source options`, with spaces and such in octal. */
 export function parseMounts(text: string): Mount[] {
-  const decode = (word: string): string =>
-    word.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  const decode = (field: string): string =>
+    field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
   return text.split('\n').flatMap((line) => {
     const [, , device, root, point] = line.split(' ');
     return device && root && point ? [{ device, root: decode(root), point: decode(point) }] : [];

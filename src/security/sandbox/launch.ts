@@ -26,7 +26,7 @@ export interface LaunchPlan {
   /** Our descriptors that must not be inherited (see `descriptors.ts`). */
   readonly covered: readonly number[];
   /** Under bubblewrap. */
-  readonly walls?: Isolation;
+  readonly isolation?: Isolation;
   readonly onStart?: StartHook;
 }
 
@@ -48,11 +48,11 @@ export const drainGraceMs = 500;
 /** Starts a tree; throws if not even the first process could be started. */
 export function launch(plan: LaunchPlan): Launched {
   const startedAt = performance.now();
-  const { walls } = plan;
+  const { isolation } = plan;
   const { child, stdin, stdout, stderr } = start(plan);
-  const tree = walls ? new IsolatedTree(child, walls, plan.onStart) : new GroupTree(child, plan.onStart);
-  const words = new TailBuffer(4 * 1024);
-  stderr.on('data', (chunk: Buffer) => words.push(chunk));
+  const tree = isolation ? new IsolatedTree(child, isolation, plan.onStart) : new GroupTree(child, plan.onStart);
+  const errorOutput = new TailBuffer(4 * 1024);
+  stderr.on('data', (chunk: Buffer) => errorOutput.push(chunk));
 
   const ended = (async (): Promise<ExitReport> => {
     try {
@@ -63,7 +63,7 @@ export function launch(plan: LaunchPlan): Launched {
       const outcome = tree.outcome(code, killedBy);
       if (outcome !== undefined) return { ...outcome, stopped: tree.stopped, durationMs };
       await closed(stderr, drainGraceMs);
-      throw sandboxErrors.startFailed(words.bytes().toString().trim() || `exit status ${code ?? killedBy}`);
+      throw sandboxErrors.startFailed(errorOutput.bytes().toString().trim() || `exit status ${code ?? killedBy}`);
     } finally {
       tree.end();
       // As Node does for its own streams: an unread stream must not keep a descriptor open.
@@ -85,14 +85,14 @@ interface Started {
   readonly stderr: Readable;
 }
 
-function start({ file, args, cwd, environment, stdin, identity, walls, covered }: LaunchPlan): Started {
+function start({ file, args, cwd, environment, stdin, identity, isolation, covered }: LaunchPlan): Started {
   const nothing = covered.length > 0 ? openSync('/dev/null', 'r') : -1;
   let pipes: StandardPipes | undefined;
   try {
     pipes = standardPipes(stdin);
     const stdio: (StdioNull | StdioPipe | number)[] = [
       ...(pipes?.stdio ?? ([stdin, 'pipe', 'pipe'] as const)),
-      ...(walls ? Object.values(descriptors).map(() => 'pipe' as const) : []),
+      ...(isolation ? Object.values(descriptors).map(() => 'pipe' as const) : []),
     ];
     for (const descriptor of covered) {
       while (stdio.length <= descriptor) stdio.push('ignore');
@@ -107,7 +107,7 @@ function start({ file, args, cwd, environment, stdin, identity, walls, covered }
       ...(identity.changes ? { uid: identity.uid, gid: identity.gid } : {}),
     });
     const started = { child, ...streamsOf(pipes ?? child) };
-    if (started.stdout !== null && (!walls || child.stdio[descriptors.arguments])) return started as Started;
+    if (started.stdout !== null && (!isolation || child.stdio[descriptors.arguments])) return started as Started;
     // Without free descriptors, Node returns a child without pipes and reports the error in an event.
     child.on('error', () => {});
     throw new Error('no file descriptors left');

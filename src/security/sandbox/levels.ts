@@ -78,7 +78,7 @@ function planKernel(options: LevelOptions): Planner {
     const detail = `${bwrap} does not support ${lacking.join(', ')}`;
     throw sandboxErrors.levelUnavailable('kernel', detail, 'Install bubblewrap 0.8 or later.');
   }
-  const walls = isolationArguments(options);
+  const isolation = isolationArguments(options);
   const filter = filterBytes({ architecture, network, unixSockets });
   const limited = limitCommand('kernel', options, limitCountsOnlyTree(identity, { ownNamespace: true }));
   const covered = inheritable('kernel').filter(
@@ -107,7 +107,7 @@ function planKernel(options: LevelOptions): Planner {
       cwd: '/',
       identity,
       covered,
-      walls: { args: encodeArguments([...walls, ...covers, ...runArguments(environment, cwd)]), filter },
+      isolation: { args: encodeArguments([...isolation, ...covers, ...runArguments(environment, cwd)]), filter },
     };
   };
 }

@@ -96,8 +96,8 @@ const probes: readonly LayerProbe[] = [
     remedy: 'The kernel needs CONFIG_SECCOMP_FILTER.',
     look: async ({ run }) => {
       const { text } = await run('unshare --user true 2>&1; unshare --uts true 2>&1; grep ^Seccomp: /proc/self/status');
-      const refused = (text.match(/not permitted/g) ?? []).length;
-      return { holds: refused === 2 && /Seccomp:\s+2/.test(text), detail: `${refused} of 2 forbidden calls denied` };
+      const denied = (text.match(/not permitted/g) ?? []).length;
+      return { holds: denied === 2 && /Seccomp:\s+2/.test(text), detail: `${denied} of 2 forbidden calls denied` };
     },
   },
   {

@@ -56,8 +56,8 @@ const table = resolvePrograms(
   [
     'ls',
     { name: 'find', options: ['-name', '-l', '-a', '--color'] },
-    { name: 'cat', options: 'refuse' },
-    { name: 'echo', options: 'refuse', fixedArgs: ['-n', '--'] },
+    { name: 'cat', options: 'deny' },
+    { name: 'echo', options: 'deny', fixedArgs: ['-n', '--'] },
   ],
   nowhere,
 );

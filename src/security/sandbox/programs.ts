@@ -86,7 +86,7 @@ export function admitCommand(
 
 function checkOptions({ options = 'allow', name }: ProgramRule, args: readonly string[]): void {
   if (options === 'allow') return;
-  const listed = options === 'refuse' ? [] : options;
+  const listed = options === 'deny' ? [] : options;
   for (const argument of args) {
     if (argument === '--') return; // By convention everything after it is an operand.
     if (!argument.startsWith('-') || argument === '-') continue;

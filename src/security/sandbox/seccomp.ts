@@ -94,8 +94,8 @@ function denyBits(argument: number, bits: number): Instruction[] {
 
 /** Denies creating a file with a set-id bit: run later on the host, it would give the rights of its owner. */
 function denySetIdCreation(flags: number, mode: number): Instruction[] {
-  const judgeMode = denyBits(mode, SET_ID_BITS);
-  return [load(argumentOffset(flags)), ...whenAnyBit(O_CREAT_OR_TMPFILE, judgeMode), ...allow];
+  const denySetIdBits = denyBits(mode, SET_ID_BITS);
+  return [load(argumentOffset(flags)), ...whenAnyBit(O_CREAT_OR_TMPFILE, denySetIdBits), ...allow];
 }
 
 /** Denies address families and socket types outside the lists; raw and packet sockets are never in them. */

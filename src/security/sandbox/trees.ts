@@ -97,10 +97,10 @@ export class IsolatedTree extends Tree {
   #exitCode: number | undefined;
   #exited = false;
 
-  constructor(child: ChildProcess, walls: Isolation, onStart: StartHook | undefined) {
+  constructor(child: ChildProcess, isolation: Isolation, onStart: StartHook | undefined) {
     super(child, onStart);
-    send(child, descriptors.arguments, walls.args);
-    send(child, descriptors.filter, walls.filter);
+    send(child, descriptors.arguments, isolation.args);
+    send(child, descriptors.filter, isolation.filter);
     send(child, descriptors.passwd, accountFiles.passwd);
     send(child, descriptors.group, accountFiles.group);
     this.#gate = pipeAt(child, descriptors.gate);
