@@ -40,10 +40,10 @@ export class LiveAuthentication implements Authentication {
 
   readonly authenticate: Authenticate = (request) => {
     const asked = this.#current;
-    const verdict = asked.authenticate(request);
-    if (!(verdict instanceof Promise)) return verdict;
+    const result = asked.authenticate(request);
+    if (!(result instanceof Promise)) return result;
     // If the rules changed meanwhile, authenticate again.
-    return verdict.then((found) => (asked === this.#current ? found : this.authenticate(request)));
+    return result.then((found) => (asked === this.#current ? found : this.authenticate(request)));
   };
 
   /** Replaces the authentication. The returned function matches principals whose credentials are no longer valid. */

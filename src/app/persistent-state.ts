@@ -14,7 +14,7 @@ import { UsageError } from './usage-error.ts';
 /** A pack, so that the data folder is closed with the server. */
 export interface PersistentStatePack extends Pack<Server> {
   /** For createServer. */
-  readonly lasting: PersistentState;
+  readonly persistentState: PersistentState;
   close(): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ export async function openPersistentState(options: LastingOptions, logger: Logge
   makeFolder(folder);
   const data = await openDataFolder(folder, { logger, pollMs: 0, backupAfterMs: 0 });
   return {
-    name: 'lasting',
-    lasting: { key: bytes, previousKeys: earlier, store: data.expiring },
+    name: 'persistent-state',
+    persistentState: { key: bytes, previousKeys: earlier, store: data.expiring },
     install() {},
     close: () => data.close(),
   };

@@ -53,7 +53,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
         settings,
         health,
         audit,
-        persistentState: pack?.lasting,
+        persistentState: pack?.persistentState,
       });
       if (pack !== undefined) await assembled.server.use(pack);
       return assembled;
@@ -63,7 +63,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   await closeOnFailure(ready.server, async () => {
     if (audit !== undefined) await ready.server.use(audit);
     const authentication = await authenticationOf(settings);
-    if (authentication !== undefined) await tellOfData(ready, authentication, logger);
+    if (authentication !== undefined) await warnOfUnreachableData(ready, authentication, logger);
     const policyGuard = await enforce(ready, started, authentication);
     // Plugins may print while they load, and stdout belongs to the protocol on stdio.
     const unguard = settings.plugins.length === 0 ? undefined : guardStdout(printed(logger));
@@ -136,7 +136,11 @@ async function enforce(
 }
 
 /** Warns once at start-up about data that no token can access any more. */
-async function tellOfData({ data }: AssembledServer, { tokens }: Authentication, logger: StreamLogger): Promise<void> {
+async function warnOfUnreachableData(
+  { data }: AssembledServer,
+  { tokens }: Authentication,
+  logger: StreamLogger,
+): Promise<void> {
   if (data === undefined || tokens.length === 0) return;
   const { tellOfPositions } = await import('./literal-tokens.ts');
   // A data folder that cannot be opened is reported by the feature that needs it.

@@ -21,19 +21,20 @@ export interface NamedTarget {
 type Servers = Readonly<Record<string, ServerEntry & { readonly httpUrl?: string }>>;
 
 /** Resolves a target. `configFile` may be mooring.json or a file of another client: `mcpServers`, or `servers` (VS Code). */
-export async function findTarget(word: string, configFile: string | undefined): Promise<NamedTarget> {
-  if (/^(https?|wss?):\/\//i.test(word)) return { label: word, target: word };
+export async function findTarget(named: string, configFile: string | undefined): Promise<NamedTarget> {
+  if (/^(https?|wss?):\/\//i.test(named)) return { label: named, target: named };
   const servers = await serversOf(configFile);
-  if (Object.hasOwn(servers, word)) return { label: word, target: expandEntry(word, servers[word] as Servers[string]) };
-  if (/\s/.test(word.trim())) return { label: word, target: word };
-  if (Object.hasOwn(profiles, word)) {
-    return { label: word, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', word], own: true };
+  if (Object.hasOwn(servers, named))
+    return { label: named, target: expandEntry(named, servers[named] as Servers[string]) };
+  if (/\s/.test(named.trim())) return { label: named, target: named };
+  if (Object.hasOwn(profiles, named)) {
+    return { label: named, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', named], own: true };
   }
-  if (isProgram(word)) return { label: word, target: [word] };
+  if (isProgram(named)) return { label: named, target: [named] };
   const known = [...Object.keys(servers), ...Object.keys(profiles)];
-  const meant = nearest(word, known);
+  const meant = nearest(named, known);
   throw new UsageError(
-    `Unknown server ${JSON.stringify(word)}${meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`}\n` +
+    `Unknown server ${JSON.stringify(named)}${meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`}\n` +
       `A server is a URL, a command line in quotes, a profile (${Object.keys(profiles).join(', ')})\n` +
       `or a name in the configuration${Object.keys(servers).length === 0 ? '' : ` (${Object.keys(servers).join(', ')})`}`,
   );
@@ -41,14 +42,14 @@ export async function findTarget(word: string, configFile: string | undefined): 
 
 /** The servers of a configuration by name. */
 export async function serversOf(configFile: string | undefined): Promise<Servers> {
-  const foreign = configFile === undefined ? undefined : foreignServers(resolve(configFile));
-  if (foreign !== undefined) return foreign;
+  const others = configFile === undefined ? undefined : serversOfOtherClient(resolve(configFile));
+  if (others !== undefined) return others;
   const { values } = await resolveSettings({ configFile });
   return values.get('mcpServers')?.value as Servers;
 }
 
 /** The servers in another client's file; undefined for mooring.json, which is read with all its checks. */
-function foreignServers(file: string): Servers | undefined {
+function serversOfOtherClient(file: string): Servers | undefined {
   if (!existsSync(file)) throw new UsageError(`--config: the file ${file} does not exist`);
   const text = readFileSync(file, 'utf8');
   let value: unknown;
@@ -82,9 +83,9 @@ function expandEntry(name: string, written: Servers[string]): ServerEntry {
   return httpUrl === undefined ? entry : { ...entry, url: httpUrl };
 }
 
-function isProgram(word: string): boolean {
-  if (/[/\\]/.test(word)) return existsSync(word);
+function isProgram(named: string): boolean {
+  if (/[/\\]/.test(named)) return existsSync(named);
   return (process.env['PATH'] ?? '')
     .split(delimiter)
-    .some((folder) => isAbsolute(folder) && existsSync(join(folder, word)));
+    .some((folder) => isAbsolute(folder) && existsSync(join(folder, named)));
 }

@@ -38,9 +38,9 @@ function anchored(args: readonly string[]): string[] {
   const flags = options.filter(({ kind }) => kind === 'path' || kind === 'paths').map(({ flag }) => `--${flag}`);
   const paths = new Set([...flags, '--config']);
   const absolute = (path: string): string => absolutePath(path, process.cwd(), homedir());
-  return args.map((word, i) => {
-    const [flag = '', ...value] = word.split('=');
+  return args.map((arg, i) => {
+    const [flag = '', ...value] = arg.split('=');
     if (value.length > 0 && paths.has(flag)) return `${flag}=${absolute(value.join('='))}`;
-    return i > 0 && paths.has(args[i - 1] as string) ? absolute(word) : word;
+    return i > 0 && paths.has(args[i - 1] as string) ? absolute(arg) : arg;
   });
 }

@@ -45,9 +45,9 @@ export function parseValues(
     case 'path':
       return resolvePath(notEmpty(last, where));
     case 'paths':
-      return texts.map((word) => resolvePath(notEmpty(word, where)));
+      return texts.map((text) => resolvePath(notEmpty(text, where)));
     case 'texts':
-      return texts.map((word) => oneOf(option, word, where));
+      return texts.map((text) => oneOf(option, text, where));
     case 'text':
       return oneOf(option, last, where);
     case 'tree':
@@ -57,31 +57,31 @@ export function parseValues(
 
 export type PathResolver = (path: string) => string;
 
-function parseSwitch(word: string, where: string): boolean {
-  if (/^(true|1|yes|on)$/i.test(word)) return true;
-  if (/^(false|0|no|off|)$/i.test(word)) return false;
-  throw new UsageError(`${where} must be true or false, not ${JSON.stringify(word)}`);
+function parseSwitch(text: string, where: string): boolean {
+  if (/^(true|1|yes|on)$/i.test(text)) return true;
+  if (/^(false|0|no|off|)$/i.test(text)) return false;
+  throw new UsageError(`${where} must be true or false, not ${JSON.stringify(text)}`);
 }
 
-function parsePort(word: string, where: string): number {
-  const number = Number(word);
-  if (/^\d{1,5}$/.test(word) && number <= 65_535) return number;
-  throw new UsageError(`${where} must be a number from 0 to 65535, not ${JSON.stringify(word)}`);
+function parsePort(text: string, where: string): number {
+  const number = Number(text);
+  if (/^\d{1,5}$/.test(text) && number <= 65_535) return number;
+  throw new UsageError(`${where} must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
-function parseBytes(word: string, where: string): number {
-  if (/^[1-9]\d{0,14}$/.test(word)) return Number(word);
-  throw new UsageError(`${where} must be a number of bytes, not ${JSON.stringify(word)}`);
+function parseBytes(text: string, where: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new UsageError(`${where} must be a number of bytes, not ${JSON.stringify(text)}`);
 }
 
-function oneOf({ oneOf: texts }: Option, word: string, where: string): string {
-  if (texts !== undefined && !texts.includes(word)) {
-    throw new UsageError(`${where} must be one of ${texts.join(', ')}, not ${JSON.stringify(word)}`);
+function oneOf({ oneOf: texts }: Option, text: string, where: string): string {
+  if (texts !== undefined && !texts.includes(text)) {
+    throw new UsageError(`${where} must be one of ${texts.join(', ')}, not ${JSON.stringify(text)}`);
   }
-  return notEmpty(word, where);
+  return notEmpty(text, where);
 }
 
-function notEmpty(word: string, where: string): string {
-  if (word.trim() === '') throw new UsageError(`${where} must not be empty`);
-  return word;
+function notEmpty(text: string, where: string): string {
+  if (text.trim() === '') throw new UsageError(`${where} must not be empty`);
+  return text;
 }

@@ -147,13 +147,13 @@ async function lookAtAudit({ settings }: ResolvedSettings): Promise<CheckOutcome
   const { directory, name } = auditLocation(settings.audit.file);
   if (!existsSync(directory)) return ok('empty');
   const { verifyAudit } = await import('../../security/audit/index.ts');
-  const verdicts = await verifyAudit(directory, name);
-  const wrong = verdicts.find((verdict) => !verdict.ok);
+  const verifications = await verifyAudit(directory, name);
+  const wrong = verifications.find((each) => !each.ok);
   if (wrong?.broken !== undefined) {
     const { file, line, why } = wrong.broken;
     return broken(`${file}:${line}: ${why}`, 'The file was changed after it was written. Keep it as evidence.');
   }
-  const lines = verdicts.reduce((sum, verdict) => sum + verdict.lines, 0);
+  const lines = verifications.reduce((sum, each) => sum + each.lines, 0);
   return ok(lines === 0 ? 'empty' : `${lines} lines, chain intact`);
 }
 

@@ -123,7 +123,7 @@ export class Plugin {
     return own ?? { status: 'ok', detail: `${running}` };
   }
 
-  async #load(anew: boolean): Promise<Loaded> {
+  async #load(isReload: boolean): Promise<Loaded> {
     const { source, grant = [], config } = this.#entry;
     const { settings, logger, from, snapshots } = this.#context;
     const folder = (this.#folder = findPlugin(source, from));
@@ -133,12 +133,12 @@ export class Plugin {
     if (odd.length > 0) throw new PluginError(`unknown capability in "grant": ${odd.join(', ')}`);
     const missing = missingGrants(manifest.needs, grant);
     if (missing.length > 0) {
-      const words = missing.map((each) => JSON.stringify(each)).join(', ');
-      throw new PluginError(`it needs ${missing.join(', ')}; to allow that, add "grant": [${words}] to its entry`);
+      const grants = missing.map((each) => JSON.stringify(each)).join(', ');
+      throw new PluginError(`it needs ${missing.join(', ')}; to allow that, add "grant": [${grants}] to its entry`);
     }
     const checked = await checkConfig(manifest, config);
     // Node loads a module once per path, so a changed version is loaded from a copy.
-    const home = anew ? snapshots.take(folder) : folder;
+    const home = isReload ? snapshots.take(folder) : folder;
     const path = modulePath(home, manifest);
     this.#modules.push(pathToFileURL(home + sep).href, home + sep);
     const factory = await this.#step('loading', async () => factoryOf(await import(pathToFileURL(path).href)));

@@ -53,7 +53,7 @@ function toWireError(error: unknown): WireError {
 export function createClipboardServer(
   logger: Logger,
   options: ClipboardOptions = {},
-  lasting?: PersistentState,
+  persistentState?: PersistentState,
 ): Server {
   const server = createServer({
     name: 'mcp-clipboardify',
@@ -62,7 +62,7 @@ export function createClipboardServer(
     capabilities: { tools: {} },
     logging: false,
     logger,
-    ...lasting,
+    ...persistentState,
   });
   if (logger.enabled('debug')) server.observe(traceCalls(logger));
   void server.use(clipboard(options));

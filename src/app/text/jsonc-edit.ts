@@ -91,8 +91,8 @@ function insert(text: string, parent: ObjectNode, key: string, value: unknown): 
 function remove(text: string, parent: ObjectNode, member: JsonMember): string {
   const index = parent.members.indexOf(member);
   const lineStart = text.lastIndexOf('\n', member.keyStart - 1) + 1;
-  const alone = text.slice(lineStart, member.keyStart).trim() === '' && lineStart > parent.start;
-  let start = alone ? lineStart : member.keyStart;
+  const ownLine = text.slice(lineStart, member.keyStart).trim() === '' && lineStart > parent.start;
+  let start = ownLine ? lineStart : member.keyStart;
   let end = member.value.end;
   const comma = skipSpace(text, end);
   if (text[comma] === ',') end = comma + 1;
@@ -105,8 +105,8 @@ function remove(text: string, parent: ObjectNode, member: JsonMember): string {
     end -= 1;
   }
   const line = /^[ \t]*(\r?\n)?/.exec(text.slice(end)) as RegExpExecArray;
-  if (alone && line[1] !== undefined) end += line[0].length;
-  else if (!alone) end += /^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0;
+  if (ownLine && line[1] !== undefined) end += line[0].length;
+  else if (!ownLine) end += /^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0;
   else start = Math.max(parent.start + 1, start - eolOf(text).length);
   return splice(text, start, end, '');
 }

@@ -107,20 +107,20 @@ class JsoncReader {
     if (c === '{') return this.#object(depth);
     if (c === '[') return this.#array(depth);
     if (c === '"') return { kind: 'scalar', start, value: this.#string(), end: this.at };
-    const word = /[-+.\w]*/y;
-    word.lastIndex = start;
-    const [found] = word.exec(this.text) as RegExpExecArray;
+    const literal = /[-+.\w]*/y;
+    literal.lastIndex = start;
+    const [found] = literal.exec(this.text) as RegExpExecArray;
     if (found === '')
       this.fail(c === undefined ? 'the text ends too early' : `${JSON.stringify(c)} is not expected here`);
     return { kind: 'scalar', start, value: this.#literal(found), end: (this.at = start + found.length) };
   }
 
-  #literal(word: string): Scalar {
-    if (word === 'true') return true;
-    if (word === 'false') return false;
-    if (word === 'null') return null;
-    if (/^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(word)) return Number(word);
-    return this.fail(`${JSON.stringify(word)} is not a JSON value; text needs double quotes`);
+  #literal(literal: string): Scalar {
+    if (literal === 'true') return true;
+    if (literal === 'false') return false;
+    if (literal === 'null') return null;
+    if (/^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(literal)) return Number(literal);
+    return this.fail(`${JSON.stringify(literal)} is not a JSON value; text needs double quotes`);
   }
 
   #string(): string {

@@ -1,11 +1,11 @@
 // "Did you mean": the known name closest to a mistyped one.
 
 /** The most similar name, if it is similar enough. */
-export function nearest(word: string, known: Iterable<string>): string | undefined {
+export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let least = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const each of known) {
-    const far = distance(word.toLowerCase(), each.toLowerCase());
+    const far = distance(name.toLowerCase(), each.toLowerCase());
     if (far < least) [best, least] = [each, far];
   }
   return best;

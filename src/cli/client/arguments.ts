@@ -26,11 +26,11 @@ export function readJsonArguments(text: string | undefined): Record<string, unkn
  * `--arg name=value`, each value converted to the type in the schema. `name:=json` is always parsed as JSON, and
  * `name.inner=value` sets a field of an object. A list can be given item by item or as JSON.
  */
-export function readArguments(words: readonly string[], schema: FormSchema): Record<string, unknown> {
+export function readArguments(flags: readonly string[], schema: FormSchema): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  for (const word of words) {
-    const match = /^([^=]+?)(:?=)([\s\S]*)$/.exec(word);
-    if (match === null) throw new UsageError(`--arg must look like name=value, not ${JSON.stringify(word)}`);
+  for (const flag of flags) {
+    const match = /^([^=]+?)(:?=)([\s\S]*)$/.exec(flag);
+    if (match === null) throw new UsageError(`--arg must look like name=value, not ${JSON.stringify(flag)}`);
     const [, name = '', operator, text = ''] = match;
     const path = name in (schema.properties ?? {}) ? [name] : name.split('.');
     const wanted = path.reduce<FormSchema | undefined>((each, step) => each?.properties?.[step], schema);

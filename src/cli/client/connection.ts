@@ -165,8 +165,8 @@ export function addressOf(target: NamedTarget['target']): string | undefined {
 /** Opens the browser only if there is a terminal; stored tokens are used in any case. */
 async function browserSignIn(server: string): Promise<ConnectOptions['authorizer']> {
   const { createAuthorizer, createFileStore } = await import('../../client/index.ts');
-  const somebody = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  return createAuthorizer({ server, store: createFileStore(), ...(somebody ? {} : { redirector: false }) });
+  const isInteractive = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return createAuthorizer({ server, store: createFileStore(), ...(isInteractive ? {} : { redirector: false }) });
 }
 
 function headersOf({ header = [], token }: ConnectionValues): Record<string, string> {
@@ -181,18 +181,18 @@ function headersOf({ header = [], token }: ConnectionValues): Record<string, str
 }
 
 /** Never taken from the environment implicitly: that would send the token to any server that is named. */
-function secretOf(words: string): string {
-  if (words.startsWith('@')) return readFileSync(words.slice(1), 'utf8').trim();
-  if (!words.startsWith('env:')) return words;
-  const found = process.env[words.slice(4)];
+function secretOf(text: string): string {
+  if (text.startsWith('@')) return readFileSync(text.slice(1), 'utf8').trim();
+  if (!text.startsWith('env:')) return text;
+  const found = process.env[text.slice(4)];
   if (found === undefined || found === '')
-    throw new UsageError(`--token: the environment variable ${words.slice(4)} is not set`);
+    throw new UsageError(`--token: the environment variable ${text.slice(4)} is not set`);
   return found;
 }
 
-export function pairs(words: readonly string[], flag: string): Record<string, string> {
+export function pairs(texts: readonly string[], flag: string): Record<string, string> {
   return Object.fromEntries(
-    words.map((target) => {
+    texts.map((target) => {
       const at = target.indexOf('=');
       if (at <= 0) throw new UsageError(`${flag} must look like name=value, not ${JSON.stringify(target)}`);
       return [target.slice(0, at), target.slice(at + 1)];
@@ -200,10 +200,10 @@ export function pairs(words: readonly string[], flag: string): Record<string, st
   );
 }
 
-function secondsOf(words: string): number {
-  const seconds = Number(words);
+function secondsOf(text: string): number {
+  const seconds = Number(text);
   if (!(seconds > 0 && seconds <= 86_400))
-    throw new UsageError(`--timeout must be a number of seconds (up to 86400), not ${JSON.stringify(words)}`);
+    throw new UsageError(`--timeout must be a number of seconds (up to 86400), not ${JSON.stringify(text)}`);
   return seconds;
 }
 

@@ -5,7 +5,7 @@ import { ClientError, type InputHandlers, PausableTimeout } from '../../client/i
 
 /** How long a server we started may take to end, and again after SIGTERM, once we are in a hurry. */
 const hurriedGraceMs = 250;
-/** What still keeps the process alive after its work is done has this long: a name lookup can not be cancelled. */
+/** What still keeps the process alive after its work is done has this long: a name lookup cannot be cancelled. */
 const graceMs = 500;
 
 /** One command and its end. */
@@ -48,7 +48,7 @@ export class Ending {
     });
   }
 
-  /** The same handlers; the clock stands still while they ask a person. */
+  /** The same handlers; the timer is paused while they wait for the user. */
   holdDuring({ elicit, elicitUrl, sample, ...others }: InputHandlers): InputHandlers {
     return {
       ...others,

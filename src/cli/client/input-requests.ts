@@ -108,9 +108,9 @@ async function actAsModel(messages: Messages, systemPrompt: string | undefined, 
 function fromAnswers(schema: FormSchema, answers: Readonly<Record<string, string>>): FormAnswer {
   const content: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    const words = answers[name];
-    if (words === undefined) continue;
-    const { value, problem } = convertAnswer(field, words);
+    const text = answers[name];
+    if (text === undefined) continue;
+    const { value, problem } = convertAnswer(field, text);
     if (problem !== undefined) throw new InputDeclined(`--answer ${name} ${problem}`);
     content[name] = value;
   }

@@ -109,8 +109,8 @@ function checkRequired(
 ): void {
   const missing = required.filter((each) => !(each in given));
   if (missing.length === 0) return;
-  const words = missing.map((each) => `--arg ${each}=…${about(properties[each])}`);
-  throw new UsageError(`${name} requires more arguments:\n  ${words.join('\n  ')}`);
+  const missingFlags = missing.map((each) => `--arg ${each}=…${about(properties[each])}`);
+  throw new UsageError(`${name} requires more arguments:\n  ${missingFlags.join('\n  ')}`);
 }
 
 function about(field: FormSchema | undefined): string {

@@ -65,8 +65,8 @@ function print({ name, status, detail, remedy }: DoctorFinding, { style, width, 
   // A name longer than the column gets a line of its own.
   const short = name.length < nameWidth;
   write(`  ${paint(marks[status])} ${short ? padTo(name, nameWidth) : `${name}\n${' '.repeat(left)}`}`);
-  const room = width === undefined ? Number.POSITIVE_INFINITY : width - left;
-  const lines = (text: string): string[] => (room === Number.POSITIVE_INFINITY ? [text] : wrapTo(text, room));
+  const available = width === undefined ? Number.POSITIVE_INFINITY : width - left;
+  const lines = (text: string): string[] => (available === Number.POSITIVE_INFINITY ? [text] : wrapTo(text, available));
   const body = [
     ...lines(detail).map((line) => (status === 'ok' ? style.faint(line) : line)),
     ...(remedy === '' ? [] : lines(`→ ${remedy}`).map((line) => style.name(line))),

@@ -70,7 +70,7 @@ export const runUninstall = (args: readonly string[]): Promise<number> => act(ar
 
 async function act(args: readonly string[], command: 'install' | 'uninstall'): Promise<number> {
   const split = args.indexOf('--');
-  const words = split === -1 ? [] : args.slice(split + 1);
+  const serverArgs = split === -1 ? [] : args.slice(split + 1);
   const { values, positionals } = readArgs(command, split === -1 ? args : args.slice(0, split), {
     name: { type: 'string', default: 'mooring' },
     project: { type: 'boolean' },
@@ -93,7 +93,7 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
     report(row, uninstall(row, file, values.name), values.name, out);
     return 0;
   }
-  const entry = row.encodeEntry(serverOf(values, words));
+  const entry = row.encodeEntry(serverOf(values, serverArgs));
   if (values.print === true) {
     const { readFileSync } = await import('node:fs');
     out.info(`${row.title}: ${shortened(file)}\n`);
@@ -153,13 +153,15 @@ function fileOf(row: ClientRow, { file, project }: InstallFlags): string {
   return found;
 }
 
-function serverOf(values: InstallFlags, words: readonly string[]): ClientConfigEntry {
+function serverOf(values: InstallFlags, serverArgs: readonly string[]): ClientConfigEntry {
   if (values.url !== undefined) {
     const url = URL.canParse(values.url) ? new URL(values.url) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
       throw new UsageError(`--url must be a URL such as http://127.0.0.1:8000/mcp, not ${JSON.stringify(values.url)}`);
     }
-    const given = [values.profile === undefined ? '' : '--profile', words.length === 0 ? '' : '--'].filter(Boolean);
+    const given = [values.profile === undefined ? '' : '--profile', serverArgs.length === 0 ? '' : '--'].filter(
+      Boolean,
+    );
     if (given.length > 0)
       throw new UsageError(`${given.join(' and ')} cannot be combined with --url, which does not start a server`);
     return {
@@ -175,18 +177,18 @@ function serverOf(values: InstallFlags, words: readonly string[]): ClientConfigE
   }
   return launchEntry({
     profile: values.profile,
-    args: words,
+    args: serverArgs,
     env: pairs(values.env ?? [], /^([^=]+)=(.*)$/s, '--env'),
     how: values.npx === true ? 'npx' : values.this === true ? 'this' : 'auto',
   });
 }
 
-function pairs(words: readonly string[], pattern: RegExp, flag: string): Record<string, string> {
+function pairs(texts: readonly string[], pattern: RegExp, flag: string): Record<string, string> {
   return Object.fromEntries(
-    words.map((word) => {
-      const match = pattern.exec(word);
+    texts.map((text) => {
+      const match = pattern.exec(text);
       if (match === null)
-        throw new UsageError(`${flag} has an invalid value: ${JSON.stringify(word)}. See "mooring install --help"`);
+        throw new UsageError(`${flag} has an invalid value: ${JSON.stringify(text)}. See "mooring install --help"`);
       return [match[1] as string, match[2] as string];
     }),
   );

@@ -67,15 +67,15 @@ export async function run(args: readonly string[]): Promise<number> {
       `Unknown profile ${JSON.stringify(profile)}; choose one of ${Object.keys(profiles).join(', ')}`,
     );
   const policy = await openPolicy(path, profile);
-  const question = queryOf(values);
-  if (question === undefined) {
+  const query = queryOf(values);
+  if (query === undefined) {
     if (values.json === true) out.json({ file: path, valid: true });
     else out.write(`${out.style.good('✓')} ${path} is a valid policy\n`);
     return 0;
   }
-  const explanation = explainCall(policy, question);
+  const explanation = explainCall(policy, query);
   if (values.json === true) out.json(explanation);
-  else print(explanation, question, out);
+  else print(explanation, query, out);
   return explanation.decision === 'allow' ? 0 : 1;
 }
 
@@ -105,15 +105,15 @@ function queryOf(values: {
   };
 }
 
-function print({ decision, scopes, reasons }: Explanation, question: PolicyQuery, out: Output): void {
+function print({ decision, scopes, reasons }: Explanation, query: PolicyQuery, out: Output): void {
   const { style, width } = out;
-  const subject = question.tool ?? question.resource ?? question.prompt ?? '';
-  const words = {
+  const subject = query.tool ?? query.resource ?? query.prompt ?? '';
+  const texts = {
     allow: style.good('allowed'),
     deny: style.bad('denied'),
     'step-up': style.warn(`needs a token with the scopes ${scopes?.join(' ')}`),
   };
-  out.write(`${style.name(subject)}: ${words[decision]}\n\n`);
+  out.write(`${style.name(subject)}: ${texts[decision]}\n\n`);
   type Row = Explanation['reasons'][number];
   const paint = (text: string, { effect }: Row): string =>
     effect === 'allow' ? style.good(text) : effect === 'deny' ? style.bad(text) : style.warn(text);

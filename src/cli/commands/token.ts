@@ -86,14 +86,14 @@ async function fileOf(values: { file?: string; config?: string; data?: string })
   return settings.auth?.tokenFile ?? join(settings.dataDir, 'tokens.json');
 }
 
-function expiry(words: string): string {
-  const days = /^(\d{1,4})d$/.exec(words);
-  const date = days === null ? new Date(words) : new Date(Date.now() + Number(days[1]) * 86_400_000);
+function expiry(text: string): string {
+  const days = /^(\d{1,4})d$/.exec(text);
+  const date = days === null ? new Date(text) : new Date(Date.now() + Number(days[1]) * 86_400_000);
   if (Number.isNaN(date.getTime()))
     throw new UsageError(
-      `--expires is not a valid date: ${JSON.stringify(words)}. Write a date such as 2026-12-31, or 30d`,
+      `--expires is not a valid date: ${JSON.stringify(text)}. Write a date such as 2026-12-31, or 30d`,
     );
-  if (date.getTime() <= Date.now()) throw new UsageError(`--expires ${words} is in the past`);
+  if (date.getTime() <= Date.now()) throw new UsageError(`--expires ${text} is in the past`);
   return date.toISOString();
 }
 

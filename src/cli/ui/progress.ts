@@ -74,17 +74,17 @@ export function startProgress(label: string, stream: NodeJS.WriteStream = proces
 function body(
   last: ProgressReport | undefined,
   label: string,
-  room: number,
+  available: number,
   style: ReturnType<typeof styleFor>,
 ): string {
-  if (last === undefined) return style.faint(cutTo(label, room));
+  if (last === undefined) return style.faint(cutTo(label, available));
   const { progress, total, message } = last;
   const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total));
   const full = share === undefined ? 0 : Math.round(share * barWidth);
   const count = share === undefined ? figure(progress) : `${String(Math.round(share * 100)).padStart(3)} %`;
   const bar = share === undefined ? '' : `${style.good('█'.repeat(full))}${style.faint('░'.repeat(barWidth - full))} `;
-  const words = lineForTerminal(message ?? label);
-  return `${bar}${count}  ${style.faint(cutTo(words, Math.max(0, room - widthOf(bar) - widthOf(count) - 2)))}`;
+  const text = lineForTerminal(message ?? label);
+  return `${bar}${count}  ${style.faint(cutTo(text, Math.max(0, available - widthOf(bar) - widthOf(count) - 2)))}`;
 }
 
 function figure(value: number): string {

@@ -31,10 +31,10 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     Math.max(bare ? 0 : widthOf(column.title), ...cells.map((line) => widthOf(line[i] as string))),
   );
   const head = widths.slice(0, -1).reduce((sum, width) => sum + width + gap, indent);
-  const room = options.width === undefined ? Number.POSITIVE_INFINITY : options.width - head;
-  const below = room < narrow;
+  const available = options.width === undefined ? Number.POSITIVE_INFINITY : options.width - head;
+  const below = available < narrow;
   const left = below ? indent + 4 : head;
-  const last = below ? Math.max(narrow, (options.width ?? 80) - left) : room;
+  const last = below ? Math.max(narrow, (options.width ?? 80) - left) : available;
 
   const lines: string[] = [];
   if (!bare) {

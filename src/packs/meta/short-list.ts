@@ -17,17 +17,17 @@ export interface ShortList {
 
 /** Shortens tools/list to `shown` and the tools that the session has found. */
 export function installShortList(server: Server, shown: ReadonlySet<string>): ShortList {
-  const kept = new Map<string, string>();
+  const shortened = new Map<string, string>();
   const shorten: Middleware = ({ method, ctx }, next) => {
     if (method !== 'tools/list') return next();
     const found = foundBy(ctx);
     const apply = (text: unknown): unknown => {
       const key = `${[...(found ?? [])].sort().join(' ')}\n${text}`;
-      let short = kept.get(key);
+      let short = shortened.get(key);
       if (short === undefined) {
         short = filter(text as string, (name) => shown.has(name) || found?.has(name) === true);
-        if (kept.size >= maxListed) kept.clear();
-        kept.set(key, short);
+        if (shortened.size >= maxListed) shortened.clear();
+        shortened.set(key, short);
       }
       return short;
     };

@@ -1,5 +1,5 @@
-// Pack `reference`: time, arithmetic, a counter, notes and a long task, with the resources and prompts that go with
-// them. Small enough to read, and one of everything a client may want to try.
+// Pack `reference`: time, arithmetic, a counter, notes and a long task, with their resources and prompts. Small
+// enough to read, with one of everything a client may want to try.
 
 import type { Middleware, Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
@@ -15,17 +15,17 @@ export { createMemoryNotes, type MemoryNotesOptions } from './memory-store.ts';
 export type { Note, NoteList, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
 export interface ReferenceOptions {
-  /** Where notes and counter are kept; a function is called when they are first needed. Default: in memory. */
+  /** Stores notes and counter; a function is called when they are first needed. Default: in memory. */
   readonly store?: NoteStore | (() => Promise<NoteStore>);
-  /** Whether the schema of get_current_time names `timezone`; it is understood either way. Default true. */
+  /** Whether the schema of get_current_time names `timezone`; it is accepted in any case. Default true. */
   readonly listsTimezone?: boolean;
   /** Whether there is a tool `delete_note`. Default true. */
   readonly deletesNotes?: boolean;
-  /** Bytes of all notes of one caller; stops one from taking the room of all others. Default 16 MiB in memory. */
+  /** Bytes of all notes of one caller; stops one caller from using up the memory. Default 16 MiB in memory. */
   readonly maxBytesPerCaller?: number;
   /** Bytes of all notes; stops many callers from filling the memory. Default 64 MiB in memory. A store has its own. */
   readonly maxBytesTotal?: number;
-  /** The longest list of notes in one answer, in characters. Default 16 Mi. */
+  /** The longest list of notes in one result, in characters. Default 16 Mi. */
   readonly maxListCharacters?: number;
   /** The clock. */
   readonly now?: () => Date;
@@ -33,7 +33,7 @@ export interface ReferenceOptions {
 
 const defaultListCharacters = 16 * 1024 * 1024;
 
-/** What a configuration file may say about this pack. */
+/** The options of this pack in a configuration file. */
 export const referenceSchema = {
   type: 'object',
   properties: {
@@ -89,19 +89,22 @@ export function reference(options: ReferenceOptions = {}): Pack<Server> {
   };
 }
 
-/** Whoever asks to be told of changes is told of those that others make, too: the store must be open to hear of them. */
+/** Opens the store before a subscription is confirmed: only an open store reports changes made by other processes. */
 function openForSubscribers(open: () => NoteStore | Promise<NoteStore>): Middleware {
   return ({ method, params }, next) => {
     if (method !== 'resources/subscribe' && method !== 'subscriptions/listen') return next();
     const { resourceSubscriptions = [] } = (params['notifications'] ?? {}) as { resourceSubscriptions?: unknown };
-    const asked: unknown[] = [params['uri'], ...(Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [])];
-    if (!asked.some((uri) => uri === uris.counter || uri === uris.notes)) return next();
-    // Where it can not be opened nothing changes, and whoever reads is told why.
+    const subscribed: unknown[] = [
+      params['uri'],
+      ...(Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []),
+    ];
+    if (!subscribed.some((uri) => uri === uris.counter || uri === uris.notes)) return next();
+    // If it cannot be opened, the subscription is accepted anyway, and a read reports the reason.
     return Promise.resolve(open()).then(next, next);
   };
 }
 
-/** Opens when first asked; a failure is told to whoever asked, and the next one tries again. */
+/** Opens the store on the first call; after a failure, the next call tries again. */
 function openOnce(
   open: () => Promise<NoteStore>,
   opened: (store: NoteStore) => NoteStore,

@@ -1,4 +1,4 @@
-// Notes and counters in memory, forgotten when the process ends.
+// Notes and counters in memory, lost when the process ends.
 
 import type { Note, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
@@ -10,7 +10,7 @@ interface Owned {
 }
 
 export interface MemoryNotesOptions {
-  /** Bytes of all notes of one caller; stops one client from taking the memory of all others. Default 16 MiB. */
+  /** Bytes of all notes of one caller; stops one client from using up the memory. Default 16 MiB. */
   readonly maxBytesPerCaller?: number;
   /** Bytes of all notes together; stops many clients from filling the memory. Default 64 MiB. */
   readonly maxBytesTotal?: number;
@@ -24,12 +24,12 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
   const listeners = new Set<(change: NotesChange) => void>();
   let totalBytes = 0;
   const of = (owner: string): Owned => owners.get(owner) ?? { notes: [], lastNote: 0, bytes: 0, counter: 0 };
-  const keep = (owner: string): Owned => {
+  const store = (owner: string): Owned => {
     const owned = of(owner);
     owners.set(owner, owned);
     return owned;
   };
-  const tell = (change: NotesChange): void => {
+  const notify = (change: NotesChange): void => {
     for (const listener of listeners) listener(change);
   };
 
@@ -44,16 +44,14 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
         );
       }
       if (totalBytes + bytes > maxBytesTotal) {
-        throw new RangeError(
-          `The store has no room for more notes: its limit is ${maxBytesTotal} bytes. Delete some first`,
-        );
+        throw new RangeError(`The store is full: its limit is ${maxBytesTotal} bytes. Delete some first`);
       }
-      const kept = keep(owner);
-      kept.notes.push(note);
-      kept.lastNote++;
-      kept.bytes += bytes;
+      const stored = store(owner);
+      stored.notes.push(note);
+      stored.lastNote++;
+      stored.bytes += bytes;
       totalBytes += bytes;
-      tell({ owner, counter: false, notes: true });
+      notify({ owner, counter: false, notes: true });
       return note;
     },
     async delete(owner, id) {
@@ -63,7 +61,7 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
       if (note === undefined) return false;
       owned.bytes -= bytesOf(note);
       totalBytes -= bytesOf(note);
-      tell({ owner, counter: false, notes: true });
+      notify({ owner, counter: false, notes: true });
       return true;
     },
     get(owner, id) {
@@ -86,8 +84,8 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
           `The counter is ${owned.counter}; adding ${amount} would leave the range of exact integers`,
         );
       }
-      keep(owner).counter = value;
-      tell({ owner, counter: true, notes: false });
+      store(owner).counter = value;
+      notify({ owner, counter: true, notes: false });
       return value;
     },
     counter: (owner) => of(owner).counter,

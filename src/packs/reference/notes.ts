@@ -1,4 +1,4 @@
-// The counter and the notes: tools, resources and completion over a store. What one caller keeps, no other sees.
+// The counter and the notes: tools, resources and completion over a store. Each caller sees only their own.
 
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
@@ -6,7 +6,7 @@ import type { Server } from '../../engine/server.ts';
 import type { Principal } from '../../protocol/exchange.ts';
 import type { NoteStore, NotesChange } from './store.ts';
 
-/** One note; larger texts belong into files. */
+/** The longest note; larger texts belong in files. */
 const maxContentCharacters = 1_048_576;
 const maxTags = 100;
 const maxTagCharacters = 200;
@@ -25,7 +25,7 @@ export const uris = { counter: 'server://counter', notes: 'server://notes', note
 const ownerOf = (ctx: Context): string => principalKey(ctx.principal);
 
 export interface NotesOptions {
-  /** Bounds an answer that lists notes. */
+  /** Limits a result that lists notes. */
   readonly maxListCharacters: number;
   /** Whether there is a tool that deletes notes. */
   readonly canDelete: boolean;
@@ -116,7 +116,7 @@ export function installNotes(server: Server, options: NotesOptions): void {
   });
 }
 
-/** Tells those who subscribed and whose things have changed; to others not even the moment is known. */
+/** Notifies the subscribers whose data changed; others do not even learn when something changed. */
 export function announce(server: Server, { owner, counter, notes }: NotesChange): void {
   const isOwner = (principal: Principal | undefined): boolean => principalKey(principal) === owner;
   if (counter) server.resourceUpdated(uris.counter, isOwner);

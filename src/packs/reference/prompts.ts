@@ -6,7 +6,7 @@ import type { NotesOptions } from './notes.ts';
 import type { Note } from './store.ts';
 
 const styles = ['formal', 'casual'];
-/** What a model can be expected to read at once. */
+/** As much as a model can be expected to read at once. */
 const maxSummarized = 100;
 const maxSummaryCharacters = 100_000;
 

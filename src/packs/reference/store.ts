@@ -1,5 +1,5 @@
-// What this pack needs to remember, as a contract. memory-store.ts is the plain implementation; the data folder of the
-// ready-made servers is another, handed over by app/.
+// The interface of the store of notes and counters. memory-store.ts is the simple implementation; app/ passes another, on
+// the data folder of the ready-made servers.
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -20,11 +20,11 @@ export interface NoteQuery {
   readonly maxCharacters: number;
 }
 
-/** Notes as the text of a JSON array, newest first: a store may keep them in that form and need not take them apart. */
+/** Notes as the text of a JSON array, newest first: a store may hold them in that form and need not parse them. */
 export interface NoteList {
   readonly json: string;
   readonly count: number;
-  /** How many fit the query, listed or not. */
+  /** How many match the query, listed or not. */
   readonly total: number;
 }
 
@@ -35,12 +35,12 @@ export interface NotesChange {
   readonly notes: boolean;
 }
 
-/** Notes and a counter for each owner. What a promise of `add`, `delete` or `increment` has resolved is not lost any more. */
+/** Notes and a counter for each owner. Once `add`, `delete` or `increment` has resolved, the change is safe. */
 export interface NoteStore {
   add(owner: string, note: Pick<Note, 'content' | 'tags'>): Promise<Note>;
-  /** Deletes a note; false when this owner has none of that id. Ids are not used again. */
+  /** Deletes a note; false if this owner has none with that id. Ids are not reused. */
   delete(owner: string, id: string): Promise<boolean>;
-  /** One note as JSON; undefined when this owner has none of that id. */
+  /** One note as JSON; undefined if this owner has none with that id. */
   get(owner: string, id: string): Awaitable<string | undefined>;
   list(owner: string, query: NoteQuery): Awaitable<NoteList>;
   /** Ids that begin with `prefix`, newest first. */
@@ -48,6 +48,6 @@ export interface NoteStore {
   /** Adds to the counter and returns its new value. */
   increment(owner: string, amount: number): Promise<number>;
   counter(owner: string): Awaitable<number>;
-  /** Tells of every change, whoever made it. */
+  /** Reports every change, also of other processes. */
   watch(listener: (change: NotesChange) => void): () => void;
 }

@@ -1,4 +1,4 @@
-// long_running_task: something that takes its time, reports how far it is, and can be cancelled.
+// long_running_task: takes a while, reports its progress, and can be cancelled.
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
@@ -7,7 +7,7 @@ const defaultSteps = 5;
 const defaultDelaySeconds = 0.5;
 const maxSteps = 1_000;
 const maxDelaySeconds = 60;
-/** Bounds how long one call goes on: stops calls that are started and left alone from piling up. */
+/** The longest duration of a call: stops forgotten calls from piling up. */
 const maxSeconds = 300;
 
 export function installTask(server: Server): void {
@@ -27,7 +27,7 @@ export function installTask(server: Server): void {
       },
       required: [],
     } as const,
-    // A moment longer than its arguments may ask for, so that a call which may take all that time can end well.
+    // A little more than the arguments allow, so that the longest allowed call still ends successfully.
     timeoutMs: (maxSeconds + 60) * 1000,
     run: async ({ steps = defaultSteps, delay = defaultDelaySeconds }, ctx) => {
       if (steps * delay > maxSeconds) {

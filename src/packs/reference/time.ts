@@ -1,4 +1,4 @@
-// get_current_time: the time of this machine, or of any place with an IANA name.
+// get_current_time: the time of this machine, or of any IANA time zone.
 
 import type { Server } from '../../engine/server.ts';
 
@@ -29,7 +29,7 @@ export function installTime(server: Server, listsZone: boolean, now: () => Date)
   });
 }
 
-/** ISO 8601 with the offset of the zone, which any program can read and any person can. */
+/** ISO 8601 with the offset of the zone, readable for programs and people. */
 export function describeTime(time: Date, timezone?: string): string {
   const zone = timezone === undefined || timezone === '' ? undefined : timezone;
   let format: Intl.DateTimeFormat;

@@ -1,5 +1,5 @@
-// Watches folders for changes: one system watch per folder, a bounded number of them, what happens together told
-// together. Says which file changed and when the set of files did; what to do about it is files.ts.
+// Watches folders for changes: one system watch per folder, a limited number of them; changes at about the same time
+// are reported together. Reports which file changed and when the set of files did; files.ts acts on it.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -9,18 +9,18 @@ import { nextSlice, sliceMs } from '../../protocol/slices.ts';
 import { FileError, type FileTree } from '../../security/files/tree.ts';
 
 export interface WatchListener {
-  /** A file has new content, has come or has gone. */
+  /** A file was changed, added or removed. */
   fileChanged(path: string): void;
-  /** Files came or went. */
+  /** Files were added or removed. */
   listChanged(): void;
 }
 
 export interface FolderWatchOptions {
-  /** Folders watched at most; the system has a limit of its own, shared by all programs of a user. */
+  /** Maximum number of watched folders; the system has its own limit, shared by all programs of a user. */
   readonly maxFolders?: number;
-  /** Changes within this time are told together. */
+  /** Changes within this time are reported together. */
   readonly gatherMs?: number;
-  /** Changed paths that wait to be told; stops a program that writes without end from filling the memory. */
+  /** Maximum number of changed paths that wait to be reported; stops a program that keeps writing files from filling the memory. */
   readonly maxPending?: number;
   readonly logger: Logger;
 }
@@ -29,11 +29,11 @@ type EntryKind = 'file' | 'directory';
 
 interface Watched {
   readonly watcher: FSWatcher;
-  /** What was there when last looked. */
+  /** The entries at the last look. */
   readonly names: Map<string, EntryKind>;
-  /** No root and in no root: it is watched for the sake of one file. */
+  /** Outside all roots: it is watched because of one file. */
   readonly forOneFile: boolean;
-  /** Settles when `names` is complete; until then nobody knows whether a name is new. */
+  /** Settles when `names` is complete; until then it is not known whether a name is new. */
   complete: Promise<unknown> | undefined;
 }
 
@@ -45,13 +45,13 @@ export class FolderWatch {
   readonly #maxPending: number;
   readonly #logger: Logger;
   readonly #folders = new Map<string, Watched>();
-  /** Files that are roots themselves: in their folders nothing else is looked at. */
+  /** Files that are roots themselves: other files in their folders are ignored. */
   readonly #single: ReadonlySet<string>;
-  /** Paths with something to tell, and whether it is known what was there before. */
+  /** Changed paths, and whether it is known what was there before. */
   #pending = new Map<string, boolean>();
-  /** More changed than could be kept: which files did is not known of all. */
+  /** More paths changed than fit in `#pending`: some are not known. */
   #lost = false;
-  /** Set from the first change until all that came since has been told. */
+  /** Set from the first change until all changes since then are reported. */
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #full = false;
@@ -66,12 +66,12 @@ export class FolderWatch {
     this.#single = new Set(tree.roots.flatMap(({ kind, path }) => (kind === 'file' ? [path] : [])));
   }
 
-  /** Every folder below the roots is watched: what is listed can be trusted until `listChanged`. */
+  /** Every folder below the roots is watched, so a listing is valid until `listChanged`. */
   get complete(): boolean {
     return !this.#full;
   }
 
-  /** Begins with all folders below the roots, breadth first. */
+  /** Starts to watch all folders below the roots, breadth first. */
   async start(): Promise<void> {
     for (const { kind, path } of this.#tree.roots) {
       if (kind === 'file') this.#add(dirname(path), basename(path));
@@ -79,13 +79,13 @@ export class FolderWatch {
     }
   }
 
-  /** Watches the folder of one file now, whatever the number, because somebody asked for it. */
+  /** Watches the folder of one file now, also beyond the limit, because a client subscribed to it. */
   async follow(target: string): Promise<void> {
     let path: string;
     try {
       ({ path } = this.#tree.resolve(target));
     } catch {
-      return; // Not ours: there will be nothing to tell.
+      return; // Not in the tree: there is nothing to report.
     }
     const folder = dirname(path);
     const known = this.#folders.get(folder);
@@ -109,20 +109,20 @@ export class FolderWatch {
     }
   }
 
-  /** Watches one folder and answers with the folders in it. The watch comes first, so that nothing falls between. */
+  /** Watches one folder and returns the folders in it. The watch comes first, so that no change is missed. */
   async #watchFolder(folder: string, urgent: boolean): Promise<string[]> {
     try {
       await this.#tree.stat(folder);
       const watched = this.#add(folder, undefined, urgent);
-      if (watched === undefined && urgent) return []; // No more room: what is in it does not matter.
+      if (watched === undefined && urgent) return []; // Not watched: its entries do not matter.
       const listing = this.#tree.list(folder);
-      if (watched !== undefined) watched.complete = listing.catch(() => {}); // Told below.
+      if (watched !== undefined) watched.complete = listing.catch(() => {}); // Handled below.
       const { entries } = await listing;
       for (const { name, kind } of entries) watched?.names.set(name, kind);
       if (watched !== undefined) watched.complete = undefined;
       return entries.flatMap(({ kind, name }) => (kind === 'directory' ? [join(folder, name)] : []));
     } catch (error) {
-      if (error instanceof FileError) return []; // Gone meanwhile, or closed to us.
+      if (error instanceof FileError) return []; // Removed meanwhile, or not readable.
       throw error;
     }
   }
@@ -131,7 +131,7 @@ export class FolderWatch {
   #add(folder: string, file: string | undefined, urgent = false): Watched | undefined {
     const known = this.#folders.get(folder);
     if (known !== undefined || this.#closed) return known;
-    // A subscription may go beyond the limit, but not without end.
+    // Subscriptions may exceed the limit, but not without bound.
     if (this.#folders.size >= this.#maxFolders * (urgent ? 2 : 1)) {
       this.#overflow();
       return undefined;
@@ -152,7 +152,7 @@ export class FolderWatch {
   #overflow(error?: unknown): void {
     if (this.#full) return;
     this.#full = true;
-    this.#logger.warn('not every folder is watched; changes in the others are not told', {
+    this.#logger.warn('not every folder is watched; changes in the others are not reported', {
       watched: this.#folders.size,
       ...(error === undefined ? {} : { error }),
     });
@@ -187,29 +187,30 @@ export class FolderWatch {
   }
 
   #gather(): NodeJS.Timeout {
-    const tell = async (): Promise<void> => {
+    const report = async (): Promise<void> => {
       try {
         await this.#notify();
       } catch (error) {
-        this.#logger.error('changes of files could not be told', { error });
+        this.#logger.error('changes of files could not be reported', { error });
       }
       this.#timer = this.#pending.size > 0 && !this.#closed ? this.#gather() : undefined;
     };
-    return setTimeout(() => void tell(), this.#gatherMs).unref();
+    return setTimeout(() => void report(), this.#gatherMs).unref();
   }
 
-  /** Looks at what has changed, in slices: looking at a path is quick, looking at all of them need not be. */
+  /** Checks the changed paths, in slices: checking one is fast, checking all of them may not be. */
   async #notify(): Promise<void> {
     const paths = this.#pending;
     this.#pending = new Map();
     let listed = this.#lost;
-    if (this.#lost) this.#logger.warn('too many files changed at once; not all changes are told', { told: paths.size });
+    if (this.#lost)
+      this.#logger.warn('too many files changed at once; not all changes are reported', { reported: paths.size });
     this.#lost = false;
     let until = monotonicMs() + sliceMs;
     for (const [path, sure] of paths) {
       if (this.#closed) return;
       await this.#folders.get(dirname(path))?.complete;
-      // One notice too many is better than a list that stays wrong.
+      // A needless notification is better than an outdated list.
       listed = (await this.#look(path)) || !sure || listed;
       if (monotonicMs() < until) continue;
       await nextSlice();
@@ -218,7 +219,7 @@ export class FolderWatch {
     if (listed && !this.#closed) this.#listener.listChanged();
   }
 
-  /** Looks at what happened to one path; true when the set of files changed. */
+  /** Checks one path; true if the set of files changed. */
   async #look(path: string): Promise<boolean> {
     const names = this.#folders.get(dirname(path))?.names;
     const name = basename(path);
@@ -235,7 +236,7 @@ export class FolderWatch {
       this.#listener.fileChanged(path);
       return before === undefined;
     }
-    // A folder under a known name may be another one now; its watch is dead then.
+    // A folder with a known name may be a new one, whose old watch no longer works.
     if (before !== undefined && this.#folders.has(path)) this.#drop(path);
     await this.#addDeep(path);
     return true;

@@ -35,14 +35,14 @@ export class Sandboxes {
   ): Promise<T> {
     const visible = folders.filter((folder) => !this.#denied.has(folder));
     const key = visible.join('\0');
-    let kept = this.#pool.get(key);
-    if (kept === undefined) {
-      kept = { sandbox: this.#make(visible), users: 0 };
-      this.#pool.set(key, kept);
+    let entry = this.#pool.get(key);
+    if (entry === undefined) {
+      entry = { sandbox: this.#make(visible), users: 0 };
+      this.#pool.set(key, entry);
     }
-    kept.users++;
+    entry.users++;
     try {
-      return await work(await kept.sandbox, visible);
+      return await work(await entry.sandbox, visible);
     } catch (error) {
       if (!(error instanceof SandboxError) || error.code !== 'directory-not-allowed') throw error;
       // The user lost access to it, or it was replaced: the next call creates a new sandbox and checks again.
@@ -50,7 +50,7 @@ export class Sandboxes {
       if (!(await this.#rememberDenied(visible))) throw error;
       return await this.use(folders, work);
     } finally {
-      kept.users--;
+      entry.users--;
       await this.#evict(key);
     }
   }

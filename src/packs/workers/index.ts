@@ -100,7 +100,7 @@ export function workers(options: WorkersOptions = {}): Pack<Server> {
         return;
       }
       logger.info('workers run in a sandbox', { sandbox: sandbox.describe });
-      const crew = new WorkerSupervisor(
+      const supervisor = new WorkerSupervisor(
         {
           spawn: (request) => record(sandbox).spawn(request),
           registry,
@@ -114,15 +114,15 @@ export function workers(options: WorkersOptions = {}): Pack<Server> {
           workerChanged: (id) => server.resourceUpdated(workerUri(id)),
         },
       );
-      await crew.load();
+      await supervisor.load();
       installTools(
         server,
-        crew,
+        supervisor,
         (options.programs ?? []).map((each) => (typeof each === 'string' ? each : each.name)),
       );
-      installResources(server, crew);
+      installResources(server, supervisor);
       close = async () => {
-        await crew.close();
+        await supervisor.close();
         await sandbox.close();
       };
     },

@@ -11,13 +11,13 @@ export const workerUri = (id: string): string => `worker://${id}`;
 /** Maximum length of the output that one read returns. */
 const maxReadChars = 64 * 1024;
 
-export function installResources(server: Server, crew: WorkerSupervisor): void {
+export function installResources(server: Server, supervisor: WorkerSupervisor): void {
   server.resourceTemplate('worker://{id}', {
     name: 'Worker',
     description: 'State of a worker',
     mimeType: 'application/json',
     list: (principal) =>
-      crew.list(principalKey(principal)).flatMap(({ record: { id, name, program, status } }) => [
+      supervisor.list(principalKey(principal)).flatMap(({ record: { id, name, program, status } }) => [
         { uri: workerUri(id), name, description: `State of ${program} (${status})`, mimeType: 'application/json' },
         {
           uri: `${workerUri(id)}/output`,
@@ -27,23 +27,23 @@ export function installResources(server: Server, crew: WorkerSupervisor): void {
         },
       ]),
     read: ({ id }, ctx) => {
-      const worker = crew.find(id, principalKey(ctx.principal));
+      const worker = supervisor.find(id, principalKey(ctx.principal));
       return worker === undefined ? undefined : JSON.stringify(viewOf(worker), undefined, 2);
     },
-    complete: { id: (value, _known, ctx) => idsOf(crew, principalKey(ctx.principal), value) },
+    complete: { id: (value, _known, ctx) => idsOf(supervisor, principalKey(ctx.principal), value) },
   });
   server.resourceTemplate('worker://{id}/output', {
     name: 'Worker output',
     description: 'Latest output of a worker',
     mimeType: 'text/plain',
     read: ({ id }, ctx) => {
-      const worker = crew.find(id, principalKey(ctx.principal));
+      const worker = supervisor.find(id, principalKey(ctx.principal));
       return worker === undefined ? undefined : readOutput(worker, undefined, maxReadChars).output;
     },
-    complete: { id: (value, _known, ctx) => idsOf(crew, principalKey(ctx.principal), value) },
+    complete: { id: (value, _known, ctx) => idsOf(supervisor, principalKey(ctx.principal), value) },
   });
 }
 
-function idsOf(crew: WorkerSupervisor, owner: string, value: string): string[] {
-  return crew.list(owner).flatMap(({ record: { id } }) => (id.startsWith(value) ? [id] : []));
+function idsOf(supervisor: WorkerSupervisor, owner: string, value: string): string[] {
+  return supervisor.list(owner).flatMap(({ record: { id } }) => (id.startsWith(value) ? [id] : []));
 }

@@ -25,9 +25,9 @@ function toFailure(error: SandboxError, programs: readonly string[]): string {
   return `${error.message} (${allowed}; the operator can allow programs with --allow-command)`;
 }
 
-export function installTools(server: Server, crew: WorkerSupervisor, programs: readonly string[]): void {
+export function installTools(server: Server, supervisor: WorkerSupervisor, programs: readonly string[]): void {
   const mine = (wanted: string, ctx: Context): Worker => {
-    const worker = crew.find(wanted, principalKey(ctx.principal));
+    const worker = supervisor.find(wanted, principalKey(ctx.principal));
     if (worker === undefined) throw new WorkerError(`Unknown worker: ${cleanText(wanted, 'line', 64)}`);
     return worker;
   };
@@ -53,7 +53,7 @@ export function installTools(server: Server, crew: WorkerSupervisor, programs: r
     run: async ({ program, args = [], name, cwd, restart = 'never', message }, ctx) => {
       const owner = principalKey(ctx.principal);
       try {
-        const worker = await crew.start({
+        const worker = await supervisor.start({
           ...{ owner, program, args: args as readonly string[], restart },
           ...(name === undefined ? {} : { name: cleanText(name, 'line', 64) }),
           ...(cwd === undefined ? {} : { cwd }),
@@ -71,7 +71,7 @@ export function installTools(server: Server, crew: WorkerSupervisor, programs: r
     description: 'List your workers, oldest first',
     input: { type: 'object', properties: {}, required: [] } as const,
     annotations: { readOnlyHint: true },
-    run: (_args, ctx) => ({ workers: crew.list(principalKey(ctx.principal)).map(viewOf) }),
+    run: (_args, ctx) => ({ workers: supervisor.list(principalKey(ctx.principal)).map(viewOf) }),
   });
 
   server.tool('message_worker', {
@@ -130,7 +130,7 @@ export function installTools(server: Server, crew: WorkerSupervisor, programs: r
     run: async ({ id: wanted, forget = false }, ctx) => {
       const worker = mine(wanted, ctx);
       await worker.stop();
-      if (forget) crew.forget(worker);
+      if (forget) supervisor.forget(worker);
       return viewOf(worker);
     },
   });
