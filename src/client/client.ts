@@ -36,6 +36,7 @@ import type { InputResponder } from './input-requests.ts';
 import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
 import { type JsonObject, OutgoingCall } from './outgoing-call.ts';
 import { resolveRetry } from './retry.ts';
+import { reportUnexpectedOutput } from './unexpected-output.ts';
 
 /** What connect() puts together. */
 export interface ClientParts {
@@ -249,12 +250,14 @@ export class Client {
 
   /** Where connections report to; `client` is known once the first of them is open. */
   static eventsFor(
-    { onMessage, logger = silentLogger }: ConnectOptions,
+    options: ConnectOptions,
     held: () => () => void,
     client: () => Client | undefined,
   ): ClientConnectionEvents {
+    const { onMessage, logger = silentLogger } = options;
     return {
       held,
+      unexpected: reportUnexpectedOutput(options, logger),
       seen: onMessage === undefined ? undefined : guarded(onMessage, 'onMessage', logger),
       notified(method, params, standing) {
         const known = client();

@@ -26,6 +26,8 @@ export interface ClientConnectionEvents {
   held(): () => void;
   /** Sees every message, where somebody wants to. */
   readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
+  /** The server sent something that is not a protocol message. */
+  unexpected(transport: Transport, what: string): void;
 }
 
 const none: readonly never[] = [];
@@ -43,7 +45,6 @@ export class ClientConnection implements TransportListener {
 
   readonly #limits: ClientLimits;
   readonly #events: ClientConnectionEvents;
-  readonly #logger: Logger;
   readonly #pending: PendingCalls;
   readonly #serverRequests: ServerRequests;
   readonly #depth: { readonly maxDepth: number; readonly maxBatch: number };
@@ -65,7 +66,6 @@ export class ClientConnection implements TransportListener {
     this.transport = transport;
     this.#limits = limits;
     this.#events = events;
-    this.#logger = logger;
     this.#depth = { maxDepth: limits.maxDepth, maxBatch: Number.POSITIVE_INFINITY };
     this.#pending = new PendingCalls((call, afterMs) => this.#expire(call, afterMs));
     this.#serverRequests = new ServerRequests(inputs, this.#pending, logger, (text) => this.#dispatch({ text }));
@@ -195,7 +195,7 @@ export class ClientConnection implements TransportListener {
   reportUnexpected(what: string): void {
     this.#unexpected++;
     this.#lastUnexpected = what;
-    this.#logger.warn('the server sent something that is no message', { server: this.transport.address, what });
+    this.#events.unexpected(this.transport, what);
   }
 
   /** What else was noticed, as the end of a sentence. */

@@ -79,6 +79,11 @@ export interface ConnectOptions {
   readonly onState?: (state: 'lost' | 'restored' | 'closed', error?: Error) => void;
   /** Sees every message as it travels, for traces and recordings. */
   readonly onMessage?: (direction: 'in' | 'out', text: string) => void;
+  /**
+   * The server sent something that is not a protocol message: a log line on its stdout, for example. It is ignored, and
+   * reported once per `connect()`. Default: the logger, otherwise a process warning for a server that was started here.
+   */
+  readonly onUnexpectedOutput?: (what: string) => void;
   readonly logger?: Logger;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;

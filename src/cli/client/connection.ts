@@ -142,6 +142,10 @@ async function connectOptions(
     env: pairs(values.env ?? [], '--env'),
     ...(values.revision === undefined ? {} : { revision: values.revision }),
     ...(authorizer === undefined ? {} : { authorizer }),
+    onUnexpectedOutput: (what) =>
+      out.info(
+        `${style.warn('warning:')} the server sent something that is not a protocol message: ${lineForTerminal(what)}\nServers that are started write their log to stderr, not to stdout.\n`,
+      ),
     ...(values.verbose !== true
       ? {}
       : {
@@ -169,7 +173,13 @@ async function browserSignIn(server: string): Promise<ConnectOptions['authorizer
   return createAuthorizer({ server, store: createFileStore(), ...(isInteractive ? {} : { redirector: false }) });
 }
 
-function headersOf({ header = [], token }: ConnectionValues): Record<string, string> {
+export function headersOf({
+  header = [],
+  token,
+}: {
+  readonly header?: readonly string[] | undefined;
+  readonly token?: string | undefined;
+}): Record<string, string> {
   const given = Object.fromEntries(
     header.map((line) => {
       const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line);
@@ -200,7 +210,7 @@ export function pairs(texts: readonly string[], flag: string): Record<string, st
   );
 }
 
-function secondsOf(text: string): number {
+export function secondsOf(text: string): number {
   const seconds = Number(text);
   if (!(seconds > 0 && seconds <= 86_400))
     throw new UsageError(`--timeout must be a number of seconds (up to 86400), not ${JSON.stringify(text)}`);
