@@ -1,12 +1,12 @@
 // Resolves the <server> argument: a URL, a name in the configuration, a Mooring profile, or a command line.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { ServerEntry } from '../client/index.ts';
+import { decodeEntry, readConfig, sectionNames, sectionsOf, serversIn } from './clients/server-config.ts';
 import { expandVariables } from './config/expand.ts';
 import { resolveSettings } from './config/resolve.ts';
 import { profiles } from './profiles/index.ts';
-import { dataOf, JsoncError, parseJsonc, positionOf } from './text/jsonc.ts';
 import { nearest } from './text/nearest.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -18,14 +18,14 @@ export interface NamedTarget {
   readonly own?: true;
 }
 
-type Servers = Readonly<Record<string, ServerEntry & { readonly httpUrl?: string }>>;
+/** Entries by name, as written. */
+type Servers = Readonly<Record<string, unknown>>;
 
-/** Resolves a target. `configFile` may be mooring.json or a file of another client: `mcpServers`, or `servers` (VS Code). */
+/** Resolves a target. `configFile` may be mooring.json or the file of any client. */
 export async function findTarget(named: string, configFile: string | undefined): Promise<NamedTarget> {
   if (/^(https?|wss?):\/\//i.test(named)) return { label: named, target: named };
   const servers = await serversOf(configFile);
-  if (Object.hasOwn(servers, named))
-    return { label: named, target: expandEntry(named, servers[named] as Servers[string]) };
+  if (Object.hasOwn(servers, named)) return { label: named, target: expandEntry(named, servers[named]) };
   if (/\s/.test(named.trim())) return { label: named, target: named };
   if (Object.hasOwn(profiles, named)) {
     return { label: named, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', named], own: true };
@@ -42,45 +42,39 @@ export async function findTarget(named: string, configFile: string | undefined):
 
 /** The servers of a configuration by name. */
 export async function serversOf(configFile: string | undefined): Promise<Servers> {
-  const others = configFile === undefined ? undefined : serversOfOtherClient(resolve(configFile));
+  const others = configFile === undefined ? undefined : await serversOfOtherClient(resolve(configFile));
   if (others !== undefined) return others;
   const { values } = await resolveSettings({ configFile });
   return values.get('mcpServers')?.value as Servers;
 }
 
 /** The servers in another client's file; undefined for mooring.json, which is read with all its checks. */
-function serversOfOtherClient(file: string): Servers | undefined {
-  if (!existsSync(file)) throw new UsageError(`--config: the file ${file} does not exist`);
-  const text = readFileSync(file, 'utf8');
-  let value: unknown;
-  try {
-    value = dataOf(parseJsonc(text));
-  } catch (error) {
-    if (!(error instanceof JsoncError)) throw error;
-    const { line, column } = positionOf(text, error.offset);
-    throw new UsageError(`${file}:${line}:${column}: ${error.message}`);
+async function serversOfOtherClient(file: string): Promise<Servers | undefined> {
+  const content = await readConfig(file);
+  if (!content.ok) {
+    if (content.missing) throw new UsageError(`--config: the file ${file} does not exist`);
+    const where = content.line === undefined ? '' : `:${content.line}:${content.column}`;
+    throw new UsageError(`${file}${where}: ${content.message}`);
   }
-  const { mcpServers, servers, ...rest } = value as Record<string, unknown>;
-  const ours = 'profile' in rest || 'http' in rest || 'plugins' in rest || String(rest['$schema']).includes('mooring');
+  const data = (content.data ?? {}) as Record<string, unknown>;
+  const ours = 'profile' in data || 'http' in data || 'plugins' in data || String(data['$schema']).includes('mooring');
   if (ours) return undefined;
-  const found = mcpServers ?? servers;
-  if (typeof found !== 'object' || found === null) {
-    throw new UsageError(`${file} has neither "mcpServers" nor "servers"`);
+  if (sectionsOf(data).length === 0) {
+    throw new UsageError(`${file} has no servers: none of ${sectionNames.join(', ')} is in it`);
   }
-  return found as Servers;
+  return Object.fromEntries(serversIn(data).map(({ name, written }) => [name, written]));
 }
 
-/** Expands variables, and accepts `httpUrl`, which Gemini CLI uses for `url`. */
-function expandEntry(name: string, written: Servers[string]): ServerEntry {
-  const { value, unset } = expandVariables(written, process.env);
+/** The entry with its variables expanded. */
+function expandEntry(name: string, written: unknown): ServerEntry {
+  const { value, unset } = expandVariables(decodeEntry(written), process.env);
   const [first] = unset;
   if (first !== undefined) {
     throw new UsageError(
       `The server ${name} needs the environment variable ${first.name}, which is not set (${first.path.join('.')})`,
     );
   }
-  const { httpUrl, ...entry } = value as Servers[string];
-  return httpUrl === undefined ? entry : { ...entry, url: httpUrl };
+  return value as ServerEntry;
 }
 
 function isProgram(named: string): boolean {

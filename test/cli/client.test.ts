@@ -17,6 +17,8 @@ test('a server is a profile, a URL, a command line, or a name in a configuration
   const ours = { $schema: 'x/mooring.schema.json', mcpServers: { far: { url: url() } } };
   writeFileSync(home.file('mooring.json'), JSON.stringify(ours), { mode: 0o600 });
   writeFileSync(home.file('gemini.json'), JSON.stringify({ mcpServers: { g: { httpUrl: url() } } }));
+  writeFileSync(home.file('config.toml'), `[mcp_servers.t]\nurl = "${url()}"\n`);
+  writeFileSync(home.file('opencode.json'), JSON.stringify({ mcp: { o: { type: 'remote', url: url() } } }));
   writeFileSync(home.file('vscode.json'), JSON.stringify({ servers: { v: { type: 'http', url: url() } } }));
   const names: [string, ...string[]][] = [
     ['everything'],
@@ -27,6 +29,8 @@ test('a server is a profile, a URL, a command line, or a name in a configuration
     ['far', '--config', 'mooring.json'],
     ['g', '--config', 'gemini.json'],
     ['v', '--config', 'vscode.json'],
+    ['t', '--config', 'config.toml'],
+    ['o', '--config', 'opencode.json'],
   ];
   for (const target of names) {
     const { code, stdout, stderr } = await home.run(['call', ...target, 'test_simple_text']);

@@ -16,6 +16,16 @@ test.each([
   ['vscode', '/Users/ada/Library/Application Support/Code/User/mcp.json'],
   ['codex', '/Users/ada/.codex/config.toml'],
   ['gemini', '/Users/ada/.gemini/settings.json'],
+  ['windsurf', '/Users/ada/.codeium/windsurf/mcp_config.json'],
+  ['zed', '/Users/ada/.config/zed/settings.json'],
+  [
+    'cline',
+    '/Users/ada/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+  ],
+  ['cline-cli', '/Users/ada/.cline/data/settings/cline_mcp_settings.json'],
+  ['opencode', '/Users/ada/.config/opencode/opencode.json'],
+  ['junie', '/Users/ada/.junie/mcp/mcp.json'],
+  ['lm-studio', '/Users/ada/.lmstudio/mcp.json'],
 ])('on macOS %s keeps its servers in %s', (name, file) => {
   expect(clients[name]?.file('user', mac, '/p')).toBe(file);
 });
@@ -25,6 +35,8 @@ test.each([
   ['claude-code', 'C:\\Users\\ada\\.claude.json'],
   ['vscode', 'C:\\Users\\ada\\AppData\\Roaming\\Code\\User\\mcp.json'],
   ['codex', 'C:\\Users\\ada\\.codex\\config.toml'],
+  ['zed', 'C:\\Users\\ada\\AppData\\Roaming\\Zed\\settings.json'],
+  ['windsurf', 'C:\\Users\\ada\\.codeium\\windsurf\\mcp_config.json'],
 ])('on Windows %s keeps its servers in %s', (name, file) => {
   expect(clients[name]?.file('user', windows, 'C:\\p')).toBe(file);
 });
@@ -51,4 +63,12 @@ test('the published package is started through npx, a clone by its path', () => 
 test('on Windows npx needs cmd, since clients use no shell', () => {
   const entry = launchEntry({ ...launch, how: 'npx', platform: 'win32', profile: 'system' });
   expect(entry).toEqual({ command: 'cmd', args: ['/c', 'npx', '-y', 'mooring', 'serve', 'system'], env: {} });
+});
+
+test('opencode 2 has its servers one level deeper', () => {
+  const section = (content: object) => clients['opencode']?.sectionIn?.(content);
+  expect(section({})).toEqual(['mcp']);
+  expect(section({ mcp: { a: { type: 'local' } } })).toEqual(['mcp']);
+  expect(section({ mcp: { servers: { type: 'local', command: ['x'] } } })).toEqual(['mcp']);
+  expect(section({ mcp: { servers: { a: { type: 'local' } } } })).toEqual(['mcp', 'servers']);
 });

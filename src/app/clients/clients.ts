@@ -1,5 +1,6 @@
 // The AI clients that `mooring install` supports: their configuration files and the format of an entry. One row each.
 
+import { existsSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
 import type { Platform } from '../config/folders.ts';
 import { UsageError } from '../usage-error.ts';
@@ -14,10 +15,16 @@ export type Scope = 'user' | 'project';
 export interface ClientRow {
   readonly title: string;
   readonly format: 'json' | 'toml';
-  /** The key of the servers in the file. */
-  readonly key: string;
+  /** Path of the object that holds the servers in the file. */
+  readonly section: readonly string[];
+  /** The same for a file with this content, where it depends on the version of the client. */
+  sectionIn?(content: unknown): readonly string[];
+  /** The client documents that its file may have comments and trailing commas. */
+  readonly jsonc?: true;
   /** The file; undefined if this client has none for the scope. */
   file(scope: Scope, at: Platform, folder: string): string | undefined;
+  /** Another name of the same file, used if only that one exists. */
+  otherFile?(scope: Scope, at: Platform, folder: string): string | undefined;
   /** The entry in the format of this client. */
   encodeEntry(server: ClientConfigEntry): Readonly<Record<string, unknown>>;
   /** What the user has to do before the client loads the entry. */
@@ -43,11 +50,35 @@ function tidy(fields: Readonly<Record<string, unknown>>): Readonly<Record<string
   return Object.fromEntries(kept);
 }
 
+const clineSettings = ['saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json'];
+
+function clineEntry(server: ClientConfigEntry): Readonly<Record<string, unknown>> {
+  return 'url' in server ? tidy({ type: 'streamableHttp', ...server }) : tidy(server);
+}
+
+function opencodeFile(scope: Scope, at: Platform, folder: string, name: string): string {
+  const join = joinFor(at);
+  // Also on macOS and Windows.
+  return scope === 'project'
+    ? join(folder, name)
+    : join(at.env['XDG_CONFIG_HOME'] || join(at.home, '.config'), 'opencode', name);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether "servers" in this object holds servers, rather than being a server of that name. */
+export function hasServers(section: unknown): boolean {
+  const inner = isObject(section) ? section['servers'] : undefined;
+  return isObject(inner) && !('type' in inner && typeof inner['type'] === 'string');
+}
+
 export const clients: Readonly<Record<string, ClientRow>> = {
   'claude-desktop': {
     title: 'Claude Desktop',
     format: 'json',
-    key: 'mcpServers',
+    section: ['mcpServers'],
     file: (scope, at) =>
       scope === 'user' ? joinFor(at)(appFolder(at), 'Claude', 'claude_desktop_config.json') : undefined,
     encodeEntry: (server) => {
@@ -63,7 +94,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
   'claude-code': {
     title: 'Claude Code',
     format: 'json',
-    key: 'mcpServers',
+    section: ['mcpServers'],
     file: (scope, at, folder) =>
       scope === 'project'
         ? joinFor(at)(folder, '.mcp.json')
@@ -74,7 +105,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
   cursor: {
     title: 'Cursor',
     format: 'json',
-    key: 'mcpServers',
+    section: ['mcpServers'],
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.cursor', 'mcp.json'),
     encodeEntry: (server) => tidy(server),
     afterwards: 'Cursor loads it automatically. Settings › MCP shows the server.',
@@ -82,7 +113,8 @@ export const clients: Readonly<Record<string, ClientRow>> = {
   vscode: {
     title: 'VS Code',
     format: 'json',
-    key: 'servers',
+    section: ['servers'],
+    jsonc: true,
     file: (scope, at, folder) =>
       scope === 'project'
         ? joinFor(at)(folder, '.vscode', 'mcp.json')
@@ -93,7 +125,7 @@ export const clients: Readonly<Record<string, ClientRow>> = {
   codex: {
     title: 'Codex',
     format: 'toml',
-    key: 'mcp_servers',
+    section: ['mcp_servers'],
     file: (scope, at, folder) =>
       scope === 'project'
         ? joinFor(at)(folder, '.codex', 'config.toml')
@@ -104,11 +136,96 @@ export const clients: Readonly<Record<string, ClientRow>> = {
   gemini: {
     title: 'Gemini CLI',
     format: 'json',
-    key: 'mcpServers',
+    section: ['mcpServers'],
     file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.gemini', 'settings.json'),
     // In Gemini CLI, `url` means the older HTTP+SSE transport.
     encodeEntry: (server) => ('url' in server ? tidy({ httpUrl: server.url, headers: server.headers }) : tidy(server)),
     afterwards: 'Restart Gemini CLI. /mcp shows the server.',
+  },
+  // https://docs.windsurf.com/windsurf/cascade/mcp
+  windsurf: {
+    title: 'Windsurf',
+    format: 'json',
+    section: ['mcpServers'],
+    file: (scope, at) =>
+      scope === 'user' ? joinFor(at)(at.home, '.codeium', 'windsurf', 'mcp_config.json') : undefined,
+    encodeEntry: (server) =>
+      'url' in server ? tidy({ serverUrl: server.url, headers: server.headers }) : tidy(server),
+    afterwards: 'Press Refresh in the MCP panel of Cascade.',
+  },
+  // https://zed.dev/docs/ai/mcp, https://zed.dev/docs/configuring-zed
+  zed: {
+    title: 'Zed',
+    format: 'json',
+    section: ['context_servers'],
+    jsonc: true,
+    file: (scope, at, folder) => {
+      const join = joinFor(at);
+      if (scope === 'project') return join(folder, '.zed', 'settings.json');
+      if (at.platform === 'win32') return join(appFolder(at), 'Zed', 'settings.json');
+      // On macOS too: Zed keeps its settings in ~/.config there.
+      const base = at.platform === 'linux' ? at.env['XDG_CONFIG_HOME'] : undefined;
+      return join(base || join(at.home, '.config'), 'zed', 'settings.json');
+    },
+    encodeEntry: (server) => tidy(server),
+    afterwards: 'Zed loads it automatically. The settings of the Agent Panel show the server.',
+  },
+  // https://docs.cline.bot/mcp/configuring-mcp-servers
+  cline: {
+    title: 'Cline (VS Code)',
+    format: 'json',
+    section: ['mcpServers'],
+    file: (scope, at) =>
+      scope === 'user' ? joinFor(at)(appFolder(at), 'Code', 'User', 'globalStorage', ...clineSettings) : undefined,
+    encodeEntry: clineEntry,
+    afterwards: 'Cline loads it automatically. MCP Servers › Configure shows the server.',
+  },
+  'cline-cli': {
+    title: 'Cline CLI',
+    format: 'json',
+    section: ['mcpServers'],
+    file: (scope, at) =>
+      scope === 'user'
+        ? at.env['CLINE_MCP_SETTINGS_PATH'] ||
+          joinFor(at)(at.home, '.cline', 'data', 'settings', 'cline_mcp_settings.json')
+        : undefined,
+    encodeEntry: clineEntry,
+    afterwards: 'Restart Cline.',
+  },
+  // https://opencode.ai/docs/mcp-servers
+  opencode: {
+    title: 'opencode',
+    format: 'json',
+    section: ['mcp'],
+    jsonc: true,
+    // Version 2 moved the servers from "mcp" to "mcp.servers".
+    sectionIn: (content) => (isObject(content) && hasServers(content['mcp']) ? ['mcp', 'servers'] : ['mcp']),
+    file: (scope, at, folder) => opencodeFile(scope, at, folder, 'opencode.json'),
+    otherFile: (scope, at, folder) => opencodeFile(scope, at, folder, 'opencode.jsonc'),
+    encodeEntry: (server) =>
+      'url' in server
+        ? tidy({ type: 'remote', ...server })
+        : tidy({ type: 'local', command: [server.command, ...server.args], environment: server.env }),
+    afterwards: 'Restart opencode.',
+  },
+  // https://junie.jetbrains.com/docs/junie-cli-mcp-configuration.html. JetBrains AI Assistant has no file: its servers
+  // are entered in Settings › Tools › AI Assistant › Model Context Protocol.
+  junie: {
+    title: 'JetBrains Junie',
+    format: 'json',
+    section: ['mcpServers'],
+    file: (scope, at, folder) => joinFor(at)(scope === 'project' ? folder : at.home, '.junie', 'mcp', 'mcp.json'),
+    encodeEntry: (server) => tidy(server),
+    afterwards: 'Settings › Tools › Junie › MCP Settings shows the server.',
+  },
+  // https://lmstudio.ai/docs/app/mcp
+  'lm-studio': {
+    title: 'LM Studio',
+    format: 'json',
+    section: ['mcpServers'],
+    file: (scope, at) => (scope === 'user' ? joinFor(at)(at.home, '.lmstudio', 'mcp.json') : undefined),
+    encodeEntry: (server) => tidy(server),
+    afterwards: 'LM Studio loads it automatically. Enable the server in the Program tab of a chat.',
   },
 };
 
@@ -118,4 +235,14 @@ export const clientAliases: Readonly<Record<string, string>> = {
   'vs-code': 'vscode',
   code: 'vscode',
   'gemini-cli': 'gemini',
+  jetbrains: 'junie',
+  lmstudio: 'lm-studio',
+  'open-code': 'opencode',
 };
+
+/** The file of a client for a scope: the usual one, or its other name if only that exists. */
+export function clientFile(row: ClientRow, scope: Scope, at: Platform, folder: string): string | undefined {
+  const usual = row.file(scope, at, folder);
+  const other = row.otherFile?.(scope, at, folder);
+  return usual !== undefined && other !== undefined && !existsSync(usual) && existsSync(other) ? other : usual;
+}

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
-import { JsoncError, positionOf } from '../text/jsonc.ts';
+import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-edit.ts';
 import { TomlError } from '../text/toml.ts';
 import { hasTable, removeTable, setTable, TomlShape } from '../text/toml-edit.ts';
@@ -32,8 +32,8 @@ export interface Edited {
 export function withEntry(row: ClientRow, file: string, text: string, name: string, entry: object): string {
   return parseOrFail(file, text, () =>
     row.format === 'toml'
-      ? setTable(text, [row.key, name], entry as Record<string, string>)
-      : setMember(text, [row.key, name], entry),
+      ? setTable(text, [...sectionFor(row, text), name], entry as Record<string, string>)
+      : setMember(text, [...sectionFor(row, text), name], entry),
   );
 }
 
@@ -42,7 +42,9 @@ export function hasEntry(row: ClientRow, file: string, name: string): boolean {
   const text = readText(file);
   if (text === undefined) return false;
   return parseOrFail(file, text, () =>
-    row.format === 'toml' ? hasTable(text, [row.key, name]) : memberAt(text, [row.key, name]) !== undefined,
+    row.format === 'toml'
+      ? hasTable(text, [...sectionFor(row, text), name])
+      : memberAt(text, [...sectionFor(row, text), name]) !== undefined,
   );
 }
 
@@ -63,10 +65,18 @@ export function uninstall(row: ClientRow, file: string, name: string): Edited {
     text === undefined
       ? undefined
       : parseOrFail(file, text, () =>
-          row.format === 'toml' ? removeTable(text, [row.key, name]) : removeMember(text, [row.key, name]),
+          row.format === 'toml'
+            ? removeTable(text, [...sectionFor(row, text), name])
+            : removeMember(text, [...sectionFor(row, text), name]),
         );
   if (next === undefined) return { change: 'unchanged', file, backup: undefined };
   return { change: 'removed', file, backup: write(file, next) };
+}
+
+/** Where the servers are in this text. */
+function sectionFor(row: ClientRow, text: string): readonly string[] {
+  if (row.sectionIn === undefined || text.trim() === '') return row.section;
+  return row.sectionIn(dataOf(parseJsonc(text)));
 }
 
 function readText(file: string): string | undefined {

@@ -4,7 +4,7 @@
 // Editors that keep comments were tried instead: @decimalturn/toml-patch 3.3 writes inline tables with a trailing comma,
 // which TOML 1.0 does not allow, so that the client could no longer read its own file.
 
-import { type AST, ParseError, parseTOML } from 'toml-eslint-parser';
+import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser';
 
 /** A header or a pair, with the whole path of what it defines. */
 export interface TomlStatement {
@@ -45,6 +45,11 @@ export function parseToml(text: string): TomlStatement[] {
     }
   }
   return statements;
+}
+
+/** The whole text as plain data. Throws `TomlError`. */
+export function tomlData(text: string): Readonly<Record<string, unknown>> {
+  return getStaticTOMLValue(parse(text.replace(/^\ufeff/, ' '))) as Record<string, unknown>;
 }
 
 function parse(text: string): AST.TOMLProgram {
