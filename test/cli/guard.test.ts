@@ -139,8 +139,8 @@ test('doctor checks this machine and shows how to fix problems; missing optional
   expect(stdout).toMatch(/^ {2}✓ SQLite /m);
   // Other platforms have a clipboard without a display.
   if (process.platform !== 'linux') return;
-  expect(stdout).toMatch(/^ {2}– clipboard +No display environment available\n +→ /m);
-  expect(stdout).toMatch(/\d+ ok, \d+ missing/);
+  expect(stdout).toMatch(/^ {2}– clipboard +No display environment available \[clipboard\]\n +→ /m);
+  expect(stdout).toMatch(/\d+ ok, \d+ warnings?/);
 });
 
 test('doctor reports what is broken, with exit code 1', async () => {
@@ -164,11 +164,11 @@ test('doctor reports what is broken, with exit code 1', async () => {
   const { code, stdout } = await home.run(args);
   taken.close();
   expect(code).toBe(1);
-  const findings = JSON.parse(stdout) as { name: string; status: string; detail: string }[];
+  const findings = JSON.parse(stdout) as { name: string; severity: string; detail: string }[];
   const of = (name: string) => findings.find((each) => each.name === name);
-  expect(of('data folder')).toMatchObject({ status: 'broken', detail: expect.stringContaining('is not a folder') });
-  expect(of('plugins')).toMatchObject({ status: 'broken', detail: expect.stringContaining('does not exist') });
-  expect(of('HTTP port')).toMatchObject({ status: 'missing', detail: `127.0.0.1:${port} is in use` });
+  expect(of('data folder')).toMatchObject({ severity: 'error', detail: expect.stringContaining('is not a folder') });
+  expect(of('plugins')).toMatchObject({ severity: 'error', detail: expect.stringContaining('does not exist') });
+  expect(of('HTTP port')).toMatchObject({ severity: 'error', detail: `127.0.0.1:${port} is in use` });
 });
 
 test('doctor checks every layer of the sandbox', async () => {

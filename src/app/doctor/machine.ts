@@ -1,5 +1,4 @@
-// mooring doctor: checks what works on this machine by trying it. One row per check; the sandbox reports its own
-// layers.
+// What works on this machine, by trying it. One row per check; the sandbox reports its own layers.
 
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,47 +7,45 @@ import { auditLocation } from '../config/folders.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import type { HttpSettings } from '../settings.ts';
+import type { DoctorFinding, FindingId } from './findings.ts';
 
-/** The result of a check. `missing`: the server works, but some features are not offered. */
-export interface DoctorFinding {
-  readonly group: string;
-  readonly name: string;
-  readonly status: 'ok' | 'missing' | 'broken';
-  readonly detail: string;
-  /** How to fix it; empty if nothing is needed. */
-  readonly remedy: string;
-}
-
-type CheckOutcome = Omit<DoctorFinding, 'group' | 'name'>;
+type CheckOutcome = Pick<DoctorFinding, 'severity' | 'detail' | 'remedy'>;
 
 interface DoctorCheck {
+  readonly id: FindingId;
   readonly group: string;
   readonly name: string;
   look(settled: ResolvedSettings): Promise<CheckOutcome>;
 }
 
-const ok = (detail: string): CheckOutcome => ({ status: 'ok', detail, remedy: '' });
-const missing = (detail: string, remedy: string): CheckOutcome => ({ status: 'missing', detail, remedy });
-const broken = (detail: string, remedy: string): CheckOutcome => ({ status: 'broken', detail, remedy });
+const ok = (detail: string): CheckOutcome => ({ severity: 'ok', detail, remedy: '' });
+/** The server works, but some features are not offered. */
+const missing = (detail: string, remedy: string): CheckOutcome => ({ severity: 'warning', detail, remedy });
+const broken = (detail: string, remedy: string): CheckOutcome => ({ severity: 'error', detail, remedy });
 
 const doctorChecks: readonly DoctorCheck[] = [
-  { group: 'Program', name: 'Node.js', look: async () => lookAtNode() },
-  { group: 'Program', name: 'settings', look: async (settled) => lookAtSettings(settled) },
-  { group: 'Program', name: 'plugins', look: lookAtPlugins },
-  { group: 'Data', name: 'data folder', look: async ({ settings }) => lookAtFolder(settings.dataDir) },
-  { group: 'Data', name: 'SQLite', look: async () => lookAtSqlite() },
-  { group: 'Data', name: 'audit log', look: lookAtAudit },
-  { group: 'Machine', name: 'clipboard', look: async () => lookAtClipboard() },
-  { group: 'Machine', name: 'session bus', look: async () => lookAtBus('session') },
-  { group: 'Machine', name: 'system bus', look: async () => lookAtBus('system') },
-  { group: 'Machine', name: 'HTTP port', look: async ({ settings }) => lookAtPort(settings.http as HttpSettings) },
+  { id: 'node-version', group: 'Program', name: 'Node.js', look: async () => lookAtNode() },
+  { id: 'settings', group: 'Program', name: 'settings', look: async (settled) => lookAtSettings(settled) },
+  { id: 'plugins', group: 'Program', name: 'plugins', look: lookAtPlugins },
+  {
+    id: 'data-folder',
+    group: 'Data',
+    name: 'data folder',
+    look: async ({ settings }) => lookAtFolder(settings.dataDir),
+  },
+  { id: 'sqlite', group: 'Data', name: 'SQLite', look: async () => lookAtSqlite() },
+  { id: 'audit-log', group: 'Data', name: 'audit log', look: lookAtAudit },
+  { id: 'clipboard', group: 'Machine', name: 'clipboard', look: async () => lookAtClipboard() },
+  { id: 'session-bus', group: 'Machine', name: 'session bus', look: async () => lookAtBus('session') },
+  { id: 'system-bus', group: 'Machine', name: 'system bus', look: async () => lookAtBus('system') },
+  { id: 'http-port', group: 'Machine', name: 'HTTP port', look: lookAtPort },
 ];
 
 /** Runs all checks in order. A check that throws is reported as broken. */
-export async function* runDoctor(settled: ResolvedSettings, withSandbox = true): AsyncGenerator<DoctorFinding> {
-  for (const { group, name, look } of doctorChecks) {
+export async function* checkMachine(settled: ResolvedSettings, withSandbox = true): AsyncGenerator<DoctorFinding> {
+  for (const { id, group, name, look } of doctorChecks) {
     const outcome = await look(settled).catch((error: unknown) => broken((error as Error).message, ''));
-    yield { group, name, ...outcome };
+    yield { id, group, name, ...outcome };
   }
   if (withSandbox) yield* examineSandbox();
 }
@@ -57,12 +54,13 @@ async function* examineSandbox(): AsyncGenerator<DoctorFinding> {
   const group = 'Sandbox';
   if (process.platform !== 'linux') {
     const remedy = 'Commands and workers need Linux. Everything else works here.';
-    yield { group, name: 'kernel level', ...missing('only on Linux', remedy) };
+    yield { id: 'sandbox', group, name: 'kernel level', ...missing('only on Linux', remedy) };
     return;
   }
   const { probeSandbox } = await import('../../security/sandbox/index.ts');
   for (const { layer, holds, detail, remedy } of await probeSandbox()) {
     yield {
+      id: 'sandbox',
       group,
       name: layer,
       ...(holds ? ok(detail) : missing(detail, remedy)),
@@ -107,7 +105,7 @@ function lookAtFolder(folder: string): CheckOutcome {
   if (!existsSync(folder)) {
     let above = dirname(folder);
     while (!existsSync(above)) above = dirname(above);
-    return writable(above)
+    return statSync(above).isDirectory() && writable(above)
       ? ok(`${folder} (created on first use)`)
       : broken(`${folder} cannot be created`, 'Choose another folder with --data DIR.');
   }
@@ -186,13 +184,21 @@ async function lookAtBus(bus: 'session' | 'system'): Promise<CheckOutcome> {
   return missing(`no response at ${address}`, 'Start dbus-daemon to get dbus:// resources.');
 }
 
-function lookAtPort({ host, port, path }: HttpSettings): Promise<CheckOutcome> {
+async function lookAtPort({ settings, values }: ResolvedSettings): Promise<CheckOutcome> {
+  const { host, port, path, enabled } = settings.http as HttpSettings;
+  const problem = await listenProblem(host, port);
+  if (problem === undefined) return ok(`http://${host}:${port}${path} is free`);
+  // The default port matters only to those who serve over HTTP.
+  const wanted = enabled || values.get('http.port')?.origin.from !== 'default';
+  return (wanted ? broken : missing)(problem, 'Choose another with --port N, or stop the process that uses it.');
+}
+
+function listenProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      const detail = error.code === 'EADDRINUSE' ? `${host}:${port} is in use` : `${host}:${port}: ${error.message}`;
-      resolve(missing(detail, 'Choose another with --port N.'));
-    });
-    probe.listen(port, host, () => probe.close(() => resolve(ok(`http://${host}:${port}${path} is free`))));
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code === 'EADDRINUSE' ? `${host}:${port} is in use` : `${host}:${port}: ${error.message}`),
+    );
+    probe.listen(port, host, () => probe.close(() => resolve(undefined)));
   });
 }
