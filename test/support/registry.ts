@@ -1,0 +1,64 @@
+// An npm registry on loopback for tests that install packages: it offers one packed tarball, and every other package from
+// node_modules of this repository. Nothing is downloaded.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../..');
+
+export interface Registry {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves this package as `npm pack` makes it, and what it depends on. */
+export async function startRegistry(): Promise<Registry> {
+  const folder = mkdtempSync(join(tmpdir(), 'mooring-registry-'));
+  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string };
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }));
+
+  const manifest = (name: string): string =>
+    join(name === own.name ? root : join(root, 'node_modules', name), 'package.json');
+  const tarball = (name: string): Buffer => {
+    if (name === own.name) return readFileSync(join(folder, filename));
+    // npm expects all files below one folder; following the link gives it that name.
+    const place = join(folder, name);
+    mkdirSync(place, { recursive: true });
+    if (!existsSync(join(place, 'package'))) symlinkSync(join(root, 'node_modules', name), join(place, 'package'));
+    return execFileSync('tar', ['-chzf', '-', 'package'], { cwd: place, maxBuffer: 256 * 1024 * 1024 });
+  };
+
+  const server: Server = createServer((request, response) => {
+    const path = decodeURIComponent((request.url ?? '').slice(1));
+    const isTarball = path.endsWith('.tgz');
+    const name = path.replace(/\/-\.tgz$/, '');
+    if (!/^(@[\w.-]+\/)?[\w-][\w.-]*$/.test(name) || !existsSync(manifest(name))) {
+      response.writeHead(404).end('{}');
+      return;
+    }
+    if (isTarball) {
+      response.end(tarball(name));
+      return;
+    }
+    const { scripts: _, ...described } = JSON.parse(readFileSync(manifest(name), 'utf8'));
+    const { port } = server.address() as AddressInfo;
+    const version = { ...described, dist: { tarball: `http://127.0.0.1:${port}/${name}/-.tgz` } };
+    const latest = described.version as string;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ name, 'dist-tags': { latest }, versions: { [latest]: version } }));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
