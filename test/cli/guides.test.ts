@@ -1,8 +1,10 @@
 // The programs in the guides run as they are printed there, from the built package, and do what the page says.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { transformSync } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
@@ -12,19 +14,21 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 // In the package, so that the name "mooring" leads to what was built.
 const folder = join(root, '.tmp', `guides-${process.pid}`);
+let files = 0;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Writes the first snippet of a page that contains `mark`, without its types, and returns the path of the file. */
 function program(page: string, mark: string): string {
   const text = readFileSync(join(root, 'docs/guide', page), 'utf8');
-  const found = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].find(([, code = '']) => code.includes(mark));
+  const found = [...text.matchAll(/```(?:ts|js)\n([\s\S]*?)```/g)].find(([, code = '']) => code.includes(mark));
   if (found === undefined) throw new Error(`${page} has no snippet with ${mark}`);
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, page.replace(/\.md$/, '.mjs'));
+  const file = join(folder, `${page.replace(/\.md$/, '')}-${files++}.mjs`);
   writeFileSync(file, transformSync(found[1] as string, { loader: 'ts', format: 'esm' }).code);
   return file;
 }
 
+const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
 const firstText = (result: { content: readonly unknown[] }): unknown => (result.content[0] as { text?: string }).text;
 
 const checks: Readonly<Record<string, (client: Client) => Promise<void>>> = {
@@ -100,3 +104,42 @@ test.each([
   }
   expect(results[0]).toEqual(results[1]);
 });
+
+test.each(['new Hono()', 'express()'])(
+  'the application with %s in embedding.md serves MCP beside its pages',
+  async (mark) => {
+    const child = spawn(process.execPath, [program('embedding.md', mark)], { env: { ...process.env, PORT: '0' } });
+    try {
+      const url = await new Promise<string>((found, fail) => {
+        let printed = '';
+        child.stderr.setEncoding('utf8').on('data', (text: string) => {
+          printed += text;
+          const address = /listening on (\S+)\n/.exec(printed)?.[1];
+          if (address !== undefined) found(address);
+        });
+        child.once('exit', () => fail(new Error(`it ended: ${printed}`)));
+      });
+      expect(await (await fetch(new URL('/', url))).text()).toBe('The shop');
+      for (const revision of ['2025-11-25', '2026-07-28']) {
+        const client = await connect(url, { revision });
+        expect(firstText(await client.callTool('opening_hours').finally(() => client.close()))).toBe('9 to 17');
+      }
+    } finally {
+      child.kill();
+    }
+  },
+);
+
+test.each(['handle as POST', 'createHandler(env.MCP_KEY)'])(
+  'the module with %s in embedding.md answers',
+  async (mark) => {
+    const module = await import(pathToFileURL(program('embedding.md', mark)).href);
+    const handle = module.POST ?? ((request: Request) => module.default.fetch(request, { MCP_KEY: randomBytes(32) }));
+    const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize };
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const address = 'https://shop.example.workers.dev/mcp';
+    const response = await handle(new Request(address, { method: 'POST', headers, body: JSON.stringify(body) }));
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('"name":"shop"');
+  },
+);
