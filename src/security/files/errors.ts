@@ -57,11 +57,14 @@ export const fileErrors = {
   tooLarge: (asked: string, maxBytes: number) =>
     new FileError('FILE_TOO_LARGE', `File is larger than the limit of ${maxBytes} bytes: ${quote(asked)}`),
   special: (asked: string, what: string) =>
-    new FileError('FILE_SPECIAL', `Refused, ${what}: ${quote(asked)}. Only ordinary files can be used.`),
+    new FileError('FILE_SPECIAL', `Not allowed, ${what}: ${quote(asked)}. Only ordinary files can be used.`),
   wrongKind: (asked: string, wanted: 'file' | 'directory') =>
     new FileError('FILE_WRONG_KIND', `Not a ${wanted}: ${quote(asked)}`),
   readOnly: (asked: string) =>
-    new FileError('FILE_READ_ONLY', `Read-only: ${quote(asked)}. Open the roots with writable: true.`),
+    new FileError(
+      'FILE_READ_ONLY',
+      `Read-only: ${quote(asked)}. Only folders that were opened as writable can be changed.`,
+    ),
   exists: (asked: string) =>
     new FileError('FILE_EXISTS', `Already exists: ${quote(asked)}. Choose another name, or delete it first.`),
   notEmpty: (asked: string) =>

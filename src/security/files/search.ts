@@ -93,6 +93,7 @@ export async function searchText(
   const search = new TextSearch(text, options.ignoreCase === true, {
     maxMatches: Math.min(options.maxMatches ?? limits.maxMatches, limits.maxMatches),
     maxBytes: limits.maxSearchBytes,
+    maxFileBytes: limits.maxFileBytes,
   });
   if (facts.kind === 'file') return search.result(!(await search.add(facts, read)));
   const directories = searched(context, spot, asked, options);
@@ -117,16 +118,23 @@ const searched = (context: WalkContext, spot: RootedPath, asked: string, { exclu
     signal,
   });
 
+interface SearchBounds {
+  readonly maxMatches: number;
+  readonly maxBytes: number;
+  /** Larger files are skipped. */
+  readonly maxFileBytes: number;
+}
+
 class TextSearch {
   readonly #text: string;
   readonly #fold: (text: string) => string;
-  readonly #bounds: { readonly maxMatches: number; readonly maxBytes: number };
+  readonly #bounds: SearchBounds;
   readonly #matches: TextMatch[] = [];
   #bytes = 0;
   #read = 0;
   #skipped = 0;
 
-  constructor(text: string, ignoreCase: boolean, bounds: { maxMatches: number; maxBytes: number }) {
+  constructor(text: string, ignoreCase: boolean, bounds: SearchBounds) {
     this.#fold = ignoreCase ? (each) => each.toLowerCase() : (each) => each;
     this.#text = this.#fold(text);
     this.#bounds = bounds;
@@ -134,6 +142,10 @@ class TextSearch {
 
   /** Searches one file; false when a limit is reached and the search is over. */
   async add(file: SearchedFile, read: (path: string) => Promise<Buffer>): Promise<boolean> {
+    if (file.size > this.#bounds.maxFileBytes) {
+      this.#skipped++;
+      return true;
+    }
     if (this.#bytes + file.size > this.#bounds.maxBytes) return false;
     let bytes: Buffer;
     try {
