@@ -1,8 +1,11 @@
 // The MIME type of a file by its name, and whether its bytes are text.
 
 const byEnding: Readonly<Record<string, string>> = {
+  avif: 'image/avif',
+  bmp: 'image/bmp',
   css: 'text/css',
   csv: 'text/csv',
+  flac: 'audio/flac',
   gif: 'image/gif',
   htm: 'text/html',
   html: 'text/html',
@@ -11,9 +14,11 @@ const byEnding: Readonly<Record<string, string>> = {
   js: 'text/javascript',
   json: 'application/json',
   jsonl: 'application/jsonl',
+  m4a: 'audio/mp4',
   md: 'text/markdown',
   mjs: 'text/javascript',
   mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
   pdf: 'application/pdf',
   png: 'image/png',
   svg: 'image/svg+xml',
