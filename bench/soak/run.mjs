@@ -94,12 +94,14 @@ function prepare() {
     { effect: 'allow', tools: ['*'], prompts: ['*'], resources: ['**'] },
   ];
   writeFileSync(policy, JSON.stringify({ version: 1, rules }), { mode: 0o600 });
-  return { root, policy };
+  const config = join(folder, 'mooring.json');
+  writeFileSync(config, JSON.stringify({ packs: { reference: { demoTools: true } } }), { mode: 0o600 });
+  return { root, policy, config };
 }
 
-async function startServer({ root, policy }, tokens) {
+async function startServer({ root, policy, config }, tokens) {
   const hook = pathToFileURL(join(here, 'server-hook.mjs')).href;
-  const words = ['serve', 'local', '--http', '--port', '0', '--root', root, '--policy', policy];
+  const words = ['serve', 'local', '--http', '--port', '0', '--root', root, '--policy', policy, '--config', config];
   const child = own(
     spawn(process.execPath, ['--import', hook, program, ...words, '--data', join(folder, 'data')], {
       env: {

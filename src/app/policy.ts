@@ -38,6 +38,7 @@ export function boundSettings(settings: Settings, policy: CompiledPolicy): Setti
   return {
     ...settings,
     roots,
+    ...(files === undefined ? {} : { write: boundWrite(settings.write, roots, files.write) }),
     ...(sandbox === undefined
       ? {}
       : {
@@ -45,6 +46,9 @@ export function boundSettings(settings: Settings, policy: CompiledPolicy): Setti
         }),
     packs: {
       ...settings.packs,
+      ...(files?.maxFileBytes === undefined
+        ? {}
+        : { files: withFileSize(settings.packs['files'], files.maxFileBytes) }),
       ...(sandbox === undefined ? {} : { system: withSandbox(settings.packs['system'], sandbox) }),
       ...(sandbox === undefined && files === undefined
         ? {}
@@ -61,6 +65,32 @@ function boundRoots(roots: readonly string[], allowed: readonly string[]): reado
   throw new UsageError(
     `--root ${outside} is not allowed by the policy, which allows: ${allowed.join(', ') || 'no folder'}`,
   );
+}
+
+/** The folders inside the roots that tools may change. */
+function boundWrite(
+  write: Settings['write'],
+  roots: readonly string[],
+  allowed: readonly string[],
+): readonly string[] | false {
+  if (write === undefined || write === false) return false;
+  const folders = roots.flatMap((root) =>
+    allowed.some((each) => isInside(root, each)) ? [root] : allowed.filter((each) => isInside(each, root)),
+  );
+  if (folders.length > 0) return folders;
+  throw new UsageError(
+    `--write is not allowed by the policy, which allows tools to write to: ${allowed.join(', ') || 'no folder'}`,
+  );
+}
+
+/** The limit of the policy overrides a larger one of the configuration. */
+function withFileSize(given: unknown, maxFileBytes: number): unknown {
+  const options = (given ?? {}) as { readonly maxFileBytes?: number; readonly maxWriteBytes?: number };
+  return {
+    ...options,
+    maxFileBytes: Math.min(options.maxFileBytes ?? maxFileBytes, maxFileBytes),
+    maxWriteBytes: Math.min(options.maxWriteBytes ?? maxFileBytes, maxFileBytes),
+  };
 }
 
 function boundCommands(names: readonly string[] | undefined, allowed: readonly string[]): readonly string[] {

@@ -8,8 +8,10 @@ export interface Settings {
   readonly dataDir: string;
   /** The configuration file these come from, where there is one. */
   readonly configFile?: string | undefined;
-  /** Folders whose files become `file://` resources; none = no files. */
+  /** Folders whose files tools and `file://` resources offer; none = no files. */
   readonly roots: readonly string[];
+  /** Whether tools may change the files in the roots: in all of them, or, limited by a policy, in these folders. */
+  readonly write?: boolean | readonly string[];
   /** Programs `execute_command` may run; undefined = what the profile documents. */
   readonly allowedCommands: readonly string[] | undefined;
   /** Commands and workers in the default profile, where they are off by default. */

@@ -34,7 +34,15 @@ export const options: readonly Option[] = [
     section: 'what',
     flag: 'root',
     metavar: 'DIR',
-    about: 'offer the files in this folder as file:// resources; repeatable; default: none',
+    about: 'offer the files in this folder, to tools and as file:// resources; repeatable; default: none',
+  },
+  {
+    key: 'write',
+    kind: 'switch',
+    section: 'what',
+    default: false,
+    flag: 'write',
+    about: 'let tools of the profile local change the files in these folders: write, edit, move, delete',
   },
   {
     key: 'enable',

@@ -19,6 +19,7 @@ test('the defaults are safe: stdio, loopback, no files, no commands', async () =
     profile: 'local',
     dataDir: '/nowhere/h/.local/share/mooring',
     roots: [],
+    write: false,
     allowedCommands: undefined,
     enable: { commands: false, workers: false },
     audit: { file: '/nowhere/h/.local/share/mooring/audit.jsonl', fsync: 'interval' },

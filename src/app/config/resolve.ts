@@ -167,6 +167,7 @@ function toSettings(values: SettingValues): Settings {
     profile: get('profile'),
     dataDir: get('data'),
     roots: get('roots'),
+    write: get('write'),
     allowedCommands: commands,
     // --allow-command implies --enable commands.
     enable: { commands: enable.includes('commands') || commands !== undefined, workers: enable.includes('workers') },

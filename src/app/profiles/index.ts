@@ -38,7 +38,7 @@ export const profiles: Readonly<Record<string, ProfileRow>> = {
     load: async () => (await import('./orchestrator.ts')).orchestratorProfile,
   },
   local: {
-    about: 'clipboard, notes, time, arithmetic, web search and the files in --root',
+    about: 'clipboard, notes, time, arithmetic, web search and tools for the files in --root',
     audited: ['commands', 'workers'],
     load: async () => localProfile,
   },

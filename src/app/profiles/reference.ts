@@ -33,7 +33,9 @@ export const referenceProfile: Profile = {
     // Opened at start-up: without its store this server must not start.
     const { notes } = await data.open();
     // The tools of this profile are fixed, so notes are deleted with "mooring notes delete".
-    await server.use(reference({ ...limits, store: notes, listsTimezone: false, deletesNotes: false }));
+    await server.use(
+      reference({ ...limits, demoTools: true, store: notes, listsTimezone: false, deletesNotes: false }),
+    );
     return {
       server,
       data,

@@ -21,6 +21,8 @@ export interface ReferenceOptions {
   readonly listsTimezone?: boolean;
   /** Whether there is a tool `delete_note`. Default true. */
   readonly deletesNotes?: boolean;
+  /** Whether there are `increment_counter` with its resource, and `long_running_task`, for trying clients. Default true. */
+  readonly demoTools?: boolean;
   /** Bytes of all notes of one caller; stops one caller from using up the memory. Default 16 MiB in memory. */
   readonly maxBytesPerCaller?: number;
   /** Bytes of all notes; stops many callers from filling the memory. Default 64 MiB in memory. A store has its own. */
@@ -43,6 +45,7 @@ export const referenceSchema = {
       maximum: 268_435_456,
       description: 'The longest list of notes in one answer, in characters',
     },
+    demoTools: { type: 'boolean', description: 'increment_counter and long_running_task, for trying clients' },
     maxBytesPerCaller: { type: 'integer', minimum: 1, description: 'Bytes that the notes of one caller may take' },
     maxBytesTotal: { type: 'integer', minimum: 1, description: 'Bytes of the database beyond which no note is added' },
   },
@@ -50,7 +53,12 @@ export const referenceSchema = {
 } as const;
 
 export function reference(options: ReferenceOptions = {}): Pack<Server> {
-  const { store = createMemoryNotes(options), listsTimezone = true, now = () => new Date() } = options;
+  const {
+    store = createMemoryNotes(options),
+    listsTimezone = true,
+    demoTools = true,
+    now = () => new Date(),
+  } = options;
   const startedAt = process.uptime();
   let unwatch: (() => void) | undefined;
 
@@ -77,9 +85,9 @@ export function reference(options: ReferenceOptions = {}): Pack<Server> {
         mimeType: 'application/json',
         read: () => JSON.stringify({ status: 'healthy', uptime: Math.floor(process.uptime() - startedAt) }),
       });
-      installCounter(server, notes);
+      if (demoTools) installCounter(server, notes);
       installNotes(server, notes);
-      installTask(server);
+      if (demoTools) installTask(server);
       installGreeting(server);
       installSummary(server, notes);
     },

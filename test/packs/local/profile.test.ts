@@ -1,6 +1,6 @@
 // Profile `local`: what a person gets without asking for anything else.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,8 @@ test('clipboard, notes, time, arithmetic, search and meta are there; commands an
     expect(listed).toContain(name);
   }
   for (const name of ['web_search', 'health_check', 'search_tools', 'list_categories']) expect(listed).toContain(name);
-  expect(listed).not.toContain('execute_command');
+  const absent = ['execute_command', 'read_text_file', 'write_file', 'increment_counter', 'long_running_task'];
+  for (const name of absent) expect(listed).not.toContain(name);
   const { result } = await conversation.request('resources/list');
   expect(result.resources.some((each: { uri: string }) => each.uri.startsWith('file:'))).toBe(false);
 });
@@ -76,6 +77,42 @@ test('the clipboard and the notes work, and errors are results in plain words', 
   });
   const again = await open();
   expect(text(await again.call('get_notes'))).toContain('kept');
+});
+
+test('demo tools can be enabled', async () => {
+  const packs = { clipboard: { backend: 'memory' }, reference: { demoTools: true } };
+  const listed = names(await (await open({ packs })).request('tools/list'));
+  for (const name of ['increment_counter', 'long_running_task']) expect(listed).toContain(name);
+});
+
+test('files under a root can be read and searched with tools, and changed only with write', async () => {
+  const root = join(folder, 'root');
+  mkdirSync(root);
+  writeFileSync(join(root, 'a.txt'), 'hello file');
+  const reader = await open({ roots: [root] });
+  expect(text(await reader.call('read_text_file', { path: join(root, 'a.txt') }))).toBe('hello file');
+  expect(text(await reader.call('search_text', { path: root, text: 'hello' }))).toContain('a.txt:1: hello file');
+  expect(names(await reader.request('tools/list'))).not.toContain('write_file');
+  expect((await reader.call('write_file', { path: join(root, 'b.txt'), content: 'x' })).error?.code).toBe(-32602);
+  const writer = await open({ roots: [root], write: true });
+  expect(text(await writer.call('write_file', { path: join(root, 'b.txt'), content: 'x' }))).toContain('Successfully');
+  expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('x');
+  const { categories } = JSON.parse(text(await writer.call('list_categories')));
+  expect(categories.find(({ name }: { name: string }) => name === 'files').tools).toContain('edit_file');
+});
+
+test('the data folder of the server is hidden from the file tools, wherever it is', async () => {
+  const conversation = await open({ roots: [folder], write: true });
+  await conversation.call('add_note', { content: 'private' });
+  expect(text(await conversation.call('list_directory', { path: folder }))).toBe('');
+  for (const [name, args] of Object.entries({
+    read_media_file: { path: join(folder, 'data/mooring.db') },
+    write_file: { path: join(folder, 'data/mooring.db'), content: '' },
+    move_file: { source: join(folder, 'data'), destination: join(folder, 'moved') },
+    delete_file: { path: join(folder, 'data/mooring.db') },
+  }))
+    expect((await conversation.call(name, args)).result.isError, name).toBe(true);
+  expect(text(await conversation.call('get_notes'))).toContain('private');
 });
 
 test('files under a root are resources', async () => {
@@ -124,10 +161,10 @@ test('a short list can be configured, and a mistake in the options of a pack is 
 });
 
 test('what another process adds to the notes is told to those who subscribed', async () => {
-  await (await open()).call('increment_counter');
+  await (await open()).call('add_note', { content: 'first' });
   const [one, other] = [await open(), await open()];
-  await other.request('resources/subscribe', { uri: 'server://counter' });
-  await one.call('increment_counter');
+  await other.request('resources/subscribe', { uri: 'server://notes' });
+  await one.call('add_note', { content: 'second' });
   await other.next((each) => each.method === 'notifications/resources/updated');
 });
 
