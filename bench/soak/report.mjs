@@ -1,4 +1,4 @@
-// From figures to a verdict: the bars, and the table that shows how each was met.
+// From figures to a result: the limits, and the table that shows how each was met.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 export const bars = { p99Ms: 250, lost: 0, rssMb: 600, blockedMs: 200 };

@@ -1,4 +1,4 @@
-// Who is let in: attacks from a browser on every path, CORS, authentication, and addresses that need it.
+// Access: attacks from a browser on every path, CORS, authentication, and addresses that need it.
 
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ let reached = 0;
 async function start(options: HttpOptions = {}) {
   const server = createServer({ name: 'guarded', version: '1.0.0' });
   server.tool('touch', {
-    description: 'Shows that somebody got through',
+    description: 'Shows that a request was served',
     run: (_args: unknown, ctx) => {
       reached++;
       return ctx.principal?.id ?? 'nobody';
@@ -86,7 +86,7 @@ describe.each(paths)('%s %s', (method, path) => {
       headers: { Accept: 'application/json, text/event-stream', ...modernHeaders('tools/call', call), ...headers },
     });
 
-  test('a foreign Host is refused', async () => {
+  test('a Host that is not listed is denied', async () => {
     const before = reached;
     const port = http.port;
     const foreign = [
@@ -106,7 +106,7 @@ describe.each(paths)('%s %s', (method, path) => {
     expect(reached).toBe(before);
   });
 
-  test('a foreign Origin is refused', async () => {
+  test('an Origin that is not listed is denied', async () => {
     const before = reached;
     const foreign = [
       'https://evil.test',
@@ -123,7 +123,7 @@ describe.each(paths)('%s %s', (method, path) => {
     expect(reached).toBe(before);
   });
 
-  test('two Hosts, none, and an absolute target are refused', async () => {
+  test('two Hosts, none, and an absolute target are rejected', async () => {
     const before = reached;
     const own = `Host: 127.0.0.1:${http.port}\r\n`;
     expect(await raw(`${method} ${path} HTTP/1.1\r\n${own}${own}Content-Length: 0\r\n\r\n`)).toContain(' 403 ');
@@ -139,7 +139,7 @@ describe.each(paths)('%s %s', (method, path) => {
   });
 });
 
-test('own names with the own port are let in, with and without Origin', async () => {
+test('the names of the server with its port are allowed, with and without Origin', async () => {
   for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
     const own = `${name}:${http.port}`;
     expect((await client.modern('tools/call', call, { headers: { Host: own } })).status).toBe(200);
@@ -149,14 +149,14 @@ test('own names with the own port are let in, with and without Origin', async ()
   }
 });
 
-test('a name is the same in capitals', async () => {
+test('a host name is compared without case', async () => {
   for (const name of ['LOCALHOST', 'LocalHost']) {
     const headers = { Host: `${name}:${http.port}` };
     expect((await client.modern('tools/call', call, { headers })).status).toBe(200);
   }
 });
 
-describe('requests a page can send without asking first', () => {
+describe('requests that a page can send without a preflight', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
     '%s never reaches a handler',
     async (type) => {
@@ -166,7 +166,7 @@ describe('requests a page can send without asking first', () => {
     },
   );
 
-  test('smuggled requests are refused', async () => {
+  test('smuggled requests are rejected', async () => {
     const before = reached;
     const host = `Host: 127.0.0.1:${http.port}\r\n`;
     for (const framing of [
@@ -193,7 +193,7 @@ describe('CORS', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('is exact for those that are', async () => {
+  test('is enabled for exactly the listed origins', async () => {
     const { client: open } = await start({ allowedOrigins: ['https://app.example'] });
     const origin = { Origin: 'https://app.example' };
     const preflight = await open.send({
@@ -221,8 +221,8 @@ describe('CORS', () => {
       'https://APP.example',
       'https://app.example:443',
     ]) {
-      const refused = await open.modern('tools/call', call, { headers: { Origin: other } });
-      expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([403, undefined]);
+      const denied = await open.modern('tools/call', call, { headers: { Origin: other } });
+      expect([denied.status, denied.headers['access-control-allow-origin']]).toEqual([403, undefined]);
     }
     expect((await open.modern('tools/call', call)).headers['vary']).toBe('Origin');
   });
@@ -274,7 +274,7 @@ describe('authentication', () => {
     expect(answer.json.result).toMatchObject({ content: [{ text: 'ada' }] });
   });
 
-  test('a denial says what it is told to say', async () => {
+  test('a denial has the status, challenge and message of the authenticator', async () => {
     const weak = await guarded.modern('tools/call', call, { headers: { Authorization: 'Bearer weak' } });
     expect([weak.status, weak.headers['www-authenticate'], weak.json.error?.message]).toEqual([
       403,
@@ -291,14 +291,14 @@ describe('authentication', () => {
     expect(reached).toBe(before);
   });
 
-  test('two Authorization headers are no token', async () => {
+  test('two Authorization headers are not a token', async () => {
     const answer = await guarded.modern('tools/call', call, {
       headers: { Authorization: ['Bearer good', 'Bearer good'] },
     });
     expect(answer.status).toBe(401);
   });
 
-  test('health and public routes are open, others are not', async () => {
+  test('health and public routes need no token, others do', async () => {
     expect((await guarded.send({ method: 'GET', path: '/health' })).status).toBe(200);
     expect((await guarded.send({ method: 'GET', path: '/.well-known/oauth-protected-resource' })).json).toEqual({
       resource: 'x',
@@ -309,14 +309,14 @@ describe('authentication', () => {
     expect((await guarded.send({ method: 'GET', path: '/broken' })).status).toBe(500);
   });
 
-  test('Host and Origin are judged before the token', async () => {
+  test('Host and Origin are checked before the token', async () => {
     const before = seen.length;
     await guarded.modern('tools/call', call, { headers: { Origin: 'https://evil.test' } });
     expect(seen.length).toBe(before);
   });
 });
 
-describe('other addresses than this machine', () => {
+describe('addresses other than loopback', () => {
   test.each(['0.0.0.0', '::', '192.168.0.1', 'example.com', '127.0.0.1.evil.test'])(
     '%s needs authentication',
     async (host) => {
@@ -325,7 +325,7 @@ describe('other addresses than this machine', () => {
     },
   );
 
-  test('with it, or on purpose, they are served', async () => {
+  test('with authentication, or by an explicit option, they are served', async () => {
     for (const options of [{ authenticate: () => ({ id: 'ada' }) }, { allowUnauthenticated: true }]) {
       const { http: wide, client: tester } = await start({ host: '0.0.0.0', ...options });
       expect(wide.host).toBe('0.0.0.0');
@@ -334,7 +334,7 @@ describe('other addresses than this machine', () => {
     }
   });
 
-  test('where hosts are listed, only they are let in', async () => {
+  test('where hosts are listed, only they are allowed', async () => {
     const { client: tester } = await start({
       host: '0.0.0.0',
       allowUnauthenticated: true,

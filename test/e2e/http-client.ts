@@ -1,4 +1,4 @@
-// A client for tests that says exactly what it is told to say, byte by byte where needed, and hides nothing of the answer.
+// A client for tests that sends exactly what it is given, byte by byte where needed, and shows all of the response.
 
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 
@@ -95,7 +95,7 @@ export class TestClient {
     return { status: response.statusCode as number, headers: response.headers, text, json, events };
   }
 
-  /** A request that stands alone, with all that belongs to it; what is given wins. */
+  /** A stateless request with all its headers; given values take precedence. */
   modern(method: string, params: Record<string, unknown> = {}, wanted: Wanted & { id?: unknown; meta?: object } = {}) {
     const { id = 1, meta = {}, ...rest } = wanted;
     return this.send({

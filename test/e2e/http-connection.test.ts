@@ -1,4 +1,4 @@
-// What a connection promises and keeps: that it stays open, that it changes its protocol, that answers come in order.
+// Connections: when they stay open, how they are upgraded, and that responses are sent in order.
 
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
@@ -91,7 +91,7 @@ describe('a request that is answered before its body was read', () => {
     },
   };
 
-  test.each(Object.keys(cases))('%s: the answer says that the connection ends, and it does', async (name) => {
+  test.each(Object.keys(cases))('%s: the response announces the end of the connection, and it ends', async (name) => {
     const { status, head } = cases[name] as (typeof cases)[string];
     const length = status === '413' ? 11 * 1024 * 1024 : 100;
     const { text, closed } = raw(`${head}\r\n${headerLines({ 'Content-Length': String(length) })}\r\n{`);
@@ -104,11 +104,11 @@ describe('a request that is answered before its body was read', () => {
     expect(body).toHaveLength(Number(/^Content-Length: (\d+)\r$/im.exec(text())?.[1]));
   });
 
-  test('a client with a pool of connections opens a new one, and sees no reset', async () => {
+  test('a client with a pool of connections opens a new one, and gets no reset', async () => {
     const before = new TestClient(http.port);
     for (let n = 0; n < 5; n++) {
-      const refused = await before.send({ path: '/nowhere', body: { text: 'x'.repeat(200_000) } });
-      expect([refused.status, refused.headers['connection']]).toEqual([404, 'close']);
+      const rejected = await before.send({ path: '/nowhere', body: { text: 'x'.repeat(200_000) } });
+      expect([rejected.status, rejected.headers['connection']]).toEqual([404, 'close']);
       expect((await before.modern('tools/list')).status).toBe(200);
     }
     before.close();
@@ -126,7 +126,7 @@ describe('a request that is answered before its body was read', () => {
   });
 });
 
-test('a compressed body is told about Content-Encoding, on both transports', async () => {
+test('the error for a compressed body names Content-Encoding, on both transports', async () => {
   const body = gzipSync(JSON.stringify(modernBody('tools/list'))).toString('latin1');
   const stream = raw(`GET /sse HTTP/1.1\r\n${headerLines({ Accept: 'text/event-stream' })}\r\n`);
   await expect.poll(() => /data: (\S+)/.exec(stream.text())?.[1]).toBeTruthy();
@@ -144,10 +144,10 @@ test('a compressed body is told about Content-Encoding, on both transports', asy
   expect((await client.send({ body: modernBody('tools/list'), headers: plain })).status).toBe(200);
 });
 
-describe('an offer of another protocol', () => {
+describe('an upgrade to another protocol', () => {
   const offer = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAARAAAAAAAIAAAAA' };
 
-  test('is ignored, with and without a body, and the connection goes on', async () => {
+  test('is ignored, with and without a body, and the connection continues', async () => {
     const get = `GET /health HTTP/1.1\r\n${headerLines(offer)}\r\n`;
     const { text } = raw(get, call('echo', { text: 'h2c' }, offer), get, call('echo', { text: 'plain' }));
     await expect.poll(() => statuses(text())).toEqual(['200', '200', '200', '200']);
@@ -156,7 +156,7 @@ describe('an offer of another protocol', () => {
     expect(text()).not.toMatch(/^(Upgrade|Connection: close)/im);
   });
 
-  test('is ignored with a body that comes later, in pieces', async () => {
+  test('is ignored with a body that arrives later, in chunks', async () => {
     const whole = call('echo', { text: 'late' }, offer);
     const { socket, text } = raw(whole.slice(0, -30));
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -166,7 +166,7 @@ describe('an offer of another protocol', () => {
     await expect.poll(() => statuses(text())).toEqual(['200']);
   });
 
-  test('does not get past the checks of any other request', async () => {
+  test('does not bypass the checks of any other request', async () => {
     const headers = { ...offer, Host: 'evil.test' };
     const { text } = raw(`GET /health HTTP/1.1\r\n${headerLines(headers)}\r\n`);
     await expect.poll(() => statuses(text())).toEqual(['403']);
@@ -218,7 +218,7 @@ describe('an offer of another protocol', () => {
   }
 });
 
-describe('requests that are sent before the last one is answered', () => {
+describe('pipelined requests', () => {
   test('are served one after the other, and answered in order', async () => {
     order.length = 0;
     release = [];
@@ -244,7 +244,7 @@ describe('requests that are sent before the last one is answered', () => {
     expect(text()).toContain('"after"');
   });
 
-  test('a POST and a WebSocket do not mix: the socket opens once the answer is out', async () => {
+  test('a POST and a WebSocket do not mix: the socket opens once the response was sent', async () => {
     release = [];
     const upgrade = {
       Connection: 'Upgrade',
@@ -270,7 +270,7 @@ describe('requests that are sent before the last one is answered', () => {
   });
 });
 
-test('a WebSocket on which something comes in is alive, whether or not it answers pings', async () => {
+test('a WebSocket that receives data is alive, whether or not it answers pings', async () => {
   const quick = await start({ limits: { heartbeatMs: 80 } });
   const socket = new WebSocket(quick.url.replace('http', 'ws'), { autoPong: false });
   const heard: string[] = [];

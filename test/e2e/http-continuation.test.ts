@@ -1,4 +1,4 @@
-// Work that one process begins and another ends, when all they share is the key.
+// Calls and sessions that one process starts and another continues, when they share only the key.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, initializeBody, type TestClient } from './http-client.ts';
@@ -23,8 +23,8 @@ const call = (client: TestClient, more: object = {}): Promise<Answer> =>
   client.modern('tools/call', { name: 'order', ...more }, { meta });
 const accept = (name: string) => ({ action: 'accept', content: { name } });
 
-test('a call that asks is begun by one process and continued by another', async () => {
-  const [here, there, stranger] = replicas.map(({ client }) => client) as [TestClient, TestClient, TestClient];
+test('a call with an input request is started by one process and continued by another', async () => {
+  const [here, there, other] = replicas.map(({ client }) => client) as [TestClient, TestClient, TestClient];
   const first = await call(here);
   expect(first.json.result).toMatchObject({
     resultType: 'input_required',
@@ -44,8 +44,8 @@ test('a call that asks is begun by one process and continued by another', async 
     second: { name: 'Bob' },
   });
 
-  const foreign = await call(stranger, { inputResponses: { second: accept('Bob') }, requestState });
-  expect(foreign.json.error?.code).toBe(-32602);
+  const rejected = await call(other, { inputResponses: { second: accept('Bob') }, requestState });
+  expect(rejected.json.error?.code).toBe(-32602);
 });
 
 test('a session opened by one process is served by another, and survives the first', async () => {

@@ -1,5 +1,5 @@
-// A hundred clients with the same request ids and a secret each, on every transport at once: nobody may ever receive a
-// byte that belongs to somebody else, be it an answer, progress, a log message or a question.
+// A hundred clients with the same request ids and a secret each, on every transport at once: none may ever
+// receive a byte that belongs to another: responses, progress, log messages and input requests.
 
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';

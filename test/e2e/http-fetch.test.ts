@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const json = async (response: Response): Promise<Message> => (await response.json()) as Message;
 
-test('a call that stands alone is answered as JSON, with interim messages as a stream', async () => {
+test('a stateless call is answered as JSON, with interim messages as a stream', async () => {
   const { post } = make();
   const params = { name: 'echo', arguments: { text: 'hé' } };
   const plain = await post(modernBody('tools/call', params), modernHeaders('tools/call', params));
@@ -66,7 +66,7 @@ test('a call that stands alone is answered as JSON, with interim messages as a s
   expect(parseEvents(await stream.text())).toHaveLength(4);
 });
 
-test('sessions are opened, used, listened to and ended', async () => {
+test('sessions are opened, used, streamed and ended', async () => {
   const { server, handle, post } = make();
   const opened = await post(initializeBody('2025-11-25'));
   const id = opened.headers.get('mcp-session-id') as string;
@@ -100,7 +100,7 @@ describe('the rules of the endpoint hold', () => {
     expect([broken.status, (await json(broken)).error?.code]).toEqual([400, -32700]);
   });
 
-  test('Origin is refused unless it is listed, Host where hosts are listed', async () => {
+  test('Origin is denied unless it is listed, Host where hosts are listed', async () => {
     const { post } = make({ allowedHosts: ['localhost'], allowedOrigins: ['https://app.example'] });
     const params = modernBody('tools/list');
     const headers = modernHeaders('tools/list');
@@ -113,7 +113,7 @@ describe('the rules of the endpoint hold', () => {
     expect((await make().post(params, { ...headers, Origin: 'http://localhost' })).status).toBe(403);
   });
 
-  test('methods that are none are refused', async () => {
+  test('unsupported HTTP methods are rejected', async () => {
     const { handle } = make();
     for (const method of ['PUT', 'constructor', '__proto__']) {
       expect((await handle(new Request('http://localhost/mcp', { method }))).status).toBe(405);
@@ -133,7 +133,7 @@ describe('the rules of the endpoint hold', () => {
   });
 });
 
-test('aborting the request, or cancelling its stream, cancels a call that stands alone', async () => {
+test('aborting the request, or cancelling its stream, cancels a stateless call', async () => {
   const { post } = make();
   const before = aborted.length;
   const controller = new AbortController();
@@ -145,7 +145,7 @@ test('aborting the request, or cancelling its stream, cancels a call that stands
   await expect.poll(() => aborted.length).toBe(before + 1);
 });
 
-test('a session goes on in a server on sockets that has the same key', async () => {
+test('a session continues on a node:http server with the same key', async () => {
   const key = 'a long key for two kinds of server';
   const { serveHttp } = await import('../../src/index.ts');
   const [one, two] = [createServer({ name: 'a', version: '1', key }), createServer({ name: 'a', version: '1', key })];
@@ -179,7 +179,7 @@ test('closing ends open streams', async () => {
   expect((await post(modernBody('tools/list'), modernHeaders('tools/list'))).status).toBe(503);
 });
 
-test('a handler that could not be made is tried again with the next request, and closed without complaint', async () => {
+test('a handler that could not be loaded is loaded again by the next request, and closes without an error', async () => {
   const server = createServer({ name: 'late', version: '1.0.0' });
   let tries = 0;
   const prepare = server.prepare.bind(server);

@@ -1,4 +1,4 @@
-// What may grow or take long, and how far: bodies, headers, connections, calls, streams, readers that do not read.
+// Limits: bodies, headers, connections, calls, streams, and readers that do not read.
 
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -89,7 +89,7 @@ describe('bodies', () => {
     ['that says so', { 'Content-Length': String(gigabyte) }, 8 * 1024 * 1024],
     ['that does not say so', { 'Transfer-Encoding': 'chunked' }, 20 * 1024 * 1024],
     ['that waits to be asked', { 'Content-Length': String(gigabyte), Expect: '100-continue' }, 8 * 1024 * 1024],
-  ])('one of 1 GiB %s is refused early, and others are served', async (_name, headers, limit) => {
+  ])('one of 1 GiB %s is rejected early, and others are served', async (_name, headers, limit) => {
     const { client, port } = await start();
     const rss = process.memoryUsage().rss;
     const flooding = flood(port, headers);
@@ -114,7 +114,7 @@ describe('bodies', () => {
     expect([over.status, over.json.error?.code]).toEqual([413, -32600]);
   });
 
-  test('a body in many pieces, cut anywhere, is put together again', async () => {
+  test('a body in many chunks, split anywhere, is joined correctly', async () => {
     const { port } = await start();
     const text = 'ü€😀'.repeat(3000);
     const body = Buffer.from(JSON.stringify(modernBody('tools/call', { name: 'echo', arguments: { text } })));
@@ -135,7 +135,7 @@ describe('bodies', () => {
     expect(JSON.parse(answer).result.content[0].text).toBe(text);
   });
 
-  test('nesting without end is refused', async () => {
+  test('endless nesting is rejected', async () => {
     const { client } = await start();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const answer = await client.send({
@@ -147,7 +147,7 @@ describe('bodies', () => {
 });
 
 describe('headers and connections', () => {
-  test('headers beyond the limit are refused with 431', async () => {
+  test('headers beyond the limit are rejected with 431', async () => {
     const { client } = await start({ limits: { maxHeaderBytes: 4096 } });
     expect((await client.modern('tools/call', echo, { headers: { 'X-Big': 'x'.repeat(5000) } })).status).toBe(431);
   });
@@ -174,7 +174,7 @@ describe('headers and connections', () => {
       .toBe(200);
   });
 
-  test('200 slow sockets are cut off, and do not hurt a normal client meanwhile', async () => {
+  test('200 slow sockets are closed, and do not affect a normal client meanwhile', async () => {
     const { port, client } = await start({ limits: { headersTimeoutMs: 600, requestTimeoutMs: 900 } });
     let cut = 0;
     const slow: Socket[] = [];
@@ -198,7 +198,7 @@ describe('headers and connections', () => {
 });
 
 describe('calls and streams', () => {
-  test('requests in flight are counted, and beyond the limit turned away', async () => {
+  test('requests in flight are counted, and beyond the limit rejected', async () => {
     const { client } = await start({ limits: { maxInFlight: 2 } });
     const session = await client.initialize();
     const begun = started.length;
@@ -220,7 +220,7 @@ describe('calls and streams', () => {
     await expect.poll(async () => (await client.modern('tools/call', echo)).status, { timeout: 5_000 }).toBe(200);
   });
 
-  test('open streams are counted, and beyond the limit turned away', async () => {
+  test('open streams are counted, and beyond the limit rejected', async () => {
     const { client } = await start({ limits: { maxStreams: 1 } });
     const session = await client.initialize();
     const listen = { notifications: { toolsListChanged: true } };
@@ -247,7 +247,7 @@ describe('calls and streams', () => {
     await expect.poll(async () => metric(client, 'mooring_http_streams')).toBe(0);
   });
 
-  test('idle streams carry comments', async () => {
+  test('idle streams send comments', async () => {
     const { client } = await start({ limits: { heartbeatMs: 30 } });
     const response = await client.open({
       body: modernBody('subscriptions/listen', { notifications: {} }),
@@ -261,7 +261,7 @@ describe('calls and streams', () => {
     response.destroy();
   });
 
-  test('a subscriber that never reads is dropped at the queue limit, the others hear everything', async () => {
+  test('a subscriber that never reads is disconnected at the queue limit, the others receive everything', async () => {
     const { server, client } = await start({ limits: { maxQueuedBytes: 32 * 1024 } });
     const uris = Array.from({ length: 40 }, (_, n) => `test://${n}/${'x'.repeat(2000)}`);
     for (const uri of uris) server.resource(uri, { name: uri.slice(0, 20), read: () => '' });
@@ -286,7 +286,7 @@ describe('calls and streams', () => {
     deaf.destroy();
   });
 
-  test('a client that takes nothing of its answer is cut off, one that reads slowly gets it all', async () => {
+  test('a client that reads nothing of its response is disconnected, one that reads slowly gets all of it', async () => {
     const { client, port } = await start({ limits: { stallTimeoutMs: 600 } });
     const body = JSON.stringify(modernBody('tools/call', { name: 'big' }));
     const head = Object.entries({

@@ -1,4 +1,4 @@
-// Running it: health, figures, request ids, and the end of a server.
+// Operation: health, metrics, request ids, and closing a server.
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type Logger, serveHttp } from '../../src/index.ts';
@@ -43,7 +43,7 @@ afterAll(async () => {
 const slow = { name: 'slow' };
 
 describe('health', () => {
-  test('says that the process lives and whether it takes requests', async () => {
+  test('reports that the process is alive and whether it accepts requests', async () => {
     const { client } = await start();
     for (const path of ['/health', '/health/ready', '/health/live']) {
       const answer = await client.send({ method: 'GET', path });
@@ -53,7 +53,7 @@ describe('health', () => {
     expect((await client.send({ method: 'POST', path: '/health', body: {} })).status).toBe(405);
   });
 
-  test('can be moved and switched off', async () => {
+  test('can have another path, and be switched off', async () => {
     const { client } = await start({ healthPath: '/up' });
     expect((await client.send({ method: 'GET', path: '/up' })).status).toBe(200);
     const { client: without } = await start({ healthPath: false });
@@ -61,8 +61,8 @@ describe('health', () => {
   });
 });
 
-describe('figures', () => {
-  test('are there when asked for, and count what happened', async () => {
+describe('metrics', () => {
+  test('are served when configured, and count what happened', async () => {
     const { client } = await start({ metricsPath: '/metrics' });
     await client.modern('tools/call', { name: 'echo' });
     await client.modern('tools/call', { name: 'echo' });
@@ -80,13 +80,13 @@ describe('figures', () => {
       expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [\d.e+-]+)$/);
   });
 
-  test('are not there unless asked for', async () => {
+  test('are not served by default', async () => {
     const { client } = await start();
     expect((await client.send({ method: 'GET', path: '/metrics' })).status).toBe(404);
   });
 });
 
-test('an answer and its line in the log share an id', async () => {
+test('a response and its log line have the same id', async () => {
   const lines: { message: string; fields: Record<string, unknown> | undefined }[] = [];
   const write = (message: string, fields?: Record<string, unknown>): void => void lines.push({ message, fields });
   const logger: Logger = {
@@ -119,7 +119,7 @@ test('an answer and its line in the log share an id', async () => {
 });
 
 describe('closing', () => {
-  test('open calls are answered, streams end, new requests are turned away', async () => {
+  test('open calls are answered, streams end, new requests are rejected', async () => {
     const { http, client } = await start();
     const session = await client.initialize();
     const listening = new EventReader(
@@ -184,7 +184,7 @@ describe('closing', () => {
     for (const answer of await Promise.all(stuck)) expect(answer.json.error?.code).toBe(-32603);
   });
 
-  test('closing twice is closing once', async () => {
+  test('closing twice has the same effect as closing once', async () => {
     const { http } = await start();
     await Promise.all([http.close(), http.close()]);
   });
@@ -203,7 +203,7 @@ describe('a process of its own', () => {
     client.close();
   });
 
-  test('a second signal exits at once', async () => {
+  test('a second signal exits immediately', async () => {
     const { child, exit, client } = await startHttpProcess();
     client.modern('tools/call', { name: 'for_ever' }).catch(() => {});
     await expect.poll(async () => (await client.modern('tools/call', { name: 'waiting' })).text).toContain('"1"');

@@ -1,4 +1,4 @@
-// Streams that break and are taken up again: nothing is lost, nothing comes twice, nobody gets what is not his.
+// Streams that are disconnected and resumed: nothing is lost, nothing is sent twice, and no client gets events of another.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
@@ -88,7 +88,7 @@ const steps = (name: string) => ({ name: 'steps', arguments: { name }, _meta: { 
 
 describe('the stream of a call', () => {
   test.each(['2025-03-26', '2025-06-18', '2025-11-25'])(
-    '%s: broken in the middle, it goes on where it stopped',
+    '%s: disconnected in the middle, it continues where it stopped',
     async (version) => {
       const session = await client.initialize({ version });
       const name = `middle ${version}`;
@@ -112,7 +112,7 @@ describe('the stream of a call', () => {
     },
   );
 
-  test('only revisions that know it get an event that is nothing but an id', async () => {
+  test('only revisions that support it get an event that is only an id', async () => {
     for (const [version, primed] of [
       ['2025-06-18', false],
       ['2025-11-25', true],
@@ -127,7 +127,7 @@ describe('the stream of a call', () => {
     }
   });
 
-  test('broken again and again, each event comes once', async () => {
+  test('disconnected repeatedly, each event is received once', async () => {
     const session = await client.initialize();
     const first = await post(client, session, 1, steps('again'));
     const heard = [...(await first.until(1))];
@@ -157,7 +157,7 @@ describe('the stream of a call', () => {
     expect(messages.at(-1)).toMatchObject({ id: 5 });
   });
 
-  test('resuming does not disturb the standing stream, nor the other way round', async () => {
+  test('resuming does not affect the standalone stream, and vice versa', async () => {
     const session = await client.initialize();
     const standing = await get(client, session);
     const broken = await post(client, session, 6, steps('standing'));
@@ -170,14 +170,14 @@ describe('the stream of a call', () => {
     standing.cut();
   });
 
-  test('an event id is only good in its own session', async () => {
+  test('an event id is valid only in its own session', async () => {
     const session = await client.initialize();
-    const stranger = await client.initialize();
+    const other = await client.initialize();
     const stream = await post(client, session, 7, steps('own'));
     await stream.until(1);
     const stolen = await client.send({
       method: 'GET',
-      headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': stranger, 'Last-Event-ID': lastId(stream) },
+      headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': other, 'Last-Event-ID': lastId(stream) },
     });
     expect([stolen.status, stolen.json.error?.code]).toEqual([400, -32000]);
     for (const wrong of [lastId(stream).replace(/\.\d+$/, '.99'), lastId(stream).replace(/-.*\./, '-zzz.')]) {
@@ -194,7 +194,7 @@ describe('the stream of a call', () => {
     expect(progress(await stream.end())).toEqual([1, 2, 3, 4]);
   });
 
-  test('a question asked before the break can still be answered', async () => {
+  test('an input request sent before the disconnect can still be answered', async () => {
     const session = await client.initialize({ capabilities: { elicitation: {} } });
     const broken = await post(client, session, 8, { name: 'ask' });
     const [question] = await broken.until(1);
@@ -206,8 +206,8 @@ describe('the stream of a call', () => {
   });
 });
 
-describe('a stream the server closes itself', () => {
-  test('the client is told when to come back and gets the answer then', async () => {
+describe('a stream that the server closes early', () => {
+  test('the client is told when to reconnect and then gets the response', async () => {
     const session = await client.initialize();
     const stream = await post(client, session, 1, { name: 'poll', arguments: { name: 'polled' } });
     await stream.end();
@@ -219,7 +219,7 @@ describe('a stream the server closes itself', () => {
     expect((await back.end()).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'closed: true' }] } });
   });
 
-  test('where the revision does not know it, nothing is closed', async () => {
+  test('where the revision does not support it, nothing is closed', async () => {
     const session = await client.initialize({ version: '2025-06-18' });
     const answer = client.session(session, 'tools/call', { name: 'poll', arguments: { name: 'older' } });
     await pass('older');
@@ -227,8 +227,8 @@ describe('a stream the server closes itself', () => {
   });
 });
 
-describe('the standing stream', () => {
-  test('what went out before the break was noticed is told again to the one who asks for it', async () => {
+describe('the standalone stream', () => {
+  test('events sent before a disconnect was noticed are sent again with Last-Event-ID', async () => {
     const session = await client.initialize();
     await client.session(session, 'resources/subscribe', { uri: 'test://watched' });
     const first = await get(client, session);
@@ -246,7 +246,7 @@ describe('the standing stream', () => {
     second.cut();
   });
 
-  test('an id that is not known opens a fresh stream', async () => {
+  test('an unknown event id opens a new stream', async () => {
     const session = await client.initialize();
     await client.session(session, 'resources/subscribe', { uri: 'test://watched' });
     const stream = await get(client, session, 's00000000-0.5');
@@ -258,7 +258,7 @@ describe('the standing stream', () => {
 });
 
 describe('without an event log', () => {
-  test('events carry no ids, Last-Event-ID is ignored, and a waiting question fails with its connection', async () => {
+  test('events have no ids, Last-Event-ID is ignored, and a pending input request fails with its connection', async () => {
     const { client: plain } = await start({ eventLog: false });
     const session = await plain.initialize({ capabilities: { elicitation: {} } });
     const stream = await post(plain, session, 1, steps('plain'));

@@ -129,7 +129,7 @@ describe('opening a session', () => {
     expect([answer.status, answer.json.id, answer.json.error?.code]).toEqual([400, 'open', -32020]);
   });
 
-  test('with a live session it is refused, with a dead one it is not found', async () => {
+  test('with a valid session it is rejected, with an ended one it is not found', async () => {
     const id = await client.initialize();
     const live = await client.send({
       body: initializeBody('2025-11-25'),
@@ -143,7 +143,7 @@ describe('opening a session', () => {
     expect([dead.status, dead.json.error?.code]).toEqual([404, -32001]);
   });
 
-  test('what it settled is known to later calls', async () => {
+  test('what it negotiated is known to later calls', async () => {
     const id = await client.initialize({ capabilities: { roots: { listChanged: true } } });
     expect(JSON.parse(text(await client.session(id, 'tools/call', { name: 'who' })))).toEqual({
       client: { name: 'test', version: '1.0.0' },
@@ -152,7 +152,7 @@ describe('opening a session', () => {
     });
   });
 
-  test('capabilities too large for a header stay with the server', async () => {
+  test('capabilities too large for a header are stored by the server', async () => {
     const capabilities = { experimental: { big: { text: 'x'.repeat(10_000) } } };
     const id = await client.initialize({ capabilities });
     expect(id.length).toBeLessThan(2048);
@@ -199,7 +199,7 @@ describe('the era table', () => {
     expect([answer.status, answer.json?.error?.code]).toEqual([status, code]);
   });
 
-  test('a claim beside a session id stands alone', async () => {
+  test('a request that names its revision is stateless, also with a session id', async () => {
     const id = await client.initialize();
     const answer = await client.send({
       body: modernBody('tools/list'),
@@ -208,7 +208,7 @@ describe('the era table', () => {
     expect([answer.status, answer.json.result?.['resultType']]).toEqual([200, 'complete']);
   });
 
-  test('an invalid version header within a session is refused, another enabled one is tolerated', async () => {
+  test('an invalid version header within a session is rejected, another enabled one is tolerated', async () => {
     const id = await client.initialize({ version: '2025-06-18' });
     const wrong = await client.session(id, 'ping', {}, { headers: { 'MCP-Protocol-Version': 'v999.0.0' } });
     expect([wrong.status, wrong.json.error?.code]).toEqual([400, -32000]);
@@ -222,7 +222,7 @@ describe('the era table', () => {
   });
 
   test.each(['v999.0.0', '2026-07-28', ''])(
-    'GET and DELETE with the version header %j are refused',
+    'GET and DELETE with the version header %j are rejected',
     async (version) => {
       const id = await client.initialize();
       const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': id, 'MCP-Protocol-Version': version };
@@ -238,7 +238,7 @@ describe('the era table', () => {
     },
   );
 
-  test.each(handshakes)('a batch is served or refused as %s says', async (version) => {
+  test.each(handshakes)('a batch is served or rejected as %s requires', async (version) => {
     const id = await client.initialize({ version });
     const answer = await client.send({
       body: [
@@ -275,7 +275,7 @@ describe('the era table', () => {
     expect([discover.status, discover.json.error?.code]).toEqual([200, -32601]);
   });
 
-  test('a response that answers nothing is accepted and dropped', async () => {
+  test('a response without a matching request is accepted and ignored', async () => {
     const id = await client.initialize();
     const answer = await client.send({
       body: { jsonrpc: '2.0', id: 'm-1', result: {} },
@@ -367,7 +367,7 @@ describe('a session and its principal', () => {
   });
 });
 
-describe('what a session remembers', () => {
+describe('the state of a session', () => {
   test('log level, subscriptions and values outlive the request that set them', async () => {
     const id = await client.initialize();
     expect((await client.session(id, 'tools/call', { name: 'log' })).events).toHaveLength(3);
@@ -379,7 +379,7 @@ describe('what a session remembers', () => {
     expect(text(await client.session(other, 'tools/call', { name: 'count' }))).toBe('1');
   });
 
-  test('a change is told on the GET stream, once, to those who subscribed', async () => {
+  test('a change is sent on the GET stream, once, to subscribed sessions', async () => {
     const id = await client.initialize();
     const deaf = await client.initialize();
     const open = (session: string) =>
@@ -409,7 +409,7 @@ describe('what a session remembers', () => {
     silent.cut();
   });
 
-  test('changes of a subscription wait for the next GET stream, one per resource', async () => {
+  test('changes of a subscription are buffered for the next GET stream, one per resource', async () => {
     const id = await client.initialize();
     await client.session(id, 'resources/subscribe', { uri: 'test://watched' });
     for (let n = 0; n < 3; n++) {
@@ -426,7 +426,7 @@ describe('what a session remembers', () => {
     stream.cut();
   });
 
-  test('only so many sessions are held in memory, but what they asked for is kept', async () => {
+  test('the number of sessions in memory is limited, but their subscriptions are stored', async () => {
     const { client: crowded, server: watched } = await start({
       limits: { maxHeldSessions: 3 },
       metricsPath: '/metrics',
@@ -450,7 +450,7 @@ describe('what a session remembers', () => {
     stream.cut();
   });
 
-  test('a second GET stream takes the place of the first', async () => {
+  test('a second GET stream replaces the first', async () => {
     const id = await client.initialize();
     await client.session(id, 'resources/subscribe', { uri: 'test://watched' });
     const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': id };
@@ -465,7 +465,7 @@ describe('what a session remembers', () => {
 });
 
 describe('calls within a session', () => {
-  test('questions go out on the stream of the call and are answered by another POST', async () => {
+  test('input requests are sent on the stream of the call and answered by another POST', async () => {
     const id = await client.initialize({ capabilities: { elicitation: {} } });
     const stream = new EventReader(
       await client.open({
@@ -476,24 +476,22 @@ describe('calls within a session', () => {
     const [question] = await stream.until(1);
     expect(question?.method).toBe('elicitation/create');
     const result = { action: 'accept', content: { name: 'Ada' } };
-    const stranger = await client.initialize({ capabilities: { elicitation: {} } });
+    const other = await client.initialize({ capabilities: { elicitation: {} } });
     const reply = { jsonrpc: '2.0', id: question?.id, result };
     const wrong = { ...reply, result: { action: 'accept', content: { name: 'Mallory' } } };
-    expect((await client.send({ body: wrong, headers: { Accept: both, 'Mcp-Session-Id': stranger } })).status).toBe(
-      202,
-    );
+    expect((await client.send({ body: wrong, headers: { Accept: both, 'Mcp-Session-Id': other } })).status).toBe(202);
     expect((await client.send({ body: reply, headers: { Accept: both, 'Mcp-Session-Id': id } })).status).toBe(202);
     const messages = await stream.end();
     expect(messages.at(-1)).toMatchObject({ id: 7, result: { content: [{ text: JSON.stringify(result) }] } });
   });
 
-  test('a client that takes only JSON can not be asked', async () => {
+  test('a client that accepts only JSON gets no input requests', async () => {
     const id = await client.initialize({ capabilities: { elicitation: {} } });
     const answer = await client.session(id, 'tools/call', { name: 'ask' }, { headers: { Accept: 'application/json' } });
     expect(answer.json.result?.['isError']).toBe(true);
   });
 
-  test('a cancelled call ends without an answer, whoever else uses the same id', async () => {
+  test('a cancelled call ends without a response, and other calls with the same id continue', async () => {
     const id = await client.initialize();
     const other = await client.initialize();
     const mine = client.session(id, 'tools/call', { name: 'hang', arguments: { name: 'mine' } }, { id: 3 });
@@ -511,7 +509,7 @@ describe('calls within a session', () => {
     await theirs;
   });
 
-  test('a second request with an id in flight is refused, the first goes on', async () => {
+  test('a second request with an id in flight is rejected, the first continues', async () => {
     const id = await client.initialize();
     const first = client.session(
       id,
@@ -520,14 +518,14 @@ describe('calls within a session', () => {
       { id: 8, body: { jsonrpc: '2.0', id: 8, method: 'tools/call', params: { name: 'steps' } } },
     );
     const second = await client.session(id, 'tools/call', { name: 'steps' }, { id: 8 });
-    const refusal = [second, await first].find(({ status }) => status === 400);
+    const rejection = [second, await first].find(({ status }) => status === 400);
     const served = [second, await first].find(({ status }) => status === 200);
-    expect(refusal?.json.error?.code).toBe(-32600);
-    expect(refusal?.json.id ?? null).toBeNull();
+    expect(rejection?.json.error?.code).toBe(-32600);
+    expect(rejection?.json.id ?? null).toBeNull();
     expect(served?.text).toContain('done');
   });
 
-  test('going away cancels nothing', async () => {
+  test('disconnecting cancels nothing', async () => {
     const id = await client.initialize();
     const before = aborted.length;
     const controller = new AbortController();
@@ -557,7 +555,7 @@ describe('calls within a session', () => {
 });
 
 describe('without sessions', () => {
-  test('requests of handshake revisions are served one by one when asked for', async () => {
+  test('requests of handshake revisions are served without a session when configured', async () => {
     const { client: free } = await start({ sessions: 'off' });
     const opened = await free.send({ body: initializeBody('2025-06-18'), headers: { Accept: both } });
     expect([opened.status, opened.headers['mcp-session-id']]).toEqual([200, undefined]);
@@ -569,8 +567,8 @@ describe('without sessions', () => {
     expect(JSON.parse(text(await who({}))).revision).toBe('2025-03-26');
     expect(JSON.parse(text(await who({ 'MCP-Protocol-Version': '2025-06-18' }))).revision).toBe('2025-06-18');
     expect((await who({ 'MCP-Protocol-Version': 'nonsense' })).status).toBe(400);
-    const refused = await free.send({ method: 'GET', headers: { Accept: 'text/event-stream' } });
-    expect([refused.status, refused.headers['allow']]).toEqual([405, 'POST']);
+    const rejected = await free.send({ method: 'GET', headers: { Accept: 'text/event-stream' } });
+    expect([rejected.status, rejected.headers['allow']]).toEqual([405, 'POST']);
     const asked = await free.send({
       body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } },
       headers: { Accept: both },
@@ -589,7 +587,7 @@ describe('without sessions', () => {
     expect(batch.json).toMatchObject([{ id: 1, result: {} }]);
   });
 
-  test.each(['optional', 'off'] as const)('a response without one is refused where they are %s', async (sessions) => {
+  test.each(['optional', 'off'] as const)('a response without one is rejected where they are %s', async (sessions) => {
     const { client: free } = await start({ sessions });
     const response = { jsonrpc: '2.0', id: 'm-1', result: {} };
     for (const body of [response, { jsonrpc: '2.0', id: 'm-1', error: { code: -1, message: 'no' } }, [response]]) {
@@ -601,8 +599,8 @@ describe('without sessions', () => {
   });
 });
 
-describe('only revisions without sessions', () => {
-  test('the others are told which version to speak', async () => {
+describe('only stateless revisions', () => {
+  test('the error for other revisions names the supported version', async () => {
     const { client: modern } = await start({}, { rules: { handshakeVersions: [] } });
     const opened = await modern.send({ body: initializeBody('2025-06-18'), headers: { Accept: both } });
     expect([opened.status, opened.json.error?.code, opened.json.error?.data]).toEqual([
@@ -621,21 +619,21 @@ describe('only revisions without sessions', () => {
         .status,
     ).toBe(202);
     for (const method of ['GET', 'DELETE']) {
-      const refused = await modern.send({ method, headers: { Accept: 'text/event-stream' } });
-      expect([refused.status, refused.headers['allow']]).toEqual([405, 'POST']);
+      const rejected = await modern.send({ method, headers: { Accept: 'text/event-stream' } });
+      expect([rejected.status, rejected.headers['allow']]).toEqual([405, 'POST']);
     }
   });
 });
 
 describe('several processes', () => {
-  test('a session goes on in another process that shares only the key', async () => {
+  test('a session continues in another process that shares only the key', async () => {
     const key = 'one key that two processes share here';
     const [here, there] = [await start({}, { key }), await start({}, { key })];
     const id = await here.client.initialize({ capabilities: { sampling: {} } });
     expect(JSON.parse(text(await there.client.session(id, 'tools/call', { name: 'who' }))).caps).toEqual({
       sampling: {},
     });
-    const stranger = await start({}, { key: 'a key of another deployment, long enough' });
-    expect((await stranger.client.session(id, 'ping')).status).toBe(404);
+    const other = await start({}, { key: 'a key of another deployment, long enough' });
+    expect((await other.client.session(id, 'ping')).status).toBe(404);
   });
 });

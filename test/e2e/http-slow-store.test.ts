@@ -72,7 +72,7 @@ test('a session opened on one machine is used, changed and ended on both', async
   expect((await client(0).session(session, 'ping')).status).toBe(404);
 });
 
-test('requests that come together meet in one session', async () => {
+test('requests that arrive together share one session', async () => {
   for (let round = 0; round < 5; round++) {
     const session = await client(0).initialize({ capabilities: { elicitation: {} } });
     const headers = { Accept: both, 'Mcp-Session-Id': session };

@@ -85,9 +85,9 @@ async function messages(stream: EventReader, count: number) {
   return stream.events.slice(1).map(({ data }) => JSON.parse(data as string));
 }
 
-describe('the two endpoints', () => {
+describe('HTTP+SSE', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    '%s is spoken, answers come on the stream',
+    '%s is served, responses are sent on the stream',
     async (version) => {
       const { stream, endpoint } = await open();
       expect(stream.events[0]).toMatchObject({
@@ -110,7 +110,7 @@ describe('the two endpoints', () => {
     },
   );
 
-  test('the server asks on the stream and is answered by a POST', async () => {
+  test('an input request is sent on the stream and answered by a POST', async () => {
     const { stream, endpoint } = await open();
     await client.send({ path: endpoint, body: initializeBody('2024-11-05', { sampling: {} }) });
     await client.send({
@@ -125,7 +125,7 @@ describe('the two endpoints', () => {
     stream.cut();
   });
 
-  test('changes are told to the sessions that subscribed', async () => {
+  test('changes are sent to subscribed sessions', async () => {
     const { stream, endpoint } = await open();
     await client.send({ path: endpoint, body: initializeBody('2024-11-05') });
     await client.send({ path: endpoint, body: { jsonrpc: '2.0', method: 'notifications/initialized' } });
@@ -141,12 +141,12 @@ describe('the two endpoints', () => {
     stream.cut();
   });
 
-  test('a request that stands alone is accepted, and told which revisions this transport has', async () => {
+  test('a stateless request is accepted, and its error names the revisions of this transport', async () => {
     const { stream, endpoint } = await open();
     const accepted = await client.send({ path: endpoint, body: modernBody('server/discover', {}, 'probe') });
     expect(accepted.status).toBe(202);
-    const [refusal] = await messages(stream, 1);
-    expect(refusal).toMatchObject({
+    const [rejection] = await messages(stream, 1);
+    expect(rejection).toMatchObject({
       id: 'probe',
       error: { code: -32022, data: { supported: ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] } },
     });
@@ -158,12 +158,12 @@ describe('the two endpoints', () => {
   test.each<[string, object, number, number]>([
     ['no sessionId', { path: '/message' }, 400, -32000],
     ['an unknown session', { path: '/message?sessionId=nobody' }, 404, -32001],
-  ])('%s is refused', async (_name, wanted, status, code) => {
+  ])('%s is rejected', async (_name, wanted, status, code) => {
     const answer = await client.send({ body: { jsonrpc: '2.0', id: 1, method: 'ping' }, ...wanted });
     expect([answer.status, answer.json.error?.code]).toEqual([status, code]);
   });
 
-  test('a bad body is refused by its POST, and the stream goes on', async () => {
+  test('an invalid body is rejected by its POST, and the stream continues', async () => {
     const { stream, endpoint } = await open();
     const broken = await client.send({ path: endpoint, body: '{' });
     expect([broken.status, broken.json.error?.code]).toEqual([400, -32700]);
@@ -194,7 +194,7 @@ describe('the two endpoints', () => {
       .toBe(404);
   });
 
-  test('a stream belongs to the principal who opened it', async () => {
+  test('a stream belongs to the principal that opened it', async () => {
     const { client: guarded } = await start({
       authenticate: (request) => ({ id: request.get('authorization') ?? 'nobody' }),
     });
@@ -212,7 +212,7 @@ describe('the two endpoints', () => {
     );
   });
 
-  test('several connections with the same ids never hear each other', async () => {
+  test('several connections with the same ids never receive messages of each other', async () => {
     const [a, b] = [await open(), await open()];
     for (const { endpoint } of [a, b]) await client.send({ path: endpoint, body: initializeBody('2024-11-05') });
     await client.send({
@@ -254,12 +254,12 @@ describe('the profile of the HTTP reference', () => {
     expect(pong.json).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
   });
 
-  test('S1-3: GET /health answers without a session', async () => {
+  test('S1-3: GET /health responds without a session', async () => {
     const health = await seed.send({ method: 'GET', path: '/health' });
     expect([health.status, health.json]).toEqual([200, { status: 'healthy' }]);
   });
 
-  test('S1-14 S1-52: nothing goes before initialize, and unknown sessions are not found', async () => {
+  test('S1-14 S1-52: nothing is served before initialize, and unknown sessions are not found', async () => {
     expect((await seed.send({ body: { jsonrpc: '2.0', id: 2, method: 'tools/list' } })).status).toBe(400);
     const unknown = await seed.send({
       body: { jsonrpc: '2.0', id: 2, method: 'ping' },
@@ -276,7 +276,7 @@ describe('the profile of the HTTP reference', () => {
     }
   });
 
-  test('S1-2 S1-36 S1-40 S1-41 S1-44: the stream greets with its session and tells it of changes', async () => {
+  test('S1-2 S1-36 S1-40 S1-41 S1-44: the stream begins with its session id and sends changes', async () => {
     const id = (await initialize()).headers['x-session-id'] as string;
     const stream = new EventReader(
       await seed.open({
@@ -310,7 +310,7 @@ describe('the profile of the HTTP reference', () => {
     stream.cut();
   });
 
-  test('S1-42 S1-43: progress of a call answered in the body goes to the stream', async () => {
+  test('S1-42 S1-43: progress of a call answered in the body is sent on the stream', async () => {
     const id = (await initialize()).headers['x-session-id'] as string;
     const stream = new EventReader(
       await seed.open({

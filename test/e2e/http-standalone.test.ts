@@ -1,4 +1,4 @@
-// Requests that stand alone over Streamable HTTP: headers, statuses and the order in which mistakes are reported.
+// Stateless requests over Streamable HTTP: headers, statuses and the order in which errors are reported.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpServer, serveHttp } from '../../src/index.ts';
@@ -79,7 +79,7 @@ test('S1-7: a call without Accept, or with any, is answered as JSON', async () =
   }
 });
 
-test('a client that takes only event streams gets the answer as one event', async () => {
+test('a client that accepts only event streams gets the response as one event', async () => {
   const { status, headers, events } = await client.modern('tools/call', add, {
     headers: { Accept: 'text/event-stream' },
   });
@@ -91,7 +91,7 @@ test('a client that takes only event streams gets the answer as one event', asyn
   expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
 });
 
-test('the first interim message turns the answer into a stream', async () => {
+test('the first interim message turns the response into a stream', async () => {
   const answer = await client.modern('tools/call', { name: 'steps' }, { meta: { progressToken: 'p' } });
   expect(answer.headers['content-type']).toBe('text/event-stream');
   expect(answer.headers['x-accel-buffering']).toBe('no');
@@ -104,7 +104,7 @@ test('the first interim message turns the answer into a stream', async () => {
   expect(answer.events.every(({ id }) => id === undefined)).toBe(true);
 });
 
-test('a client that takes only JSON gets the answer without the interim messages', async () => {
+test('a client that accepts only JSON gets the response without the interim messages', async () => {
   const answer = await client.modern(
     'tools/call',
     { name: 'steps' },
@@ -127,13 +127,13 @@ test.each<[string, object, Record<string, string>]>([
   ['another method', {}, { 'Mcp-Method': 'tools/call' }],
   ['another method, beside a claim', modernBody('x').params, { 'Mcp-Method': 'tools/call' }],
   ['another version than its claim', modernBody('x').params, { 'MCP-Protocol-Version': '2025-11-25' }],
-])('a notification whose headers name %s is refused', async (_name, params, headers) => {
+])('a notification whose headers name %s is rejected', async (_name, params, headers) => {
   const body = { jsonrpc: '2.0', method: 'notifications/whatever', params };
   const answer = await client.send({ body, headers: { ...modernHeaders(body.method), ...headers } });
   expect([answer.status, answer.json.id, answer.json.error?.code]).toEqual([400, undefined, -32020]);
 });
 
-describe('what can not be read', () => {
+describe('invalid bodies', () => {
   test.each<[string, string, number, number]>([
     ['broken JSON', '{"jsonrpc":', 400, -32700],
     ['an empty body', '', 400, -32700],
@@ -145,7 +145,7 @@ describe('what can not be read', () => {
     ['a message without version', '{"id":1,"method":"ping"}', 400, -32600],
     ['a posted response', '{"jsonrpc":"2.0","id":1,"result":{}}', 400, -32600],
     ['params that are an array', '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}', 400, -32600],
-  ])('%s is refused', async (_name, body, status, code) => {
+  ])('%s is rejected', async (_name, body, status, code) => {
     const answer = await client.send({ body, headers: modernHeaders('ping') });
     expect([answer.status, answer.json.error?.code]).toEqual([status, code]);
   });
@@ -161,12 +161,12 @@ describe('what can not be read', () => {
     expect((await response.json()).error.code).toBe(-32700);
   });
 
-  test('a replacement character that was really sent is text like any other', async () => {
+  test('a replacement character that was sent as such is valid text', async () => {
     const { json } = await client.modern('tools/call', { name: 'mirrored', arguments: { deep: { note: '\ufffd' } } });
     expect(json.result).toMatchObject({ content: [{ text: '{"deep":{"note":"\ufffd"}}' }] });
   });
 
-  test('the id is kept wherever it was readable', async () => {
+  test('the error has the id wherever it was readable', async () => {
     const answer = await client.send({
       body: '{"jsonrpc":"1.0","id":"seven","method":"x"}',
       headers: modernHeaders('x'),
@@ -182,7 +182,7 @@ describe('media types', () => {
     'application/json-seq',
     undefined,
     'application/json; charset=latin1',
-  ])('S1-4: Content-Type %s is refused with 415', async (type) => {
+  ])('S1-4: Content-Type %s is rejected with 415', async (type) => {
     const before = ran;
     const answer = await client.modern('tools/call', add, { headers: { 'Content-Type': type } });
     expect([answer.status, answer.json.error?.code]).toEqual([415, -32600]);
@@ -196,12 +196,12 @@ describe('media types', () => {
     },
   );
 
-  test('a compressed body is refused', async () => {
+  test('a compressed body is rejected', async () => {
     expect((await client.modern('tools/call', add, { headers: { 'Content-Encoding': 'gzip' } })).status).toBe(415);
   });
 
   test.each(['text/html', 'image/png, text/plain', 'application/json;q=0'])(
-    'Accept %s is refused with 406',
+    'Accept %s is rejected with 406',
     async (accept) => {
       const answer = await client.modern('tools/call', add, { headers: { Accept: accept } });
       expect([answer.status, answer.json.error?.code]).toEqual([406, -32600]);
@@ -231,7 +231,7 @@ describe('header and body must agree', () => {
     ['Mcp-Name with broken base64', { 'Mcp-Name': '=?base64?YWRk=?=' }],
     ['Mcp-Name twice', { 'Mcp-Name': 'add, add' }],
   ];
-  test.each(wrong)('%s is refused', async (_name, headers) => {
+  test.each(wrong)('%s is rejected', async (_name, headers) => {
     const before = ran;
     const { status, json } = await client.modern('tools/call', add, { id: 'x', headers });
     expect([status, json.id, json.error?.code]).toEqual([400, 'x', -32020]);
@@ -249,12 +249,12 @@ describe('header and body must agree', () => {
     expect((await client.modern('tools/call', add, { headers })).status).toBe(200);
   });
 
-  test('a header that was sent twice is one that disagrees', async () => {
+  test('a header that was sent twice contradicts the body', async () => {
     const answer = await client.modern('tools/call', add, { headers: { 'Mcp-Method': ['tools/call', 'tools/call'] } });
     expect([answer.status, answer.json.error?.code]).toEqual([400, -32020]);
   });
 
-  test('a name that no header can carry travels encoded', async () => {
+  test('a name that cannot be a header value is sent encoded', async () => {
     const uri = 'test://ä';
     const encoded = `=?base64?${Buffer.from(uri).toString('base64')}?=`;
     const ok = await client.modern('resources/read', { uri }, { headers: { 'Mcp-Name': encoded } });
@@ -294,13 +294,13 @@ describe('arguments mirrored in headers', () => {
     ['a header for null', { region: null }, { 'Mcp-Param-Region': 'null' }],
     ['another integer', { count: 42 }, { 'Mcp-Param-Count': '43' }],
     ['another boolean', { deep: { on: true } }, { 'Mcp-Param-On': 'false' }],
-  ])('%s is refused', async (_name, args, headers) => {
+  ])('%s is rejected', async (_name, args, headers) => {
     const { status, json } = await call(args, headers);
     expect([status, json.id, json.error?.code]).toEqual([400, 1, -32020]);
   });
 });
 
-describe('the claim a request makes', () => {
+describe('the revision that a request names', () => {
   const versionKey = 'io.modelcontextprotocol/protocolVersion';
   const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
@@ -349,12 +349,12 @@ describe('the claim a request makes', () => {
     expect(json.error?.data).toEqual({ supported: ['2026-07-28'], requested: 'v999.0.0' });
   });
 
-  test('a disagreeing header is reported before an unsupported version', async () => {
+  test('a contradicting header is reported before an unsupported version', async () => {
     const { status, json } = await client.modern('server/discover', {}, { meta: { [versionKey]: 'v999.0.0' } });
     expect([status, json.error?.code]).toEqual([400, -32020]);
   });
 
-  test('an incomplete claim is reported before a disagreeing header', async () => {
+  test('an incomplete _meta is reported before a contradicting header', async () => {
     const meta = { [capabilitiesKey]: 'none' };
     const { json } = await client.modern(
       'server/discover',
@@ -401,7 +401,7 @@ describe('the claim a request makes', () => {
     expect(json.error?.data).toEqual({ requiredCapabilities: { sampling: {} } });
   });
 
-  test('a session id beside a request that stands alone is ignored', async () => {
+  test('the session id of a stateless request is ignored', async () => {
     const { status, headers } = await client.modern('tools/call', add, {
       headers: { 'Mcp-Session-Id': 'whatever', 'Last-Event-ID': 'x' },
     });
@@ -409,8 +409,8 @@ describe('the claim a request makes', () => {
   });
 });
 
-describe('going away', () => {
-  test('closing the connection before the answer cancels the call', async () => {
+describe('disconnecting', () => {
+  test('closing the connection before the response cancels the call', async () => {
     const before = cancelled.length;
     const abort = new AbortController();
     const params = { name: 'hang' };
@@ -426,7 +426,7 @@ describe('going away', () => {
     await expect.poll(() => cancelled.length).toBe(before + 1);
   });
 
-  test('a subscription is acknowledged first, hears of changes, and ends when its client goes', async () => {
+  test('a subscription is acknowledged first, gets changes, and ends when its client disconnects', async () => {
     const params = { notifications: { toolsListChanged: true } };
     const stream = new EventReader(
       await client.open({
@@ -444,7 +444,7 @@ describe('going away', () => {
   });
 });
 
-test('the wrong HTTP method is refused before anything else is looked at', async () => {
+test('a wrong HTTP method is rejected before any other check', async () => {
   for (const method of ['PUT', 'PATCH', 'HEAD']) {
     const { status, headers } = await client.send({ method, headers: { Origin: 'https://evil.test' } });
     expect([status, headers['allow']]).toEqual([405, 'GET, POST, DELETE']);

@@ -7,7 +7,7 @@ useStdioFixture();
 
 const mebi = 1024 * 1024;
 
-test('requests are answered while 10 MiB of logs are written and nobody reads stderr', async () => {
+test('requests are answered while 10 MiB of logs are written and stderr is not read', async () => {
   const child = new Child({}, { readStderr: false });
   const before = (await child.request('memory')) as number;
   for (let n = 0; n < 10; n++) expect(await child.request('log', { count: 1024, length: 1024 })).toBe('done');
@@ -26,7 +26,7 @@ test('requests are answered while 10 MiB of logs are written and nobody reads st
   expect(await child.exited).toBe(0);
 });
 
-test('an unread stderr does not keep the process from ending', async () => {
+test('an unread stderr does not prevent the process from exiting', async () => {
   const child = new Child({}, { readStderr: false });
   await child.request('log', { count: 1024, length: 1024 });
   child.process.stdin?.end();
@@ -40,7 +40,7 @@ test('a line of 32 MiB is read and answered', async () => {
   expect(result.text.length).toBe(text.length);
 });
 
-test('a line beyond the limit is thrown away in constant memory and answered with its id', async () => {
+test('a line beyond the limit is discarded in constant memory and answered with its id', async () => {
   const child = new Child();
   const before = (await child.request('memory')) as number;
   const piece = 'x'.repeat(mebi);
@@ -53,7 +53,7 @@ test('a line beyond the limit is thrown away in constant memory and answered wit
   expect(((await child.request('memory')) as number) - before).toBeLessThan(200 * mebi);
 });
 
-test('a client that asks and never reads is no longer read from; its answers come when it reads', async () => {
+test('a client that sends requests and never reads is no longer read from; it gets its responses when it reads', async () => {
   const child = new Child({}, { readStdout: false });
   const count = 2000;
   // Together 200 MB of answers, asked for at once.

@@ -23,7 +23,7 @@ test('S0-45 S0-47: the end of stdin lets open calls finish and exits with 0, tho
   expect((await child.answer(id)).result).toBe('later');
 });
 
-test('a whole conversation may be piped in at once', async () => {
+test('a whole session may be piped in at once', async () => {
   const child = new Child();
   for (let n = 0; n < 1000; n++) child.send('echo', { n });
   child.process.stdin?.end('{"jsonrpc":"2.0","id":"last","method":"echo"}');
@@ -32,7 +32,7 @@ test('a whole conversation may be piped in at once', async () => {
 });
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`S0-46 S3-30: ${signal} lets open calls finish, says so on stderr and exits with 0`, async () => {
+  test(`S0-46 S3-30: ${signal} lets open calls finish, is logged on stderr, and exits with 0`, async () => {
     const child = new Child();
     await child.request('echo');
     const id = child.send('later', { ms: 100 });
@@ -44,7 +44,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('a second signal exits at once with the code of the signal', async () => {
+test('a second signal exits immediately with the code of the signal', async () => {
   const child = new Child({ GRACE_MS: '60000' });
   child.send('never');
   await child.request('echo');
@@ -54,7 +54,7 @@ test('a second signal exits at once with the code of the signal', async () => {
   expect(await child.exited).toBe(143);
 });
 
-test('a signal during the end of stdin shortens it, and it is still a clean exit', async () => {
+test('a signal after the end of stdin shortens the grace period, and the exit code is still 0', async () => {
   const child = new Child({ GRACE_MS: '60000' });
   child.send('never');
   await child.request('echo');
@@ -63,7 +63,7 @@ test('a signal during the end of stdin shortens it, and it is still a clean exit
   expect(await child.exited).toBe(0);
 });
 
-test('calls that do not finish within the grace period do not keep the process', async () => {
+test('calls that do not finish within the grace period do not keep the process alive', async () => {
   const child = new Child({ GRACE_MS: '50' });
   child.send('never');
   await child.request('echo');
@@ -85,7 +85,7 @@ test('S0-43 S3-2 S3-35: what other code prints to stdout is logged on stderr ins
   expect(child.stderr).toContain('last words');
 });
 
-test('S0-30: lines that are no messages are answered, and the server keeps running', async () => {
+test('S0-30: lines that are not messages are answered, and the server keeps running', async () => {
   const child = new Child();
   child.write('not json\n\n\r\n');
   expect((await child.answer(null)).error?.code).toBe(-32700);
@@ -103,15 +103,15 @@ test('S3-32: a handler that throws does not end the process', async () => {
 });
 
 for (const method of ['reject', 'throw-later']) {
-  test(`S3-31: an error that nobody caught (${method}) is logged, and the exit code is 1`, async () => {
+  test(`S3-31: an uncaught error (${method}) is logged, and the exit code is 1`, async () => {
     const child = new Child();
     expect(await child.request(method)).toBe('done');
     expect(await child.exited).toBe(1);
-    await child.until(() => child.stderr.includes('nobody caught this'));
+    await child.until(() => child.stderr.includes('this is not caught'));
   });
 }
 
-test('a client that closes our stdout ends us, though it keeps stdin open', async () => {
+test('the server exits when the client closes stdout, though stdin is still open', async () => {
   const child = new Child();
   await child.request('echo');
   child.process.stdout?.destroy();
@@ -120,7 +120,7 @@ test('a client that closes our stdout ends us, though it keeps stdin open', asyn
   expect(await child.exited).toBe(0);
 });
 
-test('the death of the parent ends us, though our stdin is still open', async () => {
+test('the server exits when its parent ends, though stdin is still open', async () => {
   // As when a client kills npx, whose child we are: the pipes are the client's and stay open.
   const pipe = join(dirname(fixturePath()), 'stdin');
   execFileSync('mkfifo', [pipe]);
@@ -141,7 +141,7 @@ test('the death of the parent ends us, though our stdin is still open', async ()
   expect(log).toContain('the parent process has ended');
 });
 
-test('a client that closes our stderr is served on, whatever code prints there', async () => {
+test('a client that closes stderr is still served, whatever code prints there', async () => {
   const child = new Child({ MCP_LOG_LEVEL: 'off' }, { readStderr: false });
   child.process.stderr?.destroy();
   for (const method of ['echo', 'echo', 'print-stderr', 'print-stderr', 'echo']) await child.request(method);
@@ -149,7 +149,7 @@ test('a client that closes our stderr is served on, whatever code prints there',
   expect(await child.exited).toBe(0);
 });
 
-test('what comes in a great many before calls can be run waits for that, unless it can not be had', async () => {
+test('many requests that arrive before calls can be run wait for that, unless loading fails', async () => {
   for (const fails of [false, true]) {
     const child = new Child({ PREPARE_MS: '50', ...(fails ? { PREPARE_FAILS: '1' } : {}) });
     for (let n = 0; n < 10_000; n++) child.send('prepared');

@@ -35,7 +35,7 @@ async function start(options: HttpOptions = {}) {
       }),
   });
   server.tool('flood', {
-    description: 'Says more than anybody reads',
+    description: 'Sends more than is read',
     run: async (_args: unknown, ctx) => {
       for (let n = 0; n < 4000; n++) {
         ctx.log('error', 'x'.repeat(16 * 1024));
@@ -97,7 +97,7 @@ async function open(address = url, protocols: string[] = [], options: object = {
   return socket;
 }
 
-/** The status with which an upgrade is refused, or 101. */
+/** The status with which an upgrade is rejected, or 101. */
 function upgrade(
   headers: Record<string, string>,
   path = '/mcp',
@@ -127,7 +127,7 @@ function upgrade(
 
 describe('messages', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'S4-54: %s is spoken, one message per text frame',
+    'S4-54: %s is served, one message per text frame',
     async (version) => {
       const socket = await open();
       socket.send(initializeBody(version));
@@ -139,7 +139,7 @@ describe('messages', () => {
     },
   );
 
-  test('both eras live on one socket, each message decides for itself', async () => {
+  test('both eras work on one socket, each message decides for itself', async () => {
     const socket = await open();
     socket.send(modernBody('tools/call', { name: 'echo', arguments: { text: 'alone' } }, 'm1'));
     expect((await socket.answer('m1')).result).toMatchObject({ resultType: 'complete', content: [{ text: 'alone' }] });
@@ -159,7 +159,7 @@ describe('messages', () => {
     socket.ws.close();
   });
 
-  test('S4-55: the server asks on the same socket, on revisions with a handshake', async () => {
+  test('S4-55: input requests are sent on the same socket, on revisions with a handshake', async () => {
     const socket = await open();
     socket.send(initializeBody('2024-11-05', { sampling: {} }));
     await socket.answer('open');
@@ -201,7 +201,7 @@ describe('messages', () => {
     socket.ws.close();
   });
 
-  test('what is not JSON is answered, and the connection stays', async () => {
+  test('text that is not JSON is answered, and the connection stays open', async () => {
     const socket = await open();
     socket.send('{"jsonrpc":');
     await expect.poll(() => socket.messages[0]?.error?.code).toBe(-32700);
@@ -210,7 +210,7 @@ describe('messages', () => {
     socket.ws.close();
   });
 
-  test('arrays are served where the negotiated revision has them', async () => {
+  test('batches are served where the negotiated revision has them', async () => {
     const socket = await open();
     socket.send([{ jsonrpc: '2.0', id: 1, method: 'ping' }]);
     await expect.poll(() => socket.messages[0]?.error?.code).toBe(-32600);
@@ -265,7 +265,7 @@ describe('frames and close codes', () => {
     mcp.ws.close();
   });
 
-  test('a peer that answers no ping is cut off', async () => {
+  test('a peer that does not answer pings is disconnected', async () => {
     const quick = await start({ limits: { heartbeatMs: 40 } });
     const deaf = await open(quick.url, [], { autoPong: false });
     const lively = await open(quick.url);
@@ -275,7 +275,7 @@ describe('frames and close codes', () => {
     lively.ws.close();
   });
 
-  test('a peer that never reads is dropped at the queue limit, others are not hurt', async () => {
+  test('a peer that never reads is disconnected at the queue limit, others are not affected', async () => {
     const tight = await start({ limits: { maxQueuedBytes: 64 * 1024 }, metricsPath: '/metrics' });
     const greedy = await open(tight.url);
     const other = await open(tight.url);
@@ -304,7 +304,7 @@ describe('frames and close codes', () => {
   });
 });
 
-describe('who may open one', () => {
+describe('access', () => {
   const own = () => `127.0.0.1:${http.port}`;
 
   test('Host and Origin are checked before the protocol changes', async () => {
@@ -325,13 +325,13 @@ describe('who may open one', () => {
     }
   });
 
-  test('another path is refused, and an offer of another protocol is ignored', async () => {
+  test('another path is rejected, and an upgrade to another protocol is ignored', async () => {
     expect((await upgrade({ Host: own() }, '/other')).status).toBe(404);
     expect((await upgrade({ Host: own(), Upgrade: 'h2c' }, '/health')).status).toBe(200);
     expect((await upgrade({ Host: own(), 'Sec-WebSocket-Version': '7' })).status).toBe(400);
   });
 
-  test('S4-57: without a token there is no socket', async () => {
+  test('S4-57: a socket needs a token', async () => {
     const guarded = await start({
       authenticate: (request) => (request.get('authorization') === 'Bearer good' ? { id: 'ada' } : undefined),
     });
@@ -341,7 +341,7 @@ describe('who may open one', () => {
     expect((await upgrade({ Host: host, Authorization: 'Bearer good' }, '/mcp', guarded.http.port)).status).toBe(101);
   });
 
-  test('too many are turned away', async () => {
+  test('too many sockets are rejected', async () => {
     const few = await start({ limits: { maxStreams: 1 } });
     const first = await open(few.url);
     expect((await upgrade({ Host: `127.0.0.1:${few.http.port}` }, '/mcp', few.http.port)).status).toBe(503);

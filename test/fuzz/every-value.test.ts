@@ -1,5 +1,5 @@
-// Every JSON value in every place of a message, over every transport of every profile; and every path with every method.
-// Nothing here is random: fuzz.test.ts is. The process must live, and every answer must be well-formed.
+// Every JSON value at every position of a message, over every transport of every profile; and every path with every method.
+// Nothing here is random: fuzz.test.ts is. The process must stay alive, and every response must be well-formed.
 
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
@@ -47,8 +47,8 @@ describe.each(profileNames)('%s', (profile) => {
   });
 });
 
-test('every value at a path that answers in the body', { timeout }, async () => sweep(await openReply('2024-11-05')));
-test('every value in a session that began with its stream', { timeout }, async () =>
+test('every value at a path that responds in the body', { timeout }, async () => sweep(await openReply('2024-11-05')));
+test('every value in a session that was opened by its stream', { timeout }, async () =>
   sweep(await openEvents('2024-11-05')),
 );
 

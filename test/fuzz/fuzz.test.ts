@@ -1,6 +1,6 @@
-// Fuzzing of the built program over its real transports: no crash, no hang, one answer per id. Half a minute in the
-// normal run, two minutes with CI=true; MOORING_FUZZ_SECONDS=3600 for longer, MOORING_FUZZ_SECONDS=endless until somebody
-// stops it. MOORING_FUZZ_SEED makes a run again. A case that fails is kept in corpus/ and tried first from then on.
+// Fuzzing of the built program over its real transports: no crash, no hang, one response per id. Half a minute in the
+// normal run, two minutes with CI=true; MOORING_FUZZ_SECONDS=3600 for longer, MOORING_FUZZ_SECONDS=endless until it is
+// stopped. MOORING_FUZZ_SEED repeats a run. A case that fails is stored in corpus/ and tried first from then on.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -97,7 +97,7 @@ async function torment(name: TargetName, random: Random): Promise<number> {
   const end = Date.now() + seconds * share * 1000;
   let serial = 1;
   while (Date.now() < end) {
-    // A fresh process now and then, so that one case can not hide what another has broken.
+    // A new process now and then, so that one case cannot hide what another has broken.
     // Half of the time the profile with most to it, the others by chance.
     const profile = profiles.includes('everything') && random() < 0.5 ? 'everything' : pick(random, profiles);
     const revision = pick(random, revisionsOf(profile));
@@ -120,13 +120,13 @@ async function torment(name: TargetName, random: Random): Promise<number> {
 const names = Object.keys(transports) as TargetName[];
 
 test.each(names)(
-  'whatever comes over %s: no crash, no hang, one answer per id',
+  'any input over %s: no crash, no hang, one response per id',
   { timeout: (seconds + 120) * 1000 },
   async (name) => expect(await torment(name, createRandom(seed))).toBeGreaterThan(0),
 );
 
 if (isEndless) {
-  test('round after round, until somebody stops it', { timeout: 2 ** 31 - 1 }, async () => {
+  test('repeated until it is stopped', { timeout: 2 ** 31 - 1 }, async () => {
     for (let round = 1; ; round++) {
       const random = createRandom(seed + round);
       for (const name of names) console.info(`round ${round}, ${name}: ${await torment(name, random)} cases`);

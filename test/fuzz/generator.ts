@@ -1,5 +1,5 @@
 // Messages that are nearly right: templates of every method in both eras, changed a little in their values and then in
-// their bytes. Everything follows from a seed, so that a case can be made again.
+// their bytes. Everything follows from a seed, so that a case can be reproduced.
 
 /** Numbers from 0 to 1, the same for the same seed. */
 export type Random = () => number;
@@ -65,7 +65,7 @@ const notifications: readonly (readonly [string, object?])[] = [
   ['notifications/roots/list_changed'],
 ];
 
-/** Names that mean something to somebody. */
+/** Names that have a meaning in JavaScript or in the protocol. */
 const names = [
   '__proto__',
   'constructor',
@@ -91,7 +91,7 @@ const nasty: readonly unknown[] = [
   JSON.parse('{"__proto__":{"then":1},"then":1}'),
 ];
 
-/** One message as text, with an id nobody else has. */
+/** One message as text, with a unique id. */
 export function makeMessage(random: Random, id: string | number): string {
   // Not a message at all, but JSON.
   if (random() < 0.03) return JSON.stringify(pick(random, nasty));

@@ -1,4 +1,4 @@
-// Every kind of JSON value, as text: by itself, and in every place of a message that code looks at. Texts, since
+// Every kind of JSON value, as text: by itself, and at every position of a message that code reads. Texts, since
 // JSON.stringify could not write some of them (numbers too large, a name twice, `__proto__`).
 
 /** Values of every kind, with the edges of each and names that mean something to the language. */

@@ -5,7 +5,7 @@ const line = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ?
 const request = (id: unknown, method = 'ping') => line({ jsonrpc: '2.0', id, method });
 const answer = (id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, result: {} });
 
-test('a missing answer is missed, a second one and one to nobody are flaws', () => {
+test('a missing response is reported, and so are a second one and one without a request', () => {
   const answers = new Answers(expectAnswers([request(1), request('a')]));
   answers.take(answer(1));
   expect([answers.missing, answers.flaw]).toEqual([['"a"'], undefined]);
@@ -15,10 +15,10 @@ test('a missing answer is missed, a second one and one to nobody are flaws', () 
   expect(answers.flaw).toBe('1 is answered 2 times');
   const others = new Answers(expectAnswers([]));
   others.take(answer(5));
-  expect(others.flaw).toContain('an answer to nobody');
+  expect(others.flaw).toContain('a response without a request');
 });
 
-test('an internal error is a flaw, another error is none', () => {
+test('an internal error is reported, another error is not', () => {
   for (const [message, flawed] of [
     ['Internal error', true],
     ['Invalid params', false],
@@ -29,7 +29,7 @@ test('an internal error is a flaw, another error is none', () => {
   }
 });
 
-test('what is no message is a flaw, a notification is none', () => {
+test('a value that is not a message is reported, a notification is not', () => {
   for (const text of ['nonsense', '{}', '"x"']) {
     const answers = new Answers(expectAnswers([]));
     answers.take(text);
@@ -41,7 +41,7 @@ test('what is no message is a flaw, a notification is none', () => {
   expect(answers.flaw).toBeUndefined();
 });
 
-test('nothing is due for notifications, responses, broken lines and cancelled or doubled requests', () => {
+test('no response is expected for notifications, responses, invalid lines and cancelled or duplicate requests', () => {
   const lines = [
     line({ jsonrpc: '2.0', method: 'x' }),
     line({ jsonrpc: '2.0', id: 1, result: {} }),
@@ -56,18 +56,18 @@ test('nothing is due for notifications, responses, broken lines and cancelled or
   expect([...expectAnswers(lines).due]).toEqual([]);
 });
 
-test('an answer about a broken line does not count as the one to a whole line with the same id', () => {
+test('an error about an invalid line does not count as the response to a valid line with the same id', () => {
   const broken = Buffer.concat([
     Buffer.from('{"jsonrpc":"2.0","id":"a","x":"'),
     Buffer.from([0xff]),
     Buffer.from('"}'),
   ]);
-  const refusal = '{"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"the line is not UTF-8"}}';
+  const rejection = '{"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"the line is not UTF-8"}}';
   const answers = new Answers(expectAnswers([broken, request('a')]));
-  answers.take(refusal);
+  answers.take(rejection);
   expect([answers.missing, answers.flaw]).toEqual([['"a"'], undefined]);
   answers.take(answer('a'));
   expect([answers.missing, answers.flaw]).toEqual([[], undefined]);
-  answers.take(refusal);
+  answers.take(rejection);
   expect(answers.flaw).toBe('"a" is answered 2 times');
 });

@@ -1,4 +1,4 @@
-// What must be true of the answers to a case, judged from the bytes that were sent: one answer per id, none to nobody.
+// What must be true of the responses to a case, derived from the bytes that were sent: one response per id, and no others.
 
 export interface Expectation {
   /** Ids that must be answered exactly once. */
@@ -19,10 +19,10 @@ interface Message {
 /** Ids of different types are different ids. */
 export const keyOf = (id: unknown): string => JSON.stringify(id) ?? 'undefined';
 
-/** Requests that stay open, or wait for somebody, by their nature. */
+/** Requests that stay open, or wait for input, by their nature. */
 const patient = /subscriptions\/listen|test_slow|test_reconnection|test_streaming/;
 
-/** The limit `maxIdLength`: a longer id is refused and not repeated. */
+/** The limit `maxIdLength`: a longer id is rejected and not repeated. */
 const maxIdLength = 1_024;
 
 const isId = (id: unknown): boolean => (typeof id === 'string' ? id.length <= maxIdLength : Number.isSafeInteger(id));
@@ -103,10 +103,10 @@ export class Answers {
       this.flaw ??= `an answer is not JSON: ${text.slice(0, 200)}`;
       return;
     }
-    for (const each of Array.isArray(parsed) ? parsed : [parsed]) this.#judge(each, text);
+    for (const each of Array.isArray(parsed) ? parsed : [parsed]) this.#check(each, text);
   }
 
-  #judge(message: unknown, text: string): void {
+  #check(message: unknown, text: string): void {
     if (!isObject(message) || message['jsonrpc'] !== '2.0') {
       this.flaw ??= `an answer is no message: ${text.slice(0, 200)}`;
       return;
@@ -129,6 +129,7 @@ export class Answers {
     if (count <= limit) return;
     // An id that was made out of a broken line may be one that a whole line has too, so its turn is not known.
     if (++this.#guessed <= this.#expectation.unreadable) return;
-    this.flaw ??= limit === 0 ? `an answer to nobody: ${text.slice(0, 200)}` : `${key} is answered ${count} times`;
+    this.flaw ??=
+      limit === 0 ? `a response without a request: ${text.slice(0, 200)}` : `${key} is answered ${count} times`;
   }
 }

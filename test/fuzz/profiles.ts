@@ -1,4 +1,4 @@
-// The profiles that are fuzzed, each with a home of its own, and what has to be known of them to talk to them.
+// The profiles that are fuzzed, each with its own home folder, and what is needed to connect to them.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,8 @@
-// HTTP requests that are nearly right: the headers of both eras, changed, doubled, broken or left out, around a message.
+// HTTP requests that are nearly right: the headers of both eras, changed, repeated, invalid or missing, around a message.
 
 import { makeBytes, pick, type Random } from './generator.ts';
 
-/** Stands where the host and port of the server go, which a kept case can not know. */
+/** Placeholder for the host and port of the server, which a stored case cannot know. */
 export const hostMark = '@host@';
 
 const values: Readonly<Record<string, readonly string[]>> = {

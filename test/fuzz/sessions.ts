@@ -1,5 +1,5 @@
-// Messages within good requests: a session of Streamable HTTP with requests of both eras, each answered on its own POST,
-// and the older transport of two endpoints, where answers come on one stream.
+// Messages within valid requests: a session of Streamable HTTP with requests of both eras, each answered on its own POST,
+// and HTTP+SSE, where responses are sent on one stream.
 
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -64,7 +64,7 @@ function headersFor(body: Buffer, session: Record<string, string>): Record<strin
       ...(typeof name === 'string' ? { 'Mcp-Name': header(name) } : {}),
     };
   } catch {
-    return session; // Not JSON: somebody's session then.
+    return session; // Not JSON: any session.
   }
 }
 

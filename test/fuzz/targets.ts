@@ -1,5 +1,5 @@
-// The program under fire: one process per target, spoken to over its real transport. Each target takes a case, waits for
-// all that is due, and says what was wrong.
+// The program under test: one process per target, used over its real transport. Each target sends a case, waits for all
+// expected responses, and reports what was wrong.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -272,27 +272,27 @@ export async function openHttp(_revision: string, profile: ProfileName): Promise
   };
 }
 
-/** Sends the bytes of one request and judges what comes back before the connection ends or grows quiet. */
+/** Sends the bytes of one request and checks what is received before the connection ends or grows quiet. */
 function exchange(port: number, request: Buffer): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let received = '';
     let quiet: NodeJS.Timeout | undefined;
     const hung = setTimeout(
-      () => finish(received === '' ? 'a request is neither answered nor refused' : undefined),
+      () => finish(received === '' ? 'a request is neither answered nor rejected' : undefined),
       patienceMs,
     );
     const finish = (why: string | undefined): void => {
       clearTimeout(hung);
       clearTimeout(quiet);
       socket.destroy();
-      resolve(why ?? judge(received));
+      resolve(why ?? checkResponse(received));
     };
     socket.on('connect', () => socket.end(request));
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');
       clearTimeout(quiet);
-      // An event stream may stay open for good; what has come is what there is to judge.
+      // An event stream may stay open for ever; what was received so far is checked.
       if (/content-type: text\/event-stream/i.test(received)) quiet = setTimeout(() => finish(undefined), 60);
     });
     socket.on('close', () => finish(undefined));
@@ -300,7 +300,7 @@ function exchange(port: number, request: Buffer): Promise<string | undefined> {
   });
 }
 
-function judge(received: string): string | undefined {
+function checkResponse(received: string): string | undefined {
   if (received === '') return undefined; // Closed without a word: not HTTP at all.
   const status = /^HTTP\/1\.1 (\d{3})/.exec(received)?.[1];
   if (status === undefined) return `not an HTTP answer: ${received.slice(0, 200)}`;

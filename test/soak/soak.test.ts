@@ -15,7 +15,7 @@ interface Summary {
   };
 }
 
-test('honest callers lose nothing and memory stays bounded while one hostile caller does all it can', {
+test('honest callers lose no request and memory stays limited while one hostile caller runs every attack', {
   timeout: 120_000,
 }, () => {
   const { stdout, stderr } = spawnSync(process.execPath, [script, '--seconds', '20', '--json'], {
