@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
  * @property {Era[]} eras
  * @property {boolean} [bare]  a reference, which checks nothing and so is not asked to refuse bad arguments
  * @property {Record<string, string>} [env]
+ * @property {string[]} [nodeArgs]  options of Node itself
  * @property {string} [asks]  the handshake revision to ask for, where it is not the newest one
  * @property {string[]} [needs]  packages it can not run without
  * @property {string} [needsExport]  of our own build
@@ -187,6 +188,18 @@ const guard = Object.entries(guards).map(([id, name]) => ({
 }));
 
 /** @type {Contestant[]} */
+const schema = [
+  { id: 'mooring', name: 'mooring' },
+  { id: 'same', name: 'mooring, the same again' },
+  { id: 'closures', name: 'mooring, no generated code', nodeArgs: ['--disallow-code-generation-from-strings'] },
+].map((each) => ({
+  ...each,
+  file: 'mooring-schema-stdio.mjs',
+  eras: /** @type {Era[]} */ (['handshake']),
+  needsExport: 'serveStdio',
+}));
+
+/** @type {Contestant[]} */
 const client = [
   { id: 'mooring', name: 'mooring', eras: both, needsFile: 'client.js' },
   { id: 'sdk-old', name: 'official SDK, old line', eras: ['handshake'], needs: ['@modelcontextprotocol/sdk'] },
@@ -217,7 +230,7 @@ export function versionOf(name) {
   return folder && require(`${folder}/${name}/package.json`).version;
 }
 
-export const contestants = { stdio, http, guard, client, notes, profiles };
+export const contestants = { stdio, http, guard, schema, client, notes, profiles };
 export const peerPackages = [...new Set([...stdio, ...http, ...client, ...notes].flatMap(({ needs = [] }) => needs))];
 
 /**

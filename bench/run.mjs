@@ -14,12 +14,13 @@ import { guard } from './suites/guard.mjs';
 import { http } from './suites/http.mjs';
 import { notes } from './suites/notes.mjs';
 import { profiles } from './suites/profiles.mjs';
+import { schema } from './suites/schema.mjs';
 import { sessions } from './suites/sessions.mjs';
 import { start } from './suites/start.mjs';
 import { stdio } from './suites/stdio.mjs';
 import { streams } from './suites/streams.mjs';
 
-const suites = [stdio, start, http, guard, sessions, streams, client, connections, notes, profiles];
+const suites = [stdio, start, http, guard, schema, sessions, streams, client, connections, notes, profiles];
 const usage = `node bench/run.mjs [suite…] [options]
 
   suites     ${suites.map(({ id }) => id).join(', ')}; without a name: all that our build can take part in

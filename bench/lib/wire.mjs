@@ -42,7 +42,7 @@ function expectText(result, text) {
 
 /**
  * The calls a load is made of. Every answer to one call must be of equal length, so arguments never vary.
- * @type {Record<'calculate' | 'echo' | 'list', { method: string, params: any, expect: (result: any) => void }>}
+ * @type {Record<'calculate' | 'echo' | 'list' | 'createIssue', { method: string, params: any, expect: (result: any) => void }>}
  */
 export const calls = {
   calculate: {
@@ -54,6 +54,23 @@ export const calls = {
     method: 'tools/call',
     params: { name: 'echo', arguments: { text: longText } },
     expect: (result) => expectText(result, longText),
+  },
+  createIssue: {
+    method: 'tools/call',
+    params: {
+      name: 'create_issue',
+      arguments: {
+        project: 'mooring',
+        title: 'The connection is closed after a minute',
+        body: 'The client sends nothing for a minute, and the next request fails.',
+        kind: 'bug',
+        priority: 2,
+        confidential: false,
+        labels: ['client', 'http', 'timeouts'],
+        reporter: { name: 'Ada', email: 'ada@example.com', teams: ['core', 'docs'] },
+      },
+    },
+    expect: (result) => expectText(result, 'created'),
   },
   list: {
     method: 'tools/list',
