@@ -125,11 +125,41 @@ test('names that need quotes get them and are found again', () => {
   expect(hasTable(text, ['mcp_servers', 'my server.x'])).toBe(true);
 });
 
-test.each([
-  '[mcp_servers]\nmooring = { command = "x" }\n',
-  'mcp_servers.mooring.command = "x"\n',
-  'mcp_servers = {}\n',
-  '[mcp_servers.mooring]\na = 1\n[x]\nb = 1\n[mcp_servers.mooring.env]\nc = "1"\n',
-])('an entry in another form is not changed: %j', (text) => {
-  expect(() => setTable(text, ['mcp_servers', 'mooring'], server)).toThrow(TomlShape);
+test('a pair that stays the same keeps its text', () => {
+  const text = '[mcp_servers.mooring]\ncommand = "old"\ntool_timeout_sec = 20.0 # slow disk\n';
+  expect(setTable(text, ['mcp_servers', 'mooring'], { command: 'new', tool_timeout_sec: 20 })).toBe(
+    '[mcp_servers.mooring]\ncommand = "new"\ntool_timeout_sec = 20.0 # slow disk\n',
+  );
 });
+
+const other = '[mcp_servers.other]\nurl = "http://h"\n';
+
+test.each([
+  ['[mcp_servers]\nmooring = { command = "x" } # mine\n', `[mcp_servers]\n\n${block}`],
+  ['mcp_servers.mooring.command = "x"\na = 1\n', `a = 1\n\n${block}`],
+  ['mcp_servers.mooring.command = "x"\nmcp_servers.b.command = "y"\n', `mcp_servers.b.command = "y"\n\n${block}`],
+  ['mcp_servers = {}\n', block],
+  ['mcp_servers = { other = { url = "http://h" } }\n', `${other}\n${block}`],
+  [
+    'a = 1\n[mcp_servers.mooring]\nb = 1\n[x]\nb = 1\n[mcp_servers.mooring.env]\nc = "1"\n',
+    `a = 1\n[x]\nb = 1\n\n${block}`,
+  ],
+])('an entry in another form is rewritten, and the rest stays: %j', (text, expected) => {
+  const next = setTable(text, ['mcp_servers', 'mooring'], server);
+  expect(next).toBe(expected);
+  expect(hasTable(next, ['mcp_servers', 'mooring'])).toBe(true);
+  expect(hasTable(removeTable(next, ['mcp_servers', 'mooring']) as string, ['mcp_servers', 'mooring'])).toBe(false);
+});
+
+test('an entry in another form is removed, and the rest stays', () => {
+  const path = ['mcp_servers', 'mooring'];
+  expect(removeTable('[mcp_servers]\nmooring = { command = "x" }\nb = 1\n', path)).toBe('[mcp_servers]\nb = 1\n');
+  expect(removeTable('mcp_servers = { other = { url = "http://h" }, mooring = { a = 1 } }\n', path)).toBe(other);
+});
+
+test.each(['[[mcp_servers]]\na = 1\n', 'mcp_servers = 1\n', '[mcp_servers]\nmooring = 1\n'])(
+  'what is no table is not changed: %j',
+  (text) => {
+    expect(() => setTable(text, ['mcp_servers', 'mooring'], server)).toThrow(TomlShape);
+  },
+);
