@@ -17,11 +17,20 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'serve a profile over stdio or HTTP',
     load: async () => ({ run: (args) => serve(args) }),
   },
-  install: { group: 'Set up', about: 'add Mooring to an AI client', load: () => import('./commands/install.ts') },
+  install: {
+    group: 'Set up',
+    about: 'add Mooring or your own server to an AI client',
+    load: () => import('./commands/install.ts'),
+  },
   uninstall: {
     group: 'Set up',
     about: 'remove Mooring from an AI client',
     load: () => import('./commands/uninstall.ts'),
+  },
+  list: {
+    group: 'Set up',
+    about: 'list the servers configured in all clients',
+    load: () => import('./commands/list.ts'),
   },
   init: { group: 'Set up', about: 'create a configuration file', load: () => import('./commands/init.ts') },
   config: {
@@ -29,7 +38,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'show the settings and where each one comes from',
     load: () => import('./commands/config.ts'),
   },
-  doctor: { group: 'Set up', about: 'check what works on this machine', load: () => import('./commands/doctor.ts') },
+  doctor: {
+    group: 'Set up',
+    about: 'find out why something does not work',
+    load: () => import('./commands/doctor.ts'),
+  },
   tools: { group: 'Use a server', about: 'list its tools, or describe one', load: () => import('./commands/tools.ts') },
   call: { group: 'Use a server', about: 'call a tool', load: () => import('./commands/call.ts') },
   resources: { group: 'Use a server', about: 'list its resources', load: () => import('./commands/resources.ts') },

@@ -19,7 +19,20 @@ test.each(['--help', '-h', 'help'])('mooring %s lists the commands', async (word
 });
 
 const commands = [
-  ...['serve', 'install', 'uninstall', 'init', 'config', 'doctor', 'tools', 'call', 'resources', 'read', 'watch'],
+  ...[
+    'serve',
+    'install',
+    'uninstall',
+    'list',
+    'init',
+    'config',
+    'doctor',
+    'tools',
+    'call',
+    'resources',
+    'read',
+    'watch',
+  ],
   ...['prompts', 'prompt', 'ping', 'logout', 'token', 'policy', 'notes', 'audit'],
 ];
 

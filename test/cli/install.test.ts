@@ -1,7 +1,16 @@
 // mooring install and uninstall: entries in the configuration files of clients.
 
-import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { cli, useHome } from './program.ts';
 
@@ -12,10 +21,16 @@ const http = 'http://127.0.0.1:8000/mcp';
 
 const path = (name: string): string => join(home.path, name);
 const read = (name: string): string => readFileSync(path(name), 'utf8');
+const backups = (name: string): string[] =>
+  readdirSync(dirname(path(name))).filter(
+    (each) => each.startsWith(basename(name)) && each.endsWith('.mooring-backup'),
+  );
 function put(name: string, text: string): void {
   mkdirSync(dirname(path(name)), { recursive: true });
   writeFileSync(path(name), text);
 }
+
+const clineFolder = '.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings';
 
 test.each([
   ['claude-desktop', '.config/Claude/claude_desktop_config.json', 'mcpServers', { command, args }],
@@ -23,6 +38,13 @@ test.each([
   ['cursor', '.cursor/mcp.json', 'mcpServers', { command, args }],
   ['vscode', '.config/Code/User/mcp.json', 'servers', { type: 'stdio', command, args }],
   ['gemini', '.gemini/settings.json', 'mcpServers', { command, args }],
+  ['windsurf', '.codeium/windsurf/mcp_config.json', 'mcpServers', { command, args }],
+  ['zed', '.config/zed/settings.json', 'context_servers', { command, args }],
+  ['cline', `${clineFolder}/cline_mcp_settings.json`, 'mcpServers', { command, args }],
+  ['cline-cli', '.cline/data/settings/cline_mcp_settings.json', 'mcpServers', { command, args }],
+  ['opencode', '.config/opencode/opencode.json', 'mcp', { type: 'local', command: [command, ...args] }],
+  ['junie', '.junie/mcp/mcp.json', 'mcpServers', { command, args }],
+  ['lm-studio', '.lmstudio/mcp.json', 'mcpServers', { command, args }],
 ])('%s gets the command to start', async (client, file, key, entry) => {
   const { code, stdout } = await home.run(['install', client]);
   expect(code).toBe(0);
@@ -35,6 +57,12 @@ test.each([
   ['cursor', '.cursor/mcp.json', 'mcpServers', { url: http }],
   ['vscode', '.config/Code/User/mcp.json', 'servers', { type: 'http', url: http }],
   ['gemini', '.gemini/settings.json', 'mcpServers', { httpUrl: http }],
+  ['windsurf', '.codeium/windsurf/mcp_config.json', 'mcpServers', { serverUrl: http }],
+  ['zed', '.config/zed/settings.json', 'context_servers', { url: http }],
+  ['cline', `${clineFolder}/cline_mcp_settings.json`, 'mcpServers', { type: 'streamableHttp', url: http }],
+  ['opencode', '.config/opencode/opencode.json', 'mcp', { type: 'remote', url: http }],
+  ['junie', '.junie/mcp/mcp.json', 'mcpServers', { url: http }],
+  ['lm-studio', '.lmstudio/mcp.json', 'mcpServers', { url: http }],
 ])('%s gets a URL in its own format', async (client, file, key, entry) => {
   await home.run(['install', client, '--url', http]);
   expect(JSON.parse(read(file))).toEqual({ [key]: { mooring: entry } });
@@ -92,10 +120,12 @@ test('the rest of the file stays unchanged, a backup is written, and a second in
     },
 `;
   expect(read('.claude.json')).toBe(mine.replace('// keep\n', `// keep\n${added}`));
-  expect(read('.claude.json.mooring-backup')).toBe(mine);
+  const [backup] = backups('.claude.json');
+  expect(backup).toMatch(/^\.claude\.json\.\d{8}T\d{6}\.mooring-backup$/);
+  expect(read(backup as string)).toBe(mine);
   const second = await home.run(['install', 'claude-code', '--npx']);
   expect(second.stdout).toMatch(/^Already up to date: /);
-  expect(read('.claude.json.mooring-backup')).toBe(mine);
+  expect(backups('.claude.json')).toEqual([backup]);
   const gone = await home.run(['uninstall', 'claude-code']);
   expect(gone.stdout).toMatch(/^Removed: /);
   expect(read('.claude.json')).toBe(mine);
@@ -123,14 +153,19 @@ test.each([
   ],
   ['cursor', '.cursor/mcp.json', '{ "mcpServers": [] }', /mcpServers is not an object, so the file was not changed/],
   ['codex', '.codex/config.toml', 'a = b\n', /config\.toml:1:\d+: .*Nothing was changed/],
-  ['codex', '.codex/config.toml', '[mcp_servers]\nmooring = { command = "x" }\n', /not written as a table of its own/],
+  [
+    'codex',
+    '.codex/config.toml',
+    '[[mcp_servers]]\na = 1\n',
+    /mcp_servers is not a table, so the file was not changed/,
+  ],
 ])('%s: a file that cannot be parsed is not changed', async (client, file, text, reason) => {
   put(file, text);
   const { code, stderr } = await home.run(['install', client]);
   expect(code).toBe(2);
   expect(stderr).toMatch(reason);
   expect(read(file)).toBe(text);
-  expect(existsSync(path(`${file}.mooring-backup`))).toBe(false);
+  expect(backups(file)).toEqual([]);
 });
 
 test('--print prints the resulting file and changes nothing', async () => {
@@ -166,4 +201,102 @@ test('the command of an installed entry works', async () => {
     input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
   });
   expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+});
+
+test('every change keeps a backup of its own', async () => {
+  put('.cursor/mcp.json', '{}');
+  for (const name of ['a', 'b', 'c']) await home.run(['install', 'cursor', '--url', http, '--name', name]);
+  const kept = backups('.cursor/mcp.json').map((each) =>
+    Object.keys(JSON.parse(read(`.cursor/${each}`)).mcpServers ?? {}),
+  );
+  expect(kept.sort((one, other) => one.length - other.length)).toEqual([[], ['a'], ['a', 'b']]);
+});
+
+test('a second install keeps what the user added to the entry', async () => {
+  put(
+    '.cursor/mcp.json',
+    `{
+  "mcpServers": {
+    "mooring": {
+      "command": "old", // was slow
+      "env": { "MINE": "1", "BOTH": "old" },
+      "autoApprove": ["time"]
+    }
+  }
+}
+`,
+  );
+  await home.run(['install', 'cursor', '--env', 'BOTH=new']);
+  expect(read('.cursor/mcp.json')).toContain('// was slow');
+  expect(JSON.parse(read('.cursor/mcp.json').replace('// was slow', '')).mcpServers.mooring).toEqual({
+    command,
+    env: { MINE: '1', BOTH: 'new' },
+    autoApprove: ['time'],
+    args,
+  });
+  put(
+    '.codex/config.toml',
+    '[mcp_servers]\nmooring = { command = "old", env = { MINE = "1" }, tool_timeout_sec = 30 }\n',
+  );
+  await home.run(['install', 'codex', '--url', http]);
+  expect(read('.codex/config.toml')).toBe(
+    `[mcp_servers]\n\n[mcp_servers.mooring]\ntool_timeout_sec = 30\nurl = "${http}"\n`,
+  );
+});
+
+const fixture = resolve(import.meta.dirname, '../doctor/fixtures/server.mjs');
+
+test('a server of your own is installed under its name, with full paths, once it was seen to work', async () => {
+  put('work/weather.mjs', readFileSync(fixture, 'utf8'));
+  const { code, stdout } = await home.run(['install', 'opencode', '--env', 'A=b', '--', command, './weather.mjs']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('Created: weather in opencode');
+  expect(JSON.parse(read('.config/opencode/opencode.json'))).toEqual({
+    mcp: { weather: { type: 'local', command: [command, path('work/weather.mjs')], environment: { A: 'b' } } },
+  });
+});
+
+test('a server that does not work is not installed, unless the check is skipped', async () => {
+  const broken = ['--name', 'x', '--', command, fixture, 'crash'];
+  const { code, stderr } = await home.run(['install', 'cursor', ...broken]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('nothing was written');
+  expect(stderr).toContain('the database is on fire');
+  expect(existsSync(path('.cursor'))).toBe(false);
+  const typo = await home.run(['install', 'cursor', '--', '--rooot', '.']);
+  expect(typo.code).toBe(1);
+  expect(typo.stderr).toContain('--rooot');
+  expect((await home.run(['install', 'cursor', '--no-check', ...broken])).code).toBe(0);
+  expect(JSON.parse(read('.cursor/mcp.json')).mcpServers).toHaveProperty('x');
+});
+
+test('list shows the servers of all clients, and where they are', async () => {
+  put('.cursor/mcp.json', '{ "mcpServers": { "web": { "url": "https://h/mcp", "headers": { "K": "secret" } } } }');
+  put('.codex/config.toml', '[mcp_servers.docs]\ncommand = "uvx"\nargs = ["docs"]\nenabled = false\n');
+  put('.claude.json', '{ "projects": { "/p": { "mcpServers": { "local": { "command": "x" } } } } }');
+  put('work/.vscode/mcp.json', '{ "servers": { "here": { "command": "y", "env": { "T": "secret" } } } }');
+  put('.gemini/settings.json', '{');
+  const { code, stdout, stderr } = await home.run(['list']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^web +cursor +user +~\/\.cursor\/mcp\.json +https:\/\/h\/mcp$/m);
+  expect(stdout).toMatch(/^docs +codex +user +~\/\.codex\/config\.toml +uvx docs \(disabled\)$/m);
+  expect(stdout).toMatch(/^local +claude-code +project \/p +~\/\.claude\.json +x$/m);
+  expect(stdout).toMatch(/^here +vscode +project +~\/work\/\.vscode\/mcp\.json +y$/m);
+  expect(stderr).toMatch(/~\/\.gemini\/settings\.json cannot be read: 1:2: /);
+  const json = (await home.run(['list', '--json'])).stdout;
+  expect(json).not.toContain('secret');
+  expect(JSON.parse(json)).toContainEqual({
+    ...{ name: 'here', client: 'vscode', scope: 'project', file: path('work/.vscode/mcp.json'), disabled: false },
+    ...{ command: 'y', args: [], env: ['T'], headers: [] },
+  });
+  expect(JSON.parse((await home.run(['list', 'codex', '--json'])).stdout)).toHaveLength(1);
+});
+
+test('doctor --all checks the servers of all clients', async () => {
+  put('.cursor/mcp.json', JSON.stringify({ mcpServers: { good: { command, args: [fixture] } } }));
+  put('.codex/config.toml', '[mcp_servers.bad]\ncommand = "no-such-program"\n');
+  const { code, stdout } = await home.run(['doctor', '--all', '--json']);
+  expect(code).toBe(1);
+  const found = (JSON.parse(stdout) as { name: string; id: string }[]).map(({ name, id }) => `${name} ${id}`);
+  expect(found).toEqual(['good server-ok', 'bad command-not-found']);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clients } from './clients.ts';
-import { launchEntry } from './launch.ts';
+import { commandName, launchEntry } from './launch.ts';
 
 const mac = { platform: 'darwin', env: {}, home: '/Users/ada' } as const;
 const windows = {
@@ -71,4 +71,17 @@ test('opencode 2 has its servers one level deeper', () => {
   expect(section({ mcp: { a: { type: 'local' } } })).toEqual(['mcp']);
   expect(section({ mcp: { servers: { type: 'local', command: ['x'] } } })).toEqual(['mcp']);
   expect(section({ mcp: { servers: { a: { type: 'local' } } } })).toEqual(['mcp', 'servers']);
+});
+
+test.each([
+  ['npx -y @scope/server-weather@1.2.3 --verbose', 'server-weather'],
+  ['npx server-weather', 'server-weather'],
+  ['uvx mcp-server-time', 'mcp-server-time'],
+  ['node /srv/weather/dist/index.js', 'weather'],
+  ['node ./weather.js', 'weather'],
+  ['python3 -m weather', 'weather'],
+  ['/usr/local/bin/weather --stdio', 'weather'],
+  ['weather', 'weather'],
+])('the entry of %s is named %s', (line, name) => {
+  expect(commandName(line.split(' '))).toBe(name);
 });

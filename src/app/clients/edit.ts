@@ -1,7 +1,8 @@
-// Adds an entry to a client's file, or removes it. The rest of the file stays unchanged, a backup is written beside it,
-// and a file that cannot be parsed is not changed.
+// Adds an entry to a client's file, or removes it. The rest of the file stays unchanged, a backup with the date is written
+// beside it, and a file that cannot be parsed is not changed.
 
 import {
+  constants,
   copyFileSync,
   existsSync,
   readFileSync,
@@ -15,12 +16,15 @@ import { dirname } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
 import { dataOf, JsoncError, parseJsonc, positionOf } from '../text/jsonc.ts';
 import { memberAt, NotAnObject, removeMember, setMember } from '../text/jsonc-edit.ts';
-import { TomlError } from '../text/toml.ts';
-import { hasTable, removeTable, setTable, TomlShape } from '../text/toml-edit.ts';
+import { TomlError, tomlData } from '../text/toml.ts';
+import { hasTable, removeTable, setTable, TomlShape, tableAt } from '../text/toml-edit.ts';
 import { UsageError } from '../usage-error.ts';
 import type { ClientRow } from './clients.ts';
+import { isObject } from './server-config.ts';
 
 export type EditResult = 'created' | 'added' | 'changed' | 'removed' | 'unchanged';
+
+type Entry = Readonly<Record<string, unknown>>;
 
 export interface Edited {
   readonly change: EditResult;
@@ -28,13 +32,43 @@ export interface Edited {
   readonly backup: string | undefined;
 }
 
-/** The text a file would have with this entry. */
-export function withEntry(row: ClientRow, file: string, text: string, name: string, entry: object): string {
-  return parseOrFail(file, text, () =>
-    row.format === 'toml'
-      ? setTable(text, [...sectionFor(row, text), name], entry as Record<string, string>)
-      : setMember(text, [...sectionFor(row, text), name], entry),
+/**
+ * The text a file would have with this entry. Keys that the user added to the entry stay, as do variables in `env` and
+ * headers that are not given again.
+ */
+export function withEntry(row: ClientRow, file: string, text: string, name: string, entry: Entry): string {
+  return parseOrFail(file, text, () => {
+    const path = [...sectionFor(row, text), name];
+    if (row.format === 'toml') return setTable(text, path, mergeEntry(tableAt(tomlData(text), path), entry));
+    const old = memberAt(text, path);
+    if (!isObject(old)) return setMember(text, path, entry);
+    const merged = mergeEntry(old, entry);
+    // Key by key, so that comments and the order inside the entry stay.
+    let next = text;
+    for (const key of Object.keys(old)) if (!(key in merged)) next = removeMember(next, [...path, key]) ?? next;
+    for (const [key, value] of Object.entries(merged)) next = setMember(next, [...path, key], value);
+    return next;
+  });
+}
+
+/** Keys that only make sense for a server that is started, and for one that is connected to. */
+const commandKeys = ['command', 'args', 'env', 'environment', 'cwd'];
+const urlKeys = ['url', 'httpUrl', 'serverUrl', 'headers', 'http_headers', 'bearer_token_env_var'];
+
+/** The new entry, and what the user added to the old one. */
+function mergeEntry(old: Entry | undefined, entry: Entry): Entry {
+  if (old === undefined) return entry;
+  const [same, other] = 'command' in entry ? [commandKeys, urlKeys] : [urlKeys, commandKeys];
+  const switched = other.some((key) => key in old) && !same.some((key) => key in old);
+  const drop = [...other, ...(switched ? ['type', 'transport'] : [])];
+  const merged: Record<string, unknown> = Object.fromEntries(
+    Object.entries(old).filter(([key]) => !drop.includes(key)),
   );
+  for (const [key, value] of Object.entries(entry)) {
+    const before = merged[key];
+    merged[key] = isObject(before) && isObject(value) ? { ...before, ...value } : value;
+  }
+  return merged;
 }
 
 /** Whether a file has an entry of this name. */
@@ -49,7 +83,7 @@ export function hasEntry(row: ClientRow, file: string, name: string): boolean {
 }
 
 /** Adds or updates an entry. */
-export function install(row: ClientRow, file: string, name: string, entry: object): Edited {
+export function install(row: ClientRow, file: string, name: string, entry: Entry): Edited {
   const text = readText(file);
   const known = text !== undefined && hasEntry(row, file, name);
   const next = withEntry(row, file, text ?? '', name, entry);
@@ -108,8 +142,7 @@ function write(file: string, text: string): string | undefined {
   // The file may be a symbolic link, for example into a dotfiles repository; the target of the link is changed.
   const target = existsSync(file) ? realpathSync(file) : file;
   const old = statSync(target, { throwIfNoEntry: false });
-  const backup = old === undefined ? undefined : `${target}.mooring-backup`;
-  if (backup !== undefined) copyFileSync(target, backup);
+  const backup = old === undefined ? undefined : backUp(target);
   const fresh = `${target}.mooring-${process.pid}`;
   try {
     writeFileSync(fresh, text, { mode: old === undefined ? 0o600 : old.mode & 0o777, flag: 'wx' });
@@ -119,4 +152,18 @@ function write(file: string, text: string): string | undefined {
     throw error;
   }
   return backup;
+}
+
+/** Copies a file to a name with the date, beside it; an earlier backup is never overwritten. */
+function backUp(target: string): string {
+  const date = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15);
+  for (let i = 1; ; i++) {
+    const backup = `${target}.${date}${i === 1 ? '' : `-${i}`}.mooring-backup`;
+    try {
+      copyFileSync(target, backup, constants.COPYFILE_EXCL);
+      return backup;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }

@@ -1,5 +1,6 @@
-// The command that a client uses to start Mooring: npx for the published package, otherwise this copy.
+// The command that a client uses to start a server. Mooring itself: npx for the published package, otherwise this copy.
 
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { options } from '../config/options.ts';
@@ -18,11 +19,15 @@ export interface LaunchOptions {
   readonly script?: string;
 }
 
+/** The arguments of `mooring` that serve a profile. Without "serve" the first one would be read as a command. */
+export function serveArguments({ profile, args }: Pick<LaunchOptions, 'profile' | 'args'>): string[] {
+  return ['serve', ...(profile === undefined ? [] : [profile]), ...anchored(args)];
+}
+
 /** The command that starts a profile. */
 export function launchEntry(options: LaunchOptions): ClientConfigEntry {
-  const { profile, args, env, how, platform = process.platform, script = process.argv[1] ?? '' } = options;
-  // Without "serve" the first argument would be read as a command.
-  const serve = ['serve', ...(profile === undefined ? [] : [profile]), ...anchored(args)];
+  const { env, how, platform = process.platform, script = process.argv[1] ?? '' } = options;
+  const serve = serveArguments(options);
   const published = /[/\\]node_modules[/\\](\.bin|mooring)[/\\]/.test(script);
   if (how === 'this' || (how === 'auto' && !published)) {
     return { command: process.execPath, args: [resolve(script), ...serve], env };
@@ -43,4 +48,27 @@ function anchored(args: readonly string[]): string[] {
     if (value.length > 0 && paths.has(flag)) return `${flag}=${absolute(value.join('='))}`;
     return i > 0 && paths.has(args[i - 1] as string) ? absolute(arg) : arg;
   });
+}
+
+/** The entry for a command of the user. Files are given by their full paths: clients start servers in any folder. */
+export function commandEntry(words: readonly string[], env: Readonly<Record<string, string>>): ClientConfigEntry {
+  const [command = '', ...args] = words;
+  const full = (word: string): string => (/[/\\]|\.\w+$/.test(word) && existsSync(word) ? resolve(word) : word);
+  return { command: /[/\\]/.test(command) ? full(command) : command, args: args.map(full), env };
+}
+
+const runners =
+  /^(npx|npm|pnpm|pnpx|yarn|bunx?|deno|node|uvx?|pipx?|python[\d.]*|tsx|ts-node|cmd|docker)(\.exe|\.cmd)?$/;
+const runnerWords = /^(exec|dlx|run|x|tool|\/c)$/;
+const plainNames = /^(index|main|server|cli|app|start|run|mcp|dist|build|src|lib|bin|out)$/;
+
+/** A name for the entry of a command: the package or script, without scope, version, folders and extension. */
+export function commandName(words: readonly string[]): string {
+  const word = words.find((each, i) => {
+    const base = each.split(/[/\\]/).at(-1) as string;
+    return !each.startsWith('-') && !(i === 0 && words.length > 1 && runners.test(base)) && !runnerWords.test(each);
+  });
+  const parts = (word ?? 'server').replace(/(?<=.)@[^/@]*$/, '').split(/[/\\]/);
+  const names = parts.map((part) => part.replace(/\.[a-z]+$/i, '')).filter((part) => /\w/.test(part));
+  return (names.findLast((part) => !plainNames.test(part)) ?? names.at(-1) ?? 'server').replace(/^@/, '');
 }

@@ -64,3 +64,9 @@ function absolute(path: string | undefined): string | undefined {
 function set(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
+
+/** A path for output, with `~` for the home folder. */
+export function shortened(file: string): string {
+  const home = homeFolder();
+  return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
+}

@@ -6,6 +6,7 @@ import { extname, resolve } from 'node:path';
 import type { ConnectOptions, ServerEntry } from '../../client/index.ts';
 import { clientAliases, clients } from '../clients/clients.ts';
 import { type ClientConfigFile, clientFiles } from '../clients/configured.ts';
+import { shortened } from '../config/folders.ts';
 import { profiles } from '../profiles/index.ts';
 import { serversOf } from '../targets.ts';
 import { UsageError } from '../usage-error.ts';
@@ -162,9 +163,4 @@ async function* run(subjects: readonly Subject[]): AsyncGenerator<DoctorFinding>
     while (results[i] === undefined) await Promise.race(results);
     for (const report of await (results[i] as Promise<readonly Report[]>)) yield toFinding(group, name, report);
   }
-}
-
-function shortened(file: string): string {
-  const home = homedir();
-  return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
 }

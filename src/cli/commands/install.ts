@@ -1,20 +1,22 @@
 // mooring install and mooring uninstall: add or remove the entry in an AI client's configuration.
 
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   type ClientConfigEntry,
   type ClientRow,
   clientAliases,
+  clientFile,
   clients,
   type Scope,
 } from '../../app/clients/clients.ts';
 import { type EditResult, hasEntry, install, uninstall, withEntry } from '../../app/clients/edit.ts';
-import { launchEntry } from '../../app/clients/launch.ts';
-import { thisPlatform } from '../../app/config/folders.ts';
+import { commandEntry, commandName, launchEntry, serveArguments } from '../../app/clients/launch.ts';
+import { checkLaunch } from '../../app/clients/launch-check.ts';
+import { shortened, thisPlatform } from '../../app/config/folders.ts';
 import { profiles } from '../../app/profiles/index.ts';
 import { nearest } from '../../app/text/nearest.ts';
+import { forTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
 import { type Output, openOutput } from '../ui/output.ts';
@@ -25,15 +27,18 @@ const names = Object.entries(clients)
   .join('\n');
 
 const installHelp = `Usage: mooring install <client> [options] [-- options of "mooring serve"]
+       mooring install <client> [options] -- command …
+       mooring install <client> [options] --url URL
 
-Adds Mooring to the configuration of an AI client. The rest of the file stays unchanged, and a backup is kept beside
-it. Running the command again changes nothing.
+Adds Mooring, or a server of your own, to the configuration of an AI client. The command is started once to see that it
+works. The rest of the file stays unchanged, and so do keys and variables that you added to the entry. Each change keeps
+a backup with the date beside the file. Running the command again changes nothing.
 
 Clients:
 ${names}
 
 Options:
-  --name NAME         name of the entry (default mooring)
+  --name NAME         name of the entry (default: mooring, or the name of the package or script)
   --profile NAME      profile to serve (see "mooring serve --help")
   --env NAME=VALUE    environment variable for the server; repeatable
   --url URL           connect to a running server instead of starting one
@@ -41,19 +46,23 @@ Options:
   --project           use the project's configuration in this folder instead of the user's
   --file FILE         use this configuration file
   --npx, --this       start through npx, or start this copy (default: the way you started it)
+  --no-check          do not start the command before the entry is written
   --print             print the resulting file, change nothing
   --list              list all clients, their files, and whether Mooring is installed
+  --json              print JSON
   -h, --help          show this help
 
 Examples:
   mooring install claude-code
   mooring install cursor --project -- --root .
+  mooring install zed -- node ./weather.js
   mooring install vscode --url http://127.0.0.1:8000/mcp
 `;
 
 const uninstallHelp = `Usage: mooring uninstall <client> [options]
 
-Removes Mooring from the configuration of an AI client. The rest of the file stays unchanged.
+Removes Mooring, or the server that --name names, from the configuration of an AI client. The rest of the file stays
+unchanged.
 
 Clients:
 ${names}
@@ -62,6 +71,7 @@ Options:
   --name NAME    name of the entry (default mooring)
   --project      use the project's configuration in this folder instead of the user's
   --file FILE    use this configuration file
+  --json         print JSON
   -h, --help     show this help
 `;
 
@@ -72,7 +82,8 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
   const split = args.indexOf('--');
   const serverArgs = split === -1 ? [] : args.slice(split + 1);
   const { values, positionals } = readArgs(command, split === -1 ? args : args.slice(0, split), {
-    name: { type: 'string', default: 'mooring' },
+    name: { type: 'string' },
+    json: { type: 'boolean' },
     project: { type: 'boolean' },
     file: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
@@ -83,25 +94,51 @@ async function act(args: readonly string[], command: 'install' | 'uninstall'): P
     out.write(command === 'install' ? installHelp : uninstallHelp);
     return 0;
   }
-  if (values.list === true) {
-    list(values.name, out);
+  const row = values.list === true ? undefined : rowOf(positionals, command);
+  const ownCommand = serverArgs[0] !== undefined && !serverArgs[0].startsWith('-') ? serverArgs : undefined;
+  const name = values.name ?? (ownCommand === undefined ? 'mooring' : commandName(ownCommand));
+  if (row === undefined) {
+    list(name, values.json === true, out);
     return 0;
   }
-  const row = rowOf(positionals, command);
   const file = fileOf(row, values);
   if (command === 'uninstall') {
-    report(row, uninstall(row, file, values.name), values.name, out);
+    report(row, uninstall(row, file, name), name, values.json === true, out);
     return 0;
   }
-  const entry = row.encodeEntry(serverOf(values, serverArgs));
+  const server = serverOf(values, serverArgs, ownCommand);
+  const entry = row.encodeEntry(server);
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  // A file that cannot be changed is reported before anything is started.
+  const next = withEntry(row, file, text, name, entry);
   if (values.print === true) {
-    const { readFileSync } = await import('node:fs');
     out.info(`${row.title}: ${shortened(file)}\n`);
-    out.write(withEntry(row, file, existsSync(file) ? readFileSync(file, 'utf8') : '', values.name, entry));
+    out.write(next);
     return 0;
   }
-  report(row, install(row, file, values.name, entry), values.name, out);
+  if (values['no-check'] !== true) {
+    const own = ownCommand === undefined ? serveArguments({ profile: values.profile, args: serverArgs }) : undefined;
+    await requireLaunch(server, own, out);
+  }
+  report(row, install(row, file, name, entry), name, values.json === true, out);
   return 0;
+}
+
+/** Fails if the client could not start the server; warnings are shown. */
+async function requireLaunch(
+  server: ClientConfigEntry,
+  own: readonly string[] | undefined,
+  out: Output,
+): Promise<void> {
+  const { errors, warnings } = await checkLaunch(server, own);
+  for (const { detail, remedy } of warnings) {
+    out.info(`${out.style.warn('warning:')} ${forTerminal(detail)}. ${forTerminal(remedy)}\n`);
+  }
+  const [first] = errors;
+  if (first === undefined) return;
+  throw new Error(
+    `The server does not work, so nothing was written: ${forTerminal(first.detail)} [${first.id}]\n${forTerminal(first.remedy)}\n--no-check writes the entry without starting the server`,
+  );
 }
 
 const installOptions = {
@@ -111,12 +148,15 @@ const installOptions = {
   header: { type: 'string', multiple: true },
   npx: { type: 'boolean' },
   this: { type: 'boolean' },
+  'no-check': { type: 'boolean' },
   print: { type: 'boolean' },
   list: { type: 'boolean' },
 } as const;
 
 interface InstallFlags {
-  readonly name: string;
+  readonly name?: string;
+  readonly json?: boolean;
+  readonly 'no-check'?: boolean;
   readonly project?: boolean;
   readonly file?: string;
   readonly help?: boolean;
@@ -137,9 +177,13 @@ function rowOf([asked, ...more]: readonly string[], command: string): ClientRow 
       `Give one client at a time, and put options of "mooring serve" after --. See "mooring ${command} --help"`,
     );
   }
+  return clients[clientName(asked)] as ClientRow;
+}
+
+/** The name in the table of clients. */
+export function clientName(asked: string): string {
   const name = clientAliases[asked.toLowerCase()] ?? asked.toLowerCase();
-  const row = Object.hasOwn(clients, name) ? clients[name] : undefined;
-  if (row !== undefined) return row;
+  if (Object.hasOwn(clients, name)) return name;
   const meant = nearest(name, Object.keys(clients));
   const hint = meant === undefined ? `choose one of ${Object.keys(clients).join(', ')}` : `did you mean ${meant}?`;
   throw new UsageError(`Unknown client ${JSON.stringify(asked)}; ${hint}`);
@@ -148,12 +192,16 @@ function rowOf([asked, ...more]: readonly string[], command: string): ClientRow 
 function fileOf(row: ClientRow, { file, project }: InstallFlags): string {
   if (file !== undefined) return resolve(file);
   const scope: Scope = project === true ? 'project' : 'user';
-  const found = row.file(scope, thisPlatform(), process.cwd());
+  const found = clientFile(row, scope, thisPlatform(), process.cwd());
   if (found === undefined) throw new UsageError(`${row.title} has no configuration per project. Leave out --project`);
   return found;
 }
 
-function serverOf(values: InstallFlags, serverArgs: readonly string[]): ClientConfigEntry {
+function serverOf(
+  values: InstallFlags,
+  serverArgs: readonly string[],
+  ownCommand: readonly string[] | undefined,
+): ClientConfigEntry {
   if (values.url !== undefined) {
     const url = URL.canParse(values.url) ? new URL(values.url) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -175,10 +223,17 @@ function serverOf(values: InstallFlags, serverArgs: readonly string[]): ClientCo
     const known = Object.keys(profiles).join(', ');
     throw new UsageError(`Unknown profile ${JSON.stringify(values.profile)}; choose one of ${known}`);
   }
+  const env = pairs(values.env ?? [], /^([^=]+)=(.*)$/s, '--env');
+  if (ownCommand !== undefined) {
+    const given = (['profile', 'npx', 'this'] as const).filter((flag) => values[flag] !== undefined);
+    if (given.length > 0)
+      throw new UsageError(`--${given[0]} is for Mooring itself and cannot be combined with a command`);
+    return commandEntry(ownCommand, env);
+  }
   return launchEntry({
     profile: values.profile,
     args: serverArgs,
-    env: pairs(values.env ?? [], /^([^=]+)=(.*)$/s, '--env'),
+    env,
     how: values.npx === true ? 'npx' : values.this === true ? 'this' : 'auto',
   });
 }
@@ -206,8 +261,13 @@ function report(
   row: ClientRow,
   { change, file, backup }: { change: EditResult; file: string; backup: string | undefined },
   name: string,
+  json: boolean,
   out: Output,
 ): void {
+  if (json) {
+    out.json({ client: row.title, name, change, file, backup: backup ?? null });
+    return;
+  }
   const { style } = out;
   const mark = change === 'unchanged' ? style.faint(sentences[change]) : style.good(sentences[change]);
   out.write(`${mark}: ${style.name(name)} in ${row.title}\n`);
@@ -216,14 +276,18 @@ function report(
   if (change !== 'unchanged' && change !== 'removed') out.write(`\n${row.afterwards}\n`);
 }
 
-function list(name: string, out: Output): void {
+function list(name: string, json: boolean, out: Output): void {
   const { style, width } = out;
   const rows = Object.entries(clients).flatMap(([client, row]) =>
     (['user', 'project'] as const).flatMap((scope) => {
-      const file = row.file(scope, thisPlatform(), process.cwd());
+      const file = clientFile(row, scope, thisPlatform(), process.cwd());
       return file === undefined ? [] : [{ client, scope, file, state: stateOf(row, file, name) }];
     }),
   );
+  if (json) {
+    out.json(rows);
+    return;
+  }
   const columns = [
     { title: 'client', text: (row: (typeof rows)[0]) => row.client, paint: (text: string) => style.name(text) },
     { title: 'scope', text: (row: (typeof rows)[0]) => row.scope },
@@ -245,9 +309,4 @@ function stateOf(row: ClientRow, file: string, name: string): string {
     if (error instanceof UsageError) return 'unreadable';
     throw error;
   }
-}
-
-function shortened(file: string): string {
-  const home = homedir();
-  return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
 }
