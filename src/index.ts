@@ -47,6 +47,7 @@ export {
   type Authenticate,
   type CompatOptions,
   type Denied,
+  type EmbeddedRequest,
   type EndpointOptions,
   type ExtraRoute,
   type FetchHandler,
@@ -55,9 +56,11 @@ export {
   type HttpOptions,
   type HttpRequest,
   type HttpServer,
+  type NodeHandler,
   type RouteResponse,
   serveHttp,
   toFetch,
+  toNodeHandler,
 } from './transports/http.ts';
 export { connectInMemory } from './transports/in-memory.ts';
 export { type StdioOptions, type StdioServer, serveStdio } from './transports/stdio.ts';

@@ -1,15 +1,17 @@
 // The entry point of the HTTP transports: types, and functions that load the rest when they are first used, so that a
 // server on stdio does not load it.
 
-import type { Principal, SessionHost } from '../protocol/exchange.ts';
+import type { SessionHost } from '../protocol/exchange.ts';
 import type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
 import type { HttpServer } from './http/node/serve.ts';
+import type { NodeHandler } from './http/node/to-node-handler.ts';
 import type { EndpointOptions, HttpOptions } from './http/options.ts';
 
 export type { HttpRequest } from './http/exchange.ts';
 export type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
 export type { HttpLimits } from './http/limits.ts';
 export type { HttpServer } from './http/node/serve.ts';
+export type { EmbeddedRequest, NodeHandler } from './http/node/to-node-handler.ts';
 export type {
   Authenticate,
   CompatOptions,
@@ -40,14 +42,50 @@ export async function serveHttp(host: SessionHost, options?: HttpOptions): Promi
  * export default { fetch: toFetch(server, { allowedHosts: ['mcp.example.com'] }) };
  */
 export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
-  let made: Promise<FetchHandler> | undefined;
-  const make = async (): Promise<FetchHandler> => {
-    const [{ createFetchHandler }] = await Promise.all([import('./http/fetch/to-fetch.ts'), host.prepare?.()]);
+  const { handler, ...ends } = loadOnce(host, async () => {
+    const { createFetchHandler } = await import('./http/fetch/to-fetch.ts');
     return createFetchHandler(host, options);
+  });
+  const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
+  return Object.assign(handle, ends);
+}
+
+/**
+ * Turns a server into a handler of `node:http` requests, for Express, Fastify or an HTTP server of your own. The path as
+ * clients see it must be `path` (default `/mcp`). A body that a parser has read before is used as it is. Requests to a
+ * loopback address must name a loopback host, unless `allowedHosts` or `publicUrl` say otherwise.
+ *
+ * @example
+ * app.all('/mcp', toNodeHandler(server));
+ */
+export function toNodeHandler(host: SessionHost, options: EndpointOptions = {}): NodeHandler {
+  const { handler, ...ends } = loadOnce(host, async () => {
+    const { createNodeHandler } = await import('./http/node/to-node-handler.ts');
+    return createNodeHandler(host, options);
+  });
+  const handle: (...args: Parameters<NodeHandler>) => void = (request, response) => {
+    handler().then(
+      (loaded) => loaded(request, response),
+      (error: unknown) => {
+        options.logger?.error('a request could not be served', { error });
+        response.writeHead(500, { 'Content-Length': 0 }).end();
+      },
+    );
   };
-  const handler = (): Promise<FetchHandler> => {
+  return Object.assign(handle, ends);
+}
+
+type Ends = Pick<FetchHandler, 'close' | 'revoke'>;
+
+/** A handler that is loaded with the first request. */
+function loadOnce<Handler extends Ends>(
+  host: SessionHost,
+  load: () => Promise<Handler>,
+): Ends & { handler(): Promise<Handler> } {
+  let made: Promise<Handler> | undefined;
+  const handler = (): Promise<Handler> => {
     if (made !== undefined) return made;
-    const making = make();
+    const making = Promise.all([load(), host.prepare?.()]).then(([loaded]) => loaded);
     made = making;
     // If loading fails, the next request tries again.
     making.catch(() => {
@@ -55,16 +93,11 @@ export function toFetch(host: SessionHost, options: EndpointOptions = {}): Fetch
     });
     return making;
   };
-  const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
-  return Object.assign(handle, {
-    close: async (graceMs?: number) => {
-      // A handler that was never created has nothing to close.
-      const open = await made?.catch(() => undefined);
-      await open?.close(graceMs);
-    },
-    revoke: async (match: (principal: Principal) => boolean) => {
-      const open = await made?.catch(() => undefined);
-      await open?.revoke(match);
-    },
-  });
+  /** A handler that was never created has nothing to close. */
+  const open = (): Promise<Handler | undefined> => made?.catch(() => undefined) ?? Promise.resolve(undefined);
+  return {
+    handler,
+    close: async (graceMs) => (await open())?.close(graceMs),
+    revoke: async (match) => (await open())?.revoke(match),
+  };
 }

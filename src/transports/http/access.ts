@@ -2,6 +2,7 @@
 // only: a name that merely begins or ends like an allowed one is a different string.
 
 import type { HeaderList, HttpRequest } from './exchange.ts';
+import type { EndpointOptions } from './options.ts';
 
 export interface HostOriginRules {
   /** Allowed values of `Host`; undefined: any. */
@@ -63,6 +64,17 @@ export class HostOriginCheck {
       '600',
     ];
   }
+}
+
+/** The rules of an endpoint in an application that listens by itself: only what is configured is known. */
+export function rulesFrom({ publicUrl, allowedHosts = [], allowedOrigins }: EndpointOptions): HostOriginRules {
+  const outside = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const hosts = outside === undefined ? allowedHosts : [...allowedHosts, outside.host];
+  return {
+    hosts: hosts.length === 0 ? undefined : hostsFrom(hosts),
+    ownOrigins: new Set(outside === undefined ? [] : [outside.origin]),
+    corsOrigins: originsFrom(allowedOrigins),
+  };
 }
 
 /** Origins in the form that browsers send. Any other form would never match, or match too much. */

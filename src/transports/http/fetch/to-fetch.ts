@@ -2,7 +2,7 @@
 // except WebSockets. Uses web standards only.
 
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
-import { HostOriginCheck, hostsFrom, originsFrom } from '../access.ts';
+import { HostOriginCheck, rulesFrom } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
 import type { EndpointOptions } from '../options.ts';
 import { FetchExchange } from './exchange.ts';
@@ -23,14 +23,8 @@ export interface FetchHandler {
 }
 
 export function createFetchHandler(host: SessionHost, options: EndpointOptions): FetchHandler {
-  const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
-  const hosts = [...(options.allowedHosts ?? []), ...(publicUrl === undefined ? [] : [publicUrl.host])];
   // Only the runtime knows where it listens: without configuration every Host is allowed, and no Origin.
-  const access = new HostOriginCheck({
-    hosts: hosts.length === 0 ? undefined : hostsFrom(hosts),
-    ownOrigins: new Set(publicUrl === undefined ? [] : [publicUrl.origin]),
-    corsOrigins: originsFrom(options.allowedOrigins),
-  });
+  const access = new HostOriginCheck(rulesFrom(options));
   const endpoint = new Endpoint(host, options, access, options.sealer ?? host.sealer);
   const handle = (request: Request, info: FetchInfo = {}): Promise<Response> => {
     const exchange = new FetchExchange(request, info.address, endpoint);

@@ -46,8 +46,14 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
   #atMs = -1;
   readonly #server: NodeServerState;
 
-  constructor(request: IncomingMessage, response: ServerResponse, server: NodeServerState, expectsContinue: boolean) {
-    super(request);
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    server: NodeServerState,
+    expectsContinue: boolean,
+    url?: string,
+  ) {
+    super(request, url);
     this.#response = response;
     this.#server = server;
     this.#expectsContinue = expectsContinue;

@@ -24,10 +24,9 @@ export class NodeRequest implements AdmittedRequest {
   readonly query: string;
   principal: Principal | undefined = undefined;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, url = request.url as string) {
     this.incoming = request;
     this.#headers = request.headers;
-    const url = request.url as string;
     const mark = url.indexOf('?');
     this.path = mark === -1 ? url : url.slice(0, mark);
     this.query = mark === -1 ? '' : url.slice(mark + 1);

@@ -1,0 +1,71 @@
+// A server as a handler of node:http requests, for applications that have an HTTP server already (Express, Fastify,
+// node:http). Everything the endpoint does except WebSockets.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
+import { createNodeSealer } from '../../node-sealer.ts';
+import { type AccessDenial, HostOriginCheck, isLoopback, rulesFrom } from '../access.ts';
+import { Endpoint } from '../endpoint.ts';
+import type { BodyError, HttpRequest } from '../exchange.ts';
+import type { EndpointOptions } from '../options.ts';
+import { NodeExchange, type NodeServerState } from './exchange.ts';
+
+/** A request as frameworks pass it on: with the URL before routing, and perhaps with a body that is parsed already. */
+export interface EmbeddedRequest extends IncomingMessage {
+  readonly originalUrl?: string;
+  readonly body?: unknown;
+}
+
+/** The handler, and how to end it. */
+export interface NodeHandler {
+  (request: EmbeddedRequest, response: ServerResponse): void;
+  /** Accepts no new requests, lets open calls finish, and ends streams. */
+  close(graceMs?: number): Promise<void>;
+  /** Ends what the principals for which `match` is true have open; see `HttpServer.revoke`. */
+  revoke(match: (principal: Principal) => boolean): Promise<void>;
+}
+
+export function createNodeHandler(host: SessionHost, options: EndpointOptions): NodeHandler {
+  const sealer = options.sealer ?? (host.sealing === undefined ? host.sealer : createNodeSealer(host.sealing));
+  const rules = rulesFrom(options);
+  const access = rules.hosts === undefined ? new LoopbackHostCheck(rules) : new HostOriginCheck(rules);
+  const endpoint = new Endpoint(host, options, access, sealer);
+  const handle = (request: EmbeddedRequest, response: ServerResponse): void =>
+    endpoint.handle(new EmbeddedExchange(request, response, endpoint));
+  return Object.assign(handle, {
+    close: (graceMs = 10_000) => endpoint.drain(graceMs),
+    revoke: async (match: (principal: Principal) => boolean) => endpoint.revoke(match),
+  });
+}
+
+class EmbeddedExchange extends NodeExchange {
+  readonly localAddress: string;
+  readonly #given: unknown;
+
+  constructor(request: EmbeddedRequest, response: ServerResponse, server: NodeServerState) {
+    super(request, response, server, false, request.originalUrl);
+    this.localAddress = request.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
+    this.#given = request.body;
+  }
+
+  /** A body parser of the framework may have read it before. */
+  override readBody(maxBytes: number, done: (body: string | BodyError) => void): void {
+    if (!this.incoming.readableEnded) return super.readBody(maxBytes, done);
+    const given = this.#given;
+    const body =
+      typeof given === 'string' ? given : given instanceof Uint8Array ? String(given) : JSON.stringify(given);
+    done(Buffer.byteLength(body ?? '') > maxBytes ? { reason: 'too-large' } : (body ?? ''));
+  }
+}
+
+/**
+ * Which hosts the application is reached by is not known. But a request that arrives at a loopback address for any other
+ * name is a page that uses DNS rebinding, or a proxy on this machine, for which `allowedHosts` names the host.
+ */
+class LoopbackHostCheck extends HostOriginCheck {
+  override check(request: HttpRequest): AccessDenial | undefined {
+    const isLocal = request instanceof EmbeddedExchange && isLoopback(request.localAddress);
+    const name = request.get('host')?.replace(/:\d+$/, '').toLowerCase() ?? '';
+    return isLocal && !isLoopback(name) ? 'host' : super.check(request);
+  }
+}
