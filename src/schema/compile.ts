@@ -65,13 +65,19 @@ function plainValidator(json: JsonSchema, where: string, make: MakeValidator): V
   return make(() => parsed?.plan ?? lazyPlan(json, where));
 }
 
-/** The class, once the first value was validated: a server can answer its first messages without loading it. */
+/** The class, once it is loaded: a server can answer its first messages without it. */
 let Loaded: typeof JsonSchemaValidator | undefined;
+
+/** Loads the class ahead of the first value, so that this value is validated without waiting. */
+export async function loadValidator(): Promise<typeof JsonSchemaValidator> {
+  Loaded ??= (await import('./json-schema-validator.ts')).JsonSchemaValidator;
+  return Loaded;
+}
 
 const makeLazily: MakeValidator = (readPlan) =>
   new LazyValidator(() => {
     if (Loaded !== undefined) return new Loaded(readPlan);
-    return import('./json-schema-validator.ts').then((module) => new (Loaded = module.JsonSchemaValidator)(readPlan));
+    return loadValidator().then((Validator) => new Validator(readPlan));
   });
 
 /** Reads a schema that was trivial when it was registered, and may have been changed since. */

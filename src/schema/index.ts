@@ -1,7 +1,7 @@
 // The door of this room: JSON Schema validation and the bridge to any Standard Schema library.
 export { canonicalJson } from './canonical-json.ts';
 export { formatIssues } from './checks/issues.ts';
-export { compileSchema } from './compile.ts';
+export { compileSchema, loadValidator } from './compile.ts';
 export { applyDefaults } from './defaults.ts';
 export type { InferInput, InferOutput } from './infer.ts';
 export { SchemaError } from './schema-error.ts';

@@ -3,6 +3,7 @@
 
 import { methods } from '../../protocol/methods.ts';
 import type { CacheHint, Completion, PromptResult, ReadResult } from '../../protocol/model.ts';
+import { loadValidator } from '../../schema/index.ts';
 import type { Feature } from '../contract.ts';
 import { type FeatureInfo, lazyFeature } from '../lazy-feature.ts';
 import { discover, initialize, ping } from './lifecycle.ts';
@@ -30,9 +31,12 @@ const prompts = () => import('./prompts.ts');
 
 let callTool: Feature | undefined;
 
-/** Loads what serves tool calls, once for all servers. */
+/** Loads what serves tool calls, once for all servers: the feature, and the validator of plain JSON Schemas. */
 export async function loadCallTool(): Promise<Feature> {
-  callTool ??= (await import('./call-tool.ts')).callTool as Feature;
+  if (callTool === undefined) {
+    const [feature] = await Promise.all([import('./call-tool.ts'), loadValidator()]);
+    callTool = feature.callTool as Feature;
+  }
   return callTool;
 }
 
