@@ -42,12 +42,13 @@ export class StatelessRequests {
   }
 
   #receive(post: Post, channel: SessionChannel): void {
-    const { exchange, accepts, message, length } = post;
+    const { exchange, accepts, message, length, route } = post;
     const { heartbeat, requests, logger, limits } = this.#state;
-    const isStateless = post.route === 'stateless';
+    const isStateless = route === 'stateless';
     const wanted = accepts === 'both' || accepts === 'stream' || (accepts === 'any' && isListen(message));
     const outlet = new StatelessOutlet(post, heartbeat, wanted, this.#state.mayStream(exchange));
-    receive(channel, message, logger, isStateless ? { outlet, header: post.header, length } : { outlet, length });
+    // Headers and body of a stateless request must agree; the engine compares them.
+    receive(channel, message, logger, { outlet, header: isStateless ? post.header : undefined, length, route });
     if (outlet.ended) return;
     const { caller } = post;
     requests.charge(caller);

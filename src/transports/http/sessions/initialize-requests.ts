@@ -67,7 +67,7 @@ export class InitializeRequests {
   /** `createId`: called when the handshake has ended; undefined when it failed. */
   #receive(post: Post, channel: SessionChannel, createId: () => MaybeId | Promise<MaybeId>): void {
     const { requests, logger } = this.#state;
-    const { exchange, caller } = post;
+    const { exchange, caller, route } = post;
     let [isOver, isCounted] = [false, false];
     const finish = (): void => {
       isOver = true;
@@ -90,7 +90,7 @@ export class InitializeRequests {
         }
       },
     };
-    receive(channel, post.message, logger, { outlet });
+    receive(channel, post.message, logger, { outlet, route });
     if (isOver) return;
     isCounted = true;
     requests.charge(caller);

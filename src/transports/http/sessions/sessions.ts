@@ -79,11 +79,11 @@ export class Sessions {
 
   /** Hands the message of a POST to the channel of its session. */
   deliver(post: Post, session: ActiveSession): void {
-    const { exchange, length } = post;
+    const { exchange, length, route } = post;
     const outlet = new SessionOutlet(session, post);
     session.exchangeBegun();
     // A session stores who opened it. This request may have another address, and its token may have other scopes.
-    const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, length };
+    const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, length, route };
     receive(session.channel, post.message, this.#state.logger, inbound);
     if (outlet.ended) return;
     session.pend(outlet);
