@@ -1,10 +1,13 @@
-// A thousand connections, one after the other, leave nothing behind: no memory, no descriptor, no child.
+// Many connections, one after the other, leave nothing behind: no memory, no descriptor, no child process.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { isFullRun } from '../support/full.ts';
 
 const script = fileURLToPath(new URL('fixtures/rounds.mjs', import.meta.url));
+
+const rounds = isFullRun ? 1000 : 200;
 
 interface Look {
   readonly heap: number;
@@ -14,15 +17,15 @@ interface Look {
 }
 
 test.concurrent.each(['memory', 'stdio', 'http'])(
-  '%s: 1,000 rounds of connecting and closing',
+  '%s: connecting and closing many times leaves nothing behind',
   { timeout: 300_000 },
   async (kind) => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, kind, '1000']);
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, kind, `${rounds}`]);
     const { before, after } = JSON.parse(stdout) as { before: Look; after: Look };
     expect(after.children).toBe(0);
     expect(after.descriptors).toBeLessThanOrEqual(before.descriptors);
     expect(after.resources).toBeLessThanOrEqual(before.resources);
-    // A single leaked connection object per round would be more than this.
-    expect(after.heap - before.heap).toBeLessThan(1_500_000);
+    // A leaked client takes at least 17 KB. The constant is what compiled code and caches still grow by.
+    expect(after.heap - before.heap).toBeLessThan(400_000 + 1_000 * rounds);
   },
 );

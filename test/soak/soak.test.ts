@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { isFullRun } from '../support/full.ts';
 
 const script = join(resolve(import.meta.dirname, '../..'), 'bench/soak/run.mjs');
 
@@ -18,7 +19,7 @@ interface Summary {
 test('honest callers lose no request and memory stays limited while one hostile caller runs every attack', {
   timeout: 120_000,
 }, () => {
-  const { stdout, stderr } = spawnSync(process.execPath, [script, '--seconds', '20', '--json'], {
+  const { stdout, stderr } = spawnSync(process.execPath, [script, '--seconds', isFullRun ? '20' : '10', '--json'], {
     encoding: 'utf8',
     timeout: 110_000,
   });
