@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type AuditEntry, queryAudit } from '../../src/security/audit/index.ts';
-import { cli, useHome } from '../cli/program.ts';
-import { TestClient } from '../e2e/http-client.ts';
+import { TestClient } from '../support/http-client.ts';
+import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
 const mounts: string[] = [];

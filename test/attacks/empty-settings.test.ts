@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
-import { useHome } from '../cli/program.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 

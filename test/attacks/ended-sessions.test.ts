@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Authenticate, createServer, type ExpiringStore, type HttpOptions, serveHttp } from '../../src/index.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
-import { both, initializeBody, TestClient } from '../e2e/http-client.ts';
+import { both, initializeBody, TestClient } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

@@ -7,8 +7,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connect, createAuthorizer, EraCache } from '../../src/client/index.ts';
-import { useHome } from '../cli/program.ts';
 import { marked, newMark, until } from '../client/nasty/processes.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 const stdioServer = fileURLToPath(new URL('../client/nasty/stdio-server.mjs', import.meta.url));

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, connect, type Target } from '../../src/client/index.ts';
 import { createToken } from '../../src/security/auth/index.ts';
-import { useHome } from '../cli/program.ts';
 import { AuthorizationServer } from '../security/fixtures/authorization-server.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
 import { createServer } from '../../src/engine/server.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
-import { useHome } from '../cli/program.ts';
-import { TestClient } from '../e2e/http-client.ts';
+import { TestClient } from '../support/http-client.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 const key = (): string => randomBytes(32).toString('base64');

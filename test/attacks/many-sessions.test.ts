@@ -5,8 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Authenticate, createServer, serveHttp } from '../../src/index.ts';
 import { type LimitScope, limitConcurrency, rateLimit } from '../../src/security/limits/index.ts';
-import { useHome } from '../cli/program.ts';
-import { both, EventReader, initializeBody, TestClient } from '../e2e/http-client.ts';
+import { both, EventReader, initializeBody, TestClient } from '../support/http-client.ts';
+import { useHome } from '../support/program.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createToken } from '../../src/security/auth/index.ts';
-import { type Answer, ServerProcess, useCommand } from '../packs/support/command.ts';
+import { type Answer, ServerProcess, useCommand } from '../support/server-process.ts';
 
 useCommand();
 

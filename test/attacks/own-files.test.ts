@@ -18,8 +18,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, ServerProcess, useCommand } from '../packs/support/command.ts';
 import { ensureProgram, reportMissing } from '../support/programs.ts';
+import { type Answer, ServerProcess, useCommand } from '../support/server-process.ts';
 
 useCommand();
 

@@ -10,9 +10,9 @@ import WebSocket from 'ws';
 import { profiles } from '../../src/app/profiles/index.ts';
 import { connect } from '../../src/client/index.ts';
 import { createToken } from '../../src/security/auth/index.ts';
-import { cli, useHome } from '../cli/program.ts';
-import { hasTerminal } from '../cli/terminal.ts';
-import { both, EventReader, TestClient } from '../e2e/http-client.ts';
+import { both, EventReader, TestClient } from '../support/http-client.ts';
+import { cli, useHome } from '../support/program.ts';
+import { hasTerminal } from '../support/terminal.ts';
 
 const home = useHome();
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
-import { useHome } from '../cli/program.ts';
-import { both, TestClient } from '../e2e/http-client.ts';
+import { both, TestClient } from '../support/http-client.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
 import { connect } from '../../src/client/index.ts';
-import { cli, useHome } from '../cli/program.ts';
+import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
 const transports: [string, readonly string[]][] = [

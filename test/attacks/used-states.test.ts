@@ -3,7 +3,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Authenticate, createServer, serveHttp } from '../../src/index.ts';
-import { type Message, TestClient } from '../e2e/http-client.ts';
+import { type Message, TestClient } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
-import { cli, useHome, useServer } from './program.ts';
+import { cli, useHome, useServer } from '../support/program.ts';
 
 const home = useHome();
 const url = useServer(['everything']);

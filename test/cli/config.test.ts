@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { useHome } from './program.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 

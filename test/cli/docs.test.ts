@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { clients } from '../../src/app/clients/clients.ts';
 import { options } from '../../src/app/config/options.ts';
 import { profiles } from '../../src/app/profiles/index.ts';
-import { cli, useHome } from './program.ts';
+import { cli, useHome } from '../support/program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

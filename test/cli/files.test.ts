@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { type Client, connect } from '../../src/client/index.ts';
-import { cli, useHome } from './program.ts';
+import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
 

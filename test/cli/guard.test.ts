@@ -3,7 +3,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { useHome } from './program.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 const tokens = (): string => `${home.path}/.local/share/mooring/tokens.json`;

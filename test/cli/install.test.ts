@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { cli, useHome } from './program.ts';
+import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
 const command = process.execPath;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { caller, Worlds } from '../../src/client/auth/testing/setup.ts';
 import { createFileStore, defaultCredentialFile } from '../../src/client/index.ts';
-import { useHome } from './program.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 const worlds = new Worlds();

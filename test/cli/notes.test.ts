@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
-import { useHome } from './program.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 

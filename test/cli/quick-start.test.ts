@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { useHome } from '../support/program.ts';
 import { startRegistry } from '../support/registry.ts';
-import { useHome } from './program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/quick-start.md'), 'utf8');

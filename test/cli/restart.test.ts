@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
-import { useHome } from './program.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 const key = (): string => randomBytes(32).toString('base64');

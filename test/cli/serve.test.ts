@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
-import { cli, programs, useHome } from './program.ts';
+import { cli, programs, useHome } from '../support/program.ts';
 
 const home = useHome();
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';

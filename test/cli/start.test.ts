@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { cli, useHome } from './program.ts';
+import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
 const opening = `${JSON.stringify({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
-import { useHome } from '../cli/program.ts';
+import { useHome } from '../support/program.ts';
 
 const fixture = join(import.meta.dirname, '../doctor/fixtures/server.mjs');
 const noisy = [process.execPath, fixture, 'stdout'];

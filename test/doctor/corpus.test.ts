@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DoctorFinding, type FindingId, findingKinds } from '../../src/app/doctor/findings.ts';
-import { Home } from '../cli/program.ts';
+import { Home } from '../support/program.ts';
 import { startWebServers } from './web-servers.ts';
 
 const fixture = join(import.meta.dirname, 'fixtures/server.mjs');

@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
-import { initializeBody, modernBody, modernHeaders, TestClient } from './http-client.ts';
+import { initializeBody, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 let reached = 0;

@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
+import { modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
 import { ensureProgram } from '../support/programs.ts';
-import { modernBody, modernHeaders, TestClient } from './http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 const order: string[] = [];

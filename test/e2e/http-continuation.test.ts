@@ -1,8 +1,8 @@
 // Calls and sessions that one process starts and another continues, when they share only the key.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, initializeBody, type TestClient } from './http-client.ts';
-import { type HttpProcess, startHttpProcess, useHttpProcess } from './http-process.ts';
+import { type Answer, initializeBody, type TestClient } from '../support/http-client.ts';
+import { type HttpProcess, startHttpProcess, useHttpProcess } from '../support/http-process.ts';
 
 useHttpProcess();
 let replicas: HttpProcess[];

@@ -14,7 +14,7 @@ import {
   modernBody,
   modernHeaders,
   TestClient,
-} from './http-client.ts';
+} from '../support/http-client.ts';
 
 const clients = 100;
 const calls = 6;

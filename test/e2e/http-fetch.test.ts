@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer, type EndpointOptions, type FetchHandler, toFetch } from '../../src/index.ts';
-import { both, initializeBody, type Message, modernBody, modernHeaders, parseEvents } from './http-client.ts';
+import { both, initializeBody, type Message, modernBody, modernHeaders, parseEvents } from '../support/http-client.ts';
 
 const handlers: FetchHandler[] = [];
 const aborted: string[] = [];

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, serveHttp } from '../../src/index.ts';
-import { both, EventReader, modernBody, modernHeaders, TestClient } from './http-client.ts';
+import { both, EventReader, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 const started: string[] = [];

@@ -2,8 +2,8 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type Logger, serveHttp } from '../../src/index.ts';
-import { EventReader, modernBody, modernHeaders, TestClient } from './http-client.ts';
-import { startHttpProcess, useHttpProcess } from './http-process.ts';
+import { EventReader, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { startHttpProcess, useHttpProcess } from '../support/http-process.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 const started: string[] = [];

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
-import { both, EventReader, TestClient } from './http-client.ts';
+import { both, EventReader, TestClient } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 /** Lets a tool go on, step by step. */

@@ -9,7 +9,7 @@ import {
   type ServerOptions,
   serveHttp,
 } from '../../src/index.ts';
-import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from './http-client.ts';
+import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
 
 const handshakes = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 const closers: (() => Promise<void> | void)[] = [];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import { createSealer } from '../../src/engine/sealer.ts';
 import { createServer, type ExpiringStore, type HttpServer, serveHttp } from '../../src/index.ts';
-import { both, EventReader, type Message, TestClient } from './http-client.ts';
+import { both, EventReader, type Message, TestClient } from '../support/http-client.ts';
 
 const key = 'a long text that both machines share';
 const memory = createMemoryExpiringStore();

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
-import { both, EventReader, initializeBody, modernBody, TestClient } from './http-client.ts';
+import { both, EventReader, initializeBody, modernBody, TestClient } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 const aborted: string[] = [];

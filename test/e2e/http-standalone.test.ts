@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpServer, serveHttp } from '../../src/index.ts';
-import { both, EventReader, modernBody, modernHeaders, TestClient } from './http-client.ts';
+import { both, EventReader, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
 
 let http: HttpServer;
 let client: TestClient;

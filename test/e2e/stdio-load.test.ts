@@ -1,7 +1,7 @@
 // A server as a real child process under load that is meant to hurt: huge lines, and clients that do not read.
 
 import { expect, test } from 'vitest';
-import { Child, useStdioFixture } from './stdio-child.ts';
+import { Child, useStdioFixture } from '../support/stdio-child.ts';
 
 useStdioFixture();
 

@@ -6,7 +6,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { Child, fixturePath, start, useStdioFixture } from './stdio-child.ts';
+import { Child, fixturePath, start, useStdioFixture } from '../support/stdio-child.ts';
 
 useStdioFixture();
 

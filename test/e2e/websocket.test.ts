@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
-import { initializeBody, type Message, modernBody } from './http-client.ts';
+import { initializeBody, type Message, modernBody } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 const aborted: string[] = [];

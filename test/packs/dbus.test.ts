@@ -8,11 +8,11 @@ import { connect } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { BusConnection, theBus } from '../../src/packs/dbus/connection.ts';
 import { dbus } from '../../src/packs/dbus/index.ts';
-import { cli, useHome } from '../cli/program.ts';
 import { Conversation } from '../support/conversation.ts';
+import { haveBus, type Properties, startBus, TestService } from '../support/private-bus.ts';
+import { afterwards, makeFolder, memoryLogger, useProfiles } from '../support/profile.ts';
+import { cli, useHome } from '../support/program.ts';
 import { findProgram } from '../support/programs.ts';
-import { haveBus, type Properties, startBus, TestService } from './private-bus.ts';
-import { afterwards, makeFolder, memoryLogger, useProfiles } from './profile.ts';
 
 useProfiles();
 const home = useHome();

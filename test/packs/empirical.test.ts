@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { empiricalRules, requireDescriptions } from '../../src/app/profiles/empirical-rules.ts';
 import { connect } from '../../src/client/index.ts';
 import { createServer, serveStdio } from '../../src/index.ts';
-import { cli, useHome } from '../cli/program.ts';
 import { Conversation } from '../support/conversation.ts';
-import { startFakeLibraries } from './fake-libraries.ts';
-import { afterwards, assemble, memoryLogger, useProfiles } from './profile.ts';
+import { startFakeLibraries } from '../support/fake-libraries.ts';
+import { afterwards, assemble, memoryLogger, useProfiles } from '../support/profile.ts';
+import { cli, useHome } from '../support/program.ts';
 
 useProfiles();
 const home = useHome();

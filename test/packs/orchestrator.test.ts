@@ -10,7 +10,7 @@ import {
   workers,
 } from '../../src/packs/workers/index.ts';
 import { Conversation, type Message } from '../support/conversation.ts';
-import { afterwards, assemble, makeFolder, memoryLogger, useProfiles } from './profile.ts';
+import { afterwards, assemble, makeFolder, memoryLogger, useProfiles } from '../support/profile.ts';
 import { haveSandbox as available, processes } from './system/session.ts';
 
 useProfiles();

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startFakeDuckDuckGo } from './fake-duckduckgo.ts';
-import { afterwards, makeFolder, useProfiles } from './profile.ts';
-import { type Answer, commandPath, ServerProcess, useCommand } from './support/command.ts';
+import { startFakeDuckDuckGo } from '../support/fake-duckduckgo.ts';
+import { afterwards, makeFolder, useProfiles } from '../support/profile.ts';
+import { type Answer, commandPath, ServerProcess, useCommand } from '../support/server-process.ts';
 import { haveSandbox as available, processes } from './system/session.ts';
 
 useProfiles();

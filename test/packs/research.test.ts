@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { createServer } from '../../src/engine/server.ts';
 import { type LiteratureSource, type ResearchOptions, research } from '../../src/packs/research/index.ts';
 import { Conversation } from '../support/conversation.ts';
-import { startFakeLibraries } from './fake-libraries.ts';
-import { afterwards, useProfiles } from './profile.ts';
+import { startFakeLibraries } from '../support/fake-libraries.ts';
+import { afterwards, useProfiles } from '../support/profile.ts';
 
 useProfiles();
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createServer } from '../../src/engine/server.ts';
 import { type SearchBackend, type SearchOptions, search } from '../../src/packs/search/index.ts';
 import { Conversation } from '../support/conversation.ts';
-import { type FakeEngine, fakeHits, startFakeDuckDuckGo } from './fake-duckduckgo.ts';
+import { type FakeEngine, fakeHits, startFakeDuckDuckGo } from '../support/fake-duckduckgo.ts';
 
 let engine: FakeEngine;
 beforeEach(async () => {

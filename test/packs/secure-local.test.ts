@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import type { Server } from '../../src/engine/server.ts';
 import { Conversation } from '../support/conversation.ts';
-import { type FakeEngine, startFakeDuckDuckGo } from './fake-duckduckgo.ts';
-import { afterwards, assemble, useProfiles } from './profile.ts';
+import { type FakeEngine, startFakeDuckDuckGo } from '../support/fake-duckduckgo.ts';
+import { afterwards, assemble, useProfiles } from '../support/profile.ts';
 
 useProfiles();
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { applyPolicy, compilePolicy } from '../../src/security/policy/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
-import { TestClient } from '../e2e/http-client.ts';
 import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/http-client.ts';
 
 function target(): Server {
   const server = createServer({ name: 'target', version: '1.0.0' });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { boundSettings } from '../../src/app/policy.ts';
 import type { Settings } from '../../src/app/settings.ts';
 import { compilePolicy, type Policy } from '../../src/security/policy/index.ts';
-import { settings } from '../packs/support/assemble.ts';
+import { settings } from '../support/settings.ts';
 
 const bound = (changes: Partial<Settings>, policy: Omit<Policy, 'version'>): Settings =>
   boundSettings(settings({ profile: 'orchestrator', ...changes }), compilePolicy({ version: 1, ...policy }));

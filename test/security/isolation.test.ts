@@ -8,8 +8,8 @@ import type { Principal } from '../../src/protocol/exchange.ts';
 import { createToken, createTokenAuthenticator, requireScopes } from '../../src/security/auth/index.ts';
 import { rateLimit, shedLoad } from '../../src/security/limits/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
-import { EventReader, initializeBody, type Message, modernBody, TestClient } from '../e2e/http-client.ts';
 import { Conversation } from '../support/conversation.ts';
+import { EventReader, initializeBody, type Message, modernBody, TestClient } from '../support/http-client.ts';
 
 const tokens = { alice: createToken(), aliceAdmin: createToken(), bob: createToken(), brief: createToken() };
 const bearer = (who: keyof typeof tokens) => ({ Authorization: `Bearer ${tokens[who].token}` });

@@ -3,8 +3,8 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
-import { TestClient } from '../e2e/http-client.ts';
 import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/http-client.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
 const closers: (() => void | Promise<void>)[] = [];

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { serveHttp } from '../../src/transports/http.ts';
-import { both, TestClient } from '../e2e/http-client.ts';
 import { Conversation } from '../support/conversation.ts';
+import { both, TestClient } from '../support/http-client.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
 const long = 'x'.repeat(3 * 1024 * 1024);

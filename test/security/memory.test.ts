@@ -4,9 +4,9 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { useHome } from '../cli/program.ts';
-import { modernBody, modernHeaders, TestClient } from '../e2e/http-client.ts';
-import { type Deaf, deafSocket, peakMemory, postText, send } from './support/attacker.ts';
+import { type Deaf, deafSocket, peakMemory, postText, send } from '../support/attacker.ts';
+import { modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { useHome } from '../support/program.ts';
 
 const home = useHome();
 // Megabytes are made, sent and thrown away here, which takes its time on a busy machine.

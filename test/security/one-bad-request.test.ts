@@ -17,8 +17,8 @@ import {
   toFetch,
 } from '../../src/index.ts';
 import { serveStream } from '../../src/transports/stream.ts';
-import { useHome } from '../cli/program.ts';
-import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from '../e2e/http-client.ts';
+import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { useHome } from '../support/program.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterAll(async () => {

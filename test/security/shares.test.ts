@@ -12,7 +12,7 @@ import {
   modernBody,
   modernHeaders,
   TestClient,
-} from '../e2e/http-client.ts';
+} from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterAll(async () => {

@@ -6,8 +6,8 @@ import type { Server } from '../../src/engine/server.ts';
 import { createToken, createTokenAuthenticator } from '../../src/security/auth/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
 import { serveStream } from '../../src/transports/stream.ts';
-import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from '../e2e/http-client.ts';
 import type { Message } from './conversation.ts';
+import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from './http-client.ts';
 
 export type WireKind = 'stdio' | 'http' | 'sse' | 'websocket';
 export const wireKinds: readonly WireKind[] = ['stdio', 'http', 'sse', 'websocket'];

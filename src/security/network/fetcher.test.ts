@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { createFetcher, type FetcherOptions, type NetworkError } from './fetcher.ts';
-import { makeCertificate } from './fixtures/certificate.ts';
-import { startHttp, startHttps, startRaw, type TestServer } from './fixtures/servers.ts';
+import { makeCertificate } from './testing/certificate.ts';
+import { startHttp, startHttps, startRaw, type TestServer } from './testing/servers.ts';
 import { toWebFetch } from './web-fetch.ts';
 
 const running: TestServer[] = [];

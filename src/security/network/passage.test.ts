@@ -4,8 +4,8 @@
 import { Readable } from 'node:stream';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createFetcher, type FetcherOptions, type NetworkError } from './fetcher.ts';
-import { publicHosts } from './fixtures/addresses.ts';
 import type { Hop } from './hop.ts';
+import { publicHosts } from './testing/addresses.ts';
 
 const hops: Hop[] = [];
 let redirects: Record<string, string> = {};

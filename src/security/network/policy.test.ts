@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from './address.ts';
-import { publicHosts } from './fixtures/addresses.ts';
 import { compilePolicy, type NetworkPolicy } from './policy.ts';
+import { publicHosts } from './testing/addresses.ts';
 
 /** The result of a policy for a URL whose host resolves to `address`. */
 function verdict(policy: NetworkPolicy, target: string, address?: string): string {

@@ -2,8 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contains, parseAddress, parseCidr } from './address.ts';
-import { closedHosts, publicHosts } from './fixtures/addresses.ts';
 import { classifyAddress } from './ranges.ts';
+import { closedHosts, publicHosts } from './testing/addresses.ts';
 
 /** The host after URL parsing, which is what the fetcher classifies. */
 const normalised = (host: string) => new URL(`http://${host}/`).hostname;

@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFetcher, type NetworkError } from './fetcher.ts';
-import { closedHosts } from './fixtures/addresses.ts';
-import { startHttp, startTrap, type TestServer } from './fixtures/servers.ts';
+import { closedHosts } from './testing/addresses.ts';
+import { startHttp, startTrap, type TestServer } from './testing/servers.ts';
 
 let trap: TestServer;
 let entry: TestServer;

@@ -2,9 +2,9 @@
 // read from the other side by another program, and the other way round.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Display, onlyFolder, otherSide, startWayland, startX11 } from '../../support/display.ts';
 import { ensureProgram } from '../../support/programs.ts';
-import { ServerProcess, useCommand } from '../support/command.ts';
-import { type Display, onlyFolder, otherSide, startWayland, startX11 } from '../support/display.ts';
+import { ServerProcess, useCommand } from '../../support/server-process.ts';
 
 useCommand();
 

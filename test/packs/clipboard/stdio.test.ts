@@ -5,9 +5,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Display, startX11 } from '../../support/display.ts';
 import { ensureProgram } from '../../support/programs.ts';
-import { commandPath, ServerProcess, useCommand } from '../support/command.ts';
-import { type Display, startX11 } from '../support/display.ts';
+import { commandPath, ServerProcess, useCommand } from '../../support/server-process.ts';
 
 useCommand();
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDataFolder } from '../../../src/stores/sqlite/index.ts';
 import { reportMissing } from '../../support/programs.ts';
-import { ServerProcess, useCommand } from '../support/command.ts';
+import { ServerProcess, useCommand } from '../../support/server-process.ts';
 
 useCommand();
 

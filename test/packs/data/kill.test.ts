@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type Answer, ServerProcess, useCommand } from '../support/command.ts';
+import { type Answer, ServerProcess, useCommand } from '../../support/server-process.ts';
 
 useCommand();
 

@@ -15,7 +15,7 @@ import type { Server } from '../../../src/engine/server.ts';
 import { silentLogger } from '../../../src/protocol/logger.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
 import { ensureProgram } from '../../support/programs.ts';
-import { settings } from '../support/assemble.ts';
+import { settings } from '../../support/settings.ts';
 
 let folder = '';
 const servers: Server[] = [];

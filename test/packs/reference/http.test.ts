@@ -7,9 +7,9 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
+import { EventReader } from '../../support/events.ts';
 import { ensureProgram } from '../../support/programs.ts';
-import { type Answer, ServerProcess, useCommand } from '../support/command.ts';
-import { EventReader } from '../support/events.ts';
+import { type Answer, ServerProcess, useCommand } from '../../support/server-process.ts';
 
 useCommand();
 

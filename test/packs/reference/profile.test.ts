@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { referenceProfile } from '../../../src/app/profiles/reference.ts';
 import type { Server } from '../../../src/engine/server.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
-import { assemble } from '../support/assemble.ts';
+import { assemble } from '../../support/settings.ts';
 
 let folder = '';
 let server: Server;

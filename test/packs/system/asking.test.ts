@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Conversation } from '../../support/conversation.ts';
-import { makeFolder, useProfiles } from '../profile.ts';
+import { makeFolder, useProfiles } from '../../support/profile.ts';
 import { answer, open, texts, uriOf } from './session.ts';
 
 useProfiles();

@@ -9,7 +9,7 @@ import { defaultPrograms, system } from '../../../src/packs/system/index.ts';
 import { silentLogger } from '../../../src/protocol/logger.ts';
 import { type AuditEntry, openAuditLog, queryAudit } from '../../../src/security/audit/index.ts';
 import { Conversation } from '../../support/conversation.ts';
-import { afterwards, assemble, makeFolder, makeSettings, memoryLogger, useProfiles } from '../profile.ts';
+import { afterwards, assemble, makeFolder, makeSettings, memoryLogger, useProfiles } from '../../support/profile.ts';
 import { answer, haveSandbox, noBus, old, open, processes, texts, uriOf } from './session.ts';
 
 useProfiles();

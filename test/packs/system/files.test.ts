@@ -4,8 +4,8 @@ import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, write
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Conversation } from '../../support/conversation.ts';
-import { haveBus, startBus, TestService } from '../private-bus.ts';
-import { makeFolder, useProfiles } from '../profile.ts';
+import { haveBus, startBus, TestService } from '../../support/private-bus.ts';
+import { makeFolder, useProfiles } from '../../support/profile.ts';
 import { noBus, open, uriOf } from './session.ts';
 
 useProfiles();

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { Conversation } from '../../support/conversation.ts';
-import { useProfiles } from '../profile.ts';
+import { useProfiles } from '../../support/profile.ts';
 import { noBus, old, open } from './session.ts';
 
 useProfiles();

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '../../../src/app/settings.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
+import { assemble } from '../../support/profile.ts';
 import { ensureProgram } from '../../support/programs.ts';
-import { assemble } from '../profile.ts';
 
 /** True where the sandbox can hold. */
 export const haveSandbox = ensureProgram('bwrap') && ensureProgram('prlimit');

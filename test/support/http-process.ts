@@ -17,7 +17,7 @@ export function useHttpProcess(): void {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'mooring-http-'));
     await build({
-      entryPoints: [join(import.meta.dirname, 'fixtures/http-process.ts')],
+      entryPoints: [join(import.meta.dirname, '../e2e/fixtures/http-process.ts')],
       outfile: join(directory, 'server.mjs'),
       bundle: true,
       format: 'esm',

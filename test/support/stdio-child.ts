@@ -15,7 +15,7 @@ export function useStdioFixture(): void {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'mooring-stdio-'));
     await build({
-      entryPoints: [join(import.meta.dirname, 'fixtures/stdio-server.ts')],
+      entryPoints: [join(import.meta.dirname, '../e2e/fixtures/stdio-server.ts')],
       outfile: fixturePath(),
       bundle: true,
       format: 'esm',

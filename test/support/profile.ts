@@ -8,7 +8,7 @@ import { type AssembledServer, profiles } from '../../src/app/profiles/index.ts'
 import type { Settings } from '../../src/app/settings.ts';
 import type { Logger } from '../../src/protocol/logger.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
-import { settings } from './support/assemble.ts';
+import { settings } from './settings.ts';
 
 const undo: (() => Promise<void> | void)[] = [];
 

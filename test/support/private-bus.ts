@@ -12,8 +12,8 @@ import {
   type ReadMessage,
 } from '../../src/packs/dbus/message.ts';
 import type { Variant } from '../../src/packs/dbus/writer.ts';
-import { ensureProgram, findProgram } from '../support/programs.ts';
 import { afterwards, makeFolder } from './profile.ts';
+import { ensureProgram, findProgram } from './programs.ts';
 
 /** True when a bus can be started here. */
 export const haveBus = ensureProgram('dbus-daemon');

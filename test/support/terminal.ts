@@ -2,8 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect } from 'vitest';
-import { ensureProgram } from '../support/programs.ts';
 import { cli, type Home } from './program.ts';
+import { ensureProgram } from './programs.ts';
 
 /** Not on macOS, whose `script` takes other words. */
 export const hasTerminal = process.platform === 'linux' && ensureProgram('script');
