@@ -76,6 +76,8 @@ const groups = [
   { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
   // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically.
   { name: 'start', entries: ['src/cli/run.ts'] },
+  // What a start with folders loads.
+  { name: 'files', entries: ['src/packs/files/index.ts', 'src/packs/system/index.ts', 'src/app/own-files.ts'] },
 ].map(({ name, entries }) => {
   const modules = new Set();
   for (const entry of entries) staticImports(resolve(root, entry), modules);

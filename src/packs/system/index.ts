@@ -6,7 +6,6 @@ import type { Server } from '../../engine/server.ts';
 import type { OwnFiles } from '../../security/files/tree.ts';
 import { Workspace } from '../workspace/workspace.ts';
 import { installAnalysis } from './analysis.ts';
-import { installAskModel } from './ask-model.ts';
 import type { CommandOptions } from './commands.ts';
 import { type FileOptions, installFiles, type NamedFile } from './files.ts';
 
@@ -100,7 +99,7 @@ export function system(options: SystemOptions = {}): Pack<Server> {
         }),
       );
       if (options.analysis !== false) installAnalysis(server);
-      if (options.askModel !== false) installAskModel(server, workspace);
+      if (options.askModel !== false) (await import('./ask-model.ts')).installAskModel(server, workspace);
     },
     async close() {
       for (const close of undo.splice(0).reverse()) await close();

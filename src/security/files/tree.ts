@@ -3,7 +3,6 @@
 
 import type { Target } from './change.ts';
 import type { FileLocation, FileTree } from './contract.ts';
-import { inDirectoryOf } from './directory.ts';
 import { fileErrors, fromSystem } from './errors.ts';
 import { defaultFileLimits, type FileLimits } from './limits.ts';
 import { listDirectory } from './list.ts';
@@ -13,7 +12,7 @@ import { bestPathAccess, isPseudo, type PathAccess, type PathHandle, procPathAcc
 import { readHandle, requireOrdinary } from './read.ts';
 import { type ConfiguredRoot, findRootedPath, openRoot, type RootedPath, visiblePath } from './roots.ts';
 import { type WalkContext, walk } from './walk.ts';
-import { type WriteIntoOptions, writeInto } from './write.ts';
+import type { WriteIntoOptions } from './write.ts';
 
 export type { FileFacts, FileLocation, FileTree } from './contract.ts';
 export type { EditOptions, EditResult, Edits, TextEdit } from './edit.ts';
@@ -90,6 +89,7 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
     if (name === undefined) throw fileErrors.wrongKind(target, 'file');
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     if (bytes.length > limits.maxWriteBytes) throw fileErrors.tooLarge(target, limits.maxWriteBytes);
+    const [{ writeInto }, { inDirectoryOf }] = await Promise.all([import('./write.ts'), import('./directory.ts')]);
     return inDirectoryOf(context, spot, target, (directory) =>
       writeInto(access, directory, name, bytes, target, { ...writeOptions, own }),
     );
