@@ -105,7 +105,7 @@ test.each([
   expect(results[0]).toEqual(results[1]);
 });
 
-test.each(['new Hono()', 'express()'])(
+test.each(['new Hono()', 'express()', 'Fastify()'])(
   'the application with %s in embedding.md serves MCP beside its pages',
   async (mark) => {
     const child = spawn(process.execPath, [program('embedding.md', mark)], { env: { ...process.env, PORT: '0' } });
