@@ -42,6 +42,7 @@ export type { Logger } from './protocol/logger.ts';
 export type * from './protocol/model.ts';
 export type { SealKey } from './protocol/ports.ts';
 export type { Rules } from './protocol/rules.ts';
+export { UserError } from './protocol/user-error.ts';
 export { SchemaError, type SchemaInput } from './schema/index.ts';
 export {
   type Authenticate,

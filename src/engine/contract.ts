@@ -110,6 +110,8 @@ export interface CallServer {
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
   readonly logger: Logger | undefined;
+  /** Callers do not see the messages of unexpected errors. */
+  readonly masksErrors: boolean;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
   readonly listCache: CacheHint;

@@ -157,7 +157,7 @@ test('a load that fails is only an error of that call', async () => {
   loads.pop()?.reject(new Error('no such file'));
   await settled();
   expect(sent.at(-1)).toMatchObject({ id: 1, error: { code: -32603 } });
-  expect(errors).toEqual(['tools/call failed']);
+  expect(errors).toEqual(['tools/call act failed']);
   channel.receive(call(2, 'act'));
   await finish();
   expect(sent.at(-1)).toMatchObject({ id: 2, result: { content: [{ text: 'done' }] } });

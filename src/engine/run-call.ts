@@ -3,8 +3,10 @@
 
 import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
+import { UserError } from '../protocol/user-error.ts';
 import type { EngineCall } from './call.ts';
 import { type Feature, stillOpen } from './contract.ts';
+import { logFailure } from './features/tool-outcome.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
 
 /** `atMs`: the current time, if the transport has read it already. */
@@ -73,7 +75,8 @@ function toWireError(call: EngineCall, error: unknown): WireError {
     const missing = call.codec.inputRequests === 'retry' ? error.toWireError() : undefined;
     return missing ?? wireErrors.inputRequestFailed(error.message);
   }
-  call.server.logger?.error(`${call.method} failed`, { error });
+  if (error instanceof UserError) return wireErrors.failed(error.message);
+  logFailure(call, `${call.method}${call.name === undefined ? '' : ` ${call.name}`} failed`, error);
   return wireErrors.internal(error);
 }
 

@@ -34,6 +34,7 @@ export interface ServerStateOptions {
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
   readonly logger: Logger | undefined;
+  readonly masksErrors: boolean;
 }
 
 export class ServerState implements CallServer {
@@ -50,6 +51,7 @@ export class ServerState implements CallServer {
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
   readonly logger: Logger | undefined;
+  readonly masksErrors: boolean;
   readonly instructions: string | undefined;
   readonly listCache: CacheHint;
   readonly features = new Map<string, Feature>();
@@ -70,6 +72,7 @@ export class ServerState implements CallServer {
     this.sealer = options.sealer;
     this.store = options.store;
     this.logger = options.logger;
+    this.masksErrors = options.masksErrors;
     this.observers = new Observers(options.logger);
     this.subscriptionBudget = new CallerBudget(options.limits.maxKeptBytes, options.limits.maxKeptBytesPerCaller);
     this.pending = new PendingRequests(options.limits);

@@ -1,5 +1,6 @@
 // The public class of a server: users register tools, resources and prompts on it, and transports connect to it.
 
+import { createConsoleLogger } from '../protocol/console-logger.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import type {
   MessageRoute,
@@ -61,7 +62,13 @@ export interface ServerOptions extends Implementation {
   readonly sealer?: Sealer;
   /** For marks of single-use states, and journals too large for clients. Replicas share one. Default: in memory. */
   readonly store?: ExpiringStore;
-  readonly logger?: Logger;
+  /** Where the server reports to its operator. Default: warnings and errors on the console; `false`: nowhere. */
+  readonly logger?: Logger | false;
+  /**
+   * Whether callers see the message of an unexpected error of a tool. `shown` (default), or `masked`: they are told that the
+   * tool failed, and the log has the reason. The message of a `UserError` is always shown.
+   */
+  readonly errors?: 'shown' | 'masked';
 }
 
 /** Creates a server. Register tools on it, then pass it to `serveStdio`, `serveHttp` or another transport. */
@@ -77,7 +84,8 @@ export class Server implements SessionHost {
   readonly #packs: Pack<Server>[] = [];
 
   constructor(options: ServerOptions) {
-    const { instructions, rules, limits, capabilities, extensions, logging, cache, sealer, store, logger } = options;
+    const { instructions, rules, limits, capabilities, extensions, logging, cache, sealer, store, logger, errors } =
+      options;
     const { key, previousKeys = [] } = options;
     const { name, version, title, description, websiteUrl, icons } = options;
     if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
@@ -100,7 +108,8 @@ export class Server implements SessionHost {
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
       sealer: sealer ?? lazySealer(() => this.sealing as Sealing),
       store: store ?? createMemoryExpiringStore(),
-      logger,
+      logger: logger === false ? undefined : (logger ?? createConsoleLogger()),
+      masksErrors: errors === 'masked',
     });
     addFeatures(this.#state.features);
   }

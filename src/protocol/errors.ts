@@ -111,6 +111,8 @@ export const wireErrors = {
     new WireError('urlElicitationRequired', message, {
       data: { elicitations: elicitations.map((each) => ({ mode: 'url', ...each })) },
     }),
+  /** The message of a `UserError`. */
+  failed: (message: string) => new WireError('internal', message),
   internal: (cause?: unknown) => new WireError('internal', 'Internal error', { cause }),
   callTimedOut: (name: string) => new WireError('internal', `${name} timed out`),
   /** For a handler that did not catch the failure of an input request. */

@@ -12,7 +12,7 @@ import { resumeFromState } from '../input-requests/load.ts';
 import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
 import { isThenable } from '../run-call.ts';
-import { toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
+import { logFailure, toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
 import { toToolResult } from './tool-result.ts';
 
 export const callTool: Feature<ToolResult> = {
@@ -113,9 +113,7 @@ function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown):
   const check = (validation: Validation): ToolResult => {
     if (validation.ok) return result;
     const message = `The tool returned a value that does not match its output schema: ${formatIssues(validation.issues)}`;
-    call.server.logger?.error(`tool ${entry.key} returned a value that does not match its output schema`, {
-      issues: formatIssues(validation.issues),
-    });
+    logFailure(call, `tool ${entry.key} failed`, new Error(message));
     return toolFailure(call, message, 'handler');
   };
   const validation = entry.output.validator.validate(result.structuredContent);

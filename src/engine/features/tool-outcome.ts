@@ -5,6 +5,7 @@ import { WireError } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { ToolFailure } from '../../protocol/rules.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import { CallTimeout } from '../call-timeout.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, Feature } from '../contract.ts';
@@ -30,8 +31,22 @@ export function toFailureResult(call: Call, error: unknown): ToolResult {
   }
   const mapped = call.codec.rules.handlerError?.(error, name);
   if (mapped !== undefined) throw mapped;
-  call.server.logger?.debug(`tool ${name} failed`, { error });
-  return toolFailure(call, messageOf(error), error instanceof CallTimeout ? 'timeout' : 'handler');
+  if (error instanceof CallTimeout) return toolFailure(call, error.message, 'timeout');
+  const isExpected = error instanceof UserError || error instanceof InputRequestError || call.settled;
+  if (!isExpected) logFailure(call, `tool ${name} failed`, error);
+  return toolFailure(call, isExpected || !call.server.masksErrors ? messageOf(error) : maskedText, 'handler');
+}
+
+const maskedText = 'The tool failed. The reason is in the log of the server.';
+
+/** Logs a bug of the server's author, with what is known of the client. */
+export function logFailure(call: Call, message: string, error: unknown): void {
+  const { clientInfo, peer } = call;
+  call.server.logger?.error(message, {
+    ...(clientInfo === undefined ? {} : { client: `${clientInfo.name} ${clientInfo.version}` }),
+    ...(peer.principal === undefined ? {} : { principal: peer.principal.id }),
+    error,
+  });
 }
 
 /** A failure as a result of the tool. */

@@ -1,6 +1,8 @@
 // The interface of a clipboard: it can be read and written. One file per system implements it, and detect.ts picks
 // one.
 
+import { UserError } from '../../protocol/user-error.ts';
+
 /** A clipboard. Text is exact: no line ending is changed, nothing is trimmed. */
 export interface ClipboardBackend {
   /** For health checks and the log. */
@@ -16,7 +18,7 @@ export const backendNames = ['auto', 'memory', 'xclip', 'xsel', 'wayland', 'maco
 export type BackendName = (typeof backendNames)[number];
 
 /** The clipboard cannot be used. The reason says what is wrong, the remedy what the user can do. */
-export class ClipboardError extends Error {
+export class ClipboardError extends UserError {
   readonly reason: string;
   readonly remedy: string | undefined;
 

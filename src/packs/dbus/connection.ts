@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import type { Json } from '../../protocol/model.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import { decodeMessage, encodeMessage, maxMessageBytes, messageLength, type ReadMessage } from './message.ts';
 
 /** A call to a method of an object of a service. */
@@ -15,7 +16,7 @@ export interface BusCall {
 }
 
 /** The service returned an error, or no response. */
-export class BusError extends Error {
+export class BusError extends UserError {
   override readonly name = 'BusError';
   /** The name of the error on the bus, for example `org.freedesktop.DBus.Error.AccessDenied`. */
   readonly code: string;

@@ -1,6 +1,7 @@
 // calculate: four operations on two numbers.
 
 import type { Server } from '../../engine/server.ts';
+import { UserError } from '../../protocol/user-error.ts';
 
 const operations = {
   add: { sign: '+', apply: (a: number, b: number) => a + b },
@@ -12,7 +13,7 @@ const operations = {
 type Operation = keyof typeof operations;
 
 function divide(a: number, b: number): number {
-  if (b === 0) throw new RangeError('Division by zero');
+  if (b === 0) throw new UserError('Division by zero');
   return a / b;
 }
 
@@ -32,7 +33,7 @@ export function installArithmetic(server: Server): void {
     run: ({ operation, a, b }) => {
       const { sign, apply } = operations[operation as Operation];
       const result = apply(a, b);
-      if (!Number.isFinite(result)) throw new RangeError('The result is too large for a number');
+      if (!Number.isFinite(result)) throw new UserError('The result is too large for a number');
       return `${a} ${sign} ${b} = ${result}`;
     },
   });

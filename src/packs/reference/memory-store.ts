@@ -1,5 +1,6 @@
 // Notes and counters in memory, lost when the process ends.
 
+import { UserError } from '../../protocol/user-error.ts';
 import type { Note, NoteQuery, NoteStore, NotesChange } from './store.ts';
 
 interface Owned {
@@ -39,12 +40,12 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
       const note: Note = { id: String(owned.lastNote + 1), content, tags, created: new Date().toISOString() };
       const bytes = bytesOf(note);
       if (owned.bytes + bytes > maxBytesPerCaller) {
-        throw new RangeError(
+        throw new UserError(
           `Your notes take ${owned.bytes} bytes, this one ${bytes}; more than ${maxBytesPerCaller} are not kept. Delete some first`,
         );
       }
       if (totalBytes + bytes > maxBytesTotal) {
-        throw new RangeError(`The store is full: its limit is ${maxBytesTotal} bytes. Delete some first`);
+        throw new UserError(`The store is full: its limit is ${maxBytesTotal} bytes. Delete some first`);
       }
       const stored = store(owner);
       stored.notes.push(note);
@@ -80,7 +81,7 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
       const owned = of(owner);
       const value = owned.counter + amount;
       if (!Number.isSafeInteger(value)) {
-        throw new RangeError(
+        throw new UserError(
           `The counter is ${owned.counter}; adding ${amount} would leave the range of exact integers`,
         );
       }

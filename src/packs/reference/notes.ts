@@ -4,6 +4,7 @@ import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { Principal } from '../../protocol/exchange.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import type { NoteStore, NotesChange } from './store.ts';
 
 /** The longest note; larger texts belong in files. */
@@ -80,7 +81,7 @@ export function installNotes(server: Server, options: NotesOptions): void {
       } as const,
       run: async ({ id }, ctx) => {
         if (await (await open()).delete(ownerOf(ctx), id)) return `Note ${id} deleted`;
-        throw new Error(`There is no note ${id}`);
+        throw new UserError(`There is no note ${id}`);
       },
     });
   }

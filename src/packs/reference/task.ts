@@ -2,6 +2,7 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
+import { UserError } from '../../protocol/user-error.ts';
 
 const defaultSteps = 5;
 const defaultDelaySeconds = 0.5;
@@ -31,7 +32,9 @@ export function installTask(server: Server): void {
     timeoutMs: (maxSeconds + 60) * 1000,
     run: async ({ steps = defaultSteps, delay = defaultDelaySeconds }, ctx) => {
       if (steps * delay > maxSeconds) {
-        throw new Error(`steps × delay is ${steps * delay} seconds; at most ${maxSeconds} are allowed. Ask for less.`);
+        throw new UserError(
+          `steps × delay is ${steps * delay} seconds; at most ${maxSeconds} are allowed. Ask for less.`,
+        );
       }
       for (let step = 1; step <= steps; step++) {
         await pause(delay * 1000, ctx);

@@ -1,6 +1,7 @@
 // get_current_time: the time of this machine, or of any IANA time zone.
 
 import type { Server } from '../../engine/server.ts';
+import { UserError } from '../../protocol/user-error.ts';
 
 const plain = { type: 'object', properties: {}, required: [] } as const;
 
@@ -23,7 +24,7 @@ export function installTime(server: Server, listsZone: boolean, now: () => Date)
     input: listsZone ? withZone : plain,
     run: (args: { readonly timezone?: unknown }) => {
       const { timezone } = args;
-      if (timezone !== undefined && typeof timezone !== 'string') throw new RangeError('timezone must be a text');
+      if (timezone !== undefined && typeof timezone !== 'string') throw new UserError('timezone must be a text');
       return describeTime(now(), timezone);
     },
   });
@@ -47,7 +48,7 @@ export function describeTime(time: Date, timezone?: string): string {
       timeZoneName: 'longOffset',
     });
   } catch {
-    throw new RangeError(`Unknown time zone ${JSON.stringify(zone)}; use an IANA name such as Europe/Warsaw`);
+    throw new UserError(`Unknown time zone ${JSON.stringify(zone)}; use an IANA name such as Europe/Warsaw`);
   }
   const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));
   const offset = (parts['timeZoneName'] ?? 'GMT').slice('GMT'.length) || '+00:00';

@@ -1,5 +1,6 @@
 // Why a call to a remote service failed, as text for people.
 
+import { UserError } from '../../protocol/user-error.ts';
 import { NetworkError } from '../../security/network/errors.ts';
 
 export type ServiceErrorCode =
@@ -17,7 +18,7 @@ export type ServiceErrorCode =
   | 'paused';
 
 /** A failed call to a service. */
-export class ServiceError extends Error {
+export class ServiceError extends UserError {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;
   readonly status: number | undefined;

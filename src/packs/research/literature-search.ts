@@ -1,6 +1,7 @@
 // Queries several sources in parallel and merges their results. A source that fails is named in the result and does not
 // affect the others; recent responses come from a cache.
 
+import { UserError } from '../../protocol/user-error.ts';
 import { cleanText, textLimits } from '../../security/hygiene.ts';
 import { TtlCache } from '../remote/ttl-cache.ts';
 import { mergePapers, type RankedList } from './merge.ts';
@@ -61,7 +62,7 @@ export class LiteratureSearch {
       }),
     );
     query.signal.throwIfAborted();
-    if (lists.length === 0) throw new Error(`All sources failed: ${failures(outcomes)}`);
+    if (lists.length === 0) throw new UserError(`All sources failed: ${failures(outcomes)}`);
     // The fastest source must not be ranked first.
     lists.sort(
       (a, b) => wanted.findIndex(({ name }) => name === a.source) - wanted.findIndex(({ name }) => name === b.source),

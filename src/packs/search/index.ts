@@ -3,6 +3,7 @@
 
 import type { Pack } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import type { NetworkPolicy } from '../../security/network/fetcher.ts';
 import type { ServiceLimits } from '../remote/service.ts';
 import type { SafeSearch, SearchBackend } from './backend.ts';
@@ -110,7 +111,7 @@ export function search(options: SearchOptions = {}): SearchPack {
             searcher ??= begin();
             return await (await searcher).search(query, Math.min(max_results, mostResults), ctx.signal);
           } catch (error) {
-            throw new Error(`Search error: ${error instanceof Error ? error.message : String(error)}`, {
+            throw new UserError(`Search error: ${error instanceof Error ? error.message : String(error)}`, {
               cause: error,
             });
           }
@@ -121,9 +122,9 @@ export function search(options: SearchOptions = {}): SearchPack {
 }
 
 function checkQuery(query: string, maxResults: number): void {
-  if (query.trim() === '') throw new Error('the query is empty');
-  if (query.length > maxQueryChars) throw new Error(`the query is longer than ${maxQueryChars} characters`);
-  if (maxResults < 1) throw new Error('max_results must be at least 1');
+  if (query.trim() === '') throw new UserError('the query is empty');
+  if (query.length > maxQueryChars) throw new UserError(`the query is longer than ${maxQueryChars} characters`);
+  if (maxResults < 1) throw new UserError('max_results must be at least 1');
 }
 
 interface Engine {

@@ -4,6 +4,7 @@
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
 import type { SamplingContent } from '../../protocol/model.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import { FileError } from '../../security/files/tree.ts';
 import { labelUntrusted } from '../../security/hygiene.ts';
 import { textOf } from '../workspace/mime.ts';
@@ -66,7 +67,7 @@ async function readFiles(workspace: Workspace, files: readonly string[], ctx: Co
   for (const file of files) {
     try {
       const text = textOf((await tree?.readFile(file, { maxBytes: maxFileBytes, signal: ctx.signal })) ?? noFile(file));
-      if (text === undefined) throw new Error(`Not a text file: ${file}`);
+      if (text === undefined) throw new UserError(`Not a text file: ${file}`);
       read.push(labelUntrusted(text, file));
     } catch (error) {
       throw error instanceof FileError ? new Error(error.message, { cause: error }) : error;
@@ -76,7 +77,7 @@ async function readFiles(workspace: Workspace, files: readonly string[], ctx: Co
 }
 
 function noFile(file: string): never {
-  throw new Error(`File not found: ${file}`);
+  throw new UserError(`File not found: ${file}`);
 }
 
 function wordsOf(content: SamplingContent | readonly SamplingContent[]): string {

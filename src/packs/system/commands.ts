@@ -4,6 +4,7 @@
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import { FileError, type OwnFiles } from '../../security/files/tree.ts';
 import { cleanText } from '../../security/hygiene.ts';
 import {
@@ -143,7 +144,7 @@ class Commands {
       );
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
-      throw new Error(denialText(error, command, [...this.#rules.keys()]), { cause: error });
+      throw new UserError(denialText(error, command, [...this.#rules.keys()]), { cause: error });
     }
   }
 
@@ -161,7 +162,7 @@ class Commands {
       const { exitCode, stopped, durationMs } = result;
       ctx.log('debug', { program, exitCode, stopped, durationMs: Math.round(durationMs) }, 'commands');
       const failure = failureOf(result, this.#limitMs);
-      if (failure !== undefined) throw new Error(failure);
+      if (failure !== undefined) throw new UserError(failure);
       return cleanText(Buffer.concat([result.stdout, result.stderr]).toString());
     } finally {
       stopProgress();

@@ -1,5 +1,7 @@
 // The interfaces of workers: the record, the states, the registry. Only types.
 
+import { UserError } from '../../protocol/user-error.ts';
+
 /** When a worker that ended by itself is restarted. */
 export type RestartPolicy = 'never' | 'on-failure' | 'always';
 
@@ -56,6 +58,6 @@ export function createMemoryRegistry(): WorkerRegistry {
 }
 
 /** A request that failed, with a message for the caller. */
-export class WorkerError extends Error {
+export class WorkerError extends UserError {
   override readonly name = 'WorkerError';
 }

@@ -1,6 +1,8 @@
 // The errors of the file room, one row each, with string codes for the caller. No wire codes here: the edge that
 // knows the protocol turns `FILE_NOT_FOUND` into whatever its revision says.
 
+import { UserError } from '../../protocol/user-error.ts';
+
 /** Why a file operation was refused; what a caller may branch on. */
 export type FileErrorCode =
   | 'FILE_NOT_FOUND'
@@ -22,7 +24,7 @@ export type FileErrorCode =
 export type HiddenReason = 'missing' | 'outside' | 'denied' | 'malformed' | 'link' | 'too-deep' | 'moved' | 'own';
 
 /** A refused or failed file operation. */
-export class FileError extends Error {
+export class FileError extends UserError {
   override readonly name = 'FileError';
   readonly code: FileErrorCode;
 

@@ -1,6 +1,8 @@
 // The errors of outgoing requests, one row each, with string codes for the caller. An abort by the caller is not in this
 // table: it rejects with the caller's own reason, as `fetch` does.
 
+import { UserError } from '../../protocol/user-error.ts';
+
 /** Why an outgoing request was denied or failed; callers may branch on it. */
 export type NetworkErrorCode =
   | 'NETWORK_BAD_POLICY'
@@ -14,7 +16,7 @@ export type NetworkErrorCode =
   | 'NETWORK_FAILED';
 
 /** A denied or failed outgoing request. */
-export class NetworkError extends Error {
+export class NetworkError extends UserError {
   override readonly name = 'NetworkError';
   readonly code: NetworkErrorCode;
 

@@ -1,5 +1,7 @@
 // All errors of the sandbox, as one table. A program that fails is a result, not one of these.
 
+import { UserError } from '../../protocol/user-error.ts';
+
 /** What went wrong; stable, for code to switch on. */
 export type SandboxErrorCode =
   | 'level-unavailable'
@@ -13,7 +15,7 @@ export type SandboxErrorCode =
   | 'closed';
 
 /** Nothing was run: the policy, the request or this machine does not allow it. */
-export class SandboxError extends Error {
+export class SandboxError extends UserError {
   override readonly name = 'SandboxError';
   readonly code: SandboxErrorCode;
   /** What the operator can do about it. */
