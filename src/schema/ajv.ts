@@ -1,4 +1,4 @@
-// What our own compiler leaves out (`unevaluated*`, `$dynamicRef`, draft 2019-09) is judged by ajv. The only file
+// What our own compiler leaves out (`unevaluated*`, `$dynamicRef`, draft 2019-09) is validated by ajv. The only file
 // that imports it, and only when such a schema is registered: it costs more to load than everything else here.
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { addBudget, countUses } from './ajv-budget.ts';
@@ -22,25 +22,27 @@ export class AjvValidator implements Validator {
 
   constructor(schema: JsonSchema, dialect: SchemaDialect, where: string) {
     this.#ready = compileWithAjv(schema, dialect, where);
-    // A failure is told to whoever validates; nobody may be waiting yet, and an unhandled rejection ends a process.
+    // A failure is reported when a value is validated; an unhandled rejection before that would end the process.
     this.#ready.then(
-      (judge) => {
-        this.#validate = judge;
+      (validate) => {
+        this.#validate = validate;
       },
       () => {},
     );
   }
 
   validate(value: unknown): Validation | Promise<Validation> {
-    const judge = this.#validate;
-    return judge !== undefined ? validateWith(judge, value) : this.#ready.then((late) => validateWith(late, value));
+    const validate = this.#validate;
+    return validate !== undefined
+      ? validateWith(validate, value)
+      : this.#ready.then((late) => validateWith(late, value));
   }
 }
 
-function validateWith(judge: ValidateFunction, value: unknown): Validation {
+function validateWith(validate: ValidateFunction, value: unknown): Validation {
   budget.stepsLeft = limits.maxSteps;
   try {
-    return judge(value) ? { ok: true, value } : { ok: false, issues: (judge.errors ?? []).map(toIssue) };
+    return validate(value) ? { ok: true, value } : { ok: false, issues: (validate.errors ?? []).map(toIssue) };
   } catch (error) {
     if (isStackOverflow(error)) return { ok: false, issues: [nestedTooDeeply] };
     if (error === budgetExceeded) return { ok: false, issues: [budgetExceededIssue] };
@@ -89,7 +91,7 @@ function replaceKeywords(ajv: Ajv): void {
 const options = (): Options => ({
   strict: false,
   logger: false,
-  // One issue is enough to say no, and looking for all of them is work an attacker could ask for.
+  // One issue is enough to reject a value, and an attacker could make a search for all of them slow.
   allErrors: false,
   validateSchema: false,
   ownProperties: true,
@@ -100,7 +102,7 @@ const options = (): Options => ({
   },
 });
 
-/** For the patterns of one schema. ajv tells them apart by what they are as text. */
+/** For the patterns of one schema. ajv distinguishes them by their text. */
 function patternCompiler() {
   const budget = newPatternBudget();
   const compile = (source: string): Pattern =>

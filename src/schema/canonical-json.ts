@@ -20,7 +20,7 @@ export function canonicalJson(value: unknown): string {
     if (frame === undefined) text += JSON.stringify(current) ?? 'null';
     else if (stack.push(frame) > limits.maxCanonicalDepth) throw new RangeError('The value is circular or too deep');
     else text += frame.keys === undefined ? '[' : '{';
-    // Close whatever is complete, then step to the next entry of what is not.
+    // Close what is complete, then go on with the next entry.
     for (;;) {
       const top = stack[stack.length - 1];
       if (top === undefined) return text;

@@ -8,7 +8,7 @@ const input = { direction: 'input', where: 'tool "t" input' } as const;
 const anywhere = { ...input, root: 'any' } as const;
 
 /** The message of the error that registration throws. */
-function refusal(schema: unknown, options: Parameters<typeof compileSchema>[1] = anywhere): string {
+function errorOf(schema: unknown, options: Parameters<typeof compileSchema>[1] = anywhere): string {
   try {
     compileSchema(schema as SchemaInput, options);
   } catch (error) {
@@ -19,7 +19,7 @@ function refusal(schema: unknown, options: Parameters<typeof compileSchema>[1] =
 }
 
 /** What is wrong with a value, as one line; empty when it is good. */
-function judge(schema: JsonSchema, value: unknown): string {
+function issuesOf(schema: JsonSchema, value: unknown): string {
   return formatIssues(compileEagerly(schema, anywhere).validator.check?.(value) ?? []);
 }
 
@@ -37,7 +37,7 @@ test('a plain schema validates synchronously and hands the same value on', () =>
   expect(validator.check?.(value)).toBeUndefined();
 });
 
-test('the verdict stays the same when generated code takes over', () => {
+test('the result stays the same when generated code takes over', () => {
   const { validator } = compileEagerly({ type: 'object', properties: { n: { minimum: 1 } } }, input);
   for (let call = 0; call < 500; call++) {
     expect(validator.check?.({ n: 1 })).toBeUndefined();
@@ -48,19 +48,19 @@ test('the verdict stays the same when generated code takes over', () => {
 describe('the root of tool arguments', () => {
   test('must be an object', () => {
     for (const schema of [{ type: 'string' }, {}, { properties: {} }, { type: ['object', 'null'] }]) {
-      expect(refusal(schema, input)).toBe(
-        'tool "t" input: only an object can stand here, so the root of the schema must say type: "object". ' +
+      expect(errorOf(schema, input)).toBe(
+        'tool "t" input: only an object is allowed here, so the root of the schema must say type: "object". ' +
           'Put other values into a property: { type: "object", properties: { value: … } }.',
       );
-      expect(refusal(schema, anywhere)).toBe('accepted');
+      expect(errorOf(schema, anywhere)).toBe('accepted');
     }
   });
 
   test('may be a union of objects, and then says so to clients', () => {
     const union = { anyOf: [{ type: 'object' }, { $ref: '#/$defs/a' }], $defs: { a: { type: 'object' } } };
     expect(compileSchema(union, input).json).toEqual({ type: 'object', ...union });
-    expect(refusal({ anyOf: [{ type: 'object' }, { type: 'string' }] }, input)).toContain('type: "object"');
-    expect(refusal({ $ref: '#' }, input)).toContain('type: "object"');
+    expect(errorOf({ anyOf: [{ type: 'object' }, { type: 'string' }] }, input)).toContain('type: "object"');
+    expect(errorOf({ $ref: '#' }, input)).toContain('type: "object"');
     const zod = z.discriminatedUnion('k', [z.object({ k: z.literal('a') }), z.object({ k: z.literal('b') })]);
     expect(compileSchema(zod, input).json).toMatchObject({ type: 'object' });
   });
@@ -74,11 +74,11 @@ describe('what is not a schema is refused', () => {
     [true, 'not boolean'],
     [[], 'not object'],
   ])('%j', (schema, said) => {
-    expect(refusal(schema, input)).toContain(said);
+    expect(errorOf(schema, input)).toContain(said);
   });
 
   test('an object of schemas, as older libraries took it', () => {
-    expect(refusal({ a: z.string() }, input)).toBe(
+    expect(errorOf({ a: z.string() }, input)).toBe(
       'tool "t" input: this is an object of zod schemas, not a schema. Wrap it, e.g. z.object({ … }).',
     );
   });
@@ -106,8 +106,8 @@ describe('a keyword that makes no sense is refused where it stands', () => {
     [{ properties: { 'a/b~': { minItems: 0.5 } } }, '"minItems" at #/properties/a~1b~0 must be'],
     [{ $ref: '#/$defs/a', $defs: { a: { minItems: 'x' } } }, '"minItems" at #/$defs/a must be'],
   ])('%j', (schema, said) => {
-    expect(refusal(schema)).toContain(said);
-    expect(refusal(schema)).toMatch(/^tool "t" input: .*\.$/);
+    expect(errorOf(schema)).toContain(said);
+    expect(errorOf(schema)).toMatch(/^tool "t" input: .*\.$/);
   });
 });
 
@@ -120,21 +120,21 @@ describe('dialects', () => {
       'https://json-schema.org/draft-07/schema',
       'http://json-schema.org/draft-06/schema#',
     ]) {
-      expect(judge({ $schema, type: 'string' }, 1)).toBe('must be a string, not a number');
+      expect(issuesOf({ $schema, type: 'string' }, 1)).toBe('must be a string, not a number');
     }
   });
 
   test('any other is refused', () => {
-    expect(refusal({ $schema: 'http://json-schema.org/draft-04/schema#' })).toContain(
+    expect(errorOf({ $schema: 'http://json-schema.org/draft-04/schema#' })).toContain(
       'the dialect "http://json-schema.org/draft-04/schema#" is not known. Leave "$schema" out for 2020-12',
     );
-    expect(refusal({ $schema: 5 })).toContain('the dialect 5 is not known');
+    expect(errorOf({ $schema: 5 })).toContain('the dialect 5 is not known');
   });
 
   test('draft-07 ignores what stands beside a $ref, later dialects do not', () => {
     const schema = { $ref: '#/definitions/a', maxLength: 1, definitions: { a: { type: 'string' } } };
-    expect(judge(schema, 'long')).toBe('must have at most 1 character');
-    expect(judge({ ...schema, $schema: 'http://json-schema.org/draft-07/schema#' }, 'long')).toBe('');
+    expect(issuesOf(schema, 'long')).toBe('must have at most 1 character');
+    expect(issuesOf({ ...schema, $schema: 'http://json-schema.org/draft-07/schema#' }, 'long')).toBe('');
   });
 });
 
@@ -142,16 +142,16 @@ describe('bounds on schemas', () => {
   test('depth', () => {
     let schema: JsonSchema = {};
     for (let level = 0; level < 150; level++) schema = { not: schema };
-    expect(refusal(schema)).toContain('more than 100 levels');
+    expect(errorOf(schema)).toContain('more than 100 levels');
     const self: Record<string, unknown> = {};
     self['not'] = self;
-    expect(refusal(self)).toContain('or contains itself');
+    expect(errorOf(self)).toContain('or contains itself');
   });
 
   test('number of subschemas, also when they are the same object again and again', () => {
-    expect(refusal({ anyOf: new Array(20_001).fill({}) })).toContain('more than 20000 subschemas');
+    expect(errorOf({ anyOf: new Array(20_001).fill({}) })).toContain('more than 20000 subschemas');
     let schema: JsonSchema = { type: 'string' };
     for (let level = 0; level < 40; level++) schema = { allOf: [schema, schema] };
-    expect(refusal(schema)).toContain('more than 20000 subschemas');
+    expect(errorOf(schema)).toContain('more than 20000 subschemas');
   });
 });

@@ -1,4 +1,4 @@
-// The door of this room: JSON Schema validation and the bridge to any Standard Schema library.
+// The entry point: JSON Schema validation and adapters for Standard Schema libraries.
 export { canonicalJson } from './canonical-json.ts';
 export { formatIssues } from './checks/issues.ts';
 export { compileSchema, loadValidator } from './compile.ts';

@@ -1,4 +1,4 @@
-// Types inferred from schemas, for the door where a user registers something: exact for Standard Schema libraries,
+// Types inferred from schemas, for the public API: exact for Standard Schema libraries,
 // best effort for plain JSON Schema written `as const`. Types only, nothing here exists at run time.
 import type { EffectSchema, SchemaPair, StandardSchemaV1 } from './types.ts';
 
@@ -20,10 +20,10 @@ export type InferInput<S> = S extends StandardSchemaV1
       ? Encoded
       : FromRoot<S>;
 
-/** A root that says nothing readable (a widened object literal, `JsonSchema` itself) is an object of unknowns. */
+/** A root without usable types (a widened object literal, `JsonSchema` itself) is an object of unknowns. */
 type FromRoot<S> = unknown extends FromJson<S> ? Record<string, unknown> : FromJson<S>;
 
-/** The value type of a JSON Schema literal; whatever it cannot read becomes `unknown`, never a wrong promise. */
+/** The value type of a JSON Schema literal; what it cannot read becomes `unknown`, never a wrong type. */
 type FromJson<S> = S extends { readonly const: infer C }
   ? C
   : S extends { readonly enum: readonly (infer E)[] }

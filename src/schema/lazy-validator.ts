@@ -16,7 +16,7 @@ export class LazyValidator implements Validator {
     return made.then(
       (validator) => this.#keep(validator).validate(value),
       (error: unknown) => {
-        // The next value may have better luck: what could not be loaded may be there then.
+        // The next value tries again: the file may be readable then.
         if (this.#made === made) this.#made = undefined;
         throw error;
       },

@@ -1,5 +1,5 @@
 // Every bound of this folder, with the attack it stops. Neither schemas nor values are trusted: a client validates by
-// the schemas of foreign servers, a server validates what foreign clients send.
+// the schemas of untrusted servers, a server validates what untrusted clients send.
 
 /** Bounds on schemas and on what validating may cost. */
 export const limits = {
@@ -32,7 +32,7 @@ export const limits = {
   maxGeneratedLength: 200_000,
   /** Levels `canonicalJson` follows: it has no stack to overflow, but a circular value would fill the memory. */
   maxCanonicalDepth: 100_000,
-  /** Alternatives that are looked at again to say why none of them fits: 20,000 would take as many explanations. */
+  /** Alternatives that are checked again to explain why none of them fits: 20,000 would take as many explanations. */
   maxExplained: 200,
   /** Characters of an `$id`, and four times as many of an address made from several: each is parsed for every schema. */
   maxIdLength: 2_048,
@@ -42,6 +42,6 @@ export const limits = {
   maxQuotedLength: 80,
   /** Characters of a path in a message: a fault hundreds of levels down would fill a page with its address. */
   maxPathLength: 200,
-  /** Names or values listed in one message: an enum of ten thousand countries is no help in an error. */
+  /** Names or values listed in one message: an enum of ten thousand countries does not help in an error. */
   maxListed: 20,
 } as const;

@@ -1,7 +1,7 @@
-// The one error of this room: a schema that cannot be used, found when it is registered.
+// The error for a schema that cannot be used, found when it is registered.
 import { limits } from './limits.ts';
 
-/** Thrown by `compileSchema`. The message names the place, says what is wrong, and how to mend it. */
+/** Thrown by `compileSchema`. The message says where and what is wrong, and how to fix it. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
   readonly code = 'bad_schema';

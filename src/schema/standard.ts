@@ -1,5 +1,5 @@
-// The bridge to Standard Schema libraries: values are judged by the library itself, the JSON Schema comes from its
-// own face (`~standard.jsonSchema`). No library is imported here, nor anywhere else in this room.
+// Adapters for Standard Schema libraries: the library itself validates values, the JSON Schema comes from its
+// `~standard.jsonSchema`. No library is imported here, nor anywhere else in this folder.
 import { isStackOverflow, nestedTooDeeply } from './checks/issues.ts';
 import { convertByLibrary } from './libraries.ts';
 import { limits } from './limits.ts';
@@ -19,14 +19,14 @@ import type {
 
 const target = 'draft-2020-12';
 
-/** Whether this is a schema of a library that speaks Standard Schema (an object, or a function as in ArkType). */
+/** Whether this is a schema of a library that implements Standard Schema (an object, or a function as in ArkType). */
 export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false;
   const props = (schema as Partial<StandardSchemaV1>)['~standard'];
   return typeof props === 'object' && props !== null && props.version === 1 && typeof props.validate === 'function';
 }
 
-/** Judges by the library's own `validate`; what it returns, transformed or not, is the value handlers see. */
+/** Validates by the library's own `validate`; what it returns, transformed or not, is the value handlers see. */
 export class StandardValidator implements Validator {
   readonly check = undefined;
   readonly #props: StandardProps;
@@ -45,7 +45,7 @@ export class StandardValidator implements Validator {
   }
 }
 
-/** Libraries recurse over recursive schemas without a bound; a hostile value must not look like our failure. */
+/** Libraries recurse over recursive schemas without a bound; a hostile value must not look like an internal error. */
 function assertNoOverflow(error: unknown): Validation {
   if (isStackOverflow(error)) return { ok: false, issues: [nestedTooDeeply] };
   throw error;
@@ -64,12 +64,12 @@ const toStep = (key: PropertyKey): string | number => (typeof key === 'symbol' ?
 
 /**
  * The JSON Schema a library gives for its schema. Converted at registration rather than at the first list: that is
- * where an author sees that a type cannot be told to a client, and a client's first list would pay for it anyway.
+ * where an author sees that a type cannot be described to a client, and the first list would need it anyway.
  */
 export function describeStandardSchema(schema: StandardSchemaV1, { direction, where }: CompileOptions): JsonSchema {
   const props: StandardProps & { readonly jsonSchema?: Partial<StandardConverter> } = schema['~standard'];
   const convert = props.jsonSchema?.[direction];
-  // ArkType before the common face had a method of its own.
+  // Older versions of ArkType have a separate method.
   const ownMethod = (schema as { toJsonSchema?: unknown }).toJsonSchema;
   try {
     if (typeof convert === 'function') return convert.call(props.jsonSchema, { target });

@@ -1,9 +1,9 @@
-// Schemas with which nothing can be wrong, told by a short look: most tools have one. Whatever this look can not settle
-// is read in full by parse.ts, which also has the words for what is wrong.
+// Recognizes schemas that are certainly valid by a short check: most tools have one. All other schemas
+// are parsed in full by parse.ts, which also has the messages.
 import { typeBits } from './parse/plan.ts';
 import { isObject } from './parse/refs.ts';
 
-/** Beyond these a look is not short any more. */
+/** Beyond these the check is not short any more. */
 const maxDepth = 8;
 const maxSubschemas = 200;
 
@@ -11,7 +11,7 @@ const anything = (): boolean => true;
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 const isBound = Number.isFinite;
 
-/** What the value of a keyword must look like for there to be nothing to say about it. */
+/** What a keyword's value must be to be certainly valid. */
 const validKeywords: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['type', (value) => typeof value === 'string' && Object.hasOwn(typeBits, value)],
   ['title', anything],
@@ -29,13 +29,13 @@ const validKeywords: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
   ['maxItems', isCount],
 ]);
 
-/** True only for a schema that can be read without an error and needs nothing a plan can not say. */
+/** True only for a schema that can be read without an error and needs nothing that a plan cannot express. */
 export function isTrivialSchema(schema: unknown): boolean {
   let left = maxSubschemas;
   const look = (part: unknown, depth: number): boolean => {
     if (typeof part === 'boolean') return true;
     if (!isObject(part) || depth > maxDepth || --left < 0) return false;
-    // What is inherited or does not enumerate is still seen by whoever reads a keyword by its name.
+    // Reading a keyword by its name also sees inherited and non-enumerable ones.
     const prototype: unknown = Object.getPrototypeOf(part);
     if (prototype !== Object.prototype && prototype !== null) return false;
     for (const keyword of Object.getOwnPropertyNames(part)) {

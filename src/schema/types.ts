@@ -1,5 +1,5 @@
-// The words of this room: what a user may hand in, what a compiled schema offers, and the Standard Schema
-// interfaces (https://standardschema.dev) spelled out here so that the room depends on no package. Types only.
+// The types of this folder: what a user may pass, what a compiled schema offers, and the Standard Schema
+// interfaces (https://standardschema.dev) written out here so that the folder depends on no package. Types only.
 
 /** A plain JSON Schema object, 2020-12 unless its `$schema` says otherwise. */
 export type JsonSchema = { readonly [key: string]: unknown };
@@ -26,7 +26,7 @@ export interface Validator {
   readonly check: ((value: unknown) => readonly Issue[] | undefined) | undefined;
 }
 
-/** A schema ready for use: `json` is what the peer is shown, `validator` is what judges values. */
+/** A schema ready for use: `json` is sent to the peer, `validator` validates values. */
 export interface CompiledSchema {
   readonly json: JsonSchema;
   readonly validator: Validator;
@@ -56,22 +56,22 @@ export interface TypeBoxSchema {
  */
 export type SchemaInput = StandardSchemaV1 | EffectSchema | TypeBoxSchema | SchemaPair | JsonSchema;
 
-/** How `compileSchema` should look at a schema. */
+/** Options of `compileSchema`. */
 export interface CompileOptions {
-  /** Which face of a transforming schema is meant: what goes in, or what comes out. */
+  /** Which type of a transforming schema is meant: its input or its output. */
   readonly direction: 'input' | 'output';
   /** `object` (the default) insists that only objects can match, as tool arguments must; `any` allows every value. */
   readonly root?: 'object' | 'any';
-  /** The first words of every error message, e.g. `tool "forecast" input`. */
+  /** The start of every error message, e.g. `tool "forecast" input`. */
   readonly where: string;
 }
 
-/** A schema of any library that speaks Standard Schema. */
+/** A schema of any library that implements Standard Schema. */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly '~standard': StandardProps<Input, Output>;
 }
 
-/** The `~standard` property: validation, the inferred types, and perhaps the JSON Schema face. */
+/** The `~standard` property: validation, the inferred types, and perhaps the JSON Schema. */
 export interface StandardProps<Input = unknown, Output = Input> {
   readonly version: 1;
   readonly vendor: string;
@@ -90,7 +90,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The JSON Schema face of Standard Schema 1.1: each function may throw for what JSON Schema cannot say. */
+/** JSON Schema in Standard Schema 1.1: each function may throw for what JSON Schema cannot express. */
 export interface StandardConverter {
   readonly input: (options: { readonly target: string }) => Record<string, unknown>;
   readonly output: (options: { readonly target: string }) => Record<string, unknown>;

@@ -171,7 +171,7 @@ describe('health_check', () => {
     const { text, parts } = await check('local', '--data', home.file('data folder'));
     expect(partOf(parts, /^data$/)).toMatchObject({
       status: 'failed',
-      detail: expect.stringContaining('can not be opened'),
+      detail: expect.stringContaining('cannot be opened'),
     });
     expect(text).not.toContain(home.path);
     expect(text).not.toContain('data folder/');

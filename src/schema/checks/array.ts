@@ -1,4 +1,4 @@
-// Checks of arrays, with their words.
+// Checks of arrays, with their messages.
 
 import type { ArrayRules } from '../parse/plan.ts';
 import { stepsOf } from '../weight.ts';

@@ -1,11 +1,11 @@
-// What one validation may still spend. Validation is synchronous and calls no foreign code, so one counter serves all.
+// What one validation may still spend. Validation is synchronous and calls no other code, so one counter is enough.
 import { limits } from '../limits.ts';
 
 /** Reset before each validation. */
 export const budget = {
   /** Steps of a few nanoseconds each: a character of a text, a twentieth of a subschema. */
   stepsLeft: limits.maxSteps as number,
-  /** Set by generated code that cannot tell (an object with a prototype of its own); the closures then decide. */
+  /** Set by generated code that cannot decide (an object with another prototype); the closures then decide. */
   uncertain: false,
 };
 

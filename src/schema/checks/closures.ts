@@ -1,5 +1,5 @@
-// Runs a plan as a tree of functions. The exact way to judge: it explains what is wrong, works where code must not be
-// generated, and has the last word where generated code is in doubt. The checks themselves are in checks*.ts.
+// Runs a plan as a tree of functions. The complete validation: it explains what is wrong, works where code must not be
+// generated, and decides where generated code cannot. The checks themselves are in checks*.ts.
 
 import { limits } from '../limits.ts';
 import { anyType, isAnything, type Plan, type Ref, typeBits } from '../parse/plan.ts';
@@ -102,7 +102,7 @@ function bitOf(value: unknown): number {
 function checkChoice(choices: readonly unknown[]): Check {
   const scalars = new Set(choices.filter((choice) => !isComposite(choice)));
   const composites = choices.filter(isComposite);
-  // Put into words once: there may be many, and many values that are none of them.
+  // Formatted once: there may be many, and many values that are none of them.
   let wanted: readonly string[] | undefined;
   return (value, _depth, log) => {
     if (isComposite(value) ? composites.some((choice) => equals(value, choice)) : scalars.has(value)) return true;

@@ -9,7 +9,7 @@ export interface CodeWriter {
   name(prefix: string): string;
   /** Something the code refers to but does not contain. */
   constant(value: unknown): string;
-  /** A function `(value, depth) => boolean` of its own, for branches that must answer rather than return. */
+  /** A separate function `(value, depth) => boolean`, for branches whose result is needed. */
   functionFor(plan: Plan): string;
   /** Statements that `return false` unless the variable fits; `level` is how far it is below the function's value. */
   statements(plan: Plan, variable: string, level: number): string;
@@ -45,7 +45,7 @@ export function generateArray(writer: CodeWriter, rules: ArrayRules, v: string, 
 
 /** Statements for an object, never an array or null, in the variable `v`. */
 export function generateObject(writer: CodeWriter, rules: ObjectRules, v: string, level: number): string {
-  // A prototype of its own (a class instance, an own `__proto__`) makes plain reads unsafe: leave it to the closures.
+  // Another prototype (a class instance, an own `__proto__`) makes plain reads unsafe: leave it to the closures.
   let code = `if(${v}.__proto__!==plain){budget.uncertain=true;return false;}`;
   const closed = rules.additional?.never === true && rules.patterns.length === 0;
   const present = writer.name('p');
@@ -115,7 +115,7 @@ export function spendStatement(steps: string): string {
   return `if((budget.stepsLeft-=${steps})<0)throw budgetExceeded;`;
 }
 
-/** Reads a property of a plain object; names that every object inherits need a closer look. */
+/** Reads a property of a plain object; names that every object inherits need `hasOwn`. */
 function read(v: string, name: string): string {
   const property = `${v}[${JSON.stringify(name)}]`;
   return name in Object.prototype ? `(hasOwn(${v},${JSON.stringify(name)})?${property}:undefined)` : property;

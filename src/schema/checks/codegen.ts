@@ -1,5 +1,5 @@
 // Runs a plan as generated code: several times faster than closures on small arguments, for schemas that are used
-// often. It only says yes or no. "Yes" is certain; "no" and doubt are looked at again by the closures, which explain.
+// often. It only returns true or false. True is certain; otherwise the closures check again and explain.
 // Of the schema only names, literals and numbers enter the text, always as JSON; everything else is passed by reference.
 
 import { limits } from '../limits.ts';
@@ -31,11 +31,11 @@ const tools = {
 
 let allowed: boolean | undefined;
 
-/** Whether this platform lets us generate code (a content security policy or a flag may not), and it would be right. */
+/** Whether code can be generated here (a content security policy or a flag may forbid it) and would be correct. */
 export function canGenerate(): boolean {
   if (allowed !== undefined) return allowed;
   try {
-    // Generated code tells plain objects by `__proto__`, which hardened processes take away or make throw.
+    // Generated code recognizes plain objects by `__proto__`, which hardened processes remove or make throw.
     const probe: unknown = new Function('value', 'return value.__proto__')({});
     allowed = probe === Object.prototype;
   } catch {
@@ -160,7 +160,7 @@ const maxInlineLength = 100;
 
 const numberBits = typeBits.number | typeBits.integer;
 
-/** Leaves out the question for the type where the `type` keyword has answered it. */
+/** Omits the type check where the `type` keyword has done it. */
 function guard(plan: Plan, bits: number, v: string, code: string): string {
   if ((plan.types & ~bits) === 0) return code;
   return `if(${bits === numberBits ? `typeof ${v}==='number'` : typeTest(bits, v)}){${code}}`;

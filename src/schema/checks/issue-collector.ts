@@ -1,4 +1,4 @@
-// What went wrong while judging one value: the path we are on, and the issues found so far.
+// Collects the issues of one value: the current path, and the issues found so far.
 import { limits } from '../limits.ts';
 import type { Issue } from '../types.ts';
 
@@ -19,7 +19,7 @@ export class IssueCollector {
     this.path = [...path];
   }
 
-  /** Enough has been said; checks may stop looking. */
+  /** There are enough issues; checks may stop. */
   get full(): boolean {
     return this.found.length >= limits.maxIssues;
   }
@@ -50,7 +50,7 @@ export class IssueCollector {
     return false;
   }
 
-  /** The issues as the world sees them. */
+  /** The issues as callers get them. */
   issues(): readonly Issue[] {
     return this.found.map(({ path, message }) => ({ path, message }));
   }

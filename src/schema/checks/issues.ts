@@ -40,13 +40,13 @@ export function show(value: unknown): string {
 /** The answer to a value that descends further than we follow. */
 export const nestedTooDeeply: Issue = Object.freeze({ path: Object.freeze([]), message: 'is nested too deeply' });
 
-/** The answer to a value that would take too long to judge. */
+/** The issue for a value that would take too long to validate. */
 export const budgetExceededIssue: Issue = Object.freeze({
   path: Object.freeze([]),
   message: 'is too large to be checked against this schema',
 });
 
-/** Engines say it differently; all of them mean that the stack is used up, not that a value is out of range. */
+/** JavaScript engines word it differently; all of them mean that the stack is used up, not that a value is out of range. */
 export function isStackOverflow(error: unknown): boolean {
   return error instanceof Error && /call stack|recursion/i.test(error.message);
 }

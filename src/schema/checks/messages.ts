@@ -1,4 +1,4 @@
-// The words: what was wrong and what is allowed, short enough for a person or a model to act on.
+// Messages: what was wrong and what is allowed, short enough for a person or a model to act on.
 
 import { limits } from '../limits.ts';
 import { type TypeName, typeBits } from '../parse/plan.ts';
@@ -17,7 +17,7 @@ const nouns: Record<TypeName, string> = {
 /** The types in a set of bits as nouns. */
 export function nameTypes(bits: number): string[] {
   const names = (Object.keys(typeBits) as TypeName[]).filter((name) => (bits & typeBits[name]) !== 0);
-  // Whoever may send a number need not be told that integers are numbers.
+  // Where a number is allowed, integers need not be mentioned.
   return names.filter((name) => name !== 'integer' || (bits & typeBits.number) === 0).map((name) => nouns[name]);
 }
 
@@ -42,10 +42,10 @@ export function mustBeOneOf(choices: readonly string[]): string {
   return choices.length === 1 ? `must be ${choices[0]}` : `must be one of ${listed(choices)}`;
 }
 
-/** The words for an unknown property; the known ones help whoever mistyped. */
+/** The message for an unknown property; the known ones help against typing errors. */
 export function notKnown(known: ReadonlySet<string>): string {
   if (known.size === 0) return 'is not allowed';
-  // Only those that are shown are put into words: there may be many.
+  // Only those that are shown are formatted: there may be many.
   const first = [...known].slice(0, limits.maxListed).map(show);
   const more = known.size > first.length ? ` and ${known.size - first.length} more` : '';
   return `is not a known property; known are ${first.join(', ')}${more}`;
@@ -69,7 +69,7 @@ function either(items: readonly string[]): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} or ${items.at(-1)}`;
 }
 
-/** What an asserted format wants. */
+/** What a format requires. */
 export const formatNouns: ReadonlyMap<string, string> = new Map([
   ['email', 'an email address'],
   ['uri', 'a URI with a scheme, like https://example.com'],

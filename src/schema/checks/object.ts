@@ -1,4 +1,4 @@
-// Checks of objects, with their words. Only own properties count, and one that is `undefined` counts as absent.
+// Checks of objects, with their messages. Only own properties count, and one that is `undefined` counts as absent.
 
 import { limits } from '../limits.ts';
 import { isAnything, type ObjectRules } from '../parse/plan.ts';
@@ -9,7 +9,7 @@ import { IssueCollector } from './issue-collector.ts';
 import { counted, notKnown } from './messages.ts';
 import { own } from './value-checks.ts';
 
-/** `properties`, `required` and everything else that speaks of objects. */
+/** `properties`, `required` and all other keywords for objects. */
 export function checkObject(rules: ObjectRules, build: Build): Check {
   const checks = [...objectChecks(rules, build)];
   return (value, depth, log) => {
@@ -56,7 +56,7 @@ function checkMembers({ members }: ObjectRules, build: Build): ObjectCheck {
   };
 }
 
-/** Judges one property, one level down. */
+/** Validates one property, one level down. */
 function checkMember(
   check: Check | undefined,
   name: string,

@@ -65,7 +65,7 @@ function linearMatcher(syntax: Syntax): LinearMatcher {
   return new LinearMatcher(syntax);
 }
 
-/** Unicode mode as the standard asks; without it for the many patterns in the wild that only then are valid. */
+/** Unicode mode as the standard requires; without it for the many existing patterns that are only valid then. */
 function toRegExp(source: string): RegExp {
   try {
     return new RegExp(source, 'u');

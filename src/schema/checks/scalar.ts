@@ -1,4 +1,4 @@
-// Checks of numbers and strings, with their words.
+// Checks of numbers and strings, with their messages.
 
 import type { NumberRules, StringRules } from '../parse/plan.ts';
 import type { Check } from './check.ts';
@@ -11,11 +11,11 @@ import { hasLength, isMultiple } from './value-checks.ts';
 /** `minimum`, `maximum`, the exclusive ones, `multipleOf`. */
 export function checkNumber(rules: NumberRules): Check {
   const tests: ((value: number) => boolean)[] = [];
-  const words: string[] = [];
+  const messages: string[] = [];
   const rule = (bound: number | undefined, text: string, test: (value: number, bound: number) => boolean) => {
     if (bound === undefined) return;
     tests.push((value) => test(value, bound));
-    words.push(`must be ${text} ${bound}`);
+    messages.push(`must be ${text} ${bound}`);
   };
   rule(rules.minimum, 'at least', (value, bound) => value >= bound);
   rule(rules.maximum, 'at most', (value, bound) => value <= bound);
@@ -25,7 +25,7 @@ export function checkNumber(rules: NumberRules): Check {
   return (value, _depth, log) => {
     if (typeof value !== 'number') return true;
     for (let at = 0; at < tests.length; at++) {
-      if (!tests[at]?.(value)) return log?.add(words[at] ?? '') ?? false;
+      if (!tests[at]?.(value)) return log?.add(messages[at] ?? '') ?? false;
     }
     return true;
   };

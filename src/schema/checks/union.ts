@@ -1,5 +1,5 @@
-// Checks that combine schemas: `anyOf`, `oneOf`, `not`, `if`. Most of this is about words: when no branch fits, the
-// sender wants to hear about the one branch that was meant.
+// Checks that combine schemas: `anyOf`, `oneOf`, `not`, `if`. Most of this is about messages: when no branch fits, the
+// message should describe the branch that was meant.
 
 import { limits } from '../limits.ts';
 import type { Conditional } from '../parse/plan.ts';
@@ -47,7 +47,7 @@ export function checkConditional({ when, matched, otherwise }: Conditional, buil
   return (value, depth, log) => (test(value, depth, undefined) ? yes : no)?.(value, depth, log) ?? true;
 }
 
-/** What to say when no branch fits. */
+/** The issues when no branch fits. */
 function explain(
   branches: readonly Check[],
   value: unknown,
@@ -71,24 +71,24 @@ function explain(
   );
 }
 
-/** Whatever every branch complains of has to be mended in any case. */
+/** An issue of every branch must be fixed in any case. */
 function sameInAll([first = [], ...others]: readonly (readonly RankedIssue[])[]): readonly RankedIssue[] | undefined {
   const texts = others.map((found) => new Set(found.map((issue) => formatIssues([issue]))));
   const same = first.filter((issue) => texts.every((set) => set.has(formatIssues([issue]))));
   return same.length > 0 ? same : undefined;
 }
 
-/** Every branch wants another kind of value in one and the same place: name them all in one sentence. */
+/** Every branch expects another kind of value at the same path: name them all in one sentence. */
 function mergedKinds(
   findings: readonly (readonly RankedIssue[])[],
   { length }: readonly unknown[],
   value: unknown,
 ): readonly RankedIssue[] | undefined {
   const kinds = findings.map((found) => found.find((issue) => isDecisive(issue, length)));
-  const place = JSON.stringify(kinds[0]?.path);
+  const first = JSON.stringify(kinds[0]?.path);
   const wanted: string[] = [];
   for (const kind of kinds) {
-    if (kind === undefined || JSON.stringify(kind.path) !== place) return undefined;
+    if (kind === undefined || JSON.stringify(kind.path) !== first) return undefined;
     for (const noun of kind.wanted) if (!wanted.includes(noun)) wanted.push(noun);
   }
   const path = kinds[0]?.path ?? [];
@@ -97,7 +97,7 @@ function mergedKinds(
   return [{ path, message, about: 'kind', wanted }];
 }
 
-/** The one branch that is not refused for the kind of value, nor for a property that tells the branches apart. */
+/** The only branch that does not fail for the kind of value or for a property that distinguishes the branches. */
 function onlyMeant(
   findings: readonly (readonly RankedIssue[])[],
   { length }: readonly unknown[],
@@ -106,11 +106,11 @@ function onlyMeant(
     (found) => !found.some((issue) => issue.about === 'kind' && issue.path.length <= length),
   );
   if (meant.length === 1) return meant[0];
-  const told = meant.filter((found) => !found.some((issue) => isTag(issue) && issue.path.length === length + 1));
-  return told.length === 1 ? told[0] : undefined;
+  const fitting = meant.filter((found) => !found.some((issue) => isTag(issue) && issue.path.length === length + 1));
+  return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-/** The wrong kind of value here, or the wrong value in a property that tells the branches apart. */
+/** The wrong kind of value here, or the wrong value in a property that distinguishes the branches. */
 const isDecisive = (issue: RankedIssue, length: number): boolean =>
   issue.path.length === length ? issue.about === 'kind' : issue.path.length === length + 1 && isTag(issue);
 

@@ -45,7 +45,7 @@ export function isMultiple(value: number, divisor: number): boolean {
 let lastDivisor = 1;
 let lastDecimal: [bigint, number] = [1n, 0];
 
-/** The same as `toDecimal`, which takes longer than the rest, for a number that is asked for again and again. */
+/** The same as `toDecimal`, which takes longer than the rest, cached for a number that is used often. */
 function decimalOf(divisor: number): [bigint, number] {
   if (divisor !== lastDivisor) {
     lastDecimal = toDecimal(divisor);

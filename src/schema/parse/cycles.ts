@@ -1,4 +1,4 @@
-// Finds schemas that lead back to themselves without going deeper into the value, such as `{"$ref": "#"}`: judging
+// Finds schemas that lead back to themselves without going deeper into the value, such as `{"$ref": "#"}`: validating
 // by them would never end. Recursion through `properties` or `items` is fine, a value has an end.
 import { show } from '../checks/issues.ts';
 import { SchemaError } from '../schema-error.ts';
@@ -23,7 +23,7 @@ export function assertNoLoops(plans: Iterable<Plan>, where: string): void {
         if (open.has(next)) {
           throw new SchemaError(
             `${where}: ${show(next.source)} leads back to itself without going into a property or an item, so no ` +
-              'value could ever be judged. Remove one "$ref" of the circle.',
+              'value could ever be validated. Remove one "$ref" of the circle.',
           );
         }
         if (!done.has(next)) stack.push(next);
@@ -32,7 +32,7 @@ export function assertNoLoops(plans: Iterable<Plan>, where: string): void {
   }
 }
 
-/** The plans that look at the same value as this one. */
+/** The plans that check the same value as this one. */
 function* sameValue(plan: Plan): Iterable<Plan> {
   if (plan.ref?.target !== undefined) yield plan.ref.target;
   yield* plan.allOf;

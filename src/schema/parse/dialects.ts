@@ -1,9 +1,9 @@
-// Which JSON Schema a schema is written in. A dialect that nobody here knows is refused rather than guessed at.
+// The JSON Schema dialect of a schema. An unknown dialect is rejected rather than guessed.
 import { show } from '../checks/issues.ts';
 import { SchemaError } from '../schema-error.ts';
 import type { JsonSchema } from '../types.ts';
 
-/** The dialects we tell apart; draft-06 is draft-07 without `if`. */
+/** The known dialects; draft-06 is draft-07 without `if`. */
 export type SchemaDialect = '2020-12' | '2019-09' | 'draft-07';
 
 const dialects: ReadonlyMap<string, SchemaDialect> = new Map([

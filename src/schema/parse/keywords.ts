@@ -1,4 +1,4 @@
-// Reads single keywords out of a schema and refuses values that make no sense, with the words that mend them.
+// Reads single keywords of a schema and rejects invalid values, with messages that say how to fix them.
 // What the keywords mean together is in parse.ts.
 import { shorten, show } from '../checks/issues.ts';
 import { compilePattern, type Pattern, type PatternBudget } from '../checks/patterns.ts';
@@ -20,17 +20,17 @@ const members: Record<keyof typeof groups, string> = {
     'properties required additionalProperties patternProperties propertyNames minProperties maxProperties ' +
     'dependentRequired dependentSchemas dependencies',
   combination: 'allOf anyOf oneOf not if then else',
-  // No plan can express these: what they accept depends on what other keywords have looked at.
+  // No plan can express these: what they accept depends on what other keywords have evaluated.
   beyond: 'unevaluatedProperties unevaluatedItems $dynamicRef $recursiveRef',
 };
 
 let groupsByKeyword: ReadonlyMap<string, number> | undefined;
 
-/** The group of each keyword; annotations and unknown words have none. Made when the first schema is read. */
+/** The group of each keyword; annotations and unknown keywords have none. Made when the first schema is read. */
 export function groupsOfKeywords(): ReadonlyMap<string, number> {
   return (groupsByKeyword ??= new Map(
-    Object.entries(members).flatMap(([group, words]) =>
-      words.split(' ').map((word): [string, number] => [word, groups[group as keyof typeof groups]]),
+    Object.entries(members).flatMap(([group, keywords]) =>
+      keywords.split(' ').map((keyword): [string, number] => [keyword, groups[group as keyof typeof groups]]),
     ),
   ));
 }

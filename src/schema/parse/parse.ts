@@ -1,5 +1,5 @@
-// Reads a plain JSON Schema into a plan, once, at registration: whatever is wrong with a schema is found here. Knows
-// 2020-12 and the older spellings of the same things. The keywords themselves are in keywords.ts and rules.ts.
+// Reads a plain JSON Schema into a plan, once, at registration: all errors of a schema are found here. Knows
+// 2020-12 and the older names of the same keywords. The keywords themselves are in keywords.ts and rules.ts.
 
 import { shorten, show } from '../checks/issues.ts';
 import { newPatternBudget, type Pattern } from '../checks/patterns.ts';
@@ -25,7 +25,7 @@ import { readArrayRules, readNumberRules, readObjectRules, readStringRules, type
 /** A schema that has been read. */
 export interface ParsedSchema {
   readonly plan: Plan;
-  /** Set when the schema uses what a plan cannot say; then ajv, in this dialect, must judge values. */
+  /** Set when the schema uses what a plan cannot express; then ajv, in this dialect, validates values. */
   readonly needsAjv: SchemaDialect | undefined;
   /** How many subschemas were read. */
   readonly count: number;
@@ -56,14 +56,14 @@ const blank = {
 const anything: Plan = { ...blank, source: true };
 const nothing: Plan = { ...blank, never: true, source: false };
 
-/** `not: true` forbids everything, `contains: true` asks for an item, `if: true` picks `then`. */
+/** `not: true` forbids everything, `contains: true` requires an item, `if: true` picks `then`. */
 const meansSomethingWhenTrue: ReadonlySet<string> = new Set(['not', 'contains', 'if']);
 
 interface PendingRef {
   readonly ref: Ref;
   readonly text: string;
   readonly from: SchemaResource;
-  /** Where it stands, for messages: names may be long, so they are only put together when they are needed. */
+  /** Its path, for messages: names may be long, so it is only composed when needed. */
   readonly path: () => string;
 }
 
@@ -100,19 +100,19 @@ class Parser implements SubschemaReader {
   }
 
   #bind({ ref, text, from, path }: PendingRef): void {
-    const place = this.#references.resolve(text, from);
-    if (place === undefined) {
+    const location = this.#references.resolve(text, from);
+    if (location === undefined) {
       if (dialectAt(text) !== this.#dialect) this.#unresolved(text, path);
       // The meta-schema of its own dialect: ajv has it built in.
       this.needsAjv = this.#dialect;
       ref.target = anything;
       return;
     }
-    let target = this.#plans.get(place.schema);
+    let target = this.#plans.get(location.schema);
     if (target === undefined) {
       this.#start = text;
-      this.#resource = place.resource;
-      target = this.#read(place.schema);
+      this.#resource = location.resource;
+      target = this.#read(location.schema);
     }
     ref.target = target;
   }
@@ -146,7 +146,7 @@ class Parser implements SubschemaReader {
     const ref = this.#readRef(schema);
     // Draft-07, section 8.3: "All other properties in a "$ref" object MUST be ignored."
     if (ref !== undefined && this.#dialect === 'draft-07') return { ...blank, ref, source: schema };
-    // Most subschemas have two or three keywords: ask which groups they are of, not for each of fifty by name.
+    // Most subschemas have two or three keywords: look up their groups instead of checking fifty names.
     let spoken = 0;
     const groupOf = groupsOfKeywords();
     for (const keyword of Object.keys(schema)) spoken |= groupOf.get(keyword) ?? 0;

@@ -19,7 +19,7 @@ export type TypeName = keyof typeof typeBits;
 /** No `type` keyword: everything may pass. */
 export const anyType = 127;
 
-/** One subschema. An absent part means that the schema does not speak of it. */
+/** One subschema. An absent part means that the schema has no such keyword. */
 export interface Plan {
   /** The schema `false`. */
   readonly never: boolean;
@@ -40,7 +40,7 @@ export interface Plan {
   readonly source: unknown;
 }
 
-/** Whether a plan lets everything pass, as `true`, `{}` and mere annotations do. */
+/** Whether a plan accepts everything, as `true`, `{}` and mere annotations do. */
 export function isAnything(plan: Plan): boolean {
   return (
     !plan.never &&
@@ -64,7 +64,7 @@ export interface Conditional {
   readonly otherwise: Plan | undefined;
 }
 
-/** Keywords that speak of numbers. */
+/** Keywords for numbers. */
 export interface NumberRules {
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
@@ -73,7 +73,7 @@ export interface NumberRules {
   readonly multipleOf: number | undefined;
 }
 
-/** Keywords that speak of strings; lengths are in code points. */
+/** Keywords for strings; lengths are in code points. */
 export interface StringRules {
   readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
@@ -81,7 +81,7 @@ export interface StringRules {
   readonly format: { readonly name: string; readonly test: (text: string) => boolean } | undefined;
 }
 
-/** Keywords that speak of arrays. */
+/** Keywords for arrays. */
 export interface ArrayRules {
   readonly minItems: number | undefined;
   readonly maxItems: number | undefined;
@@ -92,14 +92,14 @@ export interface ArrayRules {
   readonly contains: { readonly plan: Plan; readonly min: number; readonly max: number } | undefined;
 }
 
-/** Keywords that speak of objects. */
+/** Keywords for objects. */
 export interface ObjectRules {
   /** `properties` and `required` in one list, in the order they were written. */
   readonly members: readonly Member[];
   /** The names in `properties`. */
   readonly known: ReadonlySet<string>;
   readonly patterns: readonly { readonly pattern: Pattern; readonly plan: Plan }[];
-  /** For properties that neither `known` nor `patterns` speak of. */
+  /** For properties that are neither in `known` nor match `patterns`. */
   readonly additional: Plan | undefined;
   readonly names: Plan | undefined;
   readonly minProperties: number | undefined;

@@ -62,7 +62,7 @@ export class References {
     let left: number = limits.maxSubschemas;
     for (let next = open.pop(); next !== undefined && left > 0; next = open.pop()) {
       const { schema, depth } = next;
-      // Bounded like every walk; a reference into what lies beyond is told to be unresolved.
+      // Bounded like every walk; a reference beyond the limit is reported as unresolved.
       if (!isObject(schema) || depth > limits.maxSchemaDepth) continue;
       left--;
       const resource = schema === root ? this.main : resourceOf(schema, next.resource);

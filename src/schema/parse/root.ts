@@ -1,4 +1,4 @@
-// What may stand at the root: tool arguments are objects, and the schema shown to clients must say so.
+// What the root may be: tool arguments are objects, and the schema shown to clients must say so.
 
 import { SchemaError } from '../schema-error.ts';
 import type { JsonSchema } from '../types.ts';
@@ -10,7 +10,7 @@ export function requireObjectRoot(json: JsonSchema, where: string): JsonSchema {
   if (json['type'] === undefined && admitsOnlyObjects(json, new References(json), 0))
     return { type: 'object', ...json };
   throw new SchemaError(
-    `${where}: only an object can stand here, so the root of the schema must say type: "object". ` +
+    `${where}: only an object is allowed here, so the root of the schema must say type: "object". ` +
       'Put other values into a property: { type: "object", properties: { value: … } }.',
   );
 }

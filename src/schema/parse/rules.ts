@@ -10,7 +10,7 @@ import type { ArrayRules, Member, NumberRules, ObjectRules, Plan, StringRules } 
 /** How rules reach the subschemas under their keywords. */
 export interface SubschemaReader {
   readonly fail: Fail;
-  /** The schema under a keyword, `undefined` also when it lets everything pass. */
+  /** The schema under a keyword, `undefined` also when it accepts everything. */
   child(schema: JsonSchema, keyword: string): Plan | undefined;
   list(schema: JsonSchema, keyword: string): Plan[] | undefined;
   map(schema: JsonSchema, keyword: string): { name: string; plan: Plan }[];
@@ -64,7 +64,7 @@ export function readArrayRules(schema: JsonSchema, reader: SubschemaReader): Arr
   return speaks ? { minItems, maxItems, unique: unique === true, prefix, rest, contains } : undefined;
 }
 
-/** `properties` and everything else that speaks of objects. */
+/** `properties` and all other keywords for objects. */
 export function readObjectRules(schema: JsonSchema, reader: SubschemaReader): ObjectRules | undefined {
   const { fail } = reader;
   const properties = reader.map(schema, 'properties');

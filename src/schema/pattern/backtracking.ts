@@ -1,5 +1,5 @@
 // How long the platform's RegExp, which backtracks, can take on a text of n characters: an upper bound, from the
-// pattern alone. Every attempt of a backtracking matcher is a path through the position automaton of the pattern
+// pattern only. Every attempt of a backtracking matcher is a path through the position automaton of the pattern
 // (positions.ts), so counting paths counts attempts. Where no bound is found the answer is "none", never a guess.
 import { type Edge, type Position, positionsOf } from './positions.ts';
 import type { Syntax } from './syntax.ts';
@@ -70,7 +70,7 @@ function toStations(positions: readonly Position[]): readonly Station[] | undefi
     const looking = next.filter(({ to }) => at(positions, to).body !== body);
     const staying = next.filter(({ to }) => loop !== undefined && at(positions, to).loop === loop);
     const leaving = next.filter((edge) => !looking.includes(edge) && !staying.includes(edge));
-    // Two ways to go on within a loop double with every round.
+    // Two alternatives within a loop double with every iteration.
     const within = exits(staying);
     if (within.some(({ ways, alike }) => ways > 1 || alike.length > 1)) return undefined;
     const couldStay = ({ to }: Edge): boolean =>

@@ -1,4 +1,4 @@
-// Characters that an automaton can not tell apart: those that are in the same of its sets.
+// Characters that an automaton cannot distinguish: those that are in the same of its sets.
 import { spend } from '../checks/budget.ts';
 import { wordCharacters } from './character-set.ts';
 import type { Program } from './program.ts';
@@ -19,7 +19,7 @@ export interface Members {
 
 /** The classes of one automaton, numbered as they are met. */
 export class CharacterClasses {
-  /** By code: the class, 0 where it was not asked for yet. */
+  /** By code: the class, 0 if unknown. */
   readonly ascii = new Int32Array(128);
   readonly #others = new Map<number, number>();
   readonly #numbers = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Sets of characters: what `.`, `[a-z]`, `\d` or `\p{L}` stand for. Code points, or code units outside Unicode mode.
+// Sets of characters: what `.`, `[a-z]`, `\d` or `\p{L}` match. Code points, or code units outside Unicode mode.
 
 /** The largest code point. */
 export const maxCode = 0x10ffff;
@@ -6,7 +6,7 @@ export const maxCode = 0x10ffff;
 /** A Unicode property (`\p{L}`), which only the platform knows the members of. */
 class Property {
   readonly #regexp: RegExp;
-  /** By code: 0 not asked for yet, 1 no, 2 yes. */
+  /** By code: 0 unknown, 1 no, 2 yes. */
   readonly #ascii = new Uint8Array(128);
 
   constructor(source: string) {
@@ -32,7 +32,7 @@ interface PropertyUse {
   readonly negated: boolean;
 }
 
-/** An immutable set. Ranges are exact; members of properties are asked for one by one. */
+/** An immutable set. Ranges are exact; members of properties are checked one by one. */
 export class CharacterSet {
   /** Pairs of first and last, sorted, apart from each other. */
   readonly #ranges: readonly number[];
@@ -43,7 +43,7 @@ export class CharacterSet {
   readonly key: string;
 
   private constructor(ranges: readonly number[], uses: readonly PropertyUse[], negated: boolean) {
-    // Without properties the complement is written as ranges, so that overlaps can be told exactly.
+    // Without properties the complement is written as ranges, so that overlaps are found exactly.
     const fold = negated && uses.length === 0;
     this.#ranges = fold ? complement(ranges) : ranges;
     this.#properties = uses;

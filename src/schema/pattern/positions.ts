@@ -3,7 +3,7 @@
 import { anyCharacter, type CharacterSet } from './character-set.ts';
 import { isAnchored, type Node, type Syntax } from './syntax.ts';
 
-/** Steps that are looked at; a pattern with more is not worth the time. */
+/** The limit of steps; a pattern with more takes too long to analyse. */
 const maxEdges = 4_000;
 /** `(\d{1,3}\.){3}` is written out in full up to this many characters; beyond, it counts as an endless loop. */
 const maxUnrolled = 64;
@@ -35,11 +35,11 @@ interface Part {
 }
 
 const empty: Part = { first: [], last: [], ways: 1 };
-const tooMuch = new Error('too many steps, or loops whose rounds can be empty');
+const tooMuch = new Error('too many steps, or loops whose iterations can be empty');
 
 /**
  * The positions, in the order of the pattern; the first one stands for the text before a match. Undefined where the
- * pattern is too large, or has loops whose rounds can be empty: those follow each other in too many ways.
+ * pattern is too large, or has loops whose iterations can be empty: those follow each other in too many ways.
  */
 export function positionsOf({ root }: Syntax): readonly Position[] | undefined {
   const builder = new Builder();
@@ -123,7 +123,7 @@ class Builder {
     return { ...part, ways: min === 0 ? 1 : 0 };
   }
 
-  /** One round of a loop. */
+  /** One iteration of a loop. */
   #round(item: Node, backward: boolean): Part {
     const part = this.#part(item, backward);
     if (part.ways > 0) throw tooMuch;

@@ -1,5 +1,5 @@
 // A pattern as a nondeterministic automaton (Thompson), for scanner.ts to run in all states at once. Repetitions are
-// written out, so ask for the size before it is made.
+// written out, so check the size before it is built.
 import type { CharacterSet } from './character-set.ts';
 import type { Assertion, Node } from './syntax.ts';
 
@@ -68,7 +68,7 @@ class Translator {
       case 'look':
         return this.#push({ kind: 'look', index: node.index, negated: node.negated, next });
       case 'sequence': {
-        // From the end: every part is told where it goes on.
+        // From the end: every part needs to know what follows it.
         const items = this.#backward ? node.items : [...node.items].reverse();
         return items.reduce((after, item) => this.add(item, after), next);
       }
@@ -92,7 +92,7 @@ class Translator {
         start = this.#push({ kind: 'split', next: this.add(item, start), other: next });
       }
     }
-    // A round without states is the same however often it is repeated.
+    // An iteration without states is the same however often it is repeated.
     const rounds = countStates(item) === 0 ? 0 : min;
     for (let at = 0; at < rounds; at++) start = this.add(item, start);
     return start;

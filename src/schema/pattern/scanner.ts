@@ -1,6 +1,6 @@
 // Runs an automaton over a text in one pass, in all of its states at once, so that the time is proportional to the
 // length whatever the pattern. Sets of states that were met before are remembered with where each character leads
-// (a deterministic automaton that is made while it is used), which makes most steps a look into a table.
+// (a deterministic automaton that is built while it is used), which makes most steps a table lookup.
 import { spend } from '../checks/budget.ts';
 import { CharacterClasses, noCharacter } from './character-classes.ts';
 import type { Program, State } from './program.ts';
@@ -13,14 +13,14 @@ export interface ScanOptions {
   readonly backward: boolean;
   /** A match may only begin where the scan does. */
   readonly anchored: boolean;
-  /** How many lookarounds the pattern has. Whether they hold at a place of the text is told by as many bits. */
+  /** How many lookarounds the pattern has. As many bits say whether they hold at a position of the text. */
   readonly lookCount: number;
 }
 
 /** What is remembered: states of all sets, entries of the table. Some patterns meet exponentially many sets. */
 const maxRememberedStates = 200_000;
 const maxTableSize = 500_000;
-/** Room for classes of characters in the table, at first. */
+/** Initial capacity for classes of characters in the table. */
 const initialWidth = 32;
 
 /** A set of states, before what they lead to without consuming a character. */
@@ -55,7 +55,7 @@ export class Scanner {
     this.#forget();
   }
 
-  /** Whether a match ends anywhere. `looks` has the bits of the lookarounds, for each place of the text. */
+  /** Whether a match ends anywhere. `looks` has the bits of the lookarounds, for each position of the text. */
   finds(text: string, looks: Uint8Array | undefined): boolean {
     return this.#run(text, looks, undefined, 0);
   }
@@ -162,7 +162,7 @@ export class Scanner {
     this.#table[number * this.#width + column] = step;
   }
 
-  /** Makes room for twice as many sets, in rows of this width. */
+  /** Doubles the capacity, in rows of this width. */
   #resize(width: number): void {
     const table = new Int32Array(2 * this.#sets.length * width);
     this.#sets.forEach((_, row) => {
@@ -183,7 +183,7 @@ export class Scanner {
   }
 }
 
-/** What the table says of a step that was not taken yet. */
+/** The table entry of a step that was not taken yet. */
 const unknown = 0;
 /** Numbers of the sets that are always there. */
 const deadEnd = 1;

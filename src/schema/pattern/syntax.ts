@@ -196,7 +196,7 @@ class PatternParser {
     return this.#codeEscape() ?? this.#next();
   }
 
-  /** `\x41`, `\u0041`, `\u{1F600}`; undefined where none stands, which in Unicode mode is an error elsewhere. */
+  /** `\x41`, `\u0041`, `\u{1F600}`; undefined where there is none, which in Unicode mode is an error elsewhere. */
   #codeEscape(): number | undefined {
     const byte = this.#match(/x([\da-fA-F]{2})/y)?.[1];
     if (byte !== undefined) return Number.parseInt(byte, 16);

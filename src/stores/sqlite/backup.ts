@@ -16,12 +16,12 @@ export interface CopyOptions {
 
 const dayMs = 24 * 3_600_000;
 
-/** Renews the copy if it is old or absent. Returns whether it did; fails with a `StoreError` when the database is damaged. */
+/** Updates the copy if it is old or missing. Returns whether it did; fails with a `StoreError` when the database is damaged. */
 export async function refreshBackup({ file, copy }: Database, options: CopyOptions = {}): Promise<boolean> {
   const age = Date.now() - (statSync(copy, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   if (age < (options.everyMs ?? dayMs) || statSync(file).size > (options.maxBytes ?? 64 * 1024 * 1024)) return false;
   const fresh = `${copy}.${process.pid}.new`;
-  // A connection of its own sees what is on the disk, not what this process remembers of it.
+  // A separate connection sees what is on the disk, not what this process remembers of it.
   const db = await connectSqlite(file);
   try {
     check(db, file);

@@ -1,5 +1,5 @@
 // The checksum that every kept row carries, and the check of all of them. SQLite notices damage to its own structures,
-// not a flipped byte in what they hold: without this, such a byte would be served as if somebody had written it.
+// not a flipped byte in what they hold: without this, such a byte would be served as if a caller had written it.
 
 import { crc32 } from 'node:zlib';
 import type { SqliteConnection, SqlRow } from './driver.ts';
@@ -10,7 +10,7 @@ export function checksumOf(...values: readonly (string | number)[]): number {
   return crc32(values.join('\n'));
 }
 
-/** That of a note, begun with its owner's key: damage must not hand a note to somebody else either. */
+/** That of a note, begun with its owner's key: damage must not give a note to another owner either. */
 export function noteChecksum(ownerKey: string, note: unknown): number {
   // Damage to the header of a row can turn a text into something else.
   return typeof note === 'string' ? crc32(note, crc32(ownerKey)) : Number.NaN;
@@ -112,7 +112,7 @@ const tables: readonly Table[] = [
   plain('expiring', ['key'], 'value', 'expires'),
 ];
 
-/** Rows looked at in one go: some milliseconds. */
+/** Rows checked at a time: some milliseconds. */
 const batchRows = 1_000;
 
 function* batchesOf(db: SqliteConnection, { name, key, columns }: Table): Generator<readonly SqlRow[]> {
@@ -140,8 +140,8 @@ export function addChecksums(db: SqliteConnection): void {
 }
 
 /**
- * The first row whose checksum does not match, named for a person; undefined when all do. Lets others work meanwhile.
- * Notes may be left out: one that is damaged is told to whoever reads it, and can be deleted.
+ * The first row whose checksum does not match, described for a person; undefined when all do. Lets other work run meanwhile.
+ * Notes may be left out: a damaged one is reported when it is read, and can be deleted.
  */
 export async function findDamagedRow(
   db: SqliteConnection,

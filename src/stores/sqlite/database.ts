@@ -1,6 +1,6 @@
 // One connection to the database of a data folder: opened with care, read at once, written in groups. Durable means
 // durable: a write resolves after its transaction is on the disk (WAL, `synchronous=full`), so neither kill -9 nor a
-// power cut takes back what was acknowledged. What the tables mean is said beside it: notes.ts, records.ts, expiring.ts.
+// power cut takes back what was acknowledged. What the tables mean is described in notes.ts, records.ts, expiring.ts.
 
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ import { migrate, rollBack } from './migrations.ts';
 export interface DatabaseOptions {
   /** How long a write waits for another process that holds the lock. Default 5 s. */
   readonly busyTimeoutMs?: number;
-  /** How often to look whether another process has written. Default 250 ms; 0 = never. */
+  /** How often to check whether another process has written. Default 250 ms; 0 = never. */
   readonly pollMs?: number;
 }
 
@@ -130,8 +130,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction, together with everything else that is asked for in the same turn, and resolves once
-   * it is durable. Work that throws a `StoreError` before it wrote anything fails alone; any other error fails, and
+   * Runs `work` in a transaction, together with all other writes of the same turn, and resolves once
+   * it is durable. Work that throws a `StoreError` before it wrote anything fails by itself; any other error fails, and
    * undoes, the whole group.
    */
   write<T>(work: () => T): Promise<T> {
@@ -159,7 +159,7 @@ export class Database {
     return damagedNoteError(this.file, what, existingCopyOf(this.file));
   }
 
-  /** What is in use of the file, pages that were freed left out. Costs no more than a look at its header. */
+  /** What is in use of the file, pages that were freed left out. Only reads its header. */
   usedBytes(): number {
     const number = (pragma: string): number => Number(this.statement(`pragma ${pragma}`).get()?.[pragma]);
     return (number('page_count') - number('freelist_count')) * number('page_size');
@@ -175,7 +175,7 @@ export class Database {
     return () => void this.#changed.delete(listener);
   }
 
-  /** Finishes what was begun and lets go of the file. */
+  /** Finishes open transactions and closes the file. */
   close(): Promise<void> {
     this.#closed ??= this.#finish();
     return this.#closed;
@@ -187,7 +187,7 @@ export class Database {
     // Closing would write what is in a log without a name into a file that others have changed since.
     if (this.#replaced !== undefined) return;
     try {
-      // Leaves one complete file behind, as the last one to close does; a driver may be slow to let go.
+      // Leaves one complete file behind, as the last one to close does; a driver may be slow to close it.
       this.#db.exec('pragma wal_checkpoint(truncate)');
     } catch {
       // Another process is reading or writing: it, or the next one to open, will do it.
@@ -273,12 +273,12 @@ export class Database {
       this.#dataVersion = version;
       for (const listener of this.#changed) listener();
     } catch {
-      // Whatever keeps us from looking will be told to the next one who reads or writes.
+      // The next read or write will report what prevents the check.
     }
   }
 }
 
-/** Notes are private: nobody else on the machine may read folder or file. Both stay as they are where they exist. */
+/** Notes are private: no other user of the machine may read folder or file. Both stay as they are where they exist. */
 function createPrivately(folder: string, file: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Never open an existing database beside SQLite: closing it would drop the locks this process holds on it.

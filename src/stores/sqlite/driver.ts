@@ -1,7 +1,7 @@
 // The one place that loads SQLite: `node:sqlite` where Node has it (22.13 and later), else the drop-in of the same
 // API. Loaded on first use, since a server without data should not pay for it. Only the calls we make are named here.
 
-/** A prepared statement. Values are text, numbers or null; what they can not hold is stored as JSON. */
+/** A prepared statement. Values are text, numbers or null; everything else is stored as JSON. */
 export interface Statement {
   run(...values: SqlValue[]): { readonly changes: number | bigint };
   get(...values: SqlValue[]): SqlRow | undefined;
@@ -40,7 +40,7 @@ async function loadDriver(): Promise<Driver> {
   } catch (cause) {
     loading = undefined;
     throw new Error(
-      `Node ${process.version} has no SQLite of its own and the package @photostructure/sqlite is not installed. ` +
+      `Node ${process.version} has no built-in SQLite and the package @photostructure/sqlite is not installed. ` +
         'Use Node 22.13 or later, or install the package',
       { cause },
     );

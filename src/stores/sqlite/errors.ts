@@ -1,8 +1,8 @@
-// What can go wrong with the data folder, as sentences a person can act on. SQLite's numbers end here.
+// What can go wrong with the data folder, as messages a person can act on. SQLite's numeric codes are translated here.
 
 import { errnoText } from '../../protocol/errno-text.ts';
 
-/** Why the store could not do what was asked. */
+/** Why an operation of the store failed. */
 export type StoreErrorCode =
   | 'busy'
   | 'damaged'
@@ -66,7 +66,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error) === 'busy' && typeof (error as DriverError).errcode === 'number';
 }
 
-/** Turns whatever the driver or the file system threw into a sentence about `file`. */
+/** Turns an error of the driver or the file system into a message about `file`. */
 export function toStoreError(error: unknown, file: string, copy?: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
@@ -86,7 +86,7 @@ const sentences: Record<StoreErrorCode, Sentence> = {
     }`,
   full: (file) => `No space is left to write ${file}. Nothing was stored; free some space and try again`,
   denied: (file, why) =>
-    `${file} can not be opened for reading and writing (${why}). Check its permissions or choose another folder with --data`,
+    `${file} cannot be opened for reading and writing (${why}). Check its permissions or choose another folder with --data`,
   newer: (file) => `${file} was written by a newer version. Update, or choose another folder with --data`,
   replaced: (file) =>
     `${file} or its write-ahead log was deleted or replaced while this server had it open. The last change is not kept. ` +

@@ -57,14 +57,14 @@ export class SqliteExpiringStore implements ExpiringStore {
       .statement('select key, value, expires, checksum from expiring where key = ?')
       .get(JSON.stringify(key));
     if (row === undefined) return undefined;
-    // Before its time is looked at: a revocation must not be over too soon because of a flipped bit.
+    // Before its expiry is checked: a revocation must not be over too soon because of a flipped bit.
     if (!isWhole(row)) throw this.#db.damagedRecord('an entry about a session or call');
     return Number(row['expires']) > this.#clock.now() ? (JSON.parse(row['value'] as string) as Json) : undefined;
   }
 
   /**
    * What has expired goes with the next write, so the table holds little more than what is alive. A damaged entry stays,
-   * since its time may be wrong, and is told to whoever asks for it.
+   * since its time may be wrong, and is reported when it is read.
    */
   #sweep(): void {
     const over = this.#db
@@ -75,7 +75,7 @@ export class SqliteExpiringStore implements ExpiringStore {
   }
 }
 
-/** Entries that one write clears away: bounds what it costs after a long rest. */
+/** Entries that one write clears away: bounds the cost after a long pause. */
 const maxSwept = 1_000;
 
 function isWhole({ key, value, expires, checksum }: SqlRow): boolean {

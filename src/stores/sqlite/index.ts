@@ -14,7 +14,7 @@ export type { SqliteExpiringStore, SqliteNotes, SqliteNotesOptions, SqliteRecord
 
 export interface DataFolderOptions extends DatabaseOptions, SqliteNotesOptions {
   readonly backups?: CopyOptions;
-  /** When the age of the last good copy is looked at. Default 30 s after opening; 0 = never. */
+  /** When the age of the last good copy is checked. Default 30 s after opening; 0 = never. */
   readonly backupAfterMs?: number;
   readonly logger?: Logger;
 }
@@ -27,7 +27,7 @@ export interface DataFolder {
   readonly expiring: SqliteExpiringStore;
   /** Small JSON values of one kind, for packs that must remember something. */
   records(kind: string): SqliteRecords;
-  /** Renews the last good copy if it is old; says whether it did. */
+  /** Updates the last good copy if it is old; returns whether it did. */
   refreshBackup(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -53,8 +53,8 @@ export async function openDataFolder(folder: string, options: DataFolderOptions 
 
 async function tryToRenew(renew: () => Promise<boolean>, logger: Logger | undefined): Promise<void> {
   try {
-    if (await renew()) logger?.debug('the last good copy of the data was renewed');
+    if (await renew()) logger?.debug('the last good copy of the data was updated');
   } catch (error) {
-    logger?.error('the last good copy of the data could not be renewed', { error });
+    logger?.error('the last good copy of the data could not be updated', { error });
   }
 }

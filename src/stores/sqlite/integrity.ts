@@ -17,7 +17,7 @@ export function existingCopyOf(file: string): string | undefined {
   return existsSync(copy) ? copy : undefined;
 }
 
-/** A file beside the database that says that there is one: an emptied database can not say so itself. */
+/** A file beside the database that shows that there is one: an emptied database cannot. */
 const markerOf = (file: string): string => `${file}-marker`;
 
 /**
@@ -41,13 +41,13 @@ export function markAsUsed(file: string): void {
     const text = `mooring.db beside this file has held data since ${new Date().toISOString()}.\n`;
     writeFileSync(markerOf(file), text, { flag: 'wx', mode: 0o600 });
   } catch {
-    // It is there already, or there is no room for it now: the next start tries again.
+    // It is there already, or the disk is full now: the next start tries again.
   }
 }
 
 /**
  * Rejects a file that is shorter than its header and its log say. True when the log may hold what is missing, as after
- * a crash in the middle of a checkpoint: then only a look at every page tells.
+ * a crash in the middle of a checkpoint: then only a check of every page shows it.
  */
 export function isShort(db: Preparing, file: string): boolean {
   const number = (pragma: string): number => Number(db.prepare(`pragma ${pragma}`).get()?.[pragma]);
@@ -61,7 +61,7 @@ export function isShort(db: Preparing, file: string): boolean {
   return missing > 0;
 }
 
-/** Looks at every page and every index; a damaged file is rejected before anything is built on it. */
+/** Checks every page and every index; a damaged file is rejected before anything is built on it. */
 export function check(db: Preparing, file: string): void {
   // Unlike quick_check this notices an index that no longer leads to a row: its owner would find an empty store.
   const finding = db.prepare('pragma integrity_check(1)').get()?.['integrity_check'];
@@ -81,8 +81,8 @@ function sizeOf(path: string): number | undefined {
 }
 
 /**
- * Tells whether the paths of a database still lead to the files that are open. They do not when somebody has deleted
- * or replaced them, or when another process has removed the log because it did not see our locks. Whatever is written
+ * Checks whether the paths of a database still lead to the files that are open. They do not when they were deleted
+ * or replaced, or when another process has removed the log because it did not see our locks. Whatever is written
  * then ends up in files without a name, and is gone with this process.
  */
 export class OpenFiles {

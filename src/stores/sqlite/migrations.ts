@@ -1,4 +1,4 @@
-// What the database looks like, as numbered steps. A step that has shipped is never changed; a new one is added.
+// The schema of the database, as numbered steps. A step that has shipped is never changed; a new one is added.
 
 import { addChecksums } from './checksum.ts';
 import type { SqliteConnection } from './driver.ts';

@@ -1,4 +1,4 @@
-// What notes look like to those who keep and list them. Types alone.
+// The types of notes, for storing and listing them. Types only.
 
 export interface NewNote {
   readonly content: string;

@@ -1,4 +1,4 @@
-// Ids of notes that begin with given digits, for completion. Pure arithmetic; notes.ts asks the database.
+// Ids of notes that begin with given digits, for completion. Pure arithmetic; notes.ts queries the database.
 
 /** First and last id. */
 export type IdRange = readonly [number, number];

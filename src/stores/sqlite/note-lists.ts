@@ -1,4 +1,4 @@
-// Lists of notes as one text, put together by SQLite and compared with checksums before anybody sees them. Adding and
+// Lists of notes as one text, put together by SQLite and compared with checksums before they are used. Adding and
 // deleting is notes.ts.
 
 import { findDamagedNote, listChecksum } from './checksum.ts';
@@ -19,7 +19,7 @@ export class NoteLists {
   /** The list for a query; call it within `Database.read`. */
   list(name: string, query: NoteQuery): NoteList {
     // Owner and notes are read one after the other; another process may have written in between, so what does not fit
-    // together is looked at once more in one transaction.
+    // together is checked once more in one transaction.
     return (
       this.#tryList(name, query) ??
       this.#db.snapshot(() => this.#tryList(name, query)) ??
@@ -62,7 +62,7 @@ export class NoteLists {
       if (now?.lastNote !== lastNote || now.notes !== notes || now.listChecksum !== undefined) return;
       this.#owners.save({ ...now, listChecksum: checksum });
     });
-    remember.catch(() => {}); // The next list tries again; whoever asked has the notes.
+    remember.catch(() => {}); // The next list tries again; this caller has the notes.
     return list;
   }
 

@@ -15,7 +15,7 @@ type Awaitable<T> = T | Promise<T>;
 export interface SqliteNotesOptions {
   /** Notes of one owner; stops a client from making every list slow. Default 1,000,000. */
   readonly maxNotes?: number;
-  /** Bytes of all notes and tags of one caller; stops one client from taking the room of all others. Default 64 MiB. */
+  /** Bytes of all notes and tags of one caller; stops one client from filling the storage of all. Default 64 MiB. */
   readonly maxBytesPerCaller?: number;
   /** Bytes of the whole database beyond which no note is added; stops many clients from filling the disk. Default 1 GiB. */
   readonly maxBytesTotal?: number;
@@ -29,7 +29,7 @@ export class SqliteNotes {
   readonly #lists: NoteLists;
   readonly #limits: Required<SqliteNotesOptions>;
   readonly #listeners = new Set<(change: NotesChange) => void>();
-  /** Owners as they were last told, by name; filled only while somebody listens. */
+  /** Owners as last reported, by name; filled only while there is a listener. */
   readonly #notified = new Map<string, Pick<Owner, 'lastNote' | 'notes' | 'counter'>>();
   #seen = 0;
   #unlisten: (() => void) | undefined;
@@ -91,7 +91,7 @@ export class SqliteNotes {
     if (this.#db.usedBytes() + more > maxBytesTotal) {
       throw new StoreError(
         'limit',
-        `The data folder has no room for more notes: its limit is ${maxBytesTotal} bytes. Delete some first`,
+        `The data folder is full: its limit for notes is ${maxBytesTotal} bytes. Delete some first`,
       );
     }
   }
@@ -123,7 +123,7 @@ export class SqliteNotes {
     });
   }
 
-  /** The tags of a note that can not be read any more. */
+  /** The tags of a note that cannot be read any more. */
   #tagTextsIn(owner: number, note: number): string[] {
     const rows = this.#db.statement('select tag from note_tags where owner = ? and note = ?').all(owner, note);
     return rows.map((row) => row['tag'] as string);
@@ -198,14 +198,14 @@ export class SqliteNotes {
     return this.#db.read(() => this.#owners.find(owner)?.counter ?? 0);
   }
 
-  /** Everybody who keeps notes or a counter. */
+  /** All owners of notes or a counter. */
   owners(): Awaitable<readonly { readonly owner: string; readonly notes: number; readonly bytes: number }[]> {
     return this.#db.read(() =>
       this.#owners.all().map(({ key, notes, bytes }) => ({ owner: JSON.parse(key) as string, notes, bytes })),
     );
   }
 
-  /** Tells of every change from now on, of this process and of others that share the folder. */
+  /** Reports every change from now on, of this process and of others that share the folder. */
   watch(listener: (change: NotesChange) => void): () => void {
     if (this.#unlisten === undefined) {
       this.#changes();
@@ -222,7 +222,7 @@ export class SqliteNotes {
     };
   }
 
-  /** What has changed since the last look, remembered; nothing is told. */
+  /** Remembers what has changed since the last check, without reporting it. */
   #look(): NotesChange[] {
     return this.#owners.changedSince(this.#seen).map(({ owner, change }) => {
       const name = JSON.parse(owner.key) as string;
@@ -239,7 +239,7 @@ export class SqliteNotes {
     for (const change of this.#changes()) for (const listener of this.#listeners) listener(change);
   }
 
-  /** Looks, but not at any price: in a moment when the file can not be read, the next change tells of this one too. */
+  /** Checks for changes; while the file cannot be read, the next change reports this one, too. */
   #changes(): NotesChange[] {
     try {
       return this.#look();

@@ -39,12 +39,12 @@ export class Owners {
     const inserted = this.#db.statement('insert into owners (key) values (?) returning number').get(key);
     const nothing = { lastNote: 0, notes: 0, characters: 0, bytes: 0, listBytes: 0, listChecksum: 0, counter: 0 };
     const owner = { number: Number(inserted?.['number']), key, ...nothing };
-    // At once, since whoever asked may find that there is no room for more: the row stays, and needs its checksum.
+    // At once: the caller may find the store full, but the row stays and needs its checksum.
     this.save(owner);
     return owner;
   }
 
-  /** Stores the row, with a number that says that it is the latest to change. */
+  /** Stores the row, with a number that marks it as the latest change. */
   save(owner: Owner): void {
     const { number, key, lastNote, notes, characters, bytes, listBytes, listChecksum = null, counter } = owner;
     const row = {
@@ -66,7 +66,7 @@ export class Owners {
       .map((row) => this.#toOwner(row));
   }
 
-  /** Those whose row has changed since, oldest change first; a damaged row is none, so that others hear of theirs. */
+  /** Those whose row has changed since, oldest change first; a damaged row is skipped, so that others are reported. */
   changedSince(change: number): { readonly owner: Owner; readonly change: number }[] {
     return this.#db
       .statement(`select ${columns}, changed from owners where changed > ? order by changed`)

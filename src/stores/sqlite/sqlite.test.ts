@@ -321,6 +321,6 @@ test('a data folder that can not be one is told in plain words, without codes of
   const opening = openDataFolder(join(folder, 'taken', 'data'));
   await expect(opening).rejects.toThrow(StoreError);
   await expect(opening).rejects.toThrow(
-    /mooring\.db can not be opened for reading and writing \(a part of its path is not a folder\)\. Check/,
+    /mooring\.db cannot be opened for reading and writing \(a part of its path is not a folder\)\. Check/,
   );
 });
