@@ -80,7 +80,7 @@ export class CacheView {
     for (const scope of [this.#private, this.#public]) this.#cache.drop(`${scope}${method}\u0000${key}`);
   }
 
-  /** Lets go of what only this client could see. */
+  /** Deletes what only this client could see. */
   close(): void {
     this.#cache.drop(this.#private);
   }

@@ -105,7 +105,7 @@ test('a time limit tells the server too, and says how long it was', async () => 
   const server = new ScriptedServer('handshake', { 'tools/call': () => undefined });
   const client = await connect(server.target);
   const error = await client.callTool('x', {}, { timeoutMs: 20 }).catch((reason: unknown) => reason as ClientError);
-  expect(error).toMatchObject({ code: 'timeout', message: 'No answer to tools/call within 20 ms' });
+  expect(error).toMatchObject({ code: 'timeout', message: 'No response to tools/call within 20 ms' });
   await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1));
 });
 
@@ -116,7 +116,7 @@ test('what the server refuses is told with its words, code and data', async () =
   const error = (await (await connect(server.target)).callTool('x').catch((reason: unknown) => reason)) as ClientError;
   expect(error).toBeInstanceOf(ClientError);
   expect(error.serverError).toEqual({ code: -32050, message: 'No more\u001b[31m tea', data: { cups: 0 } });
-  expect(error.message).toBe('The server refused tools/call: No more [31m tea (-32050)');
+  expect(error.message).toBe('The server rejected tools/call: No more [31m tea (-32050)');
 });
 
 test('closing ends calls that wait between two attempts, and those who connect again', async () => {

@@ -1,4 +1,4 @@
-// Sees calls through: over a connection that may have to be opened again, rounds of input, and repetitions where they
+// Runs calls to their end: over a connection that may be opened again, with input requests, and retries where they
 // do no harm. One per client; it owns the current connection.
 
 import { errorRows } from '../protocol/errors.ts';
@@ -21,14 +21,14 @@ export interface CallerOptions {
   readonly inputs: InputResponder;
   readonly retry: ResolvedRetry;
   readonly maxInputRetries: number;
-  /** How long a call waits for an answer, where it does not say. */
+  /** The default time limit of a call. */
   readonly timeoutMs: number;
   readonly deadlines: Deadlines;
   /** A connection took the place of a lost one. */
   readonly onRestored: (connection: ClientConnection) => void;
 }
 
-/** How often a new connection is tried before those who wait for it are told. */
+/** How often a new connection is tried before the calls that wait for it fail. */
 const maxDials = 3;
 
 /** Takes calls and brings each to its end. */
@@ -60,7 +60,7 @@ export class CallRunner implements CallOwner {
     return result;
   }
 
-  /** A connection to speak over, opened anew if need be. */
+  /** The current connection, or a new one. */
   ready(): Promise<ClientConnection> {
     const connection = this.#connection;
     if (this.closed) return Promise.reject(clientErrors.closed(this.#options.address));
@@ -86,7 +86,7 @@ export class CallRunner implements CallOwner {
   failed(call: OutgoingCall, error: ClientError): void {
     if (this.closed) call.reject(clientErrors.closed(this.#options.address));
     else if (error.code === 'session-lost' && call.reinitializations++ === 0) {
-      // The server refused without looking at it, so that this repeats nothing.
+      // The server rejected it without processing it, so that this repeats nothing.
       this.#retire();
       this.#send(call);
     } else if (error.serverError?.code === errorRows.headerMismatch.code && call.onHeaderMismatch !== undefined)
@@ -162,9 +162,9 @@ export class CallRunner implements CallOwner {
     }
   }
 
-  async #respondToInput(call: OutgoingCall, round: Extract<DecodedResult, { kind: 'input-required' }>): Promise<void> {
+  async #respondToInput(call: OutgoingCall, result: Extract<DecodedResult, { kind: 'input-required' }>): Promise<void> {
     await this.#retryWith(call, async (codec, signal) => {
-      call.retryFields = await respondToInputRequests(call.method, round, this.#options.inputs, codec, signal);
+      call.retryFields = await respondToInputRequests(call.method, result, this.#options.inputs, codec, signal);
     });
   }
 
@@ -176,7 +176,7 @@ export class CallRunner implements CallOwner {
     });
   }
 
-  /** One more round: does what is to be done before the request is sent again. */
+  /** Prepares the retry and sends the request again. */
   async #retryWith(
     call: OutgoingCall,
     prepare: (codec: ClientCodec, signal: AbortSignal) => Promise<void>,
@@ -198,7 +198,7 @@ export class CallRunner implements CallOwner {
 
   // The current connection.
 
-  /** Lets the present connection finish what it has begun, and speaks over a new one from here on. */
+  /** Lets the present connection finish its open requests; later ones use a new connection. */
   #retire(): void {
     const connection = this.#connection;
     if (connection === undefined) return;

@@ -1,4 +1,4 @@
-// The small face of a connection: one method per thing a server can do, whatever the revision and the transport. Each
+// The public interface of a connection: one method per feature of a server, for all revisions and transports. Each
 // method is a line; the work is in features/.
 
 import { isObject } from '../protocol/json-rpc.ts';
@@ -91,7 +91,7 @@ export class Client {
 
   // What is known about the other side.
 
-  /** The revision that is spoken. */
+  /** The negotiated revision. */
   get revision(): string {
     return this.#kit.latest.codec?.date ?? '';
   }
@@ -101,7 +101,7 @@ export class Client {
     return this.#kit.latest.transport.kind;
   }
 
-  /** Who the server says it is. Unverified. */
+  /** Name and version that the server reports. Unverified. */
   get serverInfo(): Implementation | undefined {
     return this.#kit.latest.facts?.serverInfo;
   }
@@ -110,18 +110,18 @@ export class Client {
     return this.#kit.latest.facts?.capabilities ?? {};
   }
 
-  /** Whether the server says it announces changes of a list. */
+  /** Whether the server declares that it announces changes of a list. */
   announces(kind: 'tools' | 'prompts' | 'resources'): boolean {
     const declared = this.capabilities[kind];
     return isObject(declared) && declared['listChanged'] === true;
   }
 
-  /** Whether changes are only told to those who ask for them. */
+  /** Whether changes are only sent to subscriptions. */
   get mustListen(): boolean {
     return this.#kit.latest.codec?.requests.has(methods.listen.name) === true;
   }
 
-  /** How the server wants to be used, in its own words. */
+  /** The server's instructions. */
   get instructions(): string | undefined {
     return this.#kit.latest.facts?.instructions;
   }
@@ -133,7 +133,7 @@ export class Client {
 
   // Tools.
 
-  /** All tools. Those that can not be called (`x-mcp-header` misused, no schema) are left out with a warning. */
+  /** All tools. Those that cannot be called (`x-mcp-header` misused, no schema) are left out with a warning. */
   listTools(options?: ReadOptions): Promise<Tool[]> {
     return this.#tools.list(options);
   }
@@ -210,7 +210,7 @@ export class Client {
 
   // The connection itself.
 
-  /** Asks for a sign of life. */
+  /** Checks that the server responds. */
   ping(options?: CallOptions): Promise<void> {
     return ping(this.#kit, options);
   }
@@ -220,7 +220,7 @@ export class Client {
     return this.#logging.setLevel(level, options);
   }
 
-  /** Replaces the folders given as `handlers.roots`, and tells the server where it wants to know. */
+  /** Replaces the folders given as `handlers.roots`, and notifies the server where the revision has that. */
   setRoots(roots: readonly Root[]): void {
     this.#parts.inputs.setRoots(roots);
     announceRoots(this.#kit);
@@ -246,7 +246,7 @@ export class Client {
     this.#notifyState('closed');
   }
 
-  // What the server says unasked.
+  // Notifications of the server.
 
   /** Where connections report to; `client` is known once the first of them is open. */
   static eventsFor(

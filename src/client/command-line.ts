@@ -1,19 +1,19 @@
-// Splits a command line into words, as a shell would, and refuses what only a shell could do. Nothing is ever expanded
+// Splits a command line into arguments, as a shell would, and rejects what only a shell could do. Nothing is ever expanded
 // or run by one.
 
 import { clientErrors } from './errors.ts';
 
-/** What a shell would act on and we never do: better refused than passed on as a word. */
+/** What only a shell interprets: an error is better than passing it on as an argument. */
 const shellOnly = /[|&;<>()`$\n]/;
 
-/** The words of a command line. Quotes and backslashes work as in a POSIX shell. */
+/** The arguments of a command line. Quotes and backslashes work as in a POSIX shell. */
 export function splitCommandLine(text: string): string[] {
-  const words: string[] = [];
+  const args: string[] = [];
   let argument: string | undefined;
   for (let at = 0; at < text.length; at++) {
     const character = text[at] as string;
     if (character === ' ' || character === '\t') {
-      if (argument !== undefined) words.push(argument);
+      if (argument !== undefined) args.push(argument);
       argument = undefined;
     } else if (character === "'") {
       const end = text.indexOf("'", at + 1);
@@ -32,9 +32,9 @@ export function splitCommandLine(text: string): string[] {
       argument = (argument ?? '') + character;
     }
   }
-  if (argument !== undefined) words.push(argument);
-  if (words.length === 0) throw clientErrors.configuration('The command line is empty');
-  return words;
+  if (argument !== undefined) args.push(argument);
+  if (args.length === 0) throw clientErrors.configuration('The command line is empty');
+  return args;
 }
 
 function readQuoted(text: string, start: number): { readonly text: string; readonly end: number } {
@@ -55,5 +55,5 @@ const unfinished = (text: string) =>
 
 const needsShell = (character: string) =>
   clientErrors.configuration(
-    `${JSON.stringify(character)} would need a shell, and none is used; put it in single quotes if it is meant literally, or pass the words as a list`,
+    `${JSON.stringify(character)} would need a shell, and none is used; put it in single quotes if it is meant literally, or pass the arguments as a list`,
   );

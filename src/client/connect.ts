@@ -1,4 +1,4 @@
-// connect(): finds out how to reach a server and what it speaks, and hands out a client.
+// connect(): connects to a server, negotiates a revision, and returns a client.
 
 import { silentLogger } from '../protocol/logger.ts';
 import { ClientRevisions } from '../protocol/revisions/client-revisions.ts';
@@ -39,9 +39,9 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     () => client,
   );
 
-  const openAt = (place: Destination, tried: readonly string[], signal: AbortSignal): Negotiation => {
+  const openAt = (target: Destination, tried: readonly string[], signal: AbortSignal): Negotiation => {
     const dial = async (kind: 'usual' | 'sse'): Promise<ClientConnection> => {
-      const transport = await place.dial(kind);
+      const transport = await target.dial(kind);
       const connection = new ClientConnection(transport, inputs, limits, events, logger);
       try {
         await unlessAborted(transport.open(connection), signal);
@@ -51,13 +51,13 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
       }
       return connection;
     };
-    const { hasSse, eraKey } = place;
+    const { hasSse, eraKey } = target;
     const { address } = destination;
-    const path = place === destination ? '' : new URL(place.address).pathname;
+    const path = target === destination ? '' : new URL(target.address).pathname;
     return new Negotiation({ address, hasSse, eraKey, vocabulary, limits, eraCache, dial, tried, path, signal });
   };
   const open = (signal: AbortSignal): Promise<ClientConnection> =>
-    openHereOrElsewhere(destination, eraCache, (place, tried = []) => openAt(place, tried, signal));
+    openHereOrElsewhere(destination, eraCache, (target, tried = []) => openAt(target, tried, signal));
 
   const began = performance.now();
   const connection = await inTime(options.signal, limits, destination, deadlines, open);
@@ -76,17 +76,17 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
 }
 
 /**
- * People give the origin of a server and leave the path out. Where nobody is there, the usual path of that origin is
+ * Users often give the origin of a server without a path. If no server responds there, the usual path of that origin is
  * tried, and nothing else; the next connection goes there at once.
  */
 async function openHereOrElsewhere(
   destination: Destination,
   eraCache: EraCache | undefined,
-  openAt: (place: Destination, tried?: readonly string[]) => Negotiation,
+  openAt: (target: Destination, tried?: readonly string[]) => Negotiation,
 ): Promise<ClientConnection> {
   const { elsewhere, address } = destination;
   if (elsewhere === undefined) return openAt(destination).run();
-  if (eraCache?.get(address) === 'elsewhere') {
+  if (eraCache?.get(address) === 'other-path') {
     const there = openAt(elsewhere);
     try {
       return await there.run();
@@ -102,7 +102,7 @@ async function openHereOrElsewhere(
     if (!here.absent) throw error;
   }
   const connection = await openAt(elsewhere, here.tried).run();
-  eraCache?.remember(address, 'elsewhere');
+  eraCache?.remember(address, 'other-path');
   return connection;
 }
 
@@ -159,7 +159,7 @@ function cacheFor({ cache }: ConnectOptions, { address }: Destination): CacheVie
 }
 
 /**
- * Who wants to hear of changed lists hears of them on every revision, also where they must be asked for. Waits for that
+ * Announces changed lists on every revision, also where a subscription is necessary. Waits for that
  * no longer than for the rest of connecting.
  */
 async function followLists(client: Client, { onListChanged, logger }: ConnectOptions, leftMs: number): Promise<void> {
@@ -168,7 +168,7 @@ async function followLists(client: Client, { onListChanged, logger }: ConnectOpt
   if (wanted.length === 0) return;
   const following = client.watch(Object.fromEntries(wanted.map((kind) => [kind, true]))).then(
     () => {},
-    (error: unknown) => logger?.warn('changes of lists can not be followed', { error }),
+    (error: unknown) => logger?.warn('changes of lists cannot be followed', { error }),
   );
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {

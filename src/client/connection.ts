@@ -1,5 +1,5 @@
-// One connection with a server over one transport: ids, who waits for what, and where each arriving message goes.
-// How it begins is negotiation.ts; what follows when it breaks is call-runner.ts.
+// One connection to a server over one transport: ids, pending requests, and where each arriving message goes.
+// negotiation.ts opens it; call-runner.ts decides what follows when it breaks.
 
 import { WireError } from '../protocol/errors.ts';
 import { classifyMessage, isObject, type JsonRpcErrorObject, parseMessage } from '../protocol/json-rpc.ts';
@@ -18,13 +18,13 @@ import { ServerRequests } from './server-requests.ts';
 import type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
 import { clean } from './untrusted-text.ts';
 
-/** Who hears what the server says unasked. */
+/** Receives what the server sends unasked. */
 export interface ClientConnectionEvents {
   notified(method: string, params: JsonObject, standing: OutgoingCall | undefined): void;
   lost(connection: ClientConnection, error: ClientError): void;
-  /** A person is asked; what else has a time limit waits until the returned function is called. */
+  /** A user is asked: other time limits are paused until the returned function is called. */
   held(): () => void;
-  /** Sees every message, where somebody wants to. */
+  /** Receives every message, for tracing. */
   readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
   /** The server sent something that is not a protocol message. */
   unexpected(transport: Transport, what: string): void;
@@ -32,15 +32,15 @@ export interface ClientConnectionEvents {
 
 const none: readonly never[] = [];
 
-/** Answers and questions of one connection. */
+/** Requests and responses of one connection. */
 export class ClientConnection implements TransportListener {
   readonly transport: Transport;
-  /** What is spoken; undefined until the connection is open. */
+  /** The codec of the negotiated revision; undefined until the connection is open. */
   codec: ClientCodec | undefined;
   facts: ServerFacts | undefined;
-  /** Which methods the server offers, as far as somebody asked. */
+  /** Which methods the server offers, as far as it was checked. */
   readonly offered = new Map<MethodRow, boolean>();
-  /** Asked for with every request, on revisions that ask so. */
+  /** Sent with every request, on revisions that have it per request. */
   logLevel: LogLevel | undefined;
 
   readonly #limits: ClientLimits;
@@ -52,7 +52,7 @@ export class ClientConnection implements TransportListener {
   #retired = false;
   #ended: Promise<void> | undefined;
   #onEnded: () => void = () => {};
-  /** Things that were no messages, and the last of them: told when nothing else explains a failure. */
+  /** How many invalid messages arrived, and the last of them: shown when nothing else explains a failure. */
   #unexpected = 0;
   #lastUnexpected = '';
 
@@ -81,7 +81,7 @@ export class ClientConnection implements TransportListener {
     return this.#over;
   }
 
-  /** Resolves when it is over, whoever ended it. */
+  /** Resolves when it has ended, from either side. */
   get ended(): Promise<void> {
     return (this.#ended ??= new Promise((resolve) => {
       if (this.#over !== undefined) resolve();
@@ -95,7 +95,7 @@ export class ClientConnection implements TransportListener {
 
   // Sending.
 
-  /** Sends the next request of a call. The call hears the outcome. */
+  /** Sends the next request of a call. The outcome is reported to the call. */
   send(call: OutgoingCall, codec: ClientCodec = this.codec as ClientCodec): void {
     if (this.#over !== undefined) {
       call.fail(this.#over);
@@ -116,7 +116,7 @@ export class ClientConnection implements TransportListener {
     this.#dispatch({ text, id: call.id, method: call.method, headers, standing: call.longLived });
   }
 
-  /** Takes a request back: nobody waits for its answer any more. */
+  /** Cancels the request of a call. */
   cancel(call: OutgoingCall, reason: string): void {
     if (call.id === 0 || this.#pending.take(call.id) === undefined) return;
     this.#sendCancelled(call.id, reason);
@@ -140,7 +140,7 @@ export class ClientConnection implements TransportListener {
     await this.transport.close(graceMs);
   }
 
-  /** Sends nothing more; closes once what is under way has ended. */
+  /** Sends nothing more; closes once the open requests have ended. */
   retire(): void {
     this.#retired = true;
     this.#closeIfRetired();
@@ -202,7 +202,7 @@ export class ClientConnection implements TransportListener {
   get hint(): string {
     if (this.#unexpected === 0) return '';
     const times =
-      this.#unexpected === 1 ? 'one thing that is no message' : `${this.#unexpected} things that are no messages`;
+      this.#unexpected === 1 ? 'one thing that is not a message' : `${this.#unexpected} things that are not messages`;
     return `; it sent ${times}, the last: ${this.#lastUnexpected}`;
   }
 
@@ -218,8 +218,8 @@ export class ClientConnection implements TransportListener {
   #answer(message: JsonObject, id: number): void {
     const call = this.#pending.take(id);
     if (call === undefined) {
-      // A late answer to what was cancelled is no news; an answer to what was never asked is.
-      if (!this.#pending.wasUsed(id)) this.reportUnexpected(`an answer to id ${id}, which was never asked`);
+      // A late response to a cancelled request is expected; a response to an unknown id is not.
+      if (!this.#pending.wasUsed(id)) this.reportUnexpected(`a response to id ${id}, which is unknown`);
       return;
     }
     call.id = 0;
@@ -255,9 +255,9 @@ export class ClientConnection implements TransportListener {
 
   /** An answer whose id is none of ours, or an error about something the server could not read. */
   #unmatched(id: RequestId | null | undefined, error: unknown): void {
-    const words = isErrorObject(error) ? `the error "${clean(error.message)}" (${error.code})` : 'an answer';
+    const what = isErrorObject(error) ? `the error "${clean(error.message)}" (${error.code})` : 'a response';
     this.reportUnexpected(
-      id === undefined || id === null ? `${words} without an id` : `${words} to id ${JSON.stringify(id)}`,
+      id === undefined || id === null ? `${what} without an id` : `${what} to id ${JSON.stringify(id)}`,
     );
   }
 
@@ -281,7 +281,7 @@ export class ClientConnection implements TransportListener {
     const { progressToken, progress } = params;
     const call = typeof progressToken === 'number' ? this.#pending.get(progressToken) : undefined;
     if (call === undefined || typeof progress !== 'number') return;
-    // Progress must increase (every revision says so); what does not would keep a stuck call alive for nothing.
+    // Progress must increase (every revision says so); otherwise it could keep a stuck call alive.
     if (call.lastProgress !== undefined && !(progress > call.lastProgress)) return;
     call.lastProgress = progress;
     this.#pending.extend(call);
@@ -293,7 +293,7 @@ export class ClientConnection implements TransportListener {
     this.#pending.exempt(call);
   }
 
-  /** Whoever waits for an answer that can not be read learns it now, not when the time is over. */
+  /** A call whose response cannot be decoded fails now, not at its time limit. */
   #unreadable(text: string, error: WireError): void {
     const { id, isResponse } = findRejectedLineId(text.slice(0, idSearchBytes), text.slice(-idSearchBytes));
     const call = isResponse && typeof id === 'number' ? this.#pending.get(id) : undefined;
@@ -315,7 +315,7 @@ export class ClientConnection implements TransportListener {
 
   #sendCancelled(id: number, reason: string): void {
     const { codec, transport } = this;
-    // Before anything is settled there is nothing that could be cancelled: `initialize` never may be.
+    // Before a revision is negotiated nothing can be cancelled: `initialize` must not be.
     if (codec !== undefined && !(codec.http.closingCancels && transport.setBinding !== undefined)) {
       this.#dispatch({ text: codec.cancelled(id, reason), method: 'notifications/cancelled' });
     }

@@ -1,4 +1,4 @@
-// A time limit that stands still while somebody is asked.
+// A time limit that is paused while a user is asked.
 
 /** Node's longest timer. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -46,7 +46,7 @@ export class PausableTimeout {
   }
 }
 
-/** The time limits of one client. While a person is asked, all of them are paused. */
+/** The time limits of one client. While a user is asked, all of them are paused. */
 export class Deadlines {
   readonly #running = new Map<PausableTimeout, (() => void) | undefined>();
   #holds = 0;

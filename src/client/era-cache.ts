@@ -1,12 +1,12 @@
 // How servers turned out to be addressed, so that the next connection need not find out again.
 
 /**
- * What a server was found to speak; `sse` is the old transport of two endpoints. `elsewhere`: nobody answers at the root
- * of the origin, but somebody does at its usual path.
+ * What a server was found to support; `sse` is the old transport of two endpoints. `other-path`: no server at the root
+ * of the origin, but one at its usual path.
  */
-export type ServerEra = 'stateless' | 'handshake' | 'sse' | 'elsewhere';
+export type ServerEra = 'stateless' | 'handshake' | 'sse' | 'other-path';
 
-/** Remembers verdicts by address, for as long as the process lives. */
+/** Remembers eras by address, for as long as the process lives. */
 export class EraCache {
   readonly #eras = new Map<string, ServerEra>();
   readonly #maxEntries: number;
@@ -20,9 +20,9 @@ export class EraCache {
     return this.#eras.get(address);
   }
 
-  remember(address: string, verdict: ServerEra): void {
+  remember(address: string, era: ServerEra): void {
     this.#eras.delete(address);
-    this.#eras.set(address, verdict);
+    this.#eras.set(address, era);
     if (this.#eras.size > this.#maxEntries) this.#eras.delete(this.#eras.keys().next().value as string);
   }
 

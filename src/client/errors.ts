@@ -1,16 +1,16 @@
-// Every error this room gives its callers is one row here: a code for programs, and a sentence for people that says what
-// was tried, what the server said and what to do next. Errors of signing in are auth/errors.ts.
+// Every error of the client is one row here: a code for programs, and a sentence for people that says what
+// was tried, what the server said and what to do next. Sign-in errors are in auth/errors.ts.
 
 import type { JsonRpcErrorObject } from '../protocol/json-rpc.ts';
 import { clean, quote, tail } from './untrusted-text.ts';
 
-/** What the server said when it refused: an HTTP status, a JSON-RPC error, or both. */
+/** What the server reported when it rejected a request: an HTTP status, a JSON-RPC error, or both. */
 export interface ServerErrorInfo {
   readonly status?: number;
   readonly code?: number;
   readonly message?: string;
   readonly data?: unknown;
-  /** When it will be worth asking again, where the server told. */
+  /** When to retry, where the server said so. */
   readonly retryAfterMs?: number;
 }
 
@@ -53,7 +53,7 @@ interface Details {
 /** A failure on the client's side of the protocol. Branch on `code`, show `message`. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode;
-  /** What was attempted before giving up, in order. */
+  /** What was attempted, in order. */
   readonly tried: readonly string[];
   readonly serverError: ServerErrorInfo | undefined;
   /** The last lines the server's process wrote to stderr. */
@@ -69,7 +69,7 @@ export class ClientError extends Error {
   }
 }
 
-/** The sentences. `server` is the address as the user gave it: a command line or a URL. */
+/** The messages. `server` is the address as the user gave it: a command line or a URL. */
 export const clientErrors = {
   configuration: (why: string, cause?: unknown) => new ClientError('configuration', why, { cause }),
   spawnFailed: (server: string, why: string, cause?: unknown) =>
@@ -87,7 +87,7 @@ export const clientErrors = {
   notMcp: (server: string, tried: readonly string[], serverError?: ServerErrorInfo, stderr?: string, cause?: unknown) =>
     new ClientError(
       'not-mcp',
-      `${quote(server)} does not answer as an MCP server; tried ${attempts(tried)}${wrote(stderr)}`,
+      `${quote(server)} does not respond as an MCP server; tried ${attempts(tried)}${wrote(stderr)}`,
       { tried, serverError, stderr, cause },
     ),
   unsupportedRevision: (server: string, why: string, tried: readonly string[], serverError?: ServerErrorInfo) =>
@@ -104,11 +104,11 @@ export const clientErrors = {
   unauthorized: (server: string, serverError: ServerErrorInfo) =>
     new ClientError(
       'unauthorized',
-      `${quote(server)} wants authorization (${phrase(serverError)}); give connect() an authorizer or an Authorization header`,
+      `${quote(server)} requires authorization (${phrase(serverError)}); pass connect() an authorizer or an Authorization header`,
       { serverError },
     ),
   http: (server: string, what: string, serverError: ServerErrorInfo) =>
-    new ClientError('http-error', `${quote(server)} refused ${what}: ${phrase(serverError)}`, { serverError }),
+    new ClientError('http-error', `${quote(server)} rejected ${what}: ${phrase(serverError)}`, { serverError }),
   unexpectedResponse: (server: string, what: string, why: string, serverError: ServerErrorInfo) =>
     new ClientError('http-error', `${quote(server)} answered ${what} with ${clean(why)}`, { serverError }),
   redirect: (server: string, to: string, why: string) =>
@@ -118,7 +118,7 @@ export const clientErrors = {
       serverError,
     }),
   serverRejected: (method: string, error: JsonRpcErrorObject, status?: number) =>
-    new ClientError('server-error', `The server refused ${method}: ${clean(error.message)} (${error.code})`, {
+    new ClientError('server-error', `The server rejected ${method}: ${clean(error.message)} (${error.code})`, {
       serverError: toSaid(error, status),
     }),
   resourceNotFound: (uri: string, error: JsonRpcErrorObject) =>
@@ -126,11 +126,11 @@ export const clientErrors = {
       serverError: toSaid(error),
     }),
   notOffered: (what: string) =>
-    new ClientError('not-offered', `This server does not offer ${what}; look at client.capabilities first`),
+    new ClientError('not-offered', `This server does not offer ${what}; check client.capabilities first`),
   notInRevision: (what: string, revision: string) =>
-    new ClientError('not-offered', `${what} does not exist in ${revision}, which this connection speaks`),
+    new ClientError('not-offered', `${what} does not exist in ${revision}, the revision of this connection`),
   invalidMessage: (method: string, why: string) =>
-    new ClientError('invalid-message', `The answer to ${method} is not a valid message: ${why}`),
+    new ClientError('invalid-message', `The response to ${method} is not a valid message: ${why}`),
   invalidResult: (method: string, why: string) =>
     new ClientError('invalid-result', `The result of ${method} is not valid: ${why}`),
   invalidArguments: (tool: string, why: string) =>
@@ -146,17 +146,17 @@ export const clientErrors = {
       `${what} exceeds ${maxBytes} bytes; raise maxMessageBytes if that is expected`,
     ),
   timeout: (method: string, afterMs: number, hint: string, stderr?: string) =>
-    new ClientError('timeout', `No answer to ${method} within ${Math.round(afterMs)} ms${hint}${wrote(stderr)}`, {
+    new ClientError('timeout', `No response to ${method} within ${Math.round(afterMs)} ms${hint}${wrote(stderr)}`, {
       stderr,
     }),
   cancelled: (method: string, reason: unknown) =>
     new ClientError('cancelled', `${method} was cancelled by the caller`, { cause: reason }),
   tooManyInputRetries: (method: string, limit: number) =>
-    new ClientError('too-many-input-retries', `${method} asked for input ${limit} times without coming to a result`),
+    new ClientError('too-many-input-retries', `${method} asked for input ${limit} times without returning a result`),
   inputUnavailable: (method: string, what: string) =>
-    new ClientError('input-unavailable', `${method} asks for ${what}, for which connect() was given no handler`),
+    new ClientError('input-unavailable', `${method} asks for ${what}; pass connect() a handler for it`),
   inputDeclined: (method: string, why: string, cause?: unknown) =>
-    new ClientError('input-declined', `${method} was given up because its question was refused: ${clean(why)}`, {
+    new ClientError('input-declined', `${method} failed because its input request was declined: ${clean(why)}`, {
       cause,
     }),
 } as const;
@@ -171,7 +171,7 @@ function toSaid(error: JsonRpcErrorObject, status?: number): ServerErrorInfo {
   return { ...(status === undefined ? {} : { status }), code: error.code, message: error.message, data: error.data };
 }
 
-/** What a server said, as a phrase. */
+/** What a server reported, as a phrase. */
 export function phrase({ status, code, message }: ServerErrorInfo): string {
   const parts = [
     status === undefined ? undefined : `HTTP ${status}`,

@@ -1,4 +1,4 @@
-// The public door of "mooring/client".
+// The entry point of "mooring/client".
 
 export * from './auth/index.ts';
 export { ResponseCache } from './cache.ts';

@@ -1,5 +1,5 @@
-// The client's side of a server's questions: forms, links to visit, calls of a model, folders. Handlers are given once
-// and serve questions that arrive as requests and questions inside a result alike.
+// The client's side of input requests: forms, URLs to visit, sampling, roots. Handlers are given once
+// and handle input requests that arrive as requests and those inside a result.
 
 import { type Ability, declares } from '../protocol/abilities.ts';
 import { isObject } from '../protocol/json-rpc.ts';
@@ -11,7 +11,7 @@ import { clientErrors } from './errors.ts';
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Circumstances of a question. */
+/** What a handler learns about an input request. */
 export interface InputContext {
   /** Fires when the answer is not wanted any more. */
   readonly signal: AbortSignal;
@@ -33,7 +33,7 @@ export interface UrlRequest {
 
 type Answer<T> = T | Promise<T>;
 
-/** Answers the server's questions. What has a handler is declared as a capability. */
+/** Handle the server's input requests. What has a handler is declared as a capability. */
 export interface InputHandlers {
   readonly elicit?: (request: FormRequest, context: InputContext) => Answer<ElicitResult>;
   readonly elicitUrl?: (request: UrlRequest, context: InputContext) => Answer<ElicitResult>;
@@ -42,15 +42,15 @@ export interface InputHandlers {
   readonly roots?: readonly Root[] | ((context: InputContext) => Answer<readonly Root[]>);
 }
 
-/** Thrown by a handler to refuse: the server, or the caller, is told the reason. */
+/** Thrown by a handler to decline: the server, or the caller, receives the reason. */
 export class InputDeclined extends Error {
-  constructor(reason = 'the user refused') {
+  constructor(reason = 'the user declined') {
     super(reason);
     this.name = 'InputDeclined';
   }
 }
 
-/** Why a question could not be answered, with the code a pushed one is answered with. */
+/** Why an input request failed, with the error code for a pushed one. */
 export class InputFailure extends Error {
   readonly kind: 'unknown' | 'unavailable' | 'invalid' | 'declined' | 'failed';
 
@@ -60,7 +60,7 @@ export class InputFailure extends Error {
   }
 }
 
-/** Codes by kind of failure; -1 is the protocol's word for a user who said no. */
+/** Codes by kind of failure; -1 is the protocol's code for a user who declined. */
 export const failureCodes: Readonly<Record<InputFailure['kind'], number>> = {
   unknown: -32601,
   unavailable: -32601,
@@ -69,7 +69,7 @@ export const failureCodes: Readonly<Record<InputFailure['kind'], number>> = {
   failed: -32603,
 };
 
-/** The handlers of one client, and what they stand for as capabilities. */
+/** The handlers of one client, and the capabilities that follow from them. */
 export class InputResponder {
   readonly #handlers: InputHandlers;
   readonly capabilities: Capabilities;
@@ -93,7 +93,7 @@ export class InputResponder {
     this.#roots = roots;
   }
 
-  /** Answers one question; rejects with an `InputFailure`. */
+  /** Handles one input request; rejects with an `InputFailure`. */
   async answer(method: string, params: Fields, codec: ClientCodec, signal: AbortSignal): Promise<Fields> {
     try {
       const context = { signal };
@@ -125,7 +125,7 @@ export class InputResponder {
     const { elicitUrl } = this.#handlers;
     this.#need('elicitation.url', elicitUrl);
     const { url, elicitationId } = params;
-    // Other schemes run code or open files; nobody needs them for a page to visit.
+    // Other schemes run code or open files; a page to visit does not need them.
     if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new InputFailure('invalid', 'elicitation by URL needs an http or https URL');
     }
@@ -145,9 +145,9 @@ export class InputResponder {
       throw new InputFailure('invalid', 'sampling with tools was not declared by this client');
     }
     const result = await (sample as NonNullable<typeof sample>)(params as unknown as SamplingParams, context);
-    const spelled = codec.samplingResult(result);
-    if (typeof spelled === 'string') throw new InputFailure('failed', spelled);
-    return spelled;
+    const encoded = codec.samplingResult(result);
+    if (typeof encoded === 'string') throw new InputFailure('failed', encoded);
+    return encoded;
   }
 
   async #listRoots(context: InputContext): Promise<Fields> {

@@ -1,5 +1,5 @@
-// Rounds of input: a result that asks instead of answering is taken to the handlers, and the request is sent again with
-// what they said. All questions of a round are asked at once.
+// Input required: a result with input requests is passed to the handlers, and the request is sent again with
+// their responses. All input requests of a result are handled at once.
 
 import { errorRows } from '../protocol/errors.ts';
 import { isObject, type Params } from '../protocol/json-rpc.ts';
@@ -10,9 +10,9 @@ import { clientErrors } from './errors.ts';
 import { InputFailure, type InputResponder } from './input-requests.ts';
 import { pause } from './retry.ts';
 
-/** The pause before coming back to a server that asked nothing and only wants to be asked again. */
+/** The pause before a retry that a server wants without any input. */
 const emptyRetryMs = 250;
-/** Stops a result from unfolding into more dialogs than anybody would answer. */
+/** Stops a result from opening more dialogs than a user could answer. */
 const maxInputRequests = 64;
 
 interface InputRequiredResult {
@@ -20,7 +20,7 @@ interface InputRequiredResult {
   readonly state: string | undefined;
 }
 
-/** The params that answer a round, as JSON without braces. Rejects with a `ClientError`. */
+/** The params of the retry, as JSON without braces. Rejects with a `ClientError`. */
 export async function respondToInputRequests(
   method: string,
   { requests, state }: InputRequiredResult,
@@ -28,29 +28,29 @@ export async function respondToInputRequests(
   codec: ClientCodec,
   signal: AbortSignal,
 ): Promise<string> {
-  const questions = Object.entries(requests);
-  if (questions.length > maxInputRequests) {
-    throw clientErrors.invalidResult(method, `it asks ${questions.length} questions at once`);
+  const entries = Object.entries(requests);
+  if (entries.length > maxInputRequests) {
+    throw clientErrors.invalidResult(method, `it has ${entries.length} input requests at once`);
   }
   const fields: string[] = [];
-  if (questions.length === 0) await pause(emptyRetryMs, signal);
+  if (entries.length === 0) await pause(emptyRetryMs, signal);
   else {
-    const answers = await Promise.all(
-      questions.map(async ([key, asked]) => {
-        const answer = await inputs.answer(asked.method, asked.params, codec, signal).catch((error: unknown) => {
-          throw explain(method, asked.method, error);
+    const responses = await Promise.all(
+      entries.map(async ([key, request]) => {
+        const response = await inputs.answer(request.method, request.params, codec, signal).catch((error: unknown) => {
+          throw explain(method, request.method, error);
         });
-        return [key, answer] as const;
+        return [key, response] as const;
       }),
     );
-    fields.push(`"inputResponses":${JSON.stringify(Object.fromEntries(answers))}`);
+    fields.push(`"inputResponses":${JSON.stringify(Object.fromEntries(responses))}`);
   }
-  // Exactly what was given, and nothing where nothing was.
+  // Exactly what the server sent; nothing if it sent none.
   if (state !== undefined) fields.push(`"requestState":${JSON.stringify(state)}`);
   return fields.join(',');
 }
 
-/** The links a server wants visited before it serves a request (error -32042). */
+/** The URLs that a server wants a user to visit before it serves a request (error -32042). */
 export function linksToVisit({ serverError }: ClientError): readonly Params[] | undefined {
   if (serverError?.code !== errorRows.urlElicitationRequired.code || !isObject(serverError.data)) return undefined;
   const { elicitations } = serverError.data;
@@ -58,7 +58,7 @@ export function linksToVisit({ serverError }: ClientError): readonly Params[] | 
   return usable && elicitations.every(isObject) ? elicitations : undefined;
 }
 
-/** Has the links visited; true when every one of them was. Rejects with a `ClientError`. */
+/** Has a user visit the URLs; true when all were visited. Rejects with a `ClientError`. */
 export async function visitLinks(
   method: string,
   links: readonly Params[],
@@ -74,8 +74,8 @@ export async function visitLinks(
   return visits.every(({ action }) => action === 'accept');
 }
 
-function explain(method: string, asked: string, error: unknown): unknown {
+function explain(method: string, request: string, error: unknown): unknown {
   if (!(error instanceof InputFailure)) return error;
-  if (error.kind === 'unavailable' || error.kind === 'unknown') return clientErrors.inputUnavailable(method, asked);
+  if (error.kind === 'unavailable' || error.kind === 'unknown') return clientErrors.inputUnavailable(method, request);
   return clientErrors.inputDeclined(method, error.message, error.cause ?? error);
 }

@@ -23,7 +23,7 @@ export interface NegotiationOptions {
   readonly hasSse: boolean;
   /** What was attempted before at the address that was given, when this is about another place of the same origin. */
   readonly tried: readonly string[];
-  /** That other place, for the error to tell; empty at the address that was given. */
+  /** The other URL, for the error message; empty for the address that was given. */
   readonly path: string;
   readonly signal: AbortSignal;
 }
@@ -35,9 +35,9 @@ type ProbeResult = 'open' | 'handshake' | 'silent' | 'gone';
 
 /** Statuses after which a URL may still belong to the old transport of two endpoints. */
 const sseStatuses = [400, 404, 405];
-/** Statuses by which a web server says that nobody takes messages at a path. */
+/** Statuses with which a web server reports that a path accepts no messages. */
 const absentStatuses = [404, 405];
-/** Failures that say nothing about what a server speaks: finding that out again would only repeat them. */
+/** Failures that do not show which revisions a server supports: negotiating again would only repeat them. */
 const unrelatedToEra: readonly ClientErrorCode[] = [
   'configuration',
   'spawn-failed',
@@ -67,12 +67,12 @@ export class Negotiation {
     return this.#tried;
   }
 
-  /** Whether the last message was refused as if nobody took messages at this URL. */
+  /** Whether the last message was rejected as if this URL accepted no messages. */
   get absent(): boolean {
     return this.#absent;
   }
 
-  /** The open connection, or a `ClientError` that says what was tried. */
+  /** The open connection; rejects with a `ClientError` that lists what was tried. */
   async run(): Promise<ClientConnection> {
     const { signal } = this.#options;
     const stop = (): void => {
@@ -135,7 +135,7 @@ export class Negotiation {
       connection = await this.#redial();
       await this.#initialize(connection);
     }
-    // A client that could not have asked for anything newer has found out nothing about it.
+    // A client that could not use a newer revision has found out nothing about it.
     if (newest !== undefined) this.#rememberedEra('handshake');
     return connection;
   }
@@ -159,7 +159,7 @@ export class Negotiation {
     return connection;
   }
 
-  /** Asks the newest way and sorts the answer. */
+  /** Tries the newest revision and classifies the response. */
   async #probe(connection: ClientConnection, codec: ClientCodec, again = true): Promise<ProbeResult> {
     const { vocabulary, limits } = this.#options;
     const isHttp = connection.transport.setBinding !== undefined;
@@ -198,7 +198,7 @@ export class Negotiation {
       });
       if (hint.kind === 'retry' && again) return this.#probe(connection, hint.codec, false);
       if (hint.kind === 'no-overlap') {
-        const why = `the server speaks ${hint.supported.join(', ')}`;
+        const why = `the server supports ${hint.supported.join(', ')}`;
         throw clientErrors.unsupportedRevision(address, why, this.#tried, serverError);
       }
       if (hint.kind === 'handshake') return 'handshake';
@@ -208,10 +208,10 @@ export class Negotiation {
       if (connection.over !== undefined) return 'gone';
       return kind === 'timeout' ? 'silent' : 'handshake';
     }
-    // A refusal without a word of the newest revision is how older servers say that they do not know it. Anything
-    // that is no refusal (a network that fails, a server that is down) says nothing about age.
-    const refused = kind === 'http-error' && (serverError?.status ?? 500) < 500 && serverError?.status !== 429;
-    if (refused || kind.startsWith('invalid-')) return 'handshake';
+    // An error without a code of the newest revision is how older servers report that they do not know it. Anything
+    // else (a network that fails, a server that is down) says nothing about the revision.
+    const rejected = kind === 'http-error' && (serverError?.status ?? 500) < 500 && serverError?.status !== 429;
+    if (rejected || kind.startsWith('invalid-')) return 'handshake';
     throw error;
   }
 
@@ -219,7 +219,7 @@ export class Negotiation {
     const { vocabulary, address, limits } = this.#options;
     const [newest] = vocabulary.handshake as readonly [ClientCodec];
     const { transport } = connection;
-    // The version header belongs to what initialize settles, so it is not sent with it.
+    // The version header is negotiated by initialize, so it is not sent with it.
     transport.setBinding?.({ ...newest.http, headers: [] });
     const wait = timeoutMs ?? limits.connectTimeoutMs;
     const result = await this.#ask(connection, newest, methods.initialize.name, wait).catch((error: unknown) => {
@@ -273,17 +273,17 @@ export class Negotiation {
     await connection?.close(undefined, this.#options.signal.aborted ? hurriedGraceMs : undefined);
   }
 
-  // What is told in the end.
+  // Errors.
 
   /** What came of an attempt: the error, or the silence until we had to stop. */
   #outcome(connection: ClientConnection, error: ClientError): string {
-    return this.#options.signal.aborted ? `no answer${connection.hint}` : error.message;
+    return this.#options.signal.aborted ? `no response${connection.hint}` : error.message;
   }
 
   #note(method: string, codec: ClientCodec, outcome: string, error?: ClientError): void {
     this.#tried.push(`${method}${this.#at} (${codec.date}): ${outcome}`);
     const { status = 0, code } = error?.serverError ?? {};
-    // Whoever says which methods there are is there.
+    // A server that lists allowed methods exists.
     this.#absent = absentStatuses.includes(status) && code !== errorRows.methodNotFound.code;
   }
 
@@ -294,7 +294,7 @@ export class Negotiation {
 
   #noHandshake({ date }: ClientCodec, probe: ProbeResult): ClientError {
     if (probe !== 'handshake' && this.#probeError !== undefined) return this.#probeError;
-    const why = `it does not speak ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
+    const why = `it does not support ${date}, and older revisions are not enabled; tried ${this.#tried.join('; ')}`;
     return clientErrors.unsupportedRevision(this.#options.address, why, this.#tried);
   }
 

@@ -1,4 +1,4 @@
-// What a user may say about a connection and about one call, with every limit's name, default and reason.
+// The options of a connection and of one call, with every limit's name, default and reason.
 
 import type { Logger } from '../protocol/logger.ts';
 import type { Capabilities, Implementation, LogLevel, Meta } from '../protocol/model.ts';
@@ -14,17 +14,17 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** What may be said about a single call. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Cancels the call: the server is told, and the promise rejects with code `cancelled`. */
+  /** Cancels the call: the server is notified, and the promise rejects with code `cancelled`. */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer, or for the next report of progress. Default: that of the client. */
   readonly timeoutMs?: number | undefined;
-  /** How long to wait at most, whatever progress is reported. Default: that of the client. */
+  /** The longest time to wait, even if progress is reported. Default: that of the client. */
   readonly maxTimeoutMs?: number | undefined;
   /** Asks the server to report progress, which also extends the time limit. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** The least important log message wanted with this call, on revisions that ask per request. */
+  /** The lowest level of log messages for this call, on revisions that have it per request. */
   readonly logLevel?: LogLevel | undefined;
   /** Further `_meta` keys: trace context, extensions. */
   readonly meta?: Meta | undefined;
@@ -32,11 +32,11 @@ export interface CallOptions {
 
 /** Reads may be answered from what is known already. */
 export interface ReadOptions extends CallOptions {
-  /** `use` (default): an answer the server declared fresh may be reused. `refresh`: ask anew. `bypass`: and keep nothing. */
+  /** `use` (default): a response that is still fresh may be reused. `refresh`: request it again. `bypass`: and do not cache it. */
   readonly cache?: 'use' | 'refresh' | 'bypass' | undefined;
 }
 
-/** What may be said about a call of a tool. */
+/** Options of a tool call. */
 export interface ToolCallOptions extends CallOptions {
   /**
    * Calling twice does no harm, so a lost connection may be answered by calling again. Default: what the tool's
@@ -54,26 +54,26 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
 }
 
-/** Which protocol revision to speak: find out, only those with a handshake, or exactly this one. */
+/** Which protocol revision to use: negotiate, only those with a handshake, or exactly this one. */
 export type RevisionChoice = 'auto' | 'handshake' | (string & {});
 
-/** Everything that may be said about a connection; nothing must be. */
+/** Options of a connection, all of them optional. */
 export interface ConnectOptions {
   /** Who we are. Default: this library. */
   readonly client?: Implementation;
   /** Default `auto`. */
   readonly revision?: RevisionChoice;
-  /** Limits the revisions that may be spoken. */
+  /** Limits the revisions that may be used. */
   readonly revisions?: readonly string[];
-  /** Answers the server's questions. What has a handler is declared as a capability. */
+  /** Handle the server's input requests. What has a handler is declared as a capability. */
   readonly handlers?: InputHandlers;
-  /** Capabilities besides those the handlers stand for: `extensions`, `experimental`, flags. */
+  /** Capabilities besides those of the handlers: `extensions`, `experimental`, flags. */
   readonly capabilities?: Capabilities;
   /** Log messages of the server. */
   readonly onLog?: (message: LogMessage) => void;
   /** A list of the server has changed; known copies are already thrown away. */
   readonly onListChanged?: (kind: 'tools' | 'prompts' | 'resources') => void;
-  /** Notifications nobody else takes, of extensions for example. */
+  /** Notifications that nothing else handles, of extensions for example. */
   readonly onNotification?: (method: string, params: Meta) => void;
   /** The connection was lost (it may come back), is back, or has ended for good. */
   readonly onState?: (state: 'lost' | 'restored' | 'closed', error?: Error) => void;
@@ -85,10 +85,10 @@ export interface ConnectOptions {
    */
   readonly onUnexpectedOutput?: (what: string) => void;
   readonly logger?: Logger;
-  /** Gives up connecting. */
+  /** Aborts connecting. */
   readonly signal?: AbortSignal;
   /**
-   * A person is asked to sign in, so that all time limits stand still until the returned function is called. For limits
+   * A user is asked to sign in, so that all time limits are paused until the returned function is called. For limits
    * of your own: `const limit = new Deadline(10_000, stop); connect(url, { onHold: () => limit.hold() })`.
    */
   readonly onHold?: () => () => void;
@@ -162,7 +162,7 @@ export interface ClientLimits {
   readonly maxPages: number;
 }
 
-/** What holds where nothing is said. */
+/** The defaults. */
 export const defaultLimits: ClientLimits = {
   connectTimeoutMs: 60_000,
   probeTimeoutMs: 5_000,

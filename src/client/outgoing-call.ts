@@ -1,5 +1,5 @@
-// One logical call: from the caller's promise through retries and rounds of input to its end. Knows what to send and
-// how to read the result; who sends it is connection.ts, what follows a failure is call-runner.ts.
+// One logical call: from the caller's promise through retries and input requests to its end. Knows what to send and
+// how to decode the result; connection.ts sends it, call-runner.ts decides what follows a failure.
 
 import type { MethodRow } from '../protocol/methods.ts';
 import type { LogLevel } from '../protocol/model.ts';
@@ -27,7 +27,7 @@ export interface CallConnection {
   exempt(call: OutgoingCall): void;
 }
 
-/** What a call addresses, for revisions that say so in headers too. */
+/** What a call addresses, for revisions that repeat it in headers. */
 export interface CallTarget {
   readonly name: string;
   readonly headerParams?: readonly HeaderParam[];
@@ -36,7 +36,7 @@ export interface CallTarget {
 
 const nothing: CallOptions = {};
 
-/** A call under way. Plain fields: one of these is made for every request. */
+/** A call in progress. Plain fields: one of these is created for every request. */
 export class OutgoingCall {
   readonly method: string;
   readonly fields: string;
@@ -44,12 +44,12 @@ export class OutgoingCall {
   addressed: CallTarget | undefined;
   /** May be sent again when it is not known whether it arrived. */
   idempotent = false;
-  /** The answer is a stream that stays open: there is no time limit once it has begun. */
+  /** The response is a stream that stays open: there is no time limit once it has begun. */
   longLived = false;
-  /** Params that only this round has: answers to what the round before asked. */
+  /** Params of this retry only: the responses to input requests of the result before. */
   retryFields = '';
 
-  /** Id of the request under way; 0 between two of them. */
+  /** Id of the request in flight; 0 between two of them. */
   id = 0;
   timeoutMs = 0;
   maxTimeoutMs = 0;
@@ -60,11 +60,11 @@ export class OutgoingCall {
   lastProgress: number | undefined;
   attempts = 0;
   rounds = 0;
-  /** How often a session had to be opened anew for it. */
+  /** How often a new session was opened for it. */
   reinitializations = 0;
   /** The connection over which it was last sent. */
   connection: CallConnection | undefined;
-  /** Mends what made the server see a contradiction between headers and body; tried once. */
+  /** Fixes a mismatch between headers and body that the server reported; tried once. */
   onHeaderMismatch: ((call: OutgoingCall) => Promise<void>) | undefined;
   ended = false;
 
@@ -107,19 +107,19 @@ export class OutgoingCall {
     });
   }
 
-  /** Between two requests no time runs; the next one has what this one left. */
+  /** Between two requests no time limit runs; the next one has the time that is left. */
   stopClock(): void {
     if (this.hardDeadline > 0) this.leftMs = Math.max(this.hardDeadline - performance.now(), 0);
   }
 
-  /** What stands beside the params; undefined where there is nothing to say. */
+  /** The `_meta` of the request; undefined where there is none. */
   metaWith(level: LogLevel | undefined): RequestMeta | undefined {
     const { onProgress, meta, logLevel = level } = this.options;
     if (onProgress === undefined && meta === undefined && logLevel === undefined) return undefined;
     return { ...(onProgress === undefined ? {} : { progressToken: this.id }), logLevel, extra: meta };
   }
 
-  /** Takes the final result: decoded, checked, handed to the caller. */
+  /** Decodes and checks the final result and returns it to the caller. */
   succeed(result: JsonObject): void {
     if (this.ended) return;
     try {
@@ -136,7 +136,7 @@ export class OutgoingCall {
     this.#owner?.inputRequired(this, reading);
   }
 
-  /** The request under way failed; whether the call has is for its owner to say. */
+  /** The request in flight failed; the owner decides whether the call has failed, too. */
   fail(error: ClientError): void {
     if (this.ended) return;
     if (this.#owner === undefined) this.reject(error);

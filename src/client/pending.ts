@@ -6,7 +6,7 @@ import type { OutgoingCall } from './outgoing-call.ts';
 const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * The table. Slots by id instead of a `Map`: ids come in order, so that a slot is one look away; and a `Map` under
+ * The table. Slots by id instead of a `Map`: ids come in order, so that finding a slot is one index; and a `Map` under
  * constant insertion and deletion keeps its discarded tables reachable from each other until the next full collection,
  * which cost a quarter of the time of a call.
  */
@@ -18,7 +18,7 @@ export class PendingCalls {
   #nextId = 1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** Questions of the server a person is answering: meanwhile nobody's time runs. */
+  /** Input requests that are being answered: meanwhile no time limit runs. */
   #held = 0;
   #heldSince = 0;
 
@@ -39,7 +39,7 @@ export class PendingCalls {
   add(call: OutgoingCall): void {
     if (this.#size * 2 > this.#mask) this.#grow();
     let id = this.#nextId;
-    // Skips what a call that lasts has been holding since the last time round.
+    // Skips slots of long-lived calls.
     while (this.#slots[id & this.#mask] !== undefined) id++;
     this.#nextId = id + 1;
     call.id = id;
@@ -49,7 +49,7 @@ export class PendingCalls {
       this.exempt(call);
       return;
     }
-    // Whole milliseconds: a fraction would be an object of its own on the heap.
+    // Whole milliseconds: a fraction would be allocated on the heap.
     const now = Math.ceil(performance.now());
     call.hardDeadline = now + (call.leftMs ?? call.maxTimeoutMs);
     call.deadline = Math.min(now + call.timeoutMs, call.hardDeadline);
@@ -69,7 +69,7 @@ export class PendingCalls {
     return call;
   }
 
-  /** A sign of life: the time limit begins anew, up to the hard one. */
+  /** Progress was reported: the time limit starts again, up to the hard limit. */
   extend(call: OutgoingCall): void {
     call.deadline = Math.min(Math.ceil(performance.now()) + call.timeoutMs, call.hardDeadline);
   }
@@ -109,7 +109,7 @@ export class PendingCalls {
     clearTimeout(this.#timer);
     this.#timerAt = at;
     this.#timer = setTimeout(() => this.#sweep(), Math.min(Math.max(Math.ceil(at - now), 1), maxTimerMs));
-    // What keeps a process alive is the connection; a time limit alone is no reason to stay.
+    // The connection keeps the process running; a time limit must not.
     this.#timer.unref?.();
   }
 

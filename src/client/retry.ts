@@ -20,7 +20,7 @@ export function resolveRetry(options: RetryOptions | false | undefined): Resolve
   };
 }
 
-/** Statuses by which a server, or a proxy before it, says that it will be better soon. */
+/** Statuses with which a server, or a proxy in front of it, reports a temporary failure. */
 const transientCodes = [429, 502, 503, 504];
 
 /**
@@ -39,8 +39,8 @@ export function transience(error: unknown): 'unsent' | 'unknown' | undefined {
 /** The pause before attempt `next` (2 for the first repetition): random within a window that doubles. */
 export function pauseMs(next: number, { baseDelayMs, maxDelayMs }: ResolvedRetry, error?: unknown): number {
   const window = Math.min(baseDelayMs * 2 ** (next - 2), maxDelayMs);
-  const asked = error instanceof ClientError ? (error.serverError?.retryAfterMs ?? 0) : 0;
-  return Math.max(window / 2 + (Math.random() * window) / 2, Math.min(asked, maxDelayMs));
+  const retryAfterMs = error instanceof ClientError ? (error.serverError?.retryAfterMs ?? 0) : 0;
+  return Math.max(window / 2 + (Math.random() * window) / 2, Math.min(retryAfterMs, maxDelayMs));
 }
 
 /** Waits; rejects at once when the signal fires. */

@@ -1,4 +1,4 @@
-// Requests the server sends us, on revisions where it may: answered by the handlers, cancelled when the server says so.
+// Requests the server sends us, on revisions where it may: answered by the handlers, cancelled on the server's request.
 
 import { isRequestId, resultText } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
@@ -9,10 +9,10 @@ import { failureCodes, InputFailure, type InputResponder } from './input-request
 import type { JsonObject } from './outgoing-call.ts';
 import type { PendingCalls } from './pending.ts';
 
-/** Stops a server from piling up questions faster than anybody could answer them. */
+/** Stops a server from sending input requests faster than a user could answer them. */
 const maxOpen = 64;
 
-/** The questions of one connection that are not answered yet. */
+/** The server's requests on one connection that have no response yet. */
 export class ServerRequests {
   readonly #inputs: InputResponder;
   readonly #pending: PendingCalls;
@@ -30,21 +30,21 @@ export class ServerRequests {
   serve(id: RequestId, method: string, params: JsonObject, codec: ClientCodec | undefined): void {
     if (method === methods.ping.name) this.#send(resultText(id, '{}'));
     else if (codec === undefined) this.#sendError(id, -32600, 'This client has not been initialized yet');
-    // A stream that was taken up again may repeat a question; one answer is enough.
+    // A resumed stream may repeat a request; one response is enough.
     else if (this.#open.has(id)) return;
-    else if (this.#open.size >= maxOpen) this.#sendError(id, -32603, `At most ${maxOpen} questions at a time`);
+    else if (this.#open.size >= maxOpen) this.#sendError(id, -32603, `At most ${maxOpen} requests at a time`);
     else void this.#answer(id, method, params, codec);
   }
 
-  /** The server does not want the answer any more. False when it is about something else. */
+  /** The server cancelled a request. False when the id is not of an open request. */
   cancel(id: unknown): boolean {
     const controller = isRequestId(id) ? this.#open.get(id) : undefined;
-    controller?.abort(new Error('the server withdrew its question'));
+    controller?.abort(new Error('the server cancelled its request'));
     return controller !== undefined;
   }
 
   close(): void {
-    for (const controller of this.#open.values()) controller.abort(new Error('the connection is over'));
+    for (const controller of this.#open.values()) controller.abort(new Error('the connection was closed'));
     this.#open.clear();
   }
 

@@ -1,4 +1,4 @@
-// What a user may name as a server, and what it comes to: an address, and how to dial it.
+// What the application may pass as a server, and its meaning: an address, and how to connect to it.
 
 import { splitCommandLine } from './command-line.ts';
 import { clientErrors } from './errors.ts';
@@ -17,21 +17,21 @@ export interface ServerEntry {
 }
 
 /**
- * A URL (http, https, ws, wss), a command line (a list of words, or a text that is split without a shell), an entry
- * of `mcpServers`, or a transport. A function that makes transports can reconnect, a single transport can not.
+ * A URL (http, https, ws, wss), a command line (a list of arguments, or a string that is split without a shell), an entry
+ * of `mcpServers`, or a transport. A function that makes transports can reconnect, a single transport cannot.
  */
 export type Target = string | URL | readonly string[] | ServerEntry | Transport | (() => Transport);
 
 /** A target that is understood. */
 export interface Destination {
   readonly address: string;
-  /** Under which it is remembered how to speak to it; undefined where the address does not tell who is there. */
+  /** The key of the era cache; undefined where the address does not identify a server. */
   readonly eraKey: string | undefined;
-  /** Can be dialled more than once. */
+  /** Can be connected to more than once. */
   readonly redial: boolean;
   /** May turn out to be the old transport of two endpoints. */
   readonly hasSse: boolean;
-  /** Where to look when there is nobody at this address. */
+  /** Where to try when no server responds at this address. */
   readonly elsewhere?: Destination | undefined;
   dial(kind: 'usual' | 'sse'): Promise<Transport>;
 }
@@ -39,7 +39,7 @@ export interface Destination {
 /** Where nearly all servers have their endpoint. */
 const usualPath = '/mcp';
 
-/** Understands a target; throws a `ClientError` that says what is wrong with it. */
+/** Parses a target; throws a `ClientError` if it is invalid. */
 export function toDestination(target: Target, options: ConnectOptions, limits: ClientLimits): Destination {
   if (typeof target === 'function') return ofTransport(target(), target);
   if (target instanceof URL) return ofUrl(target, undefined, options, limits);
@@ -83,7 +83,7 @@ function ofCommand(argv: readonly string[], options: ConnectOptions, limits: Cli
     program === '' ||
     argv.some((quoteArgument) => typeof quoteArgument !== 'string' || quoteArgument.includes('\0'))
   ) {
-    throw clientErrors.configuration('A command is a list of words, the first of which is a program');
+    throw clientErrors.configuration('A command is a list of arguments, the first of which is a program');
   }
   const address = argv.map(quoteArgument).join(' ');
   return {
@@ -136,7 +136,7 @@ function ofUrl(url: URL, kind: 'sse' | undefined, options: ConnectOptions, limit
   };
 }
 
-/** An origin alone, as people type it. */
+/** An origin without a path, as users type it. */
 function isBareOrigin({ pathname, search }: URL): boolean {
   return pathname === '/' && search === '';
 }
@@ -163,7 +163,7 @@ function isTransport(target: object): target is Transport {
   return typeof (target as Transport).open === 'function' && typeof (target as Transport).send === 'function';
 }
 
-/** A word of a command line as a person would type it. */
+/** An argument of a command line as a user would type it. */
 function quoteArgument(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -1,4 +1,4 @@
-// Words of the other side inside our messages: made harmless for a terminal and kept short.
+// Text of the server inside our messages: made harmless for a terminal and kept short.
 
 const dangerous = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const ansi = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;

@@ -2,5 +2,5 @@
 
 declare const __VERSION__: string | undefined;
 
-/** The version this client tells where the application gives none. */
+/** The version this client reports unless the application gives one. */
 export const version: string = typeof __VERSION__ === 'string' ? __VERSION__ : '0.0.0';

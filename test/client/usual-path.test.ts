@@ -106,7 +106,7 @@ test('a path that was given is the only one', async () => {
 test('a server that moved to the root is found there again', async () => {
   const origin = await start('/', 200);
   const eraCache = new EraCache();
-  eraCache.remember(`${origin}/`, 'elsewhere');
+  eraCache.remember(`${origin}/`, 'other-path');
   const client = await connect(origin, { eraCache });
   await client.close();
   expect(paths[0]).toBe('POST /mcp');

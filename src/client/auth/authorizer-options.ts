@@ -14,9 +14,9 @@ export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions 
   readonly grant?: MachineGrant;
   /** Scopes to ask for besides those a challenge names. */
   readonly scopes?: readonly string[];
-  /** Where tokens and registrations rest. Default: memory. */
+  /** Where tokens and registrations are stored. Default: memory. */
   readonly store?: CredentialStore;
-  /** How a person signs in; `false` where nobody can. Default: a browser and a listener on loopback. */
+  /** How a user signs in; `false` where no user can. Default: a browser and a listener on loopback. */
   readonly redirector?: Redirector | false;
   /** Whether tokens are bound to a key of ours. Default `auto`: where the server demands it. */
   readonly dpop?: 'auto' | 'always' | 'never';
@@ -28,6 +28,6 @@ export interface AuthorizerOptions extends RegistrationOptions, AuthHttpOptions 
   readonly protocolVersion?: string | (() => string | undefined);
   /** How long a person may take. Default 5 minutes. */
   readonly signInTimeoutMs?: number;
-  /** Refusals of one request before giving up; stops a server that is never content. Default 4. */
+  /** Rejections of one request before it fails; stops a server that rejects every token. Default 4. */
   readonly maxAttempts?: number;
 }

@@ -1,5 +1,5 @@
-// The seam between an HTTP transport and whoever supplies its credentials. Contracts only: how a token is found,
-// renewed or stored lives in create-authorizer.ts and its neighbours, how a transport retries in with-authorization.ts.
+// The interfaces between an HTTP transport and what supplies its credentials. How a token is found,
+// refreshed or stored is in create-authorizer.ts and the files beside it, how a transport retries in with-authorization.ts.
 
 /** Header names (lower case) and values to add to one request. */
 export type AuthorizationHeaders = Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface OutgoingRequest {
 /** Response headers in either shape a Node program meets: web `Headers`, or the record `node:http` gives. */
 export type ResponseHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The part of a refused response that carries the challenge. The body is never looked at. */
+/** The part of a rejected response that carries the challenge. The body is never read. */
 export interface ChallengedResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -23,11 +23,11 @@ export interface ChallengedResponse {
 export interface ChallengeContext {
   /** Ends the wait for a person or a server. */
   readonly signal?: AbortSignal;
-  /** Exactly what `headers()` gave for the refused request: tells a stale token from one renewed meanwhile. */
+  /** Exactly what `headers()` returned for the rejected request: distinguishes a stale token from one refreshed meanwhile. */
   readonly sent?: AuthorizationHeaders;
   /** Stops the time limits of the request until the returned function is called; see `holdsTime`. */
   readonly hold?: () => () => void;
-  /** 1 for the first refusal of a request, one more for each retry of the same request that is refused again. */
+  /** 1 for the first rejection of a request, one more for each retry of the same request that is rejected again. */
   readonly attempt?: number;
 }
 
@@ -37,12 +37,12 @@ export type ChallengeOutcome = 'retry' | 'fail';
 /**
  * Supplies credentials to an HTTP transport, for one MCP server. Call `headers` before every request and `challenge`
  * on every 401 and 403; both never let a credential go to another origin. One authorizer serves any number of
- * concurrent requests: they share one renewal.
+ * concurrent requests: they share one refresh.
  */
 export interface Authorizer {
   /**
    * It calls `context.hold` while a person is asked. Without this all of `challenge` is taken for asking a person, and
-   * time limits stand still meanwhile, whatever it really does.
+   * time limits are paused meanwhile.
    */
   readonly holdsTime?: boolean;
   /** Headers to add. Answers without a promise while a bearer token is fresh. */

@@ -1,5 +1,5 @@
-// The OAuth authorizer: knows which tokens are current, when they must be renewed, and what a refusal calls for. How a
-// server is found, a token got or a secret kept is told by the neighbours it is put together from.
+// The OAuth authorizer: knows which tokens are current, when they must be refreshed, and what a rejection requires. How a
+// server is found, a token requested or a secret stored is in the other files of this folder.
 
 import type {
   AuthorizationHeaders,
@@ -32,21 +32,21 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   return new OAuthAuthorizer(options);
 }
 
-/** One refusal to be cured. */
+/** One rejected request. */
 interface Problem {
   readonly status: number;
-  /** What was refused. */
+  /** What was rejected. */
   readonly target: URL;
   readonly challenge: ServerChallenge;
   readonly oauthError: OAuthErrorInfo;
-  /** The token that was refused; undefined when none was sent. */
+  /** The token that was rejected; undefined when none was sent. */
   readonly failed: string | undefined;
   readonly attempt: number;
 }
 
 // The same widening of scopes is asked of a person so many times at most.
 const maxStepUps = 2;
-// After a failed renewal ahead of time, requests go on with the old token for a while.
+// After a failed refresh ahead of time, requests use the old token for a while.
 const refreshRetryMs = 10_000;
 const nothing: AuthorizationHeaders = Object.freeze({});
 
@@ -110,8 +110,9 @@ class OAuthAuthorizer implements Authorizer {
     const failed = context.sent === undefined ? this.#tokens?.accessToken : tokenIn(context.sent);
     const problem: Problem = { status, target, challenge, oauthError, failed, attempt };
     const key = JSON.stringify([status, failed, challenge.scope]);
-    const cure = (): Promise<void> => this.#flights.run(key, (ended) => this.#handleChallenge(problem, ended), signal);
-    await this.#holds.waiting(context.hold, cure);
+    const handle = (): Promise<void> =>
+      this.#flights.run(key, (ended) => this.#handleChallenge(problem, ended), signal);
+    await this.#holds.waiting(context.hold, handle);
     return 'retry';
   }
 
@@ -140,14 +141,14 @@ class OAuthAuthorizer implements Authorizer {
         this.#opened = true;
       },
       (error) => {
-        this.#opening = undefined; // A store that is mended meanwhile may be tried again.
+        this.#opening = undefined; // The store may be repaired meanwhile: try again next time.
         throw error;
       },
     );
     return this.#opening;
   }
 
-  /** Takes what the store holds now; another process may have renewed. */
+  /** Takes what the store holds now; another process may have refreshed them. */
   async #reload(): Promise<void> {
     const binding = await this.#credentials.binding();
     const stored = binding && (await this.#credentials.tokens(binding.issuer, binding.resource));
@@ -187,7 +188,7 @@ class OAuthAuthorizer implements Authorizer {
     return refreshToken !== undefined || this.#options.grant !== undefined;
   }
 
-  /** Renews before the token ends. Whatever goes wrong shows itself, better explained, when the server refuses it. */
+  /** Refreshes before the token expires. Errors are ignored: the server's rejection of the token explains them better. */
   async #renewAhead(signal: AbortSignal | undefined): Promise<void> {
     const tokens = this.#tokens!;
     try {
@@ -221,7 +222,7 @@ class OAuthAuthorizer implements Authorizer {
     });
   }
 
-  /** Meets a challenge, or finds that somebody else already did. */
+  /** Answers a challenge, or finds that another request already did. */
   #handleChallenge(problem: Problem, signal: AbortSignal): Promise<void> {
     return this.#locked(signal, async () => {
       await this.#reload();
@@ -235,7 +236,7 @@ class OAuthAuthorizer implements Authorizer {
         await this.#bind(held, metadata);
         return this.#adopt({ tokens: held, dpop: undefined }, 'store');
       }
-      // The retry of a request whose first refusal was just cured, and refused again: the same cure is no use.
+      // The retry was rejected again right after a new token: doing the same would not help.
       const inVain = problem.attempt > 1 && Date.now() - this.#adoptedAt < 60_000 ? this.#origin : undefined;
       if (held !== undefined && inVain === 'grant') {
         throw authErrors.tokenRejected(this.#http.guard.server.href, problem.oauthError);
@@ -315,7 +316,7 @@ class OAuthAuthorizer implements Authorizer {
   }
 
   #locked(signal: AbortSignal, task: () => Promise<void>): Promise<void> {
-    // Whoever holds the lock may be waiting for a person.
+    // The holder of the lock may be waiting for a user.
     const timeoutMs = (this.#options.signInTimeoutMs ?? 300_000) + 60_000;
     const over = this.#holds.asking();
     const begin = (): Promise<void> => {

@@ -2,7 +2,7 @@
 // These are local errors; nothing of them goes to a peer. What a server said is quoted clipped and without control
 // characters, so that a hostile description cannot redraw a terminal.
 
-/** What an authorization or registration endpoint answered when it refused. */
+/** The error response of an authorization or registration endpoint. */
 export interface OAuthErrorInfo {
   readonly status?: number;
   readonly error?: string;
@@ -14,7 +14,7 @@ export class AuthError extends Error {
   readonly code: AuthErrorCode;
   /** URLs asked on the way, in order, where that helps. */
   readonly tried: readonly string[];
-  /** The server's own words, when it had any. */
+  /** The server's description, if there is one. */
   readonly oauthError: OAuthErrorInfo | undefined;
 
   constructor(
@@ -91,7 +91,7 @@ export const authErrors = {
   resourceMismatch: (url: string, resource: string, server: string) =>
     new AuthError(
       'resource-mismatch',
-      `Protected-resource metadata at ${quote(url)} speaks of ${quote(resource)}, not of ${quote(server)}; refusing to authorize for another resource`,
+      `Protected-resource metadata at ${quote(url)} describes ${quote(resource)}, not ${quote(server)}; a token for another resource is never requested`,
       { tried: [url] },
     ),
   serverMetadataMissing: (issuer: string, tried: readonly string[]) =>
@@ -105,7 +105,7 @@ export const authErrors = {
   issuerMismatch: (url: string, expected: string, received: string) =>
     new AuthError(
       'issuer-mismatch',
-      `Authorization server metadata at ${quote(url)} claims issuer ${quote(received)} but ${quote(expected)} was asked; it will not be used`,
+      `Authorization server metadata at ${quote(url)} claims issuer ${quote(received)} but ${quote(expected)} was expected; it will not be used`,
       { tried: [url] },
     ),
   clientBoundElsewhere: (clientId: string, bound: readonly string[], issuer: string) =>
@@ -156,16 +156,18 @@ export const authErrors = {
       'callback-issuer-missing',
       `${quote(issuer)} promises to name itself in the authorization response but did not; the code is not used`,
     ),
-  // The foreign value and any error text beside it are left out on purpose: RFC 9207 forbids acting on or showing them.
+  // The untrusted value and any error text beside it are left out on purpose: RFC 9207 forbids acting on or showing them.
   callbackIssuerMismatch: (issuer: string) =>
     new AuthError(
       'callback-issuer-mismatch',
       `The authorization response names another issuer than ${quote(issuer)}; the code is not used (possible mix-up attack)`,
     ),
   authorizationDenied: (oauthError: OAuthErrorInfo) =>
-    new AuthError('authorization-denied', `The authorization server refused: ${said(oauthError)}`, { oauthError }),
+    new AuthError('authorization-denied', `The authorization server denied the request: ${said(oauthError)}`, {
+      oauthError,
+    }),
   tokenRequestFailed: (endpoint: string, grant: string, oauthError: OAuthErrorInfo, cause?: unknown) =>
-    new AuthError('token-request-failed', `${quote(endpoint)} refused the ${grant} grant: ${said(oauthError)}`, {
+    new AuthError('token-request-failed', `${quote(endpoint)} rejected the ${grant} grant: ${said(oauthError)}`, {
       tried: [endpoint],
       oauthError,
       cause,
@@ -190,13 +192,13 @@ export const authErrors = {
   insufficientScope: (wanted: readonly string[], oauthError: OAuthErrorInfo) =>
     new AuthError(
       'insufficient-scope',
-      `The server wants scope ${wanted.length > 0 ? quote(wanted.join(' ')) : 'it does not name'}, and asking again will not help: ${said(oauthError)}`,
+      `The server requires scope ${wanted.length > 0 ? quote(wanted.join(' ')) : 'it does not name'}, and another authorization will not help: ${said(oauthError)}`,
       { oauthError },
     ),
   tooManyChallenges: (attempts: number, oauthError: OAuthErrorInfo) =>
     new AuthError(
       'too-many-challenges',
-      `Still refused after ${attempts} authorization attempts: ${said(oauthError)}`,
+      `Still rejected after ${attempts} authorization attempts: ${said(oauthError)}`,
       {
         oauthError,
       },
@@ -213,7 +215,7 @@ export const authErrors = {
   storeCorrupt: (path: string, kept: string, cause?: unknown) =>
     new AuthError(
       'store-corrupt',
-      `The credential store ${path} is damaged. It was kept as ${kept}; run again to start with an empty one and sign in anew`,
+      `The credential store ${path} is damaged. It was kept as ${kept}; run again to start with an empty one, and sign in again`,
       { cause },
     ),
   storeBusy: (path: string, holder: string) =>
@@ -223,7 +225,7 @@ export const authErrors = {
     ),
 } as const;
 
-/** A refusal as a phrase. */
+/** An OAuth error as a phrase. */
 export function said(oauthError: OAuthErrorInfo): string {
   const parts = [
     oauthError.status === undefined ? undefined : `HTTP ${oauthError.status}`,
@@ -233,7 +235,7 @@ export function said(oauthError: OAuthErrorInfo): string {
   return parts.length > 0 ? parts.join(', ') : 'no reason given';
 }
 
-/** Foreign text made harmless: no control, bidi or zero-width characters, never long. */
+/** Untrusted text made harmless: no control, bidi or zero-width characters, never long. */
 export function clean(text: string, max = 300): string {
   const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, ' ');
   return flat.length > max ? `${flat.slice(0, max)}…` : flat;

@@ -1,4 +1,4 @@
-// What the client's HTTP transport, the command line and applications may use of this room.
+// What the client's HTTP transport, the command line and applications may use of this folder.
 export type {
   AuthorizationHeaders,
   Authorizer,

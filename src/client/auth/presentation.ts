@@ -39,7 +39,7 @@ export class Presentation {
     if (nonce !== undefined) this.#remember(target, nonce);
   }
 
-  /** Meets a demand for a nonce. False when there is none, or the refused request already carried it. */
+  /** Uses a nonce that the server demands. False when there is none, or the rejected request already carried it. */
   meetNonce(target: URL, response: ChallengedResponse, sent: AuthorizationHeaders | undefined): boolean {
     const nonce = headerOf(response.headers, 'dpop-nonce');
     if (nonce === undefined || this.#key === undefined || nonce === nonceIn(sent?.['dpop'])) return false;

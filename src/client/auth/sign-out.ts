@@ -12,7 +12,7 @@ import { Credentials, type ServerBinding } from './storage/credentials.ts';
 /** What the authorizer was created with; the store is where the tokens are. */
 export interface SignOutOptions extends AuthorizerOptions {
   readonly store: CredentialStore;
-  /** Gives up asking for revocation; what was stored is forgotten in any case. */
+  /** Aborts the revocation; stored credentials are deleted in any case. */
   readonly signal?: AbortSignal;
 }
 
@@ -51,7 +51,7 @@ interface StoredSignIn {
   readonly tokens: TokenSet;
 }
 
-/** Out of the store before anything can fail: whoever signs out must not stay signed in. */
+/** Out of the store before anything can fail: a user who signs out must not stay signed in. */
 async function take(credentials: Credentials): Promise<StoredSignIn | undefined> {
   const binding = await credentials.binding();
   if (binding === undefined) return undefined;
@@ -61,7 +61,7 @@ async function take(credentials: Credentials): Promise<StoredSignIn | undefined>
   return tokens === undefined ? undefined : { binding, tokens };
 }
 
-/** False where there is nobody to ask, or nobody we could ask as. */
+/** False where there is no revocation endpoint, or no registered client. */
 async function revoke(
   { binding, tokens }: StoredSignIn,
   http: AuthHttp,

@@ -1,5 +1,5 @@
-// Many requests that fail for one reason share one cure: the first starts it, the others wait for the same outcome,
-// good or bad. It is abandoned only when everybody who waited has gone.
+// Many requests that fail for one reason share one task: the first starts it, the others wait for the same outcome,
+// good or bad. It is aborted only when all waiting requests were cancelled.
 import { unlessAborted } from '../abort-signals.ts';
 
 interface Flight {
@@ -19,7 +19,7 @@ export class SingleFlight {
     try {
       await unlessAborted(flight.promise, signal);
     } finally {
-      // Out of the table before the abort: whoever comes next must not join something that is ending.
+      // Out of the table before the abort: the next request must not join a task that is ending.
       if (--flight.waiting === 0) this.#end(key, flight).abort(signal?.reason);
     }
   }
@@ -27,7 +27,7 @@ export class SingleFlight {
   #start(key: string, task: (signal: AbortSignal) => Promise<void>): Flight {
     const controller = new AbortController();
     const promise = task(controller.signal).finally(() => this.#end(key, flight));
-    // Everybody may have left before it fails; then nobody needs to hear of it.
+    // All waiting requests may be cancelled before it fails; then the error is not needed.
     promise.catch(() => {});
     const flight: Flight = { promise, controller, waiting: 0 };
     this.#flights.set(key, flight);

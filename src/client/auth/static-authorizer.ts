@@ -2,7 +2,7 @@
 import type { Authorizer } from './authorizer.ts';
 import { createUrlGuard, overHttp, type UrlGuardOptions } from './discovery/url-guard.ts';
 
-/** Creates an authorizer for a token that somebody else looks after; a function is asked for every request. */
+/** Creates an authorizer for a token that the application manages; a function is called for every request. */
 export function createStaticAuthorizer(
   options: UrlGuardOptions & {
     readonly server: string | URL;
@@ -18,7 +18,7 @@ export function createStaticAuthorizer(
       if (new URL(overHttp(url)).origin !== server.origin) return {};
       return fixed ?? Promise.resolve((token as () => string | Promise<string>)()).then(toHeaders);
     },
-    // There is nothing to renew; the response says what is wrong.
+    // There is nothing to refresh; the response says what is wrong.
     challenge: async () => 'fail',
   };
 }

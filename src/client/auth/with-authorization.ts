@@ -12,7 +12,7 @@ import type {
 const maxAttempts = 8;
 
 /**
- * Sends a request until it is answered or refused for good. `discard` frees the refused response (its body) before
+ * Sends a request until there is a response or a final rejection. `discard` frees the rejected response (its body) before
  * the next round; a response that is returned is untouched.
  */
 export async function withAuthorization<R extends ChallengedResponse>(

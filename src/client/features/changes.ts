@@ -1,4 +1,4 @@
-// Changes a client waits for, as an asynchronous iterator: what happened while nobody looked is told once per thing.
+// Changes a client waits for, as an asynchronous iterator: what happened meanwhile is reported once per list or resource.
 
 /** One change the server announced. */
 export interface Change {
@@ -9,7 +9,7 @@ export interface Change {
   readonly missed?: true;
 }
 
-/** Stops a server that announces URIs without end while nobody reads. */
+/** Stops a server that announces URIs without end while the application does not read. */
 const maxWaiting = 10_000;
 
 type ChangeReader = {
@@ -17,7 +17,7 @@ type ChangeReader = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Holds changes until somebody asks for the next one. */
+/** Queues changes until the next one is requested. */
 export class ChangeQueue {
   readonly #waiting = new Map<string, Change>();
   readonly #readers: ChangeReader[] = [];
@@ -50,7 +50,7 @@ export class ChangeQueue {
     return error === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(error);
   }
 
-  /** No more will come; those who wait are told, of the reason if there is one. */
+  /** No more changes will come; waiting reads end, with the error if there is one. */
   end(error?: unknown): void {
     if (this.#over) return;
     this.#over = true;

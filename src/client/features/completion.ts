@@ -16,7 +16,7 @@ export interface CompletionRequest {
   readonly context?: Readonly<Record<string, string>>;
 }
 
-/** Asks for suggestions. */
+/** Requests suggestions. */
 export async function complete(
   kit: FeatureContext,
   request: CompletionRequest,

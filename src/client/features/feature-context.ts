@@ -20,13 +20,13 @@ export interface FeatureContext {
 }
 
 /**
- * Whether the server offers a method. One that declares nothing at all can not be taken at its word: many small servers
+ * Whether the server offers a method. One that declares nothing at all is not believed: many small servers
  * do so and have tools nevertheless.
  */
 export function offers({ latest }: FeatureContext, row: MethodRow): boolean {
-  let verdict = latest.offered.get(row);
-  if (verdict === undefined) latest.offered.set(row, (verdict = isOffered(latest, row)));
-  return verdict;
+  let offered = latest.offered.get(row);
+  if (offered === undefined) latest.offered.set(row, (offered = isOffered(latest, row)));
+  return offered;
 }
 
 function isOffered({ codec, facts }: ClientConnection, { name, needs }: MethodRow): boolean {

@@ -5,7 +5,7 @@ import type { CallOptions } from '../options.ts';
 import { OutgoingCall } from '../outgoing-call.ts';
 import type { FeatureContext } from './feature-context.ts';
 
-/** Asks for a sign of life. The newest revision has no ping; asking who the server is serves as well. */
+/** Checks that the server responds. The newest revision has no ping; server/discover serves as well. */
 export async function ping(kit: FeatureContext, options?: CallOptions): Promise<void> {
   const connection = await kit.caller.ready();
   const row = connection.codec?.requests.has(methods.ping.name) ? methods.ping : methods.discover;
@@ -14,7 +14,7 @@ export async function ping(kit: FeatureContext, options?: CallOptions): Promise<
   await kit.caller.start(call);
 }
 
-/** Tells the server that the folders have changed, on revisions where it remembers them. */
+/** Notifies the server that the roots have changed, on revisions where it remembers them. */
 export function announceRoots(kit: FeatureContext): void {
   kit.latest.notify('notifications/roots/list_changed');
 }

@@ -10,18 +10,18 @@ import { type FeatureContext, offers } from './feature-context.ts';
 /** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Ask with it for the next page; an empty string is a cursor too. Absent: this was the last one. */
+  /** Request the next page with it; an empty string is a cursor too. Absent: this was the last one. */
   readonly nextCursor?: string;
 }
 
-/** A kind of list: how it is asked for, and which members an item must have to be of use. */
+/** A kind of list: its method, and which members an item must have. */
 export interface ListKind {
   readonly row: MethodRow;
   readonly key: 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
   readonly strings: readonly string[];
 }
 
-/** Tells more about why an item is of no use; undefined keeps it. */
+/** Returns why an item cannot be used; undefined accepts it. */
 export type ItemFilter<T> = (item: T) => string | undefined;
 
 /** Reads one kind of list. */
@@ -46,7 +46,7 @@ export class ListReader<T> {
     if (use === 'use') {
       const known = cache?.get(row.name, key) as Page<T> | undefined;
       if (known !== undefined) {
-        // Another client may have fetched it; whoever looks at the items has not seen these yet.
+        // Another client may have fetched it; this one has not examined its items yet.
         for (const item of known.items) this.#sieve(item);
         return known;
       }
@@ -91,7 +91,7 @@ export class ListReader<T> {
     const until = performance.now() + Math.max(maxTimeoutMs, timeoutMs);
     let cursor: string | undefined;
     for (let pages = 0; pages < maxPages; pages++) {
-      // A thousand pages, each a moment before its time is over, are no answer either.
+      // A thousand pages, each just within its time limit, must not take for ever.
       const leftMs = Math.max(until - performance.now(), 1);
       const inTime = { ...options, timeoutMs: Math.min(timeoutMs, leftMs), maxTimeoutMs: leftMs };
       const page: Page<T> = await this.page(cursor, inTime).catch((error: unknown) => {
@@ -123,7 +123,7 @@ export class ListReader<T> {
   #isUseful(item: unknown): item is T {
     const { row, strings } = this.#kind;
     const missing = isObject(item) ? strings.find((name) => typeof item[name] !== 'string') : 'everything';
-    const why = missing === undefined ? this.#sieve(item as T) : `it lacks ${missing}`;
+    const why = missing === undefined ? this.#sieve(item as T) : `${missing} is missing`;
     if (why === undefined) return true;
     const name = isObject(item) ? item['name'] : undefined;
     this.#kit.logger.warn(`left out an item of ${row.name}`, { name, why });

@@ -1,4 +1,4 @@
-// The server's log: how much of it we want to hear. A matter of the session on older revisions, of each request on the
+// The server's log: which level to receive. A setting of the session on older revisions, of each request on the
 // newest.
 
 import { methods } from '../../protocol/methods.ts';

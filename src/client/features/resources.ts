@@ -43,7 +43,7 @@ export class Resources {
       `"uri":${JSON.stringify(uri)}`,
       (result) => {
         const read = toReadResult(result);
-        // What depended on answers to questions is for this call alone.
+        // What depended on input responses is for this call only.
         if (use !== 'bypass' && call.rounds === 0) cache?.set(row.name, uri, read, result);
         return read;
       },
@@ -64,7 +64,7 @@ function toReadResult(result: JsonObject): ReadResult {
 
 type ErrorReply = ClientError & { readonly serverError: { readonly code: number; readonly message: string } };
 
-/** Older revisions have a code of their own for it, the newest says which URI in the data of a general one. */
+/** Older revisions have a separate code for it, the newest has the URI in the data of a general error. */
 function isNotFound(error: unknown): error is ErrorReply {
   if (!(error instanceof ClientError) || error.code !== 'server-error') return false;
   const { code, data } = error.serverError ?? {};

@@ -1,5 +1,5 @@
-// Waiting for changes: one interface over resources/subscribe (sessions) and subscriptions/listen (requests that stand
-// alone). A subscription outlives the connection: it is opened again, with a word that something may have been missed.
+// Waiting for changes: one interface over resources/subscribe (sessions) and subscriptions/listen (stateless
+// requests). A subscription outlives the connection: it is opened again, with a notice that changes may be missing.
 
 import { isObject } from '../../protocol/json-rpc.ts';
 import { methods } from '../../protocol/methods.ts';
@@ -52,13 +52,13 @@ export class Subscriptions {
     return watch;
   }
 
-  /** Closes every subscription that waits for this resource alone. */
+  /** Closes every subscription for this resource only. */
   async unwatch(uri: string): Promise<void> {
     const same = [...this.#open].filter(({ filter: { uris = [] } }) => uris.length === 1 && uris[0] === uri);
     await Promise.all(same.map((watch) => watch.close()));
   }
 
-  /** Hands a change to those who wait for it; `standing` is the stream it came on, where it has one of its own. */
+  /** Passes a change to its subscriptions; `standing` is the long-lived request it came with, where there is one. */
   changed(change: Change, standing: OutgoingCall | undefined): void {
     for (const watch of this.#open) watch.onChange(change, standing);
   }
@@ -81,7 +81,7 @@ class ActiveSubscription implements Subscription {
   readonly #turns: KeyedMutex;
   readonly #queue = new ChangeQueue();
   readonly #closing = new AbortController();
-  /** The stream of its own, on revisions that have one. */
+  /** Its long-lived request, on revisions that have one. */
   call: OutgoingCall | undefined;
   #agreed: ((params: JsonObject) => void) | undefined;
 
@@ -104,7 +104,7 @@ class ActiveSubscription implements Subscription {
     try {
       if (signal?.aborted) throw clientErrors.cancelled('subscribe', signal.reason);
       signal?.addEventListener('abort', this.#onAbort, { once: true });
-      // Closing ends the wait, whatever it is for.
+      // Closing ends any wait.
       const over = await unlessAborted(this.#attach(), this.#closing.signal);
       if (this.#closing.signal.aborted) throw clientErrors.cancelled('subscribe', signal?.reason);
       void this.#keep(over);
@@ -161,7 +161,7 @@ class ActiveSubscription implements Subscription {
     return { over: connection.ended };
   }
 
-  /** Unless somebody else waits for it, or there is nobody left to tell. */
+  /** Unless another subscription needs it, or the connection is closed. */
   #unsubscribe(uri: string): Promise<void> {
     return this.#turns.run(uri, async () => {
       const { connection } = this.#kit.caller;
@@ -192,7 +192,7 @@ class ActiveSubscription implements Subscription {
       this.#agreed = resolve;
     });
     const over = this.#kit.caller.start(call);
-    // It may end before anybody waits for it.
+    // It may end before it is awaited.
     over.catch(() => {});
     const params = await Promise.race([acknowledged, over.then(() => undefined)]);
     if (params !== undefined) {

@@ -1,4 +1,4 @@
-// Tools: listing and calling them, with what the list says about a tool put to use: output schemas, mirrored headers,
+// Tools: listing and calling them, and what a list says about a tool: output schemas, mirrored headers,
 // whether a call may be repeated.
 
 import { methods } from '../../protocol/methods.ts';
@@ -62,7 +62,7 @@ export class Tools {
     }
   }
 
-  /** The list is out of date: what it said about headers and schemas must not be relied on. */
+  /** The list is out of date: its headers and schemas must not be relied on. */
   changed(): void {
     this.#known.clear();
     this.#complete = false;
@@ -96,17 +96,17 @@ export class Tools {
     const validator = known === undefined ? undefined : this.#validator(known, 'input');
     if (validator !== undefined) {
       const validating = (async () => validator.validate(args))();
-      const verdict = await validating.catch((error: unknown): Validation => {
+      const validation = await validating.catch((error: unknown): Validation => {
         if (!(error instanceof SchemaError)) throw error;
-        this.#giveUp(known as KnownTool, 'input', error);
+        this.#ignoreSchema(known as KnownTool, 'input', error);
         return { ok: true, value: args };
       });
-      if (!verdict.ok) throw clientErrors.invalidArguments(name, formatIssues(verdict.issues));
+      if (!validation.ok) throw clientErrors.invalidArguments(name, formatIssues(validation.issues));
     }
     return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
   }
 
-  /** Our idea of the mirrored headers may be old: look at the list again, then try once more. */
+  /** The mirrored headers may be outdated: fetch the list again, then retry once. */
   #refreshHeaders = async (call: OutgoingCall): Promise<void> => {
     await this.list({ cache: 'refresh' });
     const { addressed } = call;
@@ -114,12 +114,12 @@ export class Tools {
     call.addressed = { ...addressed, headerParams: this.#known.get(addressed.name)?.headerParams ?? none };
   };
 
-  /** Remembers a tool of a list, or says why it is of no use. */
+  /** Remembers a tool of a list, or returns why it cannot be used. */
   #remember(tool: Tool): string | undefined {
     const { inputSchema } = tool;
-    if (typeof inputSchema !== 'object' || inputSchema === null) return 'it lacks inputSchema';
+    if (typeof inputSchema !== 'object' || inputSchema === null) return 'inputSchema is missing';
     const params = this.#kit.latest.mirrors ? headerParams(inputSchema) : none;
-    // Calling it would send headers nobody can foresee (2026-07-28, Transports, "x-mcp-header").
+    // Calling it would send unpredictable headers (2026-07-28, Transports, "x-mcp-header").
     if (typeof params === 'string') {
       this.#known.delete(tool.name);
       return params;
@@ -141,16 +141,16 @@ export class Tools {
       if (issues === undefined) return result;
       throw clientErrors.invalidStructured(name, formatIssues(issues));
     }
-    const checkOutput = (verdict: Validation): ToolResult => {
-      if (verdict.ok) return result;
-      throw clientErrors.invalidStructured(name, formatIssues(verdict.issues));
+    const checkOutput = (validation: Validation): ToolResult => {
+      if (validation.ok) return result;
+      throw clientErrors.invalidStructured(name, formatIssues(validation.issues));
     };
-    const verdict = validator.validate(result.structuredContent);
-    if (!(verdict instanceof Promise)) return checkOutput(verdict);
-    return verdict.then(checkOutput, (error: unknown) => {
+    const validation = validator.validate(result.structuredContent);
+    if (!(validation instanceof Promise)) return checkOutput(validation);
+    return validation.then(checkOutput, (error: unknown) => {
       // Some schemas turn out to be of no use only when they are compiled, with the first value.
       if (!(error instanceof SchemaError)) throw error;
-      this.#giveUp(known, 'output', error);
+      this.#ignoreSchema(known, 'output', error);
       return result;
     });
   }
@@ -164,15 +164,15 @@ export class Tools {
       const where = `tool "${tool.name}" ${direction}`;
       return (known[direction] = compileSchema(schema ?? {}, { direction, root: 'any', where }).validator);
     } catch (error) {
-      this.#giveUp(known, direction, error);
+      this.#ignoreSchema(known, direction, error);
       return undefined;
     }
   }
 
-  /** A schema we can not use is the server's mistake; calls need not fail for it. Told once. */
-  #giveUp(known: KnownTool, direction: 'input' | 'output', error: unknown): void {
+  /** A schema that cannot be used is the server's error; calls need not fail for it. Logged once. */
+  #ignoreSchema(known: KnownTool, direction: 'input' | 'output', error: unknown): void {
     const { name } = known.tool;
-    this.#kit.logger.warn(`the ${direction} schema of a tool can not be used`, { tool: name, error });
+    this.#kit.logger.warn(`the ${direction} schema of a tool cannot be used`, { tool: name, error });
     known[direction] = false;
   }
 }
@@ -185,7 +185,7 @@ function argumentsText(name: string, args: JsonObject): string {
   try {
     return JSON.stringify(args);
   } catch (cause) {
-    throw clientErrors.invalidArguments(name, `they can not be written as JSON (${(cause as Error).message})`);
+    throw clientErrors.invalidArguments(name, `they cannot be written as JSON (${(cause as Error).message})`);
   }
 }
 

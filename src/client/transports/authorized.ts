@@ -1,5 +1,5 @@
-// Sending with credentials. The time a person takes to sign in does not count, and a message whose caller gave up is not
-// sent after all once the person has signed in.
+// Sending with credentials. The time a user takes to sign in does not count, and a message whose caller cancelled is not
+// sent once the user has signed in.
 
 import type { AuthorizationHeaders, Authorizer, ChallengedResponse } from '../auth/authorizer.ts';
 import { withAuthorization } from '../auth/with-authorization.ts';
@@ -13,22 +13,22 @@ export interface AuthorizedRequest<R> {
   readonly method: string;
   /** Stops the clocks of those who wait, until the returned function is called. */
   hold(): () => void;
-  /** Told once how to give up, whether a sign-in is awaited or an answer. */
+  /** Is called once with a function that aborts, whether it waits for a sign-in or for a response. */
   readonly onSent: ((abort: Abort) => void) | undefined;
   send(credentials: AuthorizationHeaders, onSent: (abort: Abort) => void): Promise<R>;
   discard(response: R): unknown;
 }
 
-/** Clocks stand still no longer than this: an authorizer that never comes back must not stop them for ever. */
+/** Time limits are paused no longer than this: an authorizer that never settles must not stop them for ever. */
 const maxHoldMs = 10 * 60_000;
 
-/** Sends until it is answered or refused for good. */
+/** Sends until there is a response or a final rejection. */
 export function sendAuthorized<R extends ChallengedResponse>(request: AuthorizedRequest<R>): Promise<R> {
   const { authorizer, url, method, onSent, discard } = request;
   const given = new AbortController();
   let abortSent: Abort = () => {};
   onSent?.(() => {
-    given.abort(new Error('nobody waits for it any more'));
+    given.abort(new Error('the request was cancelled'));
     abortSent();
   });
   return withAuthorization(
@@ -45,7 +45,7 @@ export function sendAuthorized<R extends ChallengedResponse>(request: Authorized
   );
 }
 
-/** An authorizer that does not say when it asks a person: while it meets a challenge, the clocks stand still. */
+/** For an authorizer that does not report when a user signs in: time limits are paused while it answers a challenge. */
 function withPausedTimeouts(authorizer: Authorizer, hold: () => () => void): Authorizer {
   return {
     headers: (url, request) => authorizer.headers(url, request),

@@ -1,4 +1,4 @@
-// A server as our child: in a process group of its own, with a guard against outliving us, its last words on stderr kept,
+// A server as a child process: in its own process group, with a guard against outliving us, the end of its stderr kept,
 // and an end in three steps. Knows processes, nothing of messages.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ export interface ChildOptions {
 
 /** How much of stderr is kept for error messages. */
 const maxStderrChars = 64 * 1024;
-/** How long members of the group that the server left behind may take to heed SIGTERM. */
+/** How long processes that the server left behind may take to end after SIGTERM. */
 const orphanGraceMs = 500;
 /** How long after its end a child's pipes may stay open before that does not matter any more. */
 const pipesMs = 1_000;
@@ -44,7 +44,7 @@ export class ChildServer {
     this.stdin = child.stdin as Writable;
     this.stdout = child.stdout as Readable;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#appendStderr(text));
-    child.stderr?.on('error', () => {}); // What it would have said is lost; its end says the rest.
+    child.stderr?.on('error', () => {}); // Its output is lost; its exit is reported anyway.
     this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
     this.ended = new Promise((resolve) => {
       child.once('close', (code, signal) => resolve(describe(code, signal)));
@@ -62,7 +62,7 @@ export class ChildServer {
     const command = guarded ? guardedCommand(path, args) : { file: path, args: [...args] };
     const pipes = guarded ? ['pipe', 'pipe', 'pipe', guard()] : ['pipe', 'pipe', 'pipe'];
     return new Promise((resolve, reject) => {
-      const refuse = (cause: unknown): void => {
+      const fail = (cause: unknown): void => {
         if (guarded) unguard(undefined);
         reject(clientErrors.spawnFailed(address, cause instanceof Error ? cause.message : String(cause), cause));
       };
@@ -72,17 +72,17 @@ export class ChildServer {
           stdio: pipes as ('pipe' | Writable)[],
           env,
           cwd,
-          // A group of its own: signals meant for us do not reach it, and ours reach all of it.
+          // Its own process group: signals sent to us do not reach it, and ours reach the whole group.
           detached: process.platform !== 'win32',
           windowsHide: true,
         });
       } catch (cause) {
-        refuse(cause);
+        fail(cause);
         return;
       }
-      child.once('error', refuse);
+      child.once('error', fail);
       child.once('spawn', () => {
-        child.off('error', refuse);
+        child.off('error', fail);
         resolve(new ChildServer(child, options));
       });
     });
@@ -98,7 +98,7 @@ export class ChildServer {
    */
   async end(graceMs: number = this.#options.graceMs): Promise<void> {
     this.stdin.end();
-    // A child that can not get rid of its last words would wait for us as we wait for it.
+    // A child whose output is not read would wait for us while we wait for it.
     this.stdout.resume();
     if (graceMs < this.#graceMs) {
       this.#graceMs = graceMs;
@@ -108,7 +108,7 @@ export class ChildServer {
     await this.#exited;
     clearTimeout(this.#nextStep);
     await this.#swept;
-    // Somebody else may hold the other end of its pipes; we are done with ours.
+    // Another process may hold the other end of its pipes; ours are closed.
     this.stdout.destroy();
     this.#child.stderr?.destroy();
   }
@@ -146,7 +146,7 @@ export class ChildServer {
     return true;
   }
 
-  /** True when there was somebody to hear it. */
+  /** True when a process received it. */
   #signal(signal: NodeJS.Signals | 0): boolean {
     if (this.#gone) return false;
     try {

@@ -28,7 +28,7 @@ export class EventReader {
   #over = false;
   /** Where to take the stream up again; undefined while no event had an id. */
   lastEventId: string | undefined;
-  /** How long the server wants us to wait before coming back. */
+  /** How long to wait before reconnecting, as the server asked. */
   retryMs: number | undefined;
 
   /** `maxLength` stops an event without end from filling the memory. */
@@ -69,7 +69,7 @@ export class EventReader {
     this.#check();
   }
 
-  /** Stops reading; an unfinished event is thrown away, as the standard says. */
+  /** Stops reading; an unfinished event is discarded, as the standard requires. */
   close(): void {
     this.#over = true;
     this.#pieces = [];
@@ -93,7 +93,7 @@ export class EventReader {
       return;
     }
     const colon = line.indexOf(':');
-    // A comment: it keeps the connection alive and says nothing.
+    // A comment: it only keeps the connection alive.
     if (colon === 0) return;
     const field = colon === -1 ? line : line.slice(0, colon);
     this.#field(field, colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, ''));
@@ -111,7 +111,7 @@ export class EventReader {
     else if (field === 'data') this.#append(value);
     // Goes back to the server as a header, where line breaks and NUL have no place.
     else if (field === 'id' && !/[\u0000-\u001f\u007f-\uffff]/.test(value) && value.length <= 4096) {
-      // An empty one takes back what was said before.
+      // An empty id clears the one before.
       this.lastEventId = value === '' ? undefined : value;
     } else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Math.min(Number(value), maxRetryMs);
   }

@@ -1,4 +1,4 @@
-// One server over HTTP: credentials, redirects within its origin, bounded bodies, and failures as errors of ours. Both
+// Requests to one server over HTTP: credentials, redirects within its origin, bounded bodies, failures as client errors. Both
 // HTTP transports send through it; what travels is theirs.
 
 import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
@@ -10,19 +10,19 @@ import { sendAuthorized } from './authorized.ts';
 import { createWire, type HttpReply, type HttpWire, type OutgoingHttpRequest } from './http-wire.ts';
 import type { TransportListener } from './transport.ts';
 
-/** A request as a transport words it; host, credentials and fixed headers are added here. */
+/** A request of a transport; host, credentials and fixed headers are added here. */
 export interface HttpSend extends Omit<OutgoingHttpRequest, 'url'> {
   /** What is being done, for messages. */
   readonly what: string;
   /** Default: the endpoint. */
   readonly url?: URL;
-  /** Told how to give up, before and each time something is sent. */
+  /** Is called with a function that aborts, each time something is sent. */
   readonly onSent?: (abort: () => void) => void;
 }
 
 /** Enough for a trailing slash and a move; a loop ends here. */
 const maxRedirects = 3;
-/** Error bodies are read for what they say, not for their own sake. */
+/** Error bodies are only read for their message. */
 const maxErrorBytes = 64 * 1024;
 
 /** Sends to one server. */
@@ -51,18 +51,18 @@ export class HttpClient {
   }
 
   /** Sends a request; rejects with a `ClientError` or an `AuthError`. A reply of any status but a redirect resolves. */
-  send(errand: HttpSend): Promise<HttpReply> {
+  send(outgoing: HttpSend): Promise<HttpReply> {
     const authorizer = this.#authorizer;
-    const url = errand.url ?? this.#url;
-    if (authorizer === undefined) return this.#sendTo(url, errand, this.#headers);
+    const url = outgoing.url ?? this.#url;
+    if (authorizer === undefined) return this.#sendTo(url, outgoing, this.#headers);
     return sendAuthorized<HttpReply>({
       authorizer,
       url,
-      method: errand.method,
+      method: outgoing.method,
       hold: () => this.#listener.pauseTimeouts(),
-      onSent: errand.onSent,
+      onSent: outgoing.onSent,
       send: (credentials, onSent) =>
-        this.#sendTo(url, { ...errand, onSent }, [...this.#headers, ...toList(credentials)]),
+        this.#sendTo(url, { ...outgoing, onSent }, [...this.#headers, ...toList(credentials)]),
       discard: (reply) => reply.discard(),
     });
   }
@@ -71,9 +71,9 @@ export class HttpClient {
     this.#wire.close();
   }
 
-  #sendTo(start: URL, errand: HttpSend, further: readonly string[]): Promise<HttpReply> {
-    const { method, body, long } = errand;
-    const headers = further.length === 0 ? errand.headers : [...errand.headers, ...further];
+  #sendTo(start: URL, outgoing: HttpSend, further: readonly string[]): Promise<HttpReply> {
+    const { method, body, long } = outgoing;
+    const headers = further.length === 0 ? outgoing.headers : [...outgoing.headers, ...further];
     return new Promise((resolve, reject) => {
       const attempt = (url: URL, hops: number): void => {
         const abort = this.#wire.send(
@@ -98,7 +98,7 @@ export class HttpClient {
             error: (error) => reject(this.#explain(error)),
           },
         );
-        errand.onSent?.(abort);
+        outgoing.onSent?.(abort);
       };
       attempt(start, 0);
     });
@@ -113,10 +113,10 @@ export class HttpClient {
       throw clientErrors.redirect(
         server,
         to.href,
-        'another origin is never followed; connect to it directly if it is meant',
+        'redirects to another origin are not followed; connect to that URL directly if you trust it',
       );
     }
-    if (status === 303) throw clientErrors.redirect(server, to.href, 'a message can not be delivered by GET');
+    if (status === 303) throw clientErrors.redirect(server, to.href, 'a message cannot be delivered by GET');
     if (hops >= maxRedirects) throw clientErrors.redirect(server, to.href, `more than ${maxRedirects} redirects`);
     return to;
   }
@@ -124,7 +124,7 @@ export class HttpClient {
   #explain(error: unknown): ClientError {
     const { code, cause, message } = error as NodeJS.ErrnoException & { cause?: unknown };
     if (code?.startsWith('ERR_INVALID_') || code === 'ERR_HTTP_INVALID_HEADER_VALUE') {
-      return clientErrors.configuration(`A header can not be sent: ${message}`, error);
+      return clientErrors.configuration(`A header cannot be sent: ${message}`, error);
     }
     const inner = cause instanceof Error ? (cause as NodeJS.ErrnoException) : undefined;
     const known = code ?? inner?.code;
@@ -188,7 +188,7 @@ export function mediaType(reply: HttpReply): string {
   return type === 'application/json' ? type : (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** A reply that is a refusal, as an error. `session`: it was sent within one. */
+/** The error for a response with an error status. `session`: the request was sent within a session. */
 export async function toErrorInfo(
   server: string,
   what: string,
@@ -199,16 +199,16 @@ export async function toErrorInfo(
   const body = (await readText(reply, maxErrorBytes).catch(() => undefined)) ?? '';
   const error = errorIn(body);
   const retryAfter = retryAfterMs(reply.header('retry-after'));
-  const said: ServerErrorInfo = {
+  const info: ServerErrorInfo = {
     status,
     ...(error === undefined
       ? { message: clean(body, 200) }
       : { code: error.code, message: error.message, data: error.data }),
     ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
   };
-  if (status === 401 || (status === 403 && error === undefined)) return clientErrors.unauthorized(server, said);
-  if (status === 404 && session) return clientErrors.sessionLost(server, said);
-  return error === undefined ? clientErrors.http(server, what, said) : clientErrors.serverRejected(what, error, status);
+  if (status === 401 || (status === 403 && error === undefined)) return clientErrors.unauthorized(server, info);
+  if (status === 404 && session) return clientErrors.sessionLost(server, info);
+  return error === undefined ? clientErrors.http(server, what, info) : clientErrors.serverRejected(what, error, status);
 }
 
 function errorIn(body: string): JsonRpcErrorObject | undefined {
@@ -218,7 +218,7 @@ function errorIn(body: string): JsonRpcErrorObject | undefined {
     const isError = isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
     return isError ? (error as unknown as JsonRpcErrorObject) : undefined;
   } catch {
-    return undefined; // A page or plain words: shown as they are.
+    return undefined; // An HTML page or plain text: shown as it is.
   }
 }
 

@@ -1,4 +1,4 @@
-// Streams of events over HTTP, with what sessions add: a standing stream for what the server says unasked, and taking a
+// Streams of events over HTTP, with what sessions add: a standalone stream for messages that no request asked for, and resuming a
 // broken stream up again where it broke.
 
 import type { ClientError } from '../errors.ts';
@@ -13,11 +13,11 @@ export interface EventStreamEnd {
   readonly retryMs: number | undefined;
   readonly error: Error | undefined;
   readonly tooLarge: boolean;
-  /** Something arrived, so that a server which only breaks connections is told from one that works. */
+  /** Something arrived: distinguishes a server that works from one that only breaks connections. */
   readonly receivedAny: boolean;
 }
 
-/** Pause before coming back, where the server asks for none. */
+/** Pause before reconnecting, unless the server asks for another. */
 const defaultRetryMs = 1_000;
 const maxRetryMs = 30_000;
 /** Attempts in a row that bring nothing. */
@@ -113,7 +113,7 @@ export async function resumeStream(
   return end;
 }
 
-/** The stream on which a server says what no request asked for. */
+/** The stream for messages that no request asked for. */
 export class ServerMessageStream {
   readonly #client: HttpClient;
   readonly #listener: TransportListener;
@@ -180,7 +180,7 @@ export class ServerMessageStream {
     this.#abort();
   }
 
-  /** Most refusals mean that there is no such stream, which is allowed; an unknown session is the end of ours. */
+  /** Most errors mean that the server has no such stream, which is allowed; an unknown session ends ours. */
   async #rejected(reply: HttpReply): Promise<void> {
     if (reply.status === 404 && this.#options.session) {
       const error = await toErrorInfo(this.#client.url.href, 'the event stream', reply, true);
@@ -193,19 +193,19 @@ function isStream(reply: HttpReply): boolean {
   return reply.status === 200 && mediaType(reply) === 'text/event-stream';
 }
 
-/** Trying again would change nothing: who we are, or what we send, is refused. */
+/** Retrying would change nothing: the credentials or the request are rejected. */
 function isFinal(error: unknown): boolean {
   const { name, code } = error as { name?: string; code?: string };
   return name === 'AuthError' || code === 'configuration' || code === 'redirect-rejected' || code === 'unauthorized';
 }
 
 function waitMs(end: EventStreamEnd | undefined, vain: number): number {
-  // What the server asks for is kept exactly; only what brings nothing is asked for less and less often.
+  // A pause that the server asks for is kept exactly; without messages, pauses grow.
   const base = end?.retryMs ?? defaultRetryMs;
   return vain === 0 ? base : Math.min(Math.max(base, 100) * 2 ** vain, Math.max(maxRetryMs, base));
 }
 
-/** Waits, or is woken: whoever could give up what was sent can end the pause as well. */
+/** Waits; the function that aborts a request also ends the pause. */
 function readRest(ms: number, onRest: (wake: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

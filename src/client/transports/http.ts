@@ -1,5 +1,5 @@
 // Streamable HTTP from the client's side, with sessions and without: every message is a POST, an answer is one JSON body
-// or a stream of events. What sessions add (a standing stream, streams taken up again) is http-streams.ts.
+// or a stream of events. What sessions add (a standalone stream, resumed streams) is http-streams.ts.
 
 import type { HttpBinding } from '../../protocol/revisions/client-revisions.ts';
 import { AuthError } from '../auth/errors.ts';
@@ -14,9 +14,9 @@ import type { Outgoing, Transport, TransportListener } from './transport.ts';
 const jsonHeaders = ['Content-Type', 'application/json', 'Accept', 'application/json, text/event-stream'];
 const none: readonly string[] = [];
 const defaultBinding: HttpBinding = { headers: [], mirrored: false, sessions: false, closingCancels: false };
-/** Messages nobody waits an answer for must not wait for ever either. */
+/** Messages without a response have a time limit, too. */
 const notificationTimeoutMs = 30_000;
-/** How long the server may take to let go of a session we end. */
+/** How long the server may take to end a session. */
 const deleteTimeoutMs = 2_000;
 
 /** A server at one URL. */
@@ -58,7 +58,7 @@ export class HttpTransport implements Transport {
 
   async ready(): Promise<void> {
     if (!this.#binding.sessions) return;
-    // What was said to open the connection must be heard before anything that relies on it.
+    // Messages that open the connection must arrive before any that rely on them.
     await this.#lastNotice;
     if (this.#closed) return;
     this.#serverMessages = new ServerMessageStream(this.#client, this.#listener, {
@@ -67,7 +67,7 @@ export class HttpTransport implements Transport {
       maxLength: this.#maxMessageBytes,
     });
     const opened = this.#serverMessages.open();
-    // A server may ask on this stream while it serves a call; whoever can answer must be listening by then.
+    // A server may send input requests on this stream during a call, so it must be open by then.
     if (Object.keys(this.#options.handlers ?? {}).length > 0) await opened;
   }
 
@@ -111,7 +111,7 @@ export class HttpTransport implements Transport {
         onSent: (abort) => this.#open.set(id, abort),
       });
       await this.#readAnswer(reply, id, method);
-      // An answer that did not answer: without this, somebody would wait until the time limit.
+      // The HTTP response had no JSON-RPC response: without this, the call would wait for its time limit.
       if (this.#listener.isPending(id)) {
         const why = 'a body that does not hold the answer';
         this.#listener.fail(id, clientErrors.unexpectedResponse(this.address, method, why, { status: reply.status }));
@@ -132,7 +132,7 @@ export class HttpTransport implements Transport {
     const type = mediaType(reply);
     if (type === 'application/json') {
       const text = await readText(reply, this.#maxMessageBytes);
-      if (text === undefined) throw clientErrors.tooLarge(`The answer to ${method}`, this.#maxMessageBytes);
+      if (text === undefined) throw clientErrors.tooLarge(`The response to ${method}`, this.#maxMessageBytes);
       if (text !== '') this.#listener.receive(text);
     } else if (type === 'text/event-stream') await this.#readStream(reply, id, method);
     else {
@@ -160,7 +160,7 @@ export class HttpTransport implements Transport {
     }
   }
 
-  // Messages nobody answers.
+  // Messages without a response.
 
   async #notify({ text, method = 'a message' }: Outgoing): Promise<void> {
     let abort = (): void => {};
@@ -181,7 +181,7 @@ export class HttpTransport implements Transport {
       if (reply.status >= 200 && reply.status < 300) reply.discard();
       else {
         const error = await toErrorInfo(this.address, method, reply, this.#session !== undefined);
-        this.#listener.reportUnexpected(`a refusal of ${method}: ${error.message}`);
+        this.#listener.reportUnexpected(`an error response to ${method}: ${error.message}`);
       }
     } catch (error) {
       if (!this.#closed)
@@ -199,7 +199,7 @@ export class HttpTransport implements Transport {
     return this.#session === undefined ? headers : [...headers, 'Mcp-Session-Id', this.#session];
   }
 
-  /** The same for every message until something is settled anew. */
+  /** The same for every message until a revision is negotiated again. */
   #postHeaders(): readonly string[] {
     return (this.#fixed ??= [...jsonHeaders, ...this.#sessionHeaders()]);
   }
@@ -224,13 +224,13 @@ export class HttpTransport implements Transport {
       };
       (await this.#client.send({ what: 'DELETE', method: 'DELETE', headers, long: true, onSent })).discard();
     } catch {
-      // The session will expire by itself; the end of a connection is no time for complaints.
+      // The session will expire by itself; closing must not fail for it.
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Errors of ours and of signing in are told as they are. */
+  /** Client errors and sign-in errors are reported as they are. */
   #toError(error: unknown): ClientError {
     if (error instanceof ClientError || error instanceof AuthError) return error as ClientError;
     return clientErrors.lost(this.address, error instanceof Error ? error.message : String(error), '', error);

@@ -1,4 +1,4 @@
-// No child outlives us, whatever ends us: a tiny process holds a pipe to us and ends our children when it breaks, which
+// No child outlives this process, however it ends: a tiny process holds a pipe to us and ends our children when it breaks, which
 // happens even when we are killed. One for all children, there only while there are any.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -9,7 +9,7 @@ const shell = '/bin/sh';
 
 /**
  * Reads `+ <group>` and `- <group>`. At the end of input it gives groups that are left a second to notice the end
- * of theirs, then asks, and a second later kills. It only ever sees numbers, and ignores what would end it with us.
+ * of theirs, then sends SIGTERM, and a second later SIGKILL. It only ever sees numbers, and ignores what would end it with us.
  */
 const script = `trap '' HUP INT TERM
 groups=
@@ -35,7 +35,7 @@ for each in $groups; do kill -s KILL -- "-$each" 2>/dev/null; done`;
 
 /**
  * Reports itself to the guardian before it becomes the program, so that there is no instant in which we could die and
- * leave a child nobody knows. The program's words are arguments, never code.
+ * leave an unknown child. The program's arguments are passed as arguments, never as code.
  */
 const prelude = 'echo "+ $$" >&3 && exec "$@" 3>&-';
 

@@ -10,7 +10,7 @@ import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
 /** How long the server may take to name the second URL. */
 const endpointMs = 15_000;
-/** Messages nobody waits an answer for must not wait for ever either. */
+/** Messages without a response have a time limit, too. */
 const notificationTimeoutMs = 30_000;
 
 /** A server at two URLs, of which the first names the second. */
@@ -20,7 +20,7 @@ export class SseTransport implements Transport {
   readonly #url: URL;
   readonly #options: ConnectOptions;
   readonly #maxMessageBytes: number;
-  /** Posts under way that belong to a request, and those that do not. */
+  /** POSTs in flight that belong to a request, and those that do not. */
   readonly #open = new Map<number, () => void>();
   readonly #notices = new Set<() => void>();
   #client!: HttpClient;
@@ -56,7 +56,7 @@ export class SseTransport implements Transport {
       const why = `${type || 'no'} content instead of events`;
       throw clientErrors.unexpectedResponse(this.address, 'GET', why, { status });
     }
-    // Only now: before the answer somebody may have had to sign in.
+    // Only now: a sign-in may have been necessary before the response.
     let late = false;
     const timer = setTimeout(() => {
       late = true;
@@ -126,10 +126,10 @@ export class SseTransport implements Transport {
     });
   }
 
-  /** Messages, and credentials with them, go to the origin that was asked for and to no other. */
+  /** Messages, and credentials with them, go to the origin that was given and to no other. */
   #checkEndpoint(data: string): URL {
     if (!URL.canParse(data, this.#client.url.href)) {
-      throw clientErrors.unexpectedResponse(this.address, 'GET', `an endpoint that is no URL: ${data}`, {});
+      throw clientErrors.unexpectedResponse(this.address, 'GET', `an endpoint that is not a URL: ${data}`, {});
     }
     const endpoint = new URL(data, this.#client.url);
     if (endpoint.origin === this.#client.url.origin) return endpoint;

@@ -12,7 +12,7 @@ const defaultGraceMs = 2_000;
 /** Unread requests at which further ones fail: a server that does not read would have us fill our memory for it. */
 const maxBacklogBytes = 64 * 1024 * 1024;
 
-/** A server in a process of its own. */
+/** A server in a child process. */
 export class StdioTransport implements Transport {
   readonly kind = 'stdio';
   readonly address: string;

@@ -1,4 +1,4 @@
-// What a client needs of whatever carries its messages. Contract only: pipes, sockets and HTTP implement it beside this
+// What a client needs of a transport. Interfaces only: pipes, sockets and HTTP implement it beside this
 // file, and an application may bring its own.
 
 import type { HttpBinding } from '../../protocol/revisions/client-revisions.ts';
@@ -17,42 +17,42 @@ export interface Outgoing {
   readonly standing?: boolean;
 }
 
-/** Who hears what arrives. */
+/** Receives what arrives. */
 export interface TransportListener {
   /** The text of one message, or what should have been one. */
   receive(text: string): void;
-  /** The answer to this request can not come any more. */
+  /** The response to this request can no longer arrive. */
   fail(id: number, error: ClientError): void;
-  /** Whether anybody still waits for the answer to this request. */
+  /** Whether a call still waits for the response to this request. */
   isPending(id: number): boolean;
   /** The connection is over, and not because we closed it. Called once. */
   lost(error: ClientError): void;
-  /** A person is asked before a message can go out: nobody's time runs until the returned function is called. */
+  /** A user must sign in before a message can be sent: time limits are paused until the returned function is called. */
   pauseTimeouts(): () => void;
-  /** Something odd that is no failure yet: it is told when one comes of it. */
+  /** Something unexpected that is not a failure yet; shown if a failure follows. */
   reportUnexpected(what: string): void;
 }
 
 /** A way to reach a server. Opened once; a new connection is a new transport. */
 export interface Transport {
-  /** `stdio`, `http`, `sse`, `websocket`, `memory`, or a name of its own. */
+  /** `stdio`, `http`, `sse`, `websocket`, `memory`, or another name. */
   readonly kind: string;
   /** The command line or URL, for messages. */
   readonly address: string;
   /** Connects. Rejects with a `ClientError`. */
   open(listener: TransportListener): Promise<void>;
-  /** Sends, or tells the listener why it can not; never throws. */
+  /** Sends, or reports to the listener why it cannot; never throws. */
   send(message: Outgoing): void;
   /** How requests travel from now on; only HTTP needs to know. */
   setBinding?(manners: HttpBinding): void;
-  /** The connection is open: the server may now speak unasked. Resolves when it could be heard. Never rejects. */
+  /** The connection is open: the server may now send messages unasked. Resolves when they can be received. Never rejects. */
   ready?(): Promise<void>;
-  /** Nobody waits for the answer to this request any more. */
+  /** No call waits for the response to this request any more. */
   abandon?(id: number): void;
   /** What the server's process wrote to stderr lately. */
   readonly stderr?: string;
   /**
-   * Lets go of everything; resolves when nothing is left running. Never rejects. The server may take `graceMs` to end;
+   * Closes everything; resolves when nothing is left running. Never rejects. The server may take `graceMs` to end;
    * called again with less, it has only that much from then on. Default: what the transport thinks is polite.
    */
   close(graceMs?: number): Promise<void>;

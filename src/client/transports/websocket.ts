@@ -10,7 +10,7 @@ import { clean } from '../untrusted-text.ts';
 import { sendAuthorized } from './authorized.ts';
 import type { Outgoing, Transport, TransportListener } from './transport.ts';
 
-/** How often we look whether the other side is still there; one missed answer ends the connection. */
+/** How often the other side is pinged; one missed pong ends the connection. */
 const beatMs = 30_000;
 const closeMs = 2_000;
 const handshakeMs = 30_000;
@@ -106,7 +106,7 @@ export class WebSocketTransport implements Transport {
       const socket = new WebSocket(this.#url, ['mcp'], {
         headers: { ...this.#options.headers, ...credentials },
         maxPayload: this.#maxMessageBytes,
-        // Compression buys little for short messages, and lets a short frame unfold into a long one.
+        // Compression gains little for short messages, and a short frame could expand into a very long one.
         perMessageDeflate: false,
         handshakeTimeout: handshakeMs,
         followRedirects: false,

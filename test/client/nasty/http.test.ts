@@ -68,14 +68,14 @@ describe('a server that can not be talked to', () => {
       'one that wants a token',
       always(({ response }) => response.writeHead(401, { 'www-authenticate': 'Bearer' }).end()),
       'unauthorized',
-      /give connect\(\) an authorizer/,
+      /pass connect\(\) an authorizer/,
     ],
     ['one that forbids', always(({ response }) => response.writeHead(403).end()), 'unauthorized', /HTTP 403/],
     [
       'one that sends us elsewhere',
       always(({ response }) => response.writeHead(307, { location: 'http://localhost:9/mcp' }).end()),
       'redirect-rejected',
-      /another origin is never followed/,
+      /redirects to another origin are not followed/,
     ],
     [
       'one that sends us in a circle',
@@ -89,7 +89,7 @@ describe('a server that can not be talked to', () => {
       'redirect-rejected',
       /delivered by GET/,
     ],
-    ['one that never answers', always(() => {}), 'connect-timeout', /server\/discover.*No answer/],
+    ['one that never answers', always(() => {}), 'connect-timeout', /server\/discover.*No response/],
     [
       'one that answers nothing',
       always(({ response }) => response.writeHead(202).end()),
@@ -113,7 +113,7 @@ describe('a server that can not be talked to', () => {
       'one that is pinned to what it lacks',
       () => false,
       'unsupported-revision',
-      /does not speak 2026-07-28/,
+      /does not support 2026-07-28/,
       { revision: '2026-07-28' },
     ],
   ];
@@ -187,7 +187,7 @@ describe('an answer that is none', () => {
         response.on('close', () => clearInterval(drip));
       },
       'timeout',
-      /No answer to tools\/call/,
+      /No response to tools\/call/,
     ],
     [
       'a body beyond the limit',
@@ -224,7 +224,7 @@ describe('an answer that is none', () => {
         response.on('close', () => clearInterval(drip));
       },
       'timeout',
-      /No answer to tools\/call/,
+      /No response to tools\/call/,
     ],
     [
       'a stream that ends',
@@ -425,7 +425,12 @@ describe('the old transport of two endpoints', () => {
       'redirect-rejected',
       /another origin/,
     ],
-    ['an endpoint that is no URL', ({ events }) => events('event: endpoint\ndata: http://[\n\n'), 'not-mcp', /no URL/],
+    [
+      'an endpoint that is no URL',
+      ({ events }) => events('event: endpoint\ndata: http://[\n\n'),
+      'not-mcp',
+      /not a URL/,
+    ],
     ['no endpoint', ({ events }) => events(), 'connect-timeout', /tried/],
     [
       'a stream that ends at once',

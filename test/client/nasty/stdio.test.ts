@@ -51,7 +51,7 @@ describe('a server that can not be talked to', () => {
     [
       'reads-nothing',
       'connect-timeout',
-      /server\/discover .*no answer.*initialize .*no answer/is,
+      /server\/discover .*no response.*initialize .*no response/is,
       { connectTimeoutMs: 4_000 },
     ],
     ['never-answers', 'connect-timeout', /tried server\/discover/, { connectTimeoutMs: 4_000 }],
@@ -60,16 +60,16 @@ describe('a server that can not be talked to', () => {
     [
       'wrong-ids',
       'connect-timeout',
-      /an answer to id 1001, which was never asked/,
+      /a response to id 1001, which is unknown/,
       { ...handshake, connectTimeoutMs: 500 },
     ],
-    ['text-ids', 'connect-timeout', /an answer to id "1"/, { ...handshake, connectTimeoutMs: 500 }],
+    ['text-ids', 'connect-timeout', /a response to id "1"/, { ...handshake, connectTimeoutMs: 500 }],
     ['bad-version', 'unsupported-revision', /the server uses revision 1999-01-01/],
     ['no-version', 'unsupported-revision', /has no protocolVersion/],
     ['refuses-initialize', 'not-mcp', /We are closed on Sundays/],
-    ['proper', 'unsupported-revision', /does not speak 2026-07-28/, { revision: '2026-07-28' }],
+    ['proper', 'unsupported-revision', /does not support 2026-07-28/, { revision: '2026-07-28' }],
     ['stateless', 'not-mcp', /Method not found/, handshake],
-    ['never-answers', 'connect-timeout', /No answer to server\/discover/, { revision: '2026-07-28' }],
+    ['never-answers', 'connect-timeout', /No response to server\/discover/, { revision: '2026-07-28' }],
   ];
   test.each(cases)('%s: %s', async (mode, code, message, options) => {
     const error = await refusal(open(mode, options));
@@ -128,8 +128,8 @@ describe('an answer that is none', () => {
     ['content-is-text', 'invalid-result', /"content" is not an array/],
     ['deep-answer', 'invalid-message', /nested deeper/],
     ['broken-json', 'invalid-message', /Parse error/],
-    ['no-jsonrpc', 'timeout', /it sent one thing that is no message/],
-    ['batches-nobody-has', 'timeout', /it sent one thing that is no message/],
+    ['no-jsonrpc', 'timeout', /it sent one thing that is not a message/],
+    ['batches-nobody-has', 'timeout', /it sent one thing that is not a message/],
   ];
   test.each(cases)('%s: %s', async (mode, code, message) => {
     const { callTool } = { callTool: (await open(mode, handshake)).callTool.bind(client) };

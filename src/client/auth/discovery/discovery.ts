@@ -24,7 +24,7 @@ export interface DiscoveryOptions {
   readonly signal?: AbortSignal;
   /** Sent as `MCP-Protocol-Version` to the MCP server and its origin, which may answer by revision. */
   readonly protocolVersion?: string;
-  /** The URL that was refused; counts where the server was given as an origin alone. */
+  /** The URL of the rejected request; used where the server was given as an origin only. */
   readonly rejected?: URL;
   /** Authorization servers we have credentials for; preferred when the resource lists several. */
   readonly preferred?: readonly string[];
@@ -64,7 +64,7 @@ export async function discover(
   };
 }
 
-/** Whoever gives an origin alone means the endpoint it led to; a path that was given is meant exactly. */
+/** An origin without a path means the endpoint it led to; a given path is used exactly. */
 function endpointOf(server: URL, rejected: URL | undefined): URL {
   const { pathname, search } = server;
   return pathname === '/' && search === '' && rejected?.origin === server.origin ? rejected : server;

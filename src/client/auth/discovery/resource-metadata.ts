@@ -1,4 +1,4 @@
-// Finding and judging protected-resource metadata (RFC 9728): where the MCP server says which authorization servers
+// Finds and validates protected-resource metadata (RFC 9728): where the MCP server says which authorization servers
 // it trusts. What those servers say of themselves is in server-metadata.ts.
 import { AuthError, type AuthErrorCode, authErrors } from '../errors.ts';
 import type { AuthHttp } from '../http.ts';
@@ -6,7 +6,7 @@ import { coversServer } from './resource.ts';
 
 /** The part of the document that is used. */
 export interface ResourceMetadata {
-  /** Exactly as published: this spelling goes into `resource` parameters. */
+  /** Exactly as published: this form goes into `resource` parameters. */
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopesSupported: readonly string[] | undefined;
@@ -25,7 +25,7 @@ const passable: ReadonlySet<AuthErrorCode> = new Set(['unreachable', 'insecure-u
 
 /**
  * Looks where the challenge points, then at the well-known places (path inserted first, root last). A document that
- * speaks of another resource ends the search: going on would let an attacker choose by failing. `endpoint` is what the
+ * describes another resource ends the search: going on would let an attacker choose by failing. `endpoint` is what the
  * document has to be about, on the server's origin.
  */
 export async function findResourceMetadata(

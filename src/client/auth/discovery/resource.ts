@@ -1,4 +1,4 @@
-// The resource identifier of an MCP server: its canonical spelling, and whether an identifier that protected-resource
+// The resource identifier of an MCP server: its canonical form, and whether an identifier that protected-resource
 // metadata publishes really means this server. No requests are made here.
 
 /** The canonical URI of a server (RFC 8707 §2): no fragment, no slash behind a bare host. */
@@ -10,7 +10,7 @@ export function canonicalResource(server: URL): string {
 
 /**
  * Whether a published resource identifier covers this server. RFC 9728 §3.3 wants the very URL; MCP also lets metadata
- * at the root speak for the whole host, so the identifier may name a parent path, never a sibling or another origin.
+ * at the root applies to the whole host, so the identifier may name a parent path, never a sibling or another origin.
  */
 export function coversServer(resource: string, server: URL): boolean {
   if (!URL.canParse(resource)) return false;

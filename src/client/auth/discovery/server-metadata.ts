@@ -1,4 +1,4 @@
-// Finding and judging what an authorization server says of itself: RFC 8414, OpenID Connect Discovery, and the rules
+// Finds and validates authorization server metadata: RFC 8414, OpenID Connect Discovery, and the rules
 // of 2025-03-26 for servers that have neither. A document counts only if its issuer is the one that was asked.
 import { AuthError, authErrors } from '../errors.ts';
 import type { AuthHttp } from '../http.ts';
@@ -6,7 +6,7 @@ import { strings } from './resource-metadata.ts';
 
 /** Validated metadata. Endpoints have passed the URL guard, but for that of revocation, which signing in does not need. */
 export interface ServerMetadata {
-  /** Exactly as the document spells it: the value `iss` is compared with. */
+  /** Exactly as in the document: the value `iss` is compared with. */
   readonly issuer: string;
   readonly authorizationEndpoint: string | undefined;
   readonly tokenEndpoint: string;
@@ -60,7 +60,7 @@ export function defaultMetadata(origin: string): ServerMetadata {
   return readServerMetadata(document, 'defaults');
 }
 
-/** A server of which the configuration tells the token endpoint, and nothing else needs to be known. */
+/** A server whose token endpoint is configured, and nothing else needs to be known. */
 export function tokenOnlyMetadata(issuer: string, tokenEndpoint: string): ServerMetadata {
   return readServerMetadata({ issuer, token_endpoint: tokenEndpoint }, 'issuer');
 }

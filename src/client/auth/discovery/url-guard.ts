@@ -1,6 +1,6 @@
-// Which URLs the authorization code may talk to. A server under foreign control names most of them, so each is parsed,
-// must be https (http on loopback only), and may not lead deeper into our network than the server itself stands.
-// Host names are judged by their spelling; resolving and pinning them is the business of the injected fetch.
+// Which URLs the authorization code may talk to. An untrusted server names most of them, so each is parsed,
+// must be https (http on loopback only), and may not lead deeper into our network than the server itself is.
+// Host names are checked as text; resolving and pinning them is up to the injected fetch.
 import { BlockList, isIP } from 'node:net';
 import { authErrors } from '../errors.ts';
 
@@ -85,7 +85,7 @@ function requireSafeScheme(what: string, url: URL, options: UrlGuardOptions): vo
   throw authErrors.insecureUrl(what, url.href, 'plain http is allowed on loopback only');
 }
 
-/** How close to this machine an address stands. WHATWG parsing has already undone octal, hex and decimal spellings. */
+/** How close to this machine an address is. WHATWG parsing has already normalized octal, hex and decimal forms. */
 function depthOf(hostname: string): number {
   const host = hostname.toLowerCase().replace(/\.$/, '');
   if (host === 'localhost' || host.endsWith('.localhost')) return loopback;

@@ -1,4 +1,4 @@
-// Reads WWW-Authenticate (RFC 9110 §11.6.1) in one pass. The header is foreign text, so there is no regular expression
+// Reads WWW-Authenticate (RFC 9110 §11.6.1) in one pass. The header is untrusted text, so there is no regular expression
 // that could backtrack and a cap on its length; what cannot be read is dropped, never guessed.
 import { headerOf, type ResponseHeaders } from '../authorizer.ts';
 
@@ -8,7 +8,7 @@ export interface Challenge {
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** What the schemes we speak say together. */
+/** The combined parameters of the supported schemes. */
 export interface ServerChallenge {
   readonly schemes: ReadonlySet<string>;
   readonly error: string | undefined;
@@ -82,7 +82,7 @@ export function parseChallenges(header: string): Challenge[] {
       if (!current.params.has(key)) current.params.set(key, value);
       continue;
     }
-    // A word that is not followed by "=" opens a challenge; a token68 blob behind it holds nothing for us.
+    // A token that is not followed by "=" opens a challenge; a token68 blob behind it holds nothing for us.
     at = afterName;
     challenges.push({ scheme: name.toLowerCase(), params: new Map() });
     skipToken68();
@@ -95,7 +95,7 @@ export function parseChallenges(header: string): Challenge[] {
     const body = at;
     while (at < header.length && isToken68Char(header.charCodeAt(at))) at++;
     while (header[at] === '=') at++;
-    // A word with a value behind its "=" is a parameter; only what ends here is a token68.
+    // A token with a value after its "=" is a parameter; only what ends here is a token68.
     const ended = at >= header.length || header[at] === ',';
     if (body === at || !ended) at = start;
   }

@@ -20,7 +20,7 @@ export interface AcquisitionOptions {
   readonly registration: RegistrationOptions;
   /** Absent: a person signs in. */
   readonly grant: MachineGrant | undefined;
-  /** Absent: nobody can sign in. */
+  /** Absent: no user can sign in. */
   readonly redirector: Redirector | undefined;
   readonly dpop: 'auto' | 'always' | 'never';
   readonly signInTimeoutMs: number;
@@ -81,7 +81,7 @@ export class Acquisition {
       if (dpop !== undefined && response.tokenType !== 'dpop') throw authErrors.dpopUnbound(metadata.issuer);
       return { tokens: toTokenSet(response, tokens, tokens), dpop };
     } catch (error) {
-      // An outage is no reason to send a person through a sign-in; a refusal is.
+      // An outage is not a reason to make a user sign in; a rejection is.
       if (!(error instanceof AuthError) || error.code !== 'token-request-failed' || isOutage(error)) throw error;
       const registered = await this.#credentials.client(metadata.issuer);
       if (meansUnknownClient(error) && registered?.clientId === client.clientId) {
@@ -118,7 +118,7 @@ export class Acquisition {
         throw authErrors.notOffered([...discovery.tried, metadata.registrationEndpoint!], error);
       }
       if (!replaceable || !meansUnknownClient(error)) throw error;
-      // The server has forgotten the client it once registered for us: register anew, once.
+      // The server has forgotten the client it once registered for us: register again, once.
       await credentials.forgetClient(metadata.issuer);
       return attempt();
     }

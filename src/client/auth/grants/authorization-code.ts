@@ -96,7 +96,7 @@ async function visit(
   }
 }
 
-/** Servers found by the older rules never had to list their methods; a list without S256 is refused everywhere. */
+/** Servers found by the older rules never had to list their methods; a list without S256 is always rejected. */
 function requirePkce({ issuer, codeChallengeMethods, source }: ServerMetadata): void {
   if (codeChallengeMethods === undefined) {
     if (source === 'issuer') throw authErrors.pkceUnsupported(issuer, 'does not say that it supports PKCE');

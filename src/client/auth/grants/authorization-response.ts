@@ -12,7 +12,7 @@ export interface PendingAuthorization {
   readonly issuerPromised: boolean;
 }
 
-/** Judges responses to one authorization request. The first that is accepted, or refused by its server, is the last. */
+/** Checks responses to one authorization request. The first that is accepted, or is an error of its server, is final. */
 export function createResponseValidator(pending: PendingAuthorization): (parameters: URLSearchParams) => void {
   let used = false;
   return (parameters) => {

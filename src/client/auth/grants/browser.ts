@@ -1,4 +1,4 @@
-// Shows a URL to the person at this machine. The URL contains words of a foreign server: it goes to the opener as one
+// Shows a URL to the user at this machine. The URL contains text of an untrusted server: it goes to the opener as one
 // argument of an argv array, never through a shell, and only if it is http or https.
 import { spawn } from 'node:child_process';
 import { authErrors } from '../errors.ts';

@@ -1,4 +1,4 @@
-// The page a person sees after signing in. Static but for the client's own name: nothing a foreign server sent in the
+// The page a user sees after signing in. Static except for the client's own name: nothing an untrusted server sent in the
 // callback is ever shown.
 
 const texts = {

@@ -1,5 +1,5 @@
 // The place a browser comes back to after sign-in: a listener on 127.0.0.1 that answers one path, for one sign-in, and
-// closes. Requests with a foreign Host, another path or another state change nothing and do not end the wait.
+// closes. Requests with another Host, another path or another state change nothing and do not end the wait.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AuthError, authErrors } from '../errors.ts';
@@ -30,7 +30,7 @@ export function createLoopbackRedirector(options: LoopbackOptions = {}): Redirec
       const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 16_384 });
       const wanted = options.port ?? portOf(preferred, host, path);
       await listen(server, wanted).catch((error: NodeJS.ErrnoException) => {
-        // Somebody else has the earlier port: take any, at the price of a new registration.
+        // Another process has the earlier port: take any, which needs a new registration.
         if (options.port === undefined && wanted !== 0 && error.code === 'EADDRINUSE') return listen(server, 0);
         throw authErrors.configuration(`cannot listen on 127.0.0.1:${wanted} (${error.code ?? error.message})`);
       });
@@ -54,15 +54,15 @@ function createListener(server: Server, context: StopContext): RedirectListener 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const reply = (status: number, outcome: 'done' | 'failed' | 'unexpected', settle?: () => void) =>
       answer(response, status, renderPage(outcome, context.clientName), settle);
-    // A name that merely resolves to 127.0.0.1 is somebody else's page (DNS rebinding).
+    // A name that merely resolves to 127.0.0.1 is another origin's page (DNS rebinding).
     if (request.headers.host !== context.authority) return reply(421, 'unexpected');
     const target = targetOf(request, context.authority);
     if (target?.pathname !== context.path) return reply(404, 'unexpected');
     if (request.method !== 'GET') return reply(405, 'unexpected');
     if (receive === undefined) return reply(410, 'unexpected');
-    const verdict = receive(target.searchParams);
-    // The page is on its way before the listener goes, so that nobody sees a broken connection.
-    reply(verdict.status, verdict.outcome, verdict.settle);
+    const outcome = receive(target.searchParams);
+    // The page is sent before the listener closes, so that the browser does not show a broken connection.
+    reply(outcome.status, outcome.outcome, outcome.settle);
   });
 
   return {

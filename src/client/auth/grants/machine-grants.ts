@@ -17,7 +17,7 @@ export interface AssertionRequest {
   readonly scopes: readonly string[];
 }
 
-/** A token somebody else issued, or a way to get a fresh one. */
+/** A token issued elsewhere, or a function that gets a new one. */
 export type AssertionSource = string | ((need: AssertionRequest) => string | Promise<string>);
 
 /** How a machine gets its tokens. */
@@ -46,7 +46,7 @@ export interface MachineRequest {
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
 
-/** Gets a token. A refusal is final: no other grant is tried in its place. */
+/** Gets a token. A rejection is final: no other grant is tried instead. */
 export async function requestMachineToken(grant: MachineGrant, request: MachineRequest): Promise<TokenResponse> {
   const { metadata, resource } = request.discovery;
   const { http, client, dpop, signal } = request;
@@ -66,7 +66,7 @@ async function exchange(
   need: AssertionRequest,
 ): Promise<string> {
   const { identityProvider: provider } = grant;
-  // The configuration names the provider, so it may stand closer to us than the MCP server does.
+  // The configuration names the provider, so it may be closer in the network than the MCP server.
   const http = request.http.toward(provider.issuer);
   const { signal } = request;
   const metadata = await providerMetadata(provider, http, signal);

@@ -242,7 +242,7 @@ async function tokenRequest(
   };
   try {
     const result = await run().catch((error: unknown) => {
-      // The refusal carried a nonce, which the DPoP handle has kept: once more with it.
+      // The error response carried a nonce, which the DPoP handle has kept: retry once with it.
       if (oauth.isDPoPNonceError(error)) return run();
       throw error;
     });
@@ -252,11 +252,11 @@ async function tokenRequest(
     return toTokenResponse(result);
   } catch (error) {
     if (error instanceof AuthError || call.signal?.aborted) throw error;
-    const refusal = await oauthErrorOf(oauth, error);
-    if (refusal.error === undefined && (refusal.status === undefined || refusal.status < 300)) {
+    const rejection = await oauthErrorOf(oauth, error);
+    if (rejection.error === undefined && (rejection.status === undefined || rejection.status < 300)) {
       throw authErrors.tokenResponseInvalid(call.metadata.tokenEndpoint, (error as Error).message, error);
     }
-    throw authErrors.tokenRequestFailed(call.metadata.tokenEndpoint, grant, refusal, error);
+    throw authErrors.tokenRequestFailed(call.metadata.tokenEndpoint, grant, rejection, error);
   }
 }
 

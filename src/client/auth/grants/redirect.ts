@@ -15,7 +15,7 @@ export interface SignInVisit {
 /** A prepared place to come back to. */
 export interface RedirectListener {
   readonly redirectUri: string;
-  /** Sends the person off and resolves with a response that `judge` accepted. */
+  /** Sends the user to the authorization server and resolves with a response that `validate` accepted. */
   visit(visit: SignInVisit): Promise<URLSearchParams>;
   close(): Promise<void>;
 }

@@ -149,7 +149,7 @@ function toRegisteredClient(
   };
 }
 
-/** The server's word counts; where it gives none, its metadata and the kind of credential decide. */
+/** The server's value counts; without one, its metadata and the kind of credential decide. */
 function methodOf(
   answer: Record<string, unknown>,
   clientSecret: string | undefined,

@@ -1,5 +1,5 @@
 // Answers of token and registration endpoints on their way to the OAuth library: small slips that real servers make are
-// mended, and what a refusal says is picked out. The library itself is oauth.ts.
+// fixed, and the message of an error response is extracted. The library itself is oauth.ts.
 import type { OAuthErrorInfo } from '../errors.ts';
 
 /** We never look at ID tokens, so one that fails a check must not cost us the access token beside it. */
@@ -44,6 +44,6 @@ async function rewrite(
     change(body);
     return Response.json(body, { status });
   } catch {
-    return response; // Not JSON: the library says so in its own words.
+    return response; // Not JSON: the library reports it.
   }
 }

@@ -1,4 +1,4 @@
-// What a token endpoint gave us, in the shape that is kept, and when it should be renewed. No requests.
+// The response of a token endpoint, in the form that is stored, and when it should be refreshed. No requests.
 import type { ClientAuthMethod } from './client-identity.ts';
 
 /** Ways to get a token; part of the storage key, so that a machine's token is never taken for a person's. */
@@ -14,7 +14,7 @@ export interface TokenSet {
   readonly refreshToken?: string;
   /** Epoch milliseconds; absent when the server did not say. */
   readonly expiresAt?: number;
-  /** When to renew ahead of time. */
+  /** When to refresh ahead of time. */
   readonly renewAt?: number;
   /** What was asked for, over all authorizations: the base of the next step-up. */
   readonly requestedScope: readonly string[];
@@ -35,7 +35,7 @@ export interface TokenResponse {
   readonly scope: readonly string[] | undefined;
 }
 
-// Renewing this long before the end hides clock differences and the time on the wire; short-lived tokens keep 80 %.
+// Refreshing this long before the end hides clock differences and the time on the wire; short-lived tokens keep 80 %.
 const renewMarginMs = 30_000;
 
 /** Turns a response into the kept form. A refresh that returns no new refresh token or scope keeps the old ones. */
@@ -69,8 +69,9 @@ export function toTokenSet(
 export function isTokenSet(value: unknown): value is TokenSet {
   if (typeof value !== 'object' || value === null) return false;
   const set = value as Record<string, unknown>;
-  const words = (name: string) => Array.isArray(set[name]) && set[name].every((word) => typeof word === 'string');
+  const isStringList = (name: string) =>
+    Array.isArray(set[name]) && set[name].every((each) => typeof each === 'string');
   const texts = ['issuer', 'resource', 'clientId', 'accessToken'].every((name) => typeof set[name] === 'string');
   const kind = set['tokenType'] === 'bearer' || (set['tokenType'] === 'dpop' && typeof set['dpopKey'] === 'object');
-  return texts && kind && words('requestedScope') && words('grantedScope');
+  return texts && kind && isStringList('requestedScope') && isStringList('grantedScope');
 }

@@ -1,4 +1,4 @@
-// Where credentials rest between requests and runs: the contract, and the store that forgets with the process. The
+// Where credentials are stored between requests and runs: the interface, and the store in memory. The
 // store on disk is file-store.ts; what is put in, and under which key, is credentials.ts.
 
 import { KeyedMutex } from '../../keyed-mutex.ts';
@@ -9,7 +9,7 @@ export interface CredentialStore {
   get(key: string): Promise<unknown>;
   /** Replaces the value; undefined removes it. When this resolves, the value survives a crash. */
   set(key: string, value: unknown): Promise<void>;
-  /** Runs a task while nobody else who shares the store runs one under the same key. */
+  /** Runs a task while no other user of the store runs one under the same key. */
   lock<T>(key: string, task: () => Promise<T>, options?: LockOptions): Promise<T>;
 }
 
@@ -30,7 +30,7 @@ export function createMemoryStore(): CredentialStore {
       return text === undefined ? undefined : JSON.parse(text);
     },
     async set(key, value) {
-      // Kept as text so that nobody shares an object with the store.
+      // Stored as text so that no object is shared with the store.
       if (value === undefined) values.delete(key);
       else values.set(key, JSON.stringify(value));
     },

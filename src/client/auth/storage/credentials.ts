@@ -1,4 +1,4 @@
-// What is kept, and under which key: tokens and registrations belong to the issuer that gave them and to nobody else,
+// What is kept, and under which key: tokens and registrations belong only to the issuer that gave them,
 // so the issuer is part of every key and checked again in every value read back.
 import type { ClientAuthMethod } from '../grants/client-identity.ts';
 import { type GrantKind, isTokenSet, type TokenSet } from '../grants/tokens.ts';
@@ -37,7 +37,7 @@ export class Credentials {
     this.#grant = grant;
   }
 
-  /** Runs a renewal while no other process renews for the same server. */
+  /** Runs a refresh while no other process refreshes for the same server. */
   lock<T>(task: () => Promise<T>, options?: LockOptions): Promise<T> {
     return this.#store.lock(keyOf('renew', this.#server, this.#grant), task, options);
   }
@@ -92,7 +92,7 @@ export class Credentials {
   }
 }
 
-/** Foreign words cannot collide in this form, whatever they contain. */
+/** Untrusted texts cannot collide in this form, whatever they contain. */
 function keyOf(...parts: string[]): string {
   return JSON.stringify(parts);
 }

@@ -1,5 +1,5 @@
 // Credentials on disk, for the command line and for long-lived clients: one JSON file that only its owner can read,
-// replaced atomically, shared safely by several processes. A file that others could have read or written is refused.
+// replaced atomically, shared safely by several processes. A file that other users could have read or written is rejected.
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -48,7 +48,7 @@ export function createFileStore(path: string = defaultCredentialFile()): Credent
   };
 }
 
-/** Where credentials are kept unless told otherwise. */
+/** Where credentials are stored by default. */
 export function defaultCredentialFile(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
   if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(homedir(), 'AppData', 'Local'), 'mooring', name);
   if (platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'mooring', name);
@@ -62,7 +62,7 @@ async function prepareFolder(folder: string): Promise<void> {
   });
   if (!hasModes) return;
   const { mode, uid } = await lstat(folder);
-  // Whoever can write to the folder can swap the file.
+  // A user who can write to the folder can replace the file.
   if (uid !== ownUid()) throw authErrors.storeUnsafe(folder, 'the folder belongs to another user');
   if ((mode & 0o022) !== 0) throw authErrors.storeUnsafe(folder, 'others can write to the folder; chmod 700 it');
 }
@@ -73,7 +73,7 @@ async function readRecords(file: string): Promise<Record<string, unknown>> {
   try {
     const { version, records } = JSON.parse(text) as { version?: unknown; records?: unknown };
     if (version !== 1 || typeof records !== 'object' || records === null) throw new Error('unknown layout');
-    // A null prototype, because keys hold foreign words.
+    // A null prototype, because keys hold untrusted text.
     return Object.assign(Object.create(null), records);
   } catch (cause) {
     const kept = `${file}.damaged-${Date.now()}`;
@@ -87,7 +87,7 @@ async function readRecords(file: string): Promise<Record<string, unknown>> {
 async function readOwnFile(file: string): Promise<string | undefined> {
   let handle: Awaited<ReturnType<typeof open>>;
   try {
-    // The checks below look at what was opened, so nobody can swap the file between check and use.
+    // The checks below look at what was opened, so the file cannot be replaced between check and use.
     handle = await open(file, constants.O_RDONLY | (hasModes ? constants.O_NOFOLLOW | constants.O_NONBLOCK : 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

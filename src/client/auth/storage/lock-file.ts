@@ -1,5 +1,5 @@
 // An exclusive section across processes, held by the existence of a file. The holder writes who it is and keeps the
-// file's time fresh; a file whose process is gone, or that nobody touched for a while, is broken by the next in line.
+// file's time fresh; a file whose process is gone, or that was not touched for a while, is broken by the next in line.
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -24,7 +24,7 @@ export async function withLockFile<T>(path: string, options: LockFileOptions, ta
     if (Date.now() > deadline) throw authErrors.storeBusy(path, await describe(path));
     await delay(20 + Math.random() * 40, undefined, options.signal === undefined ? {} : { signal: options.signal });
   }
-  // Failing to touch is not the end: at worst somebody waits no longer for us than for a dead process.
+  // Failing to touch is not the end: at worst another process waits as for a dead one.
   const heartbeat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), staleMs / 3);
   heartbeat.unref();
   try {
@@ -52,12 +52,12 @@ async function create(path: string, content: string): Promise<boolean> {
 
 /**
  * Removes the lock of a dead holder. Two waiters must not both do so, or the second would remove the first one's new
- * lock: breaking is itself a lock, and the file must still hold what was judged.
+ * lock: breaking is itself a lock, and the file must still hold what was checked.
  */
 async function breakStale(path: string, staleMs: number): Promise<boolean> {
-  const judged = await read(path);
-  if (judged === undefined) return true;
-  if (!(await isStale(path, judged, staleMs))) return false;
+  const checked = await read(path);
+  if (checked === undefined) return true;
+  if (!(await isStale(path, checked, staleMs))) return false;
   const breaker = `${path}.break`;
   if (!(await create(breaker, ''))) {
     // A breaker needs a moment; one that stays was left by a crash.
@@ -65,7 +65,7 @@ async function breakStale(path: string, staleMs: number): Promise<boolean> {
     return false;
   }
   try {
-    if ((await read(path)) === judged) await rm(path, { force: true });
+    if ((await read(path)) === checked) await rm(path, { force: true });
   } finally {
     await rm(breaker, { force: true });
   }
@@ -116,6 +116,6 @@ async function ageOf(path: string): Promise<number> {
   try {
     return Date.now() - (await stat(path)).mtimeMs;
   } catch {
-    return 0; // Gone meanwhile: whoever asks will look again.
+    return 0; // Gone meanwhile: the caller checks again.
   }
 }
