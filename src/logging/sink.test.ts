@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { LogSink, sendTo, sendToFd } from './sink.ts';
 
 /** A way out that takes each text only when told to. */
@@ -121,7 +121,7 @@ test('a destroyed stream does no harm', async () => {
 });
 
 test('a descriptor that blocks is written to on another thread', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'mooring-log-'));
+  const directory = temporaryFolder();
   const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const fd = openSync(pipe, constants.O_RDWR);

@@ -1,13 +1,12 @@
 // An ended session must stay ended: not evicted by ending many others, not brought back by a clock that jumps. What the
 // server remembers of ended sessions is bounded by rejecting new sessions of the caller that ended so many.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Authenticate, createServer, type ExpiringStore, type HttpOptions, serveHttp } from '../../src/index.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
 import { both, initializeBody, TestClient } from '../support/http-client.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -96,7 +95,7 @@ test('when all callers together have ended as many sessions as are remembered, n
 const stores: Readonly<Record<string, () => Promise<ExpiringStore | undefined>>> = {
   'in memory': async () => undefined,
   'in the data folder': async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mooring-ended-'));
+    const folder = temporaryFolder();
     const data = await openDataFolder(folder, { pollMs: 0, backupAfterMs: 0 });
     closers.push(
       () => rmSync(folder, { recursive: true, force: true }),

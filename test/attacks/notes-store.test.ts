@@ -1,20 +1,19 @@
 // What is kept stays what it was: a store that is emptied, cut short, changed or replaced is an error and never an empty
 // or a wrong one, and one caller's notes take one caller's share.
 
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createToken } from '../../src/security/auth/index.ts';
 import { type Answer, ServerProcess, useCommand } from '../support/server-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 useCommand();
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mooring-store-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const database = (): string => join(folder, 'data', 'mooring.db');
 const text = (answer: Answer): string => answer.result.content[0].text;

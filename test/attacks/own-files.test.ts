@@ -8,18 +8,17 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ensureProgram, reportMissing } from '../support/programs.ts';
 import { type Answer, ServerProcess, useCommand } from '../support/server-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 useCommand();
 
@@ -29,7 +28,7 @@ const secret = 'OWN-SECRET';
 let base = '';
 const mounted: string[] = [];
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'mooring-own-'));
+  base = temporaryFolder();
   for (const name of ['settings/mooring', 'state/mooring', 'logs', 'conf', 'docs']) {
     mkdirSync(join(base, name), { recursive: true });
   }
@@ -43,7 +42,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const point of mounted.splice(0)) spawnSync('umount', [point]);
-  rmSync(base, { recursive: true, force: true });
 });
 
 const everythingAllowed = '  - { effect: allow, tools: ["*"], resources: ["**"], prompts: ["*"] }\n';

@@ -2,10 +2,9 @@
 // and our own sudden death. The escape attempts are in `sandbox.test.ts`.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -15,6 +14,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox, SandboxPolicy } from '../../src/security/sandbox/index.ts';
 import { createSandbox, probeSandbox, SandboxError, workerLimits } from '../../src/security/sandbox/index.ts';
 import { ensureProgram } from '../support/programs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { Host } from './sandbox-host.ts';
 import { findMarked, openHost } from './sandbox-host.ts';
 
@@ -277,14 +277,12 @@ describe.skipIf(!available)('a server of its own', () => {
   let directory: string;
 
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'mooring-server-'));
+    directory = temporaryFolder();
     chmodSync(directory, 0o755);
     const entry = fileURLToPath(new URL('../../src/security/sandbox/index.ts', import.meta.url));
     const outfile = join(directory, 'sandbox.mjs');
     await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile });
   });
-
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   test.each(['limits', 'kernel'])('a server that ends takes its programs along, at level %s', async (level) => {
     const program = join(directory, 'ending.mjs');

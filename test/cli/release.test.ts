@@ -1,17 +1,16 @@
 // Published beside the package: the bundle for desktop clients and the registry entry.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const work = mkdtempSync(join(tmpdir(), 'mooring-release-'));
-afterAll(() => rmSync(work, { recursive: true, force: true }));
+const work = temporaryFolder();
 
 let archive: Buffer;
 let files: Map<string, Buffer>;

@@ -1,13 +1,13 @@
 // Broken servers and configurations, each with the finding that mooring doctor must report. Many targets are checked by
 // one run of the program, since a start costs more than a check.
 
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DoctorFinding, type FindingId, findingKinds } from '../../src/app/doctor/findings.ts';
 import { Home } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startWebServers } from './web-servers.ts';
 
 const fixture = join(import.meta.dirname, 'fixtures/server.mjs');
@@ -303,7 +303,7 @@ const textOf = (part: Case['says'] | ConfigCase['text']): string =>
 const pathOf = ({ file }: ConfigCase): string => join(home.folder, file);
 
 beforeAll(async () => {
-  home.path = realpathSync(mkdtempSync(join(tmpdir(), 'mooring-doctor-')));
+  home.path = temporaryFolder();
   mkdirSync(home.folder);
   web = await startWebServers();
   busy = createServer().listen(0, '127.0.0.1');

@@ -1,8 +1,7 @@
 // A schema of each library as its users write it: registered, listed and checked, without anything in between.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type } from 'arktype';
 import { Schema as Effect4 } from 'effect';
@@ -16,6 +15,7 @@ import { z as zod3 } from 'zod3';
 import { z as zod3v4 } from 'zod3/v4';
 import { connect, inMemory } from '../../src/client/index.ts';
 import { createServer, type SchemaInput } from '../../src/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const schemas: Readonly<Record<string, SchemaInput>> = {
   'zod 4': z.object({ city: z.string().min(1), days: z.number().int().optional() }),
@@ -67,7 +67,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** Runs a program in a project that has these packages, under the names it uses, and no others. */
 function runInProject(packages: Readonly<Record<string, string>>, program: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mooring-project-'));
+  const folder = temporaryFolder();
   try {
     mkdirSync(join(folder, 'node_modules'));
     for (const [name, installedAs] of Object.entries(packages)) {

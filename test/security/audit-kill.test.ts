@@ -2,20 +2,20 @@
 // MOORING_KILL_ROUNDS sets how often; the default keeps the suite short.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queryAudit, verifyAudit } from '../../src/security/audit/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? 12);
 let work = '';
 let running: ChildProcess | undefined;
 
 beforeAll(async () => {
-  work = mkdtempSync(join(tmpdir(), 'mooring-audit-kill-'));
+  work = temporaryFolder();
   await build({
     entryPoints: [join(import.meta.dirname, 'fixtures/audited-server.ts')],
     outfile: join(work, 'server.mjs'),
@@ -29,7 +29,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   running?.kill('SIGKILL');
-  rmSync(work, { recursive: true, force: true });
 });
 
 /** Keeps calls in flight until the server is killed at some moment; returns what was answered. */

@@ -1,8 +1,7 @@
 // The audit log as its reader sees it: what a client does is in it, secrets are not, and no line can be changed unseen.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -24,6 +23,7 @@ import { rateLimit } from '../../src/security/limits/index.ts';
 import type { Sandbox } from '../../src/security/sandbox/index.ts';
 import { serveHttp } from '../../src/transports/http.ts';
 import { Conversation } from '../support/conversation.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const directories: string[] = [];
 const logs: AuditLog[] = [];
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 function freshDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'mooring-audit-'));
+  const directory = temporaryFolder();
   directories.push(directory);
   return directory;
 }
@@ -708,15 +708,13 @@ test('a folder that was there keeps its mode; one that everybody may write to is
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
   const open = async (mode: number): Promise<string> => {
-    const place = mkdtempSync(join(tmpdir(), 'mooring-audit-mode-'));
+    const place = temporaryFolder();
     chmodSync(place, mode);
     try {
       await (await openAuditLog({ directory: place, logger })).close();
       return `${(statSync(place).mode & 0o777).toString(8)} ${warnings.splice(0).length}`;
     } catch (error) {
       return (error as Error).message;
-    } finally {
-      rmSync(place, { recursive: true, force: true });
     }
   };
   expect(await open(0o755)).toBe('755 0');

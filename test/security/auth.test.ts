@@ -1,7 +1,6 @@
 // Authentication through the wire: who is let in, what the others are told, and every way to forge a token.
 
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateKeyPair, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -20,6 +19,7 @@ import {
   requireScopes,
 } from '../../src/security/auth/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { AuthorizationServer, type TokenWish } from './fixtures/authorization-server.ts';
 
 const resource = 'https://mcp.example.com/mcp';
@@ -404,7 +404,7 @@ describe('static tokens', () => {
   });
 
   test('are read from a file that nobody else may write to', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'mooring-tokens-'));
+    const directory = temporaryFolder();
     const path = join(directory, 'tokens.json');
     writeFileSync(path, JSON.stringify({ tokens: [{ id: 'ci', hash }] }), { mode: 0o600 });
     expect(readTokenFile(path)).toEqual([{ id: 'ci', hash }]);

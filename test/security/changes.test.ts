@@ -1,8 +1,7 @@
 // What callers watch must not slow down anybody else: a change is looked up, not searched for, and much to tell is told
 // in slices, between which others are served.
 
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import { createServer, type Server, type ServerOptions } from '../../src/engine/
 import { installFiles } from '../../src/packs/system/files.ts';
 import { Workspace } from '../../src/packs/workspace/workspace.ts';
 import { requireScopes } from '../../src/security/auth/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
 const closers: (() => void | Promise<void>)[] = [];
@@ -115,7 +115,7 @@ describe.each(wireKinds)('while twenty thousand changes are told, over %s', (kin
 
 describe.each(wireKinds)('while files change by the thousand, over %s', (kind) => {
   test('others are answered', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mooring-changes-'));
+    const folder = temporaryFolder();
     closers.push(() => rmSync(folder, { recursive: true, force: true }));
     const server = makeServer();
     const sent = record(server);

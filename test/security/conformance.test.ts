@@ -1,8 +1,7 @@
 // Every guard on at once (tokens, scopes, policy, argument rules, rate and concurrency limits, load shedding, an audit log
 // that answers wait for) and the official suite still passes: guards are in the way of nobody honest.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queryAudit, verifyAudit } from '../../src/security/audit/index.ts';
@@ -10,6 +9,7 @@ import { createToken } from '../../src/security/auth/index.ts';
 import { complaints } from '../conformance/outcome.ts';
 import { runServerSuite } from '../conformance/run-suite.ts';
 import { type HttpSubject, startHttpSubject } from '../conformance/subject.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type HeaderProxy, startHeaderProxy } from './fixtures/header-proxy.ts';
 
 const timeout = 120_000;
@@ -19,7 +19,7 @@ let subject: HttpSubject;
 let url = '';
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'mooring-guarded-'));
+  directory = temporaryFolder();
   const { token, hash } = createToken();
   const tokens = join(directory, 'tokens.json');
   writeFileSync(tokens, JSON.stringify({ tokens: [{ id: 'suite', hash, scopes: ['use'] }] }), { mode: 0o600 });
@@ -48,7 +48,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await subject?.close();
   await proxy?.close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 test('the guards are on: without a token nobody is served', async () => {

@@ -2,12 +2,12 @@
 // stands there, run from the built package and spoken to over its wire.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, queryAudit, verifyAudit } from '../../src/security/index.ts';
 import { ensureProgram } from '../support/programs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/guide/securing.md'), 'utf8');
@@ -24,7 +24,7 @@ let child: ChildProcess;
 let url: string;
 
 async function start(): Promise<void> {
-  folder = mkdtempSync(join(tmpdir(), 'own-server-'));
+  folder = temporaryFolder();
   mkdirSync(code, { recursive: true });
   writeFileSync(join(code, 'diary.mjs'), block('ts'));
   writeFileSync(join(folder, 'policy.yaml'), block('yaml'));

@@ -1,21 +1,20 @@
 // Who is at the other end of a pipe: a token in the environment becomes the principal of every call.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createServer } from '../../src/engine/server.ts';
 import { type AuditEntry, createToken, queryAudit } from '../../src/security/index.ts';
 import { serveStdio } from '../../src/transports/stdio.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const program = join(resolve(import.meta.dirname, '../..'), 'dist/cli.js');
-const folder = mkdtempSync(join(tmpdir(), 'mooring-pipe-'));
+const folder = temporaryFolder();
 const desk = createToken();
 const tokenFile = join(folder, 'tokens.json');
 writeFileSync(tokenFile, JSON.stringify({ tokens: [{ id: 'desk', hash: desk.hash }] }));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const greeting = {
   jsonrpc: '2.0',

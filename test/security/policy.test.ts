@@ -1,9 +1,8 @@
 // A policy as clients see it: what it hides does not exist, what it refuses says why, and nobody can talk his way around.
 
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import type { Peer, Principal } from '../../src/protocol/exchange.ts';
 import {
@@ -17,6 +16,7 @@ import {
   policySchema,
 } from '../../src/security/policy/index.ts';
 import { Conversation } from '../support/conversation.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const peer = (principal?: Principal): Peer =>
   principal === undefined ? { transport: 'memory' } : { transport: 'memory', principal };
@@ -323,9 +323,8 @@ test('a check of the policy tells what a call would get, by which rule, and what
 describe('a policy file', () => {
   let directory = '';
   beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'mooring-policy-'));
+    directory = temporaryFolder();
   });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   const write = (text: string, name = 'policy.yaml'): string => {
     const path = join(directory, name);

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Conversation } from '../../../test/support/conversation.ts';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { createServer, type Server } from '../../engine/server.ts';
 import { silentLogger } from '../../protocol/logger.ts';
 import { type HealthPart, HealthRegistry } from '../health.ts';
@@ -15,14 +15,13 @@ let health: HealthRegistry;
 const closing: (() => Promise<void>)[] = [];
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'mooring-plugins-test-')));
+  root = temporaryFolder();
   server = createServer({ name: 'host', version: '1.0.0' });
   health = new HealthRegistry();
 });
 
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 /** Writes a plugin; `module` is the body of its index.js. */

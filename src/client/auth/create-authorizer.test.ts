@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { createHookRedirector } from './grants/redirect.ts';
 import { createMemoryStore } from './storage/credential-store.ts';
 import { createFileStore } from './storage/file-store.ts';
@@ -193,7 +193,7 @@ test('a rotated refresh token replaces the old one, an omitted one keeps it', as
 });
 
 test('stored credentials serve the next run without a question', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'mooring-auth-'));
+  const folder = temporaryFolder();
   try {
     const world = await worlds.start();
     const store = () => createFileStore(join(folder, 'credentials.json'));
@@ -229,7 +229,7 @@ test('a token can be refreshed even after another sign-in replaced the registrat
 });
 
 test('two runs that share a file refresh once between them', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'mooring-auth-'));
+  const folder = temporaryFolder();
   try {
     const world = await worlds.start();
     const store = () => createFileStore(join(folder, 'credentials.json'));

@@ -1,16 +1,15 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import type { ClipboardBackend, ClipboardError } from './backend.ts';
 import { type Machine, pickBackend } from './detect.ts';
 import { macosBackend } from './macos.ts';
 import { windowsBackend } from './windows.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mooring-clipboard-'));
+const folder = temporaryFolder();
 // The programs created here are CommonJS scripts, whatever a package.json above the folder says.
 writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function around(platform: string, env: Record<string, string>, programs: string[], wsl = false): Machine {
   return {

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { silentLogger } from '../../protocol/logger.ts';
 import { openRoots } from '../../security/files/tree.ts';
 import { FolderWatch } from './folder-watch.ts';
@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 function make(roots: (folder: string) => string[], options: { maxFolders?: number; maxPending?: number } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'mooring-watch-'));
+  const folder = temporaryFolder();
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   for (const name of ['a', 'b', 'c']) mkdirSync(join(folder, name));
   for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, name, 'file'), '1');

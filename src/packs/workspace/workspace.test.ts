@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { Workspace } from './workspace.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mooring-workspace-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 for (const name of ['one/deep', 'two', 'one-evil']) mkdirSync(join(folder, name), { recursive: true });
 writeFileSync(join(folder, 'one/deep/file'), 'x');
 writeFileSync(join(folder, 'single'), 's');

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import type { Middleware, Observer, RequestEnd, RequestInfo } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { AuditOptions } from './contract.ts';
@@ -11,11 +9,10 @@ import { queryAudit } from './query.ts';
 
 let directory = '';
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mooring-log-'));
+  directory = temporaryFolder();
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** A log on a server that is nothing but its middleware and its observer. */

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { silentLogger } from '../../protocol/logger.ts';
 import { hashGroup, origin } from './chain.ts';
 import { LogFile } from './file.ts';
@@ -40,12 +40,11 @@ class FaultyFile {
 
 let directory = '';
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mooring-writer-'));
+  directory = temporaryFolder();
   writeFileSync(join(directory, 'audit.jsonl'), '');
 });
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function writerOn(

@@ -4,18 +4,16 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { checkedPathAccess, procPathAccess } from './path-access.ts';
 import { type FileError, OwnFiles, openRoots, type TreeOptions } from './tree.ts';
 
@@ -23,7 +21,7 @@ let base: string;
 let root: string;
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'tree-changes-'));
+  base = temporaryFolder();
   root = join(base, 'root');
   mkdirSync(join(root, 'sub/deep'), { recursive: true });
   mkdirSync(join(base, 'outside'));
@@ -31,7 +29,6 @@ beforeEach(() => {
   writeFileSync(join(root, 'sub/b.md'), '# Two\n');
   writeFileSync(join(base, 'outside/secret.txt'), 'SECRET');
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const code = (promise: Promise<unknown>): Promise<string> =>
   promise.then(

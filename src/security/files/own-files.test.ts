@@ -2,29 +2,26 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { checkedPathAccess, procPathAccess } from './path-access.ts';
 import { hiddenReason, OwnFiles, openRoots } from './tree.ts';
 
 let root = '';
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'own-files-'));
+  root = temporaryFolder();
   for (const name of ['data', 'conf', 'docs']) mkdirSync(join(root, name));
   for (const name of ['data/db', 'conf/policy.yaml', 'conf/other.yaml', 'docs/a'])
     writeFileSync(join(root, name), name);
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const at = (name: string): string => join(root, name);
 const reasonOf = (work: Promise<unknown>): Promise<string | undefined> =>

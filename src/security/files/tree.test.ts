@@ -5,7 +5,6 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,9 +14,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { bestPathAccess, checkedPathAccess, procPathAccess } from './path-access.ts';
 import { type FileError, hiddenReason, openRoots, type TreeOptions } from './tree.ts';
 
@@ -26,7 +25,7 @@ let base: string;
 let root: string;
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'tree-'));
+  base = temporaryFolder();
   bases.push(base);
   root = join(base, 'root');
   mkdirSync(join(root, 'sub', 'deep'), { recursive: true });

@@ -1,16 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { findControlGroups } from './cgroup.ts';
 
 let root: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'mooring-cgroup-'));
+  root = temporaryFolder();
 });
-
-afterEach(() => rmSync(root, { recursive: true }));
 
 function directory(path: string, files: Record<string, string>): void {
   mkdirSync(join(root, path), { recursive: true });

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { inheritableDescriptors } from './descriptors.ts';
 
 test('descriptors without the close-on-exec flag would be inherited, except the standard three', () => {
-  const proc = mkdtempSync(join(tmpdir(), 'mooring-descriptors-'));
+  const proc = temporaryFolder();
   try {
     for (const name of ['fd', 'fdinfo']) mkdirSync(join(proc, name));
     const flags = { 0: '02', 1: '01', 2: '01', 7: '02000000', 17: '0100002', 251: '01', 300: '02000001' };

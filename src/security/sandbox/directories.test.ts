@@ -1,22 +1,20 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { admitWorkingDirectory, isInside, pinDirectories, resolveDirectories } from './directories.ts';
 import type { SandboxError } from './errors.ts';
 
 let base: string;
 
 beforeAll(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), 'mooring-directories-')));
+  base = temporaryFolder();
   mkdirSync(join(base, 'real'), { mode: 0o755 });
   mkdirSync(join(base, 'closed'), { mode: 0o700 });
   symlinkSync(join(base, 'real'), join(base, 'link'));
   symlinkSync('/etc', join(base, 'trap'));
   writeFileSync(join(base, 'file'), '');
 });
-
-afterAll(() => rmSync(base, { recursive: true }));
 
 const ourselves = { uid: process.getuid!(), gid: process.getgid!(), changes: false, isPrivate: false };
 const stranger = { uid: 64_000, gid: 64_000, changes: true, isPrivate: true };

@@ -1,18 +1,17 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { hiddenArguments, parseMounts, rejectHidden, secondPaths } from './hidden.ts';
 import type { Identity } from './identity.ts';
 
 let base = '';
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), 'hidden-')));
+  base = temporaryFolder();
   chmodSync(base, 0o755);
   mkdirSync(join(base, 'root/data/inner'), { recursive: true });
   writeFileSync(join(base, 'root/conf.json'), '');
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const at = (name: string): string => join(base, name);
 const same: Identity = { uid: 1, gid: 1, changes: false, isPrivate: false };

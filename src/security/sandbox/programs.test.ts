@@ -1,21 +1,19 @@
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import type { SandboxError } from './errors.ts';
 import { admitCommand, resolvePrograms } from './programs.ts';
 
 let directory: string;
 
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mooring-programs-'));
+  directory = temporaryFolder();
   writeFileSync(join(directory, 'tool'), '#!/bin/sh\n');
   chmodSync(join(directory, 'tool'), 0o755);
   writeFileSync(join(directory, 'text'), 'not a program');
   symlinkSync(join(directory, 'tool'), join(directory, 'link'));
 });
-
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const nowhere = { readOnly: [], writable: [] };
 

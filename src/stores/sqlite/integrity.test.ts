@@ -4,7 +4,6 @@ import { randomInt } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,9 +12,9 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { listChecksum, prependToList } from './checksum.ts';
 import { connectSqlite, type SqliteConnection } from './driver.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder } from './index.ts';
@@ -23,11 +22,10 @@ import { type DataFolder, type DataFolderOptions, openDataFolder } from './index
 let folder = '';
 const opened: DataFolder[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mooring-integrity-'));
+  folder = temporaryFolder();
 });
 afterEach(async () => {
   for (const data of opened.splice(0)) await data.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function open(options: DataFolderOptions = {}): Promise<DataFolder> {
@@ -89,7 +87,7 @@ describe('a database that has lost its content', () => {
     const living = await fill();
     const source = folder;
     for (const lose of [(path: string) => truncateSync(path, 0), (path: string) => rmSync(path)]) {
-      folder = mkdtempSync(join(tmpdir(), 'mooring-integrity-'));
+      folder = temporaryFolder();
       killed(source);
       rmSync(`${file()}-marker`);
       const log = readFileSync(`${file()}-wal`);
@@ -118,7 +116,7 @@ describe('a database that has lost its content', () => {
   test('a file that is short because its log holds the rest is read, as after kill -9', async () => {
     const living = await fill(1000);
     const source = folder;
-    folder = mkdtempSync(join(tmpdir(), 'mooring-integrity-'));
+    folder = temporaryFolder();
     killed(source);
     expect(statSync(file()).size).toBeLessThan(statSync(join(source, 'mooring.db-wal')).size);
     expect(await contents(await open())).toHaveLength(1000);

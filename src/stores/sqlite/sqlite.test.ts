@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { Database } from './database.ts';
 import { connectSqlite } from './driver.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder, StoreError } from './index.ts';
@@ -12,11 +12,10 @@ let folder = '';
 const opened: DataFolder[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mooring-data-'));
+  folder = temporaryFolder();
 });
 afterEach(async () => {
   for (const data of opened.splice(0)) await data.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function open(options: DataFolderOptions = {}): Promise<DataFolder> {

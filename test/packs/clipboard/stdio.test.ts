@@ -1,13 +1,13 @@
 // `mooring serve clipboard` as a process: its pipes, its end, its log, and the sessions of the document as written.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Display, startX11 } from '../../support/display.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { commandPath, ServerProcess, useCommand } from '../../support/server-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand();
 
@@ -124,12 +124,11 @@ describe('without a display', () => {
 const hasPython = ensureProgram('python3');
 
 test.skipIf(!hasPython)('the Python client of the document, as written', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mooring-python-'));
-  try {
-    const program = join(folder, 'mcp-clipboardify');
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${commandPath()}' serve clipboard\n`);
-    chmodSync(program, 0o755);
-    const script = `
+  const folder = temporaryFolder();
+  const program = join(folder, 'mcp-clipboardify');
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${commandPath()}' serve clipboard\n`);
+  chmodSync(program, 0o755);
+  const script = `
 import subprocess
 import json
 
@@ -160,13 +159,10 @@ process.stdin.flush()
 response = json.loads(process.stdout.readline())
 print(response)
 `;
-    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
-    const printed = spawnSync('python3', ['-c', script], { env, encoding: 'utf8', timeout: 20_000 }).stdout;
-    expect(printed).toContain("'protocolVersion': '2024-11-05'");
-    expect(printed).toContain("'name': 'mcp-clipboardify'");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+  const printed = spawnSync('python3', ['-c', script], { env, encoding: 'utf8', timeout: 20_000 }).stdout;
+  expect(printed).toContain("'protocolVersion': '2024-11-05'");
+  expect(printed).toContain("'name': 'mcp-clipboardify'");
 });
 
 const hasX11 = [ensureProgram('Xvfb'), ensureProgram('xclip')];

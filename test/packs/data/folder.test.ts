@@ -1,21 +1,20 @@
 // The data folder as people meet it: two servers on one folder, a disk that is full, a file that is damaged.
 
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDataFolder } from '../../../src/stores/sqlite/index.ts';
 import { reportMissing } from '../../support/programs.ts';
 import { ServerProcess, useCommand } from '../../support/server-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand();
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mooring-folder-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function start(data = folder, profile = 'reference'): Promise<ServerProcess> {
   const server = new ServerProcess(['serve', profile, '--data', data]);
@@ -73,7 +72,7 @@ describe('two servers on one folder', () => {
 
 /** A small file system of its own; undefined where we may not mount one. */
 function mountSmall(): string | undefined {
-  const place = mkdtempSync(join(tmpdir(), 'mooring-small-'));
+  const place = temporaryFolder();
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place]).status === 0;
   if (!mounted) rmSync(place, { recursive: true });
   return mounted ? place : undefined;

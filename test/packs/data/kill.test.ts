@@ -2,12 +2,11 @@
 // nothing is there twice, nothing is torn. MOORING_KILL_ROUNDS asks for more than the usual hundred rounds.
 
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type Answer, ServerProcess, useCommand } from '../../support/server-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand();
 
@@ -147,7 +146,7 @@ async function check(
 }
 
 async function lane(rounds: number): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'mooring-kill-'));
+  const folder = temporaryFolder();
   folders.push(folder);
   const counts = { counted: 0, sent: 0 };
   let before: { ledger: Ledger; tag: string } | undefined;

@@ -1,11 +1,10 @@
 // Every store of notes keeps the same promises: the one in memory and the one in the data folder.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createMemoryNotes, type Note, type NoteStore } from '../../../src/packs/reference/index.ts';
 import { openDataFolder } from '../../../src/stores/sqlite/index.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const cleaning: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -17,7 +16,7 @@ type Limits = { readonly maxBytesPerCaller?: number; readonly maxBytesTotal?: nu
 const stores: Record<string, (limits?: Limits) => Promise<NoteStore>> = {
   memory: async (limits) => createMemoryNotes(limits),
   sqlite: async (limits) => {
-    const folder = mkdtempSync(join(tmpdir(), 'mooring-notes-'));
+    const folder = temporaryFolder();
     const data = await openDataFolder(folder, limits);
     cleaning.push(
       () => rmSync(folder, { recursive: true, force: true }),

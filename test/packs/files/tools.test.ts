@@ -1,17 +1,6 @@
 // The pack `files` over every transport and in both eras, and what its tools do.
 
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,6 +8,7 @@ import { createServer, type Server } from '../../../src/engine/server.ts';
 import { type FilesOptions, files } from '../../../src/packs/files/index.ts';
 import { OwnFiles } from '../../../src/security/files/tree.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { serveWires, statelessKinds, wireKinds } from '../../support/wires.ts';
 
 let base = '';
@@ -26,7 +16,7 @@ let root = '';
 const servers: Server[] = [];
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'mooring-files-'));
+  base = temporaryFolder();
   root = join(base, 'root');
   mkdirSync(join(root, 'docs/deep'), { recursive: true });
   writeFileSync(join(root, 'a.txt'), 'one\ntwo\nthree\n');
@@ -36,7 +26,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
-  rmSync(base, { recursive: true, force: true });
 });
 
 async function serve(options: Partial<FilesOptions> = {}): Promise<Server> {

@@ -1,9 +1,8 @@
 // Profile `local`: what a person gets without asking for anything else.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -16,16 +15,16 @@ import { silentLogger } from '../../../src/protocol/logger.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { settings } from '../../support/settings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder = '';
 const servers: Server[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mooring-local-'));
+  folder = temporaryFolder();
 });
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function open(changes: Partial<Settings> = {}): Promise<Conversation> {

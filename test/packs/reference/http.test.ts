@@ -1,15 +1,15 @@
 // Profile `reference` over HTTP: routes, headers, sessions and events of the document, and its curl lines as written.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { networkInterfaces } from 'node:os';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { EventReader } from '../../support/events.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { type Answer, ServerProcess, useCommand } from '../../support/server-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 useCommand();
 
@@ -22,7 +22,7 @@ let base = '';
 
 /** Starts the server on the port of the document where that is free, and on any other where it is not. */
 async function serve(): Promise<ServerProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'mooring-http-'));
+  const folder = temporaryFolder();
   folders.push(folder);
   const start = async (...port: string[]): Promise<ServerProcess> => {
     const server = new ServerProcess(['serve', 'reference', '--http', '--data', folder, ...port]);

@@ -1,24 +1,21 @@
 // Profile `reference`: what the document says about methods, tools, resources and prompts, on a data folder of its own.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { referenceProfile } from '../../../src/app/profiles/reference.ts';
 import type { Server } from '../../../src/engine/server.ts';
 import { Conversation, type Message } from '../../support/conversation.ts';
 import { assemble } from '../../support/settings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder = '';
 let server: Server;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'mooring-reference-'));
+  folder = temporaryFolder();
   ({ server } = await assemble(referenceProfile, { dataDir: folder }));
 });
 afterEach(async () => {
   await server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const open = (): Promise<Conversation> => Conversation.open(server, '2024-11-05');

@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts';
 import { openerFor, openInBrowser } from './browser.ts';
 
 afterEach(() => {
@@ -44,7 +44,7 @@ test('no address can be taken for an option', () => {
 test.runIf(process.platform === 'linux')(
   'the address is printed, and reaches the opener as one argument without a shell',
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'mooring-open-'));
+    const folder = temporaryFolder();
     try {
       const script = '#!/bin/sh\nprintf "%s\\n" "$#" "$@" > "$0.tmp"\nmv "$0.tmp" "$0.seen"\n';
       await writeFile(join(folder, 'xdg-open'), script, { mode: 0o755 });

@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts';
 import { type CredentialStore, createMemoryStore } from './credential-store.ts';
 import { createFileStore } from './file-store.ts';
 
@@ -15,7 +15,7 @@ const stores: [string, () => Promise<CredentialStore>][] = [
   [
     'file',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'mooring-store-'));
+      const folder = temporaryFolder();
       folders.push(folder);
       return createFileStore(join(folder, 'inner', 'credentials.json'));
     },

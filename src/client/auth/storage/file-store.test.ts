@@ -1,16 +1,15 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts';
 import { createFileStore, defaultCredentialFile } from './file-store.ts';
 
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mooring-file-'));
+  folder = temporaryFolder();
   file = join(folder, 'credentials.json');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 test('folder and file are for the owner alone, whatever the umask', async () => {
   const inner = join(folder, 'a', 'credentials.json');

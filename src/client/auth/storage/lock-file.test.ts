@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { access, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts';
 import { withLockFile } from './lock-file.ts';
 
 let folder: string;
 let path: string;
 let child: ChildProcess | undefined;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mooring-lock-'));
+  folder = temporaryFolder();
   path = join(folder, 'x.lock');
 });
 afterEach(async () => {
