@@ -26,7 +26,7 @@ export interface FileOptions {
   readonly named?: readonly NamedFile[];
   /** Never served, not even by name. */
   readonly own?: OwnFiles | undefined;
-  /** Tell subscribers of changes. Default true. */
+  /** Notify subscribers of changes. Default true. */
   readonly watch?: boolean;
   readonly maxWatchedFolders?: number;
 }
@@ -69,7 +69,7 @@ function installNamed(server: Server, tree: FileTree, file: NamedFile): void {
 /** The listing of the tree, remembered until something changes. */
 interface CachedListing {
   forget(): void;
-  /** Whether changes are told, so that the listing holds until then. */
+  /** Whether changes are reported, so that the listing is valid until then. */
   trusted: boolean;
 }
 
@@ -156,7 +156,7 @@ function watchTrees(
     listing.forget();
   });
   started.catch((error: unknown) => server.logger?.error('files are not watched', { error }));
-  // The watch stands before the subscription is confirmed: a change right after it is not missed.
+  // The watch starts before the subscription is confirmed, so that a change right after it is not missed.
   server.around((request, next) => {
     const uris = subscribedUris(request.method, request.params).filter((uri) => uri.startsWith('file:'));
     if (uris.length === 0) return next();

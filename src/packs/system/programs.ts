@@ -12,7 +12,7 @@ const letters = (text: string): string[] => [...text].map((letter) => `-${letter
 const digits = letters('0123456789');
 
 const reads = (name: string, options: readonly string[]): CommandRule => ({ name, options, operands: 'paths' });
-const tells = (name: string, options: readonly string[]): CommandRule => ({ name, options, operands: 'words' });
+const takesNoFiles = (name: string, options: readonly string[]): CommandRule => ({ name, options, operands: 'words' });
 
 /** The documented set; docs/packs/system.md lists it. */
 export const defaultPrograms: readonly CommandRule[] = [
@@ -67,8 +67,8 @@ export const defaultPrograms: readonly CommandRule[] = [
     '--total',
   ]),
   { name: 'echo', options: 'allow', operands: 'words' },
-  tells('date', [...letters('uRId'), '--date', '--iso-8601', '--rfc-3339', '--rfc-email', '--utc']),
-  tells('uname', [
+  takesNoFiles('date', [...letters('uRId'), '--date', '--iso-8601', '--rfc-3339', '--rfc-email', '--utc']),
+  takesNoFiles('uname', [
     ...letters('asnrvmpio'),
     '--all',
     '--kernel-name',
@@ -76,15 +76,23 @@ export const defaultPrograms: readonly CommandRule[] = [
     '--machine',
     '--operating-system',
   ]),
-  tells('ps', [...letters('AaefFlLjMwxHou'), '--forest', '--format', '--no-headers', '--sort', '--pid', '--ppid']),
-  tells('sleep', []),
-  tells('id', letters('Ggnru')),
-  tells('whoami', []),
-  tells('pwd', letters('LP')),
-  tells('hostname', []),
-  tells('nproc', ['--all']),
-  tells('uptime', [...letters('ps'), '--pretty', '--since']),
-  tells('free', [...letters('bghkmtw'), '--human', '--mebi', '--total', '--wide']),
+  takesNoFiles('ps', [
+    ...letters('AaefFlLjMwxHou'),
+    '--forest',
+    '--format',
+    '--no-headers',
+    '--sort',
+    '--pid',
+    '--ppid',
+  ]),
+  takesNoFiles('sleep', []),
+  takesNoFiles('id', letters('Ggnru')),
+  takesNoFiles('whoami', []),
+  takesNoFiles('pwd', letters('LP')),
+  takesNoFiles('hostname', []),
+  takesNoFiles('nproc', ['--all']),
+  takesNoFiles('uptime', [...letters('ps'), '--pretty', '--since']),
+  takesNoFiles('free', [...letters('bghkmtw'), '--human', '--mebi', '--total', '--wide']),
 ];
 
 /** The rules for a list of names or absolute paths. Programs of the documented set keep their rules; others have none. */

@@ -31,7 +31,7 @@ export interface FileTree {
   readonly roots: readonly (FileLocation & { readonly kind: 'directory' | 'file' })[];
   /** Whether no swap of names, however fast, can lead a read or write out; true on Linux with /proc (path-access.ts). */
   readonly raceFree: boolean;
-  /** The one spelling of a place inside the roots; throws `FILE_NOT_FOUND` for any other. Does not touch the disk. */
+  /** The canonical path inside the roots; throws `FILE_NOT_FOUND` for any other. Does not access the disk. */
   resolve(target: string): FileLocation;
   stat(target: string): Promise<FileFacts>;
   /** Reads an ordinary file of at most `maxBytes` (never more than the tree's limit). */

@@ -22,7 +22,7 @@ export async function inDirectoryOf<T>(
   let directory: PathHandle | undefined;
   try {
     const parent: ConfiguredRoot = { ...spot.root, kind: 'directory', fileName: undefined };
-    directory = walk(context, { root: parent, segments: spot.segments.slice(0, -1) }, target, 'refuse');
+    directory = walk(context, { root: parent, segments: spot.segments.slice(0, -1) }, target, 'reject');
     if (!directory.stats.isDirectory()) throw fileErrors.notFound(target, 'missing');
     if (!context.limits.allowPseudoFiles && isPseudo(directory)) throw fileErrors.special(target, 'no files live here');
     return await use(directory);

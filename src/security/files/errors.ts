@@ -1,9 +1,9 @@
-// The errors of the file room, one row each, with string codes for the caller. No wire codes here: the edge that
+// The errors of file access, one row each, with string codes for the caller. No wire codes here: the edge that
 // knows the protocol turns `FILE_NOT_FOUND` into whatever its revision says.
 
 import { UserError } from '../../protocol/user-error.ts';
 
-/** Why a file operation was refused; what a caller may branch on. */
+/** Why a file operation was denied or failed, for callers to branch on. */
 export type FileErrorCode =
   | 'FILE_NOT_FOUND'
   | 'FILE_TOO_LARGE'
@@ -23,7 +23,7 @@ export type FileErrorCode =
 /** What really happened behind a `FILE_NOT_FOUND`. For the audit log only, never for the one who asked. */
 export type HiddenReason = 'missing' | 'outside' | 'denied' | 'malformed' | 'link' | 'too-deep' | 'moved' | 'own';
 
-/** A refused or failed file operation. */
+/** A denied or failed file operation. */
 export class FileError extends UserError {
   override readonly name = 'FileError';
   readonly code: FileErrorCode;
@@ -34,15 +34,15 @@ export class FileError extends UserError {
   }
 }
 
-// Kept beside the error instead of on it, so that neither JSON.stringify nor a careless logger can tell a stranger
-// whether the file he guessed exists outside the roots.
+// Kept beside the error instead of on it, so that neither JSON.stringify nor a careless logger can tell a
+// client whether a path it guessed exists outside the roots.
 const hiddenReasons = new WeakMap<FileError, HiddenReason>();
 
 /** The true reason behind a `FILE_NOT_FOUND`, for the audit log. */
 export const hiddenReason = (error: unknown): HiddenReason | undefined =>
   error instanceof FileError ? hiddenReasons.get(error) : undefined;
 
-/** The asked name as it may stand in a message: short and without anything a terminal would obey. */
+/** The requested name for a message: short, without control characters. */
 function quote(asked: string): string {
   const visible = asked.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   return visible.length > 200 ? `${visible.slice(0, 200)}…` : visible;
@@ -50,7 +50,7 @@ function quote(asked: string): string {
 
 /** Every way a file operation ends badly. */
 export const fileErrors = {
-  /** One answer for missing, outside, forbidden and malformed: what a stranger may not know does not exist. */
+  /** One error for missing, outside, forbidden and malformed: what a client may not know does not exist. */
   notFound(asked: string, reason: HiddenReason): FileError {
     const error = new FileError('FILE_NOT_FOUND', `File not found: ${quote(asked)}`);
     hiddenReasons.set(error, reason);

@@ -1,4 +1,4 @@
-// The named limits of the file room and their defaults. Each says which attack or accident it stops.
+// The limits of file access and their defaults, each with the attack or accident it stops.
 
 /** What a tree may do and how far it goes. */
 export interface FileLimits {
@@ -24,9 +24,9 @@ export interface FileLimits {
   readonly maxSearchBytes: number;
   /** Matching lines that one search returns: stops a response as large as everything that was searched. */
   readonly maxMatches: number;
-  /** A file with a second hard link may be a file from elsewhere under a name of ours; refused unless allowed. */
+  /** A file with a second hard link may be a file from outside the roots; denied unless allowed. */
   readonly allowHardLinks: boolean;
-  /** `/proc`, `/sys` and their kind tell about the host and this process; refused unless allowed. */
+  /** `/proc`, `/sys` and similar reveal data of the host and of this process; denied unless allowed. */
   readonly allowPseudoFiles: boolean;
   /** Whether files can be changed: everywhere, nowhere, or only in these folders. */
   readonly writable: boolean | readonly string[];

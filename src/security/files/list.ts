@@ -87,7 +87,7 @@ export async function* readDirectories(
   for (let next = queue.shift(); next !== undefined && !truncated; next = queue.shift()) {
     const below = next.segments.slice(spot.segments.length);
     const directory = await listOne(context, next, requestedPath, {
-      room: maxEntries - found,
+      maxFound: maxEntries - found,
       budget: maxSeen - seen,
       signal,
       isTop: next === spot,
@@ -120,7 +120,7 @@ async function listOne(
   spot: RootedPath,
   requestedPath: string,
   bounds: {
-    readonly room: number;
+    readonly maxFound: number;
     readonly budget: number;
     readonly signal: AbortSignal | undefined;
     readonly isTop: boolean;
@@ -128,7 +128,7 @@ async function listOne(
     readonly isExcluded: Glob | undefined;
   },
 ): Promise<{ entries: FoundEntry[]; seen: number; truncated: boolean }> {
-  const { room, budget, signal, isTop, prefix, isExcluded } = bounds;
+  const { maxFound, budget, signal, isTop, prefix, isExcluded } = bounds;
   const entries: FoundEntry[] = [];
   let seen = 0;
   let place: PathHandle | undefined;
@@ -139,7 +139,7 @@ async function listOne(
       throw fileErrors.special(requestedPath, 'no files live here');
     for await (const { name: raw } of await opendir(place.path, { bufferSize: 256, encoding: 'buffer' as 'utf8' })) {
       signal?.throwIfAborted();
-      if (seen >= budget || entries.length >= room) return { entries, seen, truncated: true };
+      if (seen >= budget || entries.length >= maxFound) return { entries, seen, truncated: true };
       seen += 1;
       const name = decodeName(raw as unknown as Buffer);
       if (name === undefined || isExcluded?.(prefix + name)) continue;

@@ -1,5 +1,5 @@
 // Turns what a caller wrote (a `file:` URI or a path) into plain names, and back. Pure text: nothing here touches
-// the disk, nothing is normalised away. A name that could mean two things to two readers is refused.
+// the disk, nothing is normalised away. A name that two programs could interpret differently is rejected.
 
 import type { FileLimits } from './limits.ts';
 
@@ -28,7 +28,7 @@ export function isPlainName(name: string, limits: Pick<FileLimits, 'maxNameBytes
   return !(windows && windowsTrouble.test(name));
 }
 
-/** Reads a `file:` URI or a path; `undefined` when it is neither or not in the one accepted spelling. */
+/** Parses a `file:` URI or a path; `undefined` if it is neither, or not in the one accepted form. */
 export function parseLocator(text: string, limits: NameLimits): Locator | undefined {
   if (text === '' || text.length > limits.maxLocatorChars) return undefined;
   // A one-letter scheme is a Windows drive.
@@ -82,7 +82,7 @@ export function segmentsOf(path: string): string[] {
 export const pathOf = (segments: readonly string[]): string =>
   windows ? segments.join('\\') + (segments.length === 1 ? '\\' : '') : `/${segments.join('/')}`;
 
-// What a path segment may hold unencoded (RFC 3986 §3.3), left alone so that our URIs equal those that clients make.
+// Characters that a path segment may contain unencoded (RFC 3986 §3.3): our URIs must equal those that clients make.
 const encodeName = (name: string): string =>
   encodeURIComponent(name).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 

@@ -1,6 +1,6 @@
 // The server's own files: database, settings, tokens, logs, credentials. A tree with `own` neither lists, reads, writes
-// nor watches them, whichever root, link, mount or spelling leads there. Files are compared by device and inode, with
-// `stat` alone: on POSIX systems, closing any descriptor of a database drops the locks that SQLite holds on it in the
+// nor watches them, whichever root, link, mount or variant of the path leads there. Files are compared by device and inode, with
+// `stat` only: on POSIX systems, closing any descriptor of a database drops the locks that SQLite holds on it in the
 // same process, and another process may then remove its write-ahead log with all that was acknowledged since.
 
 import { type BigIntStats, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface OwnPaths {
   readonly files?: readonly string[];
 }
 
-/** What tells one file system object from all others. */
+/** Identifies a file system object. */
 type Identity = Pick<BigIntStats, 'dev' | 'ino'>;
 
 /** A name in a directory that is the server's, whether something is there or not. */
@@ -129,7 +129,7 @@ export class OwnFiles {
 
 const isSame = (one: Identity, other: Identity): boolean => one.ino === other.ino && one.dev === other.dev;
 
-/** Case does not tell files apart everywhere; hiding `Policy.yaml` beside `policy.yaml` harms nobody. */
+/** Some file systems ignore case; hiding `Policy.yaml` in addition to `policy.yaml` does no harm. */
 const fold = (name: string): string => name.normalize('NFC').toLowerCase();
 
 /** Whether a name is the own one, or begins with it: `policy.yaml.bak`, `audit.000001.jsonl`, `audit-2.lock`. */
@@ -151,7 +151,7 @@ function nameOf(path: string, kind: OwnName['kind']): OwnName[] {
   return [];
 }
 
-/** Follows links, opens nothing; `undefined` for what is not there or can not be looked at. */
+/** Follows links, opens nothing; `undefined` for a path that does not exist or cannot be checked. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-// The two ways to stand on a file system object while deciding about it. `proc` (Linux) holds a descriptor of every
+// The two ways to hold a file system object while it is checked. `proc` (Linux) holds a descriptor of every
 // object on the way, so a name that is swapped afterwards changes nothing. `checked` (elsewhere) compares before and
 // after. How a path is walked is in walk.ts; this file only takes single steps.
 
@@ -26,12 +26,12 @@ export interface PathHandle {
 
 /** How to step from object to object without ever following a link on the way. */
 export interface PathAccess {
-  /** Stands on a directory given by its real path; `undefined` when a link now lies on that path. */
+  /** Holds a directory given by its real path; `undefined` if the path contains a link now. */
   enter(realPath: string): PathHandle | undefined;
   /** One name further. A symbolic link is returned as itself. Throws the system's error when nothing is there. */
   step(from: PathHandle, name: string): PathHandle;
   /**
-   * Opens an ordinary file for reading: the very object that the place stands on, or `undefined`. A descriptor of an
+   * Opens an ordinary file for reading: the very object that was checked, or `undefined`. A descriptor of an
    * own file is never closed again (see `own-files.ts`).
    */
   openFile(place: PathHandle, own?: OwnFiles): number | undefined;
@@ -68,7 +68,7 @@ export const procPathAccess: PathAccess = {
   confirm: () => true,
 };
 
-// macOS can refuse links in every component of a path, which closes the race there as well; elsewhere 0.
+// macOS can reject links in every component of a path, which closes the race there as well; elsewhere 0.
 const O_NOFOLLOW_ANY = process.platform === 'darwin' ? 0x20000000 : O_NOFOLLOW;
 
 const same = (a: BigIntStats, b: BigIntStats): boolean => a.dev === b.dev && a.ino === b.ino;
@@ -89,7 +89,7 @@ export const checkedPathAccess: PathAccess = {
   openFile(place, own) {
     const fd = openSync(place.path, readFlags | O_NOFOLLOW_ANY);
     const opened = fstatSync(fd, { bigint: true });
-    // Somebody swapped the name for one of an own file between check and open. Closing it would drop SQLite's locks, so
+    // The name was replaced by one of an own file between check and open. Closing it would drop SQLite's locks, so
     // this one descriptor stays open until the process ends; nothing was read from it.
     if (own?.has(opened)) return undefined;
     try {
@@ -117,7 +117,7 @@ export function bestPathAccess(): PathAccess {
   }
 }
 
-// File systems that are windows into the kernel: their "files" tell about processes, devices and the host, are of size
+// File systems that are windows into the kernel: their "files" reveal processes, devices and the host, are of size
 // 0 and may never end. From linux/magic.h.
 const pseudoFileSystems = new Set([
   0x9fa0, // proc

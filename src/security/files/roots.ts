@@ -1,5 +1,5 @@
 // The configured roots: directories, or single files, that a tree may show. Finds the root a path belongs to, by
-// whole names and never by text prefix, so that `/srv/data-evil` is no part of `/srv/data`.
+// whole names and never by text prefix, so that `/srv/data-evil` is not part of `/srv/data`.
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -26,7 +26,7 @@ export interface RootedPath {
   readonly segments: readonly string[];
 }
 
-/** Reads one configured root. It must exist: a mistyped root is a mistake to hear about, not an empty tree. */
+/** Resolves one configured root. It must exist: a mistyped root is reported, not treated as an empty tree. */
 export function openRoot(configured: string): ConfiguredRoot {
   if (configured === '') throw fileErrors.badRoot(configured, 'the path is empty');
   const path = resolve(configured);

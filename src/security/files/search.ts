@@ -156,7 +156,7 @@ class TextSearch {
       return true;
     }
     this.#bytes += bytes.length;
-    // A byte 0 near the start tells binary files from text, as git does.
+    // A byte 0 near the start means a binary file, as in git.
     if (bytes.subarray(0, 8000).includes(0)) {
       this.#skipped++;
       return true;

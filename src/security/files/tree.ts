@@ -1,5 +1,5 @@
 // The one resolver for every path: opens the configured roots and reads, lists and changes files below them and nowhere
-// else. There is no second path code in this project: every path or `file:` URI from outside goes through a tree.
+// else. Every path or `file:` URI from outside goes through a tree.
 
 import type { Target } from './change.ts';
 import type { FileLocation, FileTree } from './contract.ts';
@@ -24,7 +24,7 @@ export { toUri } from './locator.ts';
 export { OwnFiles, type OwnPaths } from './own-files.ts';
 export type { FindOptions, SearchOptions, TextMatch, TextMatches } from './search.ts';
 
-/** The tree's limits, what it never shows, and for tests the footing to stand on. */
+/** The tree's limits, what it never shows, and for tests the kind of path access. */
 export interface TreeOptions extends Partial<FileLimits> {
   /** The server's own files: not found, wherever they are. A root that is one of them, or in them, is rejected. */
   readonly own?: OwnFiles | undefined;
@@ -58,7 +58,7 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
   /** Walks to the target, hands the place to `use`, and closes it when that is done. */
   const at = async <T>(
     target: string,
-    links: 'follow' | 'refuse',
+    links: 'follow' | 'reject',
     use: (place: PathHandle, spot: RootedPath) => T,
   ): Promise<Awaited<T>> => {
     let place: PathHandle | undefined;
@@ -154,7 +154,7 @@ export function openRoots(paths: readonly string[], options: TreeOptions = {}): 
     async editFile(target, edits, { dryRun = false, signal } = {}) {
       findWritable(target);
       const { applyEdits, decodeText, unifiedDiff } = await import('./edit.ts');
-      const { bytes, expected } = await at(target, 'refuse', async (place) => {
+      const { bytes, expected } = await at(target, 'reject', async (place) => {
         requireOrdinary(place, target, limits);
         const bytes = await readHandle(access, place, target, limits.maxFileBytes, signal, own);
         return { bytes, expected: place.stats };

@@ -1,5 +1,5 @@
 // Walks from a root to a file, name by name, and follows a symbolic link only by hand and only to places inside the
-// roots. Because every step stands on an object already held, nothing that others rename meanwhile can lead it out.
+// roots. Because every step starts from an object already held, a rename by others meanwhile cannot lead it out.
 
 import { readlinkSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -20,7 +20,7 @@ export interface WalkContext {
 }
 
 /** The place at a spot. The caller closes it. Throws `FILE_NOT_FOUND` or the system's own error. */
-export function walk(ground: WalkContext, spot: RootedPath, asked: string, links: 'follow' | 'refuse'): PathHandle {
+export function walk(ground: WalkContext, spot: RootedPath, asked: string, links: 'follow' | 'reject'): PathHandle {
   const { access, limits } = ground;
   const start = begin(ground, spot, asked);
   const trail: PathHandle[] = [start.place];
@@ -51,7 +51,7 @@ export function walk(ground: WalkContext, spot: RootedPath, asked: string, links
       }
       next.close();
       // A file root shows one file and not its neighbours: no link may lead from it to them.
-      if (links === 'refuse' || root.kind === 'file' || ++hops > limits.maxLinkHops) {
+      if (links === 'reject' || root.kind === 'file' || ++hops > limits.maxLinkHops) {
         throw fileErrors.notFound(asked, 'link');
       }
       const target = readlinkSync(`${here.path}/${name}`);
@@ -74,7 +74,7 @@ export function walk(ground: WalkContext, spot: RootedPath, asked: string, links
   }
 }
 
-/** Stands on the directory of a root; `names` are those still to walk, last first. */
+/** Holds the directory of a root; `names` are those still to walk, last first. */
 function begin(ground: WalkContext, spot: RootedPath, asked: string): { place: PathHandle; names: string[] } {
   const place = ground.access.enter(spot.root.realDirectory);
   if (place === undefined) throw fileErrors.notFound(asked, 'moved');
