@@ -31,6 +31,8 @@ export async function findTarget(named: string, configFile: string | undefined):
     return { label: named, target: [process.execPath, resolve(process.argv[1] ?? ''), 'serve', named], own: true };
   }
   if (isProgram(named)) return { label: named, target: [named] };
+  const address = meantAddress(named);
+  if (address !== undefined) throw new UsageError(`${JSON.stringify(named)} is not a URL; did you mean ${address}?`);
   const known = [...Object.keys(servers), ...Object.keys(profiles)];
   const meant = nearest(named, known);
   throw new UsageError(
@@ -38,6 +40,13 @@ export async function findTarget(named: string, configFile: string | undefined):
       `A server is a URL, a command line in quotes, a profile (${Object.keys(profiles).join(', ')})\n` +
       `or a name in the configuration${Object.keys(servers).length === 0 ? '' : ` (${Object.keys(servers).join(', ')})`}`,
   );
+}
+
+/** The URL that was probably meant: without a scheme, or with one that is mistyped or not supported. */
+function meantAddress(word: string): string | undefined {
+  const [, scheme, rest = ''] = /^(?:([a-z][a-z0-9+.-]*):\/{1,2})?(.*)$/i.exec(word) ?? [];
+  if (scheme !== undefined) return `${nearest(scheme, ['http', 'https', 'ws', 'wss']) ?? 'https'}://${rest}`;
+  return /^(localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\]):\d+(\/|$)/i.test(rest) ? `http://${rest}` : undefined;
 }
 
 /** The servers of a configuration by name. */

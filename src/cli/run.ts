@@ -88,29 +88,26 @@ const commands: Readonly<Record<string, Command>> = {
 
 /** Runs a command line. */
 export function run(argv: readonly string[]): void {
-  finish(dispatch(argv));
+  finish(dispatch(argv), argv);
 }
 
 /** Runs a program that serves one fixed profile. It accepts `--version` and all options of serve. */
 export function runProfile(program: string, profile: string, argv: readonly string[]): void {
   const [first] = argv;
-  finish(first === '--version' || first === '-v' ? dispatch(argv) : serve(argv, { program, profile }));
+  finish(first === '--version' || first === '-v' ? dispatch(argv) : serve(argv, { program, profile }), argv);
 }
 
-/** Sets the exit code: 0 success, 1 failure, 2 usage error. */
-function finish(work: Promise<number>): void {
-  work.then(
-    (code) => {
+/** Sets the exit code. With `--json`, the error that ends a command is JSON too. */
+function finish(work: Promise<number>, argv: readonly string[]): void {
+  work
+    .catch(async (error: unknown) => {
+      const { reportError } = await import('./report-error.ts');
+      const end = argv.indexOf('--');
+      return reportError(error, (end === -1 ? argv : argv.slice(0, end)).includes('--json'));
+    })
+    .then((code) => {
       process.exitCode = code;
-    },
-    (error: unknown) => {
-      process.stderr.write(`mooring: ${error instanceof Error ? error.message : String(error)}\n`);
-      if (!(error instanceof UsageError) && process.env['MCP_LOG_LEVEL']?.toLowerCase() === 'debug') {
-        process.stderr.write(`${(error as Error).stack}\n`);
-      }
-      process.exitCode = error instanceof UsageError ? 2 : 1;
-    },
-  );
+    });
 }
 
 async function dispatch(argv: readonly string[]): Promise<number> {

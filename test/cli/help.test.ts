@@ -73,7 +73,7 @@ test.each([
 test.each([
   [['serv'], /Unknown command "serv"; did you mean "serve"\?/],
   [['frobnicate'], /Unknown command "frobnicate"; "mooring --help" lists all commands/],
-  [['serve', '--prot', '1'], /Unknown option '--prot'\nSee "mooring serve --help"/],
+  [['serve', '--prot', '1'], /Unknown option --prot; did you mean --port\?\nSee "mooring serve --help"/],
   [['serve', 'nope'], /Unknown profile "nope"; choose one of /],
   [['serve', 'a', 'b'], /Name one profile at a time/],
   [['serve', '--port', 'many'], /--port must be a number from 0 to 65535, not "many"/],

@@ -14,6 +14,7 @@ import {
   connect,
   type InputHandlers,
 } from '../../client/index.ts';
+import { exitCodes } from '../report-error.ts';
 import type { Output } from '../ui/output.ts';
 import { styleFor } from '../ui/style.ts';
 import { Ending } from './ending.ts';
@@ -95,15 +96,16 @@ export async function withServer(
     if (values.verbose === true) out.info(`${describe(client)}\n`);
     return await ending.during(work(client, signal));
   } catch (error) {
-    if (ending.interrupted) return 130;
-    throw hinted(error);
+    if (ending.interrupted) return exitCodes.interrupted;
+    throw hinted(error, found.target, values);
   } finally {
     await client?.close({ graceMs: ending.graceMs });
     ending.done();
   }
 }
 
-function hinted(error: unknown): unknown {
+/** The error with advice for users of the command line. */
+function hinted(error: unknown, target: NamedTarget['target'], { verbose = false }: ConnectionValues): unknown {
   if (error instanceof ClientError && error.code === 'configuration') return new UsageError(error.message);
   if (error instanceof ClientError && error.code === 'unauthorized') {
     const { status = 401, message = '' } = error.serverError ?? {};
@@ -112,6 +114,13 @@ function hinted(error: unknown): unknown {
       { cause: error },
     );
   }
+  if (error instanceof ClientError) {
+    const advice = adviceOn(error, addressOf(target));
+    if (advice === undefined) return error;
+    const tried =
+      verbose && error.tried.length > 0 ? `\nTried:\n${error.tried.map((each) => `  ${each}`).join('\n')}` : '';
+    return new Error(`${advice}${tried}`, { cause: error });
+  }
   if (!(error instanceof AuthError)) return error;
   return new Error(
     `${error.message}\nIf you have a token for this server, pass it with --token TOKEN, --token @FILE or --token env:NAME`,
@@ -119,6 +128,17 @@ function hinted(error: unknown): unknown {
       cause: error,
     },
   );
+}
+
+/** What to do about an address where no server responds, in place of all that was tried. */
+function adviceOn({ code, message, serverError }: ClientError, url: string | undefined): string | undefined {
+  if (url === undefined) return undefined;
+  const more = `"mooring doctor ${url}" finds out more`;
+  if (code === 'connect-failed') return `${message}\nIs the server running, and is the address right? ${more}`;
+  if (code === 'redirect-rejected') return `${message}\n${more}`;
+  if (code !== 'not-mcp' && code !== 'http-error') return undefined;
+  const status = serverError?.status === undefined ? '' : ` (HTTP ${serverError.status})`;
+  return `There is no MCP server at ${url}${status}\nCheck the path: most servers use /mcp. ${more}, and -v shows what was tried`;
 }
 
 async function connectOptions(

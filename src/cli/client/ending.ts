@@ -2,6 +2,7 @@
 // the server does.
 
 import { ClientError, type InputHandlers, PausableTimeout } from '../../client/index.ts';
+import { exitCodes } from '../report-error.ts';
 
 /** How long a server we started may take to end, and again after SIGTERM, once we are in a hurry. */
 const hurriedGraceMs = 250;
@@ -80,7 +81,7 @@ export class Ending {
 
   readonly #interrupt = (): void => {
     // The second one is for people in a hurry.
-    if (this.#interrupted) process.exit(130);
+    if (this.#interrupted) process.exit(exitCodes.interrupted);
     this.#interrupted = true;
     this.#stopping.abort(new Error('interrupted'));
   };

@@ -1,0 +1,71 @@
+// How commands fail: exit codes, errors as JSON, suggestions, and advice on wrong addresses.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useHome } from '../support/program.ts';
+
+const home = useHome();
+let web: Server;
+let origin = '';
+
+beforeAll(async () => {
+  web = createServer((_request, response) => response.writeHead(404).end('<html>a long page</html>'));
+  await new Promise<void>((ready) => web.listen(0, '127.0.0.1', ready));
+  origin = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+});
+afterAll(() => void web.close());
+
+test.each([
+  [['tols', '--json'], 2, 'usage'],
+  [['tools', 'local', '--jsn', '--json'], 2, 'usage'],
+  [['serve', '--prot', '1', '--json'], 2, 'usage'],
+  [['install', 'cursr', '--json'], 2, 'usage'],
+  [['list', 'cursr', '--json'], 2, 'usage'],
+  [['init', '--json'], 2, 'usage'],
+  [['config', '--config', 'no-such-file.json', '--json'], 2, 'usage'],
+  [['policy', 'check', 'no-such-file.yaml', '--json'], 2, 'usage'],
+  [['audit', 'verfy', '--json'], 2, 'usage'],
+  [['token', 'ad', '--json'], 2, 'usage'],
+  [['notes', 'delet', '--json'], 2, 'usage'],
+  [['logout', 'local', '--json'], 2, 'usage'],
+  [['doctor', '--timeout', 'x', '--json'], 2, 'usage'],
+  [['ping', 'http://127.0.0.1:1/mcp', '--json'], 1, 'connect-failed'],
+  [['call', 'no-such-program --x', 'time', '--json'], 1, 'spawn-failed'],
+  [['read', 'reference', 'no-such://thing', '--json'], 1, 'resource-not-found'],
+  [['tools', 'local', 'tiem', '--json'], 2, 'usage'],
+] as const)('%j ends with exit code %i and a JSON error with code %s', async (args, exitCode, code) => {
+  const ended = await home.run(args);
+  expect(ended.code).toBe(exitCode);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code, exitCode, message: expect.any(String) } });
+});
+
+test('the attempts are part of the JSON error', async () => {
+  const { stdout } = await home.run(['ping', `${origin}/foo`, '--json']);
+  const { error } = JSON.parse(stdout);
+  expect(error.code).toBe('not-mcp');
+  expect(error.tried.length).toBeGreaterThan(1);
+});
+
+test.each([
+  [['tools', 'local', '--jsno'], 'Unknown option --jsno; did you mean --json?'],
+  [['serve', '--prot', '1'], 'Unknown option --prot; did you mean --port?'],
+  [['doctr'], 'Unknown command "doctr"; did you mean "doctor"?'],
+  [['ping', 'locl'], 'did you mean "local"?'],
+  [['ping', 'localhost:8000/mcp'], '"localhost:8000/mcp" is not a URL; did you mean http://localhost:8000/mcp?'],
+  [['ping', 'htp://127.0.0.1/mcp'], 'did you mean http://127.0.0.1/mcp?'],
+])('%j gets a suggestion', async (args, text) => {
+  const { code, stderr } = await home.run(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(text);
+});
+
+test('a wrong URL gets advice, and -v shows what was tried', async () => {
+  const { code, stderr } = await home.run(['ping', `${origin}/foo`]);
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    `mooring: There is no MCP server at ${origin}/foo (HTTP 404)\nCheck the path: most servers use /mcp. "mooring doctor ${origin}/foo" finds out more, and -v shows what was tried\n`,
+  );
+  const verbose = await home.run(['ping', `${origin}/foo`, '-v']);
+  expect(verbose.stderr).toMatch(/\nTried:\n {2}server\/discover /);
+});
