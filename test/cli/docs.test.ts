@@ -86,6 +86,7 @@ test('every example is tested', () => {
   expect(readdirSync(join(root, 'examples')).sort()).toEqual([
     'booking.mjs',
     'client.mjs',
+    'filesystem.mjs', // test/client/filesystem-example.test.ts
     'mooring.json',
     'plugins',
     'policy.yaml',
