@@ -29,12 +29,18 @@ const { workerData: { names, shared } } = require('node:worker_threads');
 const state = new Int32Array(shared);
 // While a name is away, the server may make a directory of that name.
 const put = (from, to) => {
+  const occupied = ['EEXIST', 'EISDIR', 'ENOTEMPTY'];
   for (;;) {
     try {
       return renameSync(from, to);
     } catch (error) {
-      if (!['EEXIST', 'EISDIR', 'ENOTEMPTY'].includes(error.code)) throw error;
+      if (!occupied.includes(error.code)) throw error;
+    }
+    try {
       rmSync(to, { recursive: true, force: true });
+    } catch (error) {
+      // The server goes on making directories in it meanwhile.
+      if (!occupied.includes(error.code)) throw error;
     }
   }
 };
