@@ -57,7 +57,7 @@ test('with retry switched off nothing is repeated, but the next call finds a new
   expect(await client.listTools()).toEqual([]);
 });
 
-test('a transport that can not be made again stays lost', async () => {
+test('a transport that cannot be made again stays lost', async () => {
   const server = fragile('tools/list', 1, { tools: [] });
   const client = await connect(server.target(), { retry });
   await expect(client.listTools()).rejects.toMatchObject({ code: 'connection-lost' });
@@ -72,7 +72,7 @@ test('calls that wait for a new connection share it', async () => {
   expect(server.connections).toBe(2);
 });
 
-test('a connection opened anew speaks as the first one did', async () => {
+test('a connection opened again speaks as the first one did', async () => {
   const server = new ScriptedServer('handshake', { ping: () => ({}), 'logging/setLevel': () => ({}) });
   const client = await connect(server.target, { revision: '2025-03-26' });
   await client.setLogLevel('error');
@@ -109,7 +109,7 @@ test('a time limit tells the server too, and says how long it was', async () => 
   await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1));
 });
 
-test('what the server refuses is told with its words, code and data', async () => {
+test('what the server rejects is told with its words, code and data', async () => {
   const server = new ScriptedServer('handshake', {
     'tools/call': () => scriptError(-32050, 'No more\u001b[31m tea', { cups: 0 }),
   });

@@ -109,7 +109,7 @@ test('public answers are shared between clients of one cache, private ones are n
   }
 });
 
-test('a cursor that went stale starts the list anew, once', async () => {
+test('a cursor that went stale starts the list again, once', async () => {
   let stale = true;
   const server = new ScriptedServer('handshake', {
     'tools/list': ({ params }) => {
@@ -158,7 +158,7 @@ test('arguments are checked before they are sent, where that is wanted', async (
   expect(server.of('tools/list')).toHaveLength(1);
 });
 
-test('arguments that are no JSON are refused, not thrown', async () => {
+test('arguments that are no JSON are rejected, not thrown', async () => {
   const client = await connect(new ScriptedServer('handshake').target);
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;

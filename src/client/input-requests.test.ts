@@ -75,7 +75,7 @@ test('a model answers in the form the revision knows', async () => {
   expect(old.result?.['content']).toEqual(sampled.content[0]);
 });
 
-test('sampling with tools that was not declared is refused', async () => {
+test('sampling with tools that was not declared is rejected', async () => {
   const params = { messages: [], maxTokens: 1, tools: [] };
   expect((await ask('sampling/createMessage', params, { sample: () => sampled })).error?.code).toBe(-32602);
 });
@@ -198,7 +198,7 @@ test('calls in parallel do not mix their rounds', async () => {
   expect(results.map(({ content }) => content[0])).toMatchObject(names.map((name) => ({ text: `${name} of ${name}` })));
 });
 
-test('a refused question gives up the call, with the reason', async () => {
+test('a rejected question gives up the call, with the reason', async () => {
   const server = new ScriptedServer('stateless', {
     'tools/call': () => ({
       resultType: 'input_required',

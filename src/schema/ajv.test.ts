@@ -11,7 +11,7 @@ async function judge(schema: JsonSchema, value: unknown): Promise<string> {
 
 const closed = { allOf: [{ properties: { a: { type: 'string' } } }], unevaluatedProperties: false };
 
-describe('what a plan cannot say is judged by ajv', () => {
+describe('what a plan cannot say is validated by ajv', () => {
   test('unevaluatedProperties', async () => {
     expect(await judge(closed, { a: 'x' })).toBe('');
     expect(await judge(closed, { a: 'x', b: 1 })).toBe('b: is not a known property');

@@ -66,7 +66,7 @@ describe('the root of tool arguments', () => {
   });
 });
 
-describe('what is not a schema is refused', () => {
+describe('what is not a schema is rejected', () => {
   test.each([
     ['string', 'not string'],
     [null, 'not null'],
@@ -84,7 +84,7 @@ describe('what is not a schema is refused', () => {
   });
 });
 
-describe('a keyword that makes no sense is refused where it stands', () => {
+describe('a keyword that makes no sense is rejected where it stands', () => {
   test.each<[JsonSchema, string]>([
     [{ type: 'text' }, '"type" at # has "text", but knows only "string", "number", "integer"'],
     [{ type: [] }, '"type" at # must name at least one type'],
@@ -124,7 +124,7 @@ describe('dialects', () => {
     }
   });
 
-  test('any other is refused', () => {
+  test('any other is rejected', () => {
     expect(errorOf({ $schema: 'http://json-schema.org/draft-04/schema#' })).toContain(
       'the dialect "http://json-schema.org/draft-04/schema#" is not known. Leave "$schema" out for 2020-12',
     );

@@ -27,7 +27,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-test('a value nested 5,000 levels deep is refused, not an overflow', () => {
+test('a value nested 5,000 levels deep is rejected, not an overflow', () => {
   const list = { items: { $ref: '#' } };
   const object = { properties: { a: { $ref: '#' } } };
   for (const validator of both(list)) {
@@ -120,7 +120,7 @@ test('text in a schema never becomes code', () => {
   expect('pwned' in globalThis).toBe(false);
 });
 
-test('a schema too large to generate code for is still judged', () => {
+test('a schema too large to generate code for is still validated', () => {
   const properties = Object.fromEntries(
     Array.from({ length: 5000 }, (_, at) => [`property-${at}`, { type: 'string' }]),
   );

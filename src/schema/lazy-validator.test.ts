@@ -5,7 +5,7 @@ import { LazyValidator } from './lazy-validator.ts';
 
 const options = { direction: 'input', where: 'test' } as const;
 
-test('the first values wait for what judges them, later ones and later schemas do not', async () => {
+test('the first values wait for what validates them, later ones and later schemas do not', async () => {
   const { validator } = compileSchema({ type: 'object', required: ['a'] }, options);
   expect(validator.check).toBeUndefined();
   const first = [validator.validate({ a: 1 }), validator.validate({})];
@@ -17,11 +17,11 @@ test('the first values wait for what judges them, later ones and later schemas d
   expect(compileSchema({ type: 'object', required: ['a'] }, options).validator.validate({})).toEqual(wrong);
 });
 
-test('a schema that can not be used is refused before anything is judged', () => {
+test('a schema that cannot be used is rejected before anything is validated', () => {
   expect(() => compileSchema({ type: 'object', properties: { a: { type: 'strng' } } }, options)).toThrow(SchemaError);
 });
 
-test('a schema that was changed to say what is only judged by a library lets nothing pass', async () => {
+test('a schema that was changed to say what is only validated by a library lets nothing pass', async () => {
   const schema: Record<string, unknown> = { type: 'object', properties: { a: { type: 'string' } } };
   const { validator } = compileSchema(schema, options);
   schema['unevaluatedProperties'] = false;

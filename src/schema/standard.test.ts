@@ -25,7 +25,7 @@ const described = {
 describe('zod', () => {
   const schema = z.object({ city: z.string(), days: z.array(z.number()).optional() });
 
-  test('is judged by zod and described by zod', () => {
+  test('is validated by zod and described by zod', () => {
     expect(compileSchema(schema, input).json).toMatchObject(described);
     expect(judge(schema, { city: 'Riga' })).toBe('');
     expect(judge(schema, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*expected number/);
@@ -46,7 +46,7 @@ describe('zod', () => {
     expect(compileSchema(piped, output).json['required']).toEqual(['n']);
   });
 
-  test('is refused at registration when JSON cannot carry a type', () => {
+  test('is rejected at registration when JSON cannot carry a type', () => {
     expect(() => compileSchema(z.object({ at: z.date() }), input)).toThrow(
       'tool "t" input: zod cannot describe this schema as JSON Schema: Date cannot be represented in JSON Schema. ' +
         'Use a type that JSON can carry, or pass { schema, json } with a JSON Schema of your own.',
@@ -88,7 +88,7 @@ describe('zod', () => {
 describe('Valibot', () => {
   const schema = v.object({ city: v.string(), days: v.optional(v.array(v.number())) });
 
-  test('wrapped by its converter is judged and described', () => {
+  test('wrapped by its converter is validated and described', () => {
     const wrapped = toStandardJsonSchema(schema);
     expect(compileSchema(wrapped, input).json).toMatchObject(described);
     expect(judge(wrapped, { city: 'Riga' })).toBe('');
@@ -103,7 +103,7 @@ describe('Valibot', () => {
 describe('ArkType', () => {
   const schema = type({ city: 'string', 'days?': 'number[]' });
 
-  test('is judged and described', () => {
+  test('is validated and described', () => {
     expect(compileSchema(schema, input).json).toMatchObject(described);
     expect(judge(schema, { city: 'Riga' })).toBe('');
     expect(judge(schema, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*must be a number/);
@@ -143,7 +143,7 @@ describe('any other library', () => {
     );
   });
 
-  test('without one is refused with what to do', () => {
+  test('without one is rejected with what to do', () => {
     expect(() => compileSchema(acme, input)).toThrow('Update the library, or pass { schema, json }');
     expect(() => compileSchema({ schema: acme, json: { type: 'string' } }, input)).toThrow('type: "object"');
   });

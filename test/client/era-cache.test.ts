@@ -20,7 +20,7 @@ test('a server that is known to want a handshake is not asked for anything newer
   expect(methodsOf(server).slice(first)).not.toContain('server/discover');
 });
 
-test('a server that has changed since is looked at anew', async () => {
+test('a server that has changed since is looked at again', async () => {
   server = await startNasty();
   const eraCache = new EraCache();
   eraCache.remember(server.url, 'stateless');

@@ -56,7 +56,7 @@ test('a web page at the root does not hide the server', async () => {
   await client.close();
 });
 
-test('a root that refuses in words of JSON-RPC does not hide the server, one that knows methods does', async () => {
+test('a root that rejects in words of JSON-RPC does not hide the server, one that knows methods does', async () => {
   const refuse = (code: number): Manners => {
     return ({ json, message }) => {
       json({ jsonrpc: '2.0', id: message.id ?? null, error: { code, message: 'Not Found' } }, 404);

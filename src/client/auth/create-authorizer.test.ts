@@ -24,7 +24,7 @@ function expire({ as, rs }: AuthTestSetup): void {
 
 const grants = ({ as }: AuthTestSetup) => as.forms().map((form) => form.get('grant_type'));
 
-test('without a challenge nothing is sent and nobody is asked', async () => {
+test('without a challenge nothing is sent and no one is asked', async () => {
   const { as, rs } = await worlds.start({}, { checkToken: () => undefined });
   expect(await caller(rs).call()).toBe(200);
   expect(rs.presented()).toEqual([undefined]);
@@ -159,7 +159,7 @@ test('an authorization server that is down is an error, not a reason to sign in 
   expect(world.as.to('/authorize')).toHaveLength(1);
 });
 
-test('a refreshed token that is refused too leads to a sign-in, and a granted one that is refused to an error', async () => {
+test('a refreshed token that is rejected too leads to a sign-in, and a granted one that is rejected to an error', async () => {
   const world = await worlds.start();
   const { call } = caller(world.rs);
   await call();
@@ -321,7 +321,7 @@ test('a server that invents a new scope every time runs into the bound', async (
   expect(as.to('/authorize')).toHaveLength(4);
 });
 
-test('an abort while a person is asked ends the request, and the next one asks anew', async () => {
+test('an abort while a person is asked ends the request, and the next one asks again', async () => {
   const { as, rs } = await worlds.start();
   let asked = 0;
   const signed = selfSigning();
@@ -374,13 +374,13 @@ test('a store that is edited by hand is not trusted blindly', async () => {
   expect(as.to('/authorize')).toHaveLength(5);
 });
 
-test('a server URL that may not be used is refused at once', () => {
+test('a server URL that may not be used is rejected at once', () => {
   for (const url of ['http://mcp.example.com/mcp', 'ftp://x/', 'not a url', 'https://u:p@mcp.example.com/']) {
     expect(() => caller({ url }), url).toThrow(expect.objectContaining({ code: 'insecure-url' }));
   }
 });
 
-test('a redirect URI that is neither https nor loopback is refused at once', () => {
+test('a redirect URI that is neither https nor loopback is rejected at once', () => {
   for (const uri of [
     'http://app.example.com/cb',
     'myapp://cb',

@@ -36,7 +36,7 @@ test('a failing server is a failure, not an absence', async () => {
   });
 });
 
-test('a refused connection says so', async () => {
+test('a rejected connection says so', async () => {
   const server = await serve(() => ({}));
   await server.close();
   await expect(get(createAuthHttp(server.origin), '/x')).rejects.toMatchObject({

@@ -71,7 +71,7 @@ test('tokens are not sent to a place that is not safe', async () => {
   expect(await signOut({ server: rs.url, store })).toMatchObject({ error: { code: 'insecure-url' } });
 });
 
-test('where nobody signed in there is nothing to do and nobody is asked', async () => {
+test('where no one signed in there is nothing to do and no one is asked', async () => {
   const { as, rs } = await worlds.start();
   expect(await signOut({ server: rs.url, store: createMemoryStore() })).toBeUndefined();
   expect(as.seen).toHaveLength(0);

@@ -30,7 +30,7 @@ test('those who come meanwhile share the outcome, good or bad', async () => {
   }
 });
 
-test('the next one after the end starts anew, and other keys are other flights', async () => {
+test('the next one after the end starts again, and other keys are other flights', async () => {
   const flights = new SingleFlight();
   const runs: string[] = [];
   const task = (name: string) => async () => void runs.push(name);

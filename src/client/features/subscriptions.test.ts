@@ -43,7 +43,7 @@ test('a session subscribes, hears of changes and of parts that changed, and unsu
   expect(server.of('resources/unsubscribe').map(({ params }) => params?.['uri'])).toEqual(['demo://a']);
 });
 
-test('a resource somebody else still waits for is not unsubscribed', async () => {
+test('a resource someone else still waits for is not unsubscribed', async () => {
   const server = agreeing('handshake');
   const client = await connect(server.target);
   const [first, second] = [await client.subscribe('demo://a'), await client.subscribe('demo://a')];
@@ -80,14 +80,14 @@ test('a resource the server leaves out of its acknowledgement is an error', asyn
   await expect((await connect(server.target)).subscribe('demo://a')).rejects.toMatchObject({ code: 'not-offered' });
 });
 
-test('a refused subscription rejects', async () => {
+test('a rejected subscription rejects', async () => {
   const server = new ScriptedServer('handshake', {
     'resources/subscribe': () => scriptError(-32602, 'never heard of it'),
   });
   await expect((await connect(server.target)).subscribe('demo://a')).rejects.toThrow('never heard of it');
 });
 
-test('what happens while nobody looks is told once', async () => {
+test('what happens while no one looks is told once', async () => {
   const server = agreeing('handshake');
   const subscription = await (await connect(server.target)).subscribe('demo://a');
   for (let n = 0; n < 1000; n++) server.say(updated('demo://a'));
@@ -166,7 +166,7 @@ test('whoever wants to hear of changed lists hears of them where they must be as
   expect(heard).toEqual(['tools']);
 });
 
-test('a subscription that is given up while the server hesitates rejects, and is taken back', async () => {
+test('a subscription that is closed while the server hesitates rejects, and is taken back', async () => {
   let answer = (): void => {};
   const server = new ScriptedServer('handshake', {
     'resources/subscribe': ({ id }, self) => {

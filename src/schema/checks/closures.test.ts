@@ -124,7 +124,7 @@ test('required properties are missed by name', () => {
   rows({ properties: { a: { type: 'string' } }, required: ['a'] }, [{ a: undefined }, 'a: is required']);
 });
 
-test('properties are judged where they are, each with its path', () => {
+test('properties are validated where they are, each with its path', () => {
   const schema = { properties: { user: { properties: { tags: { items: { type: 'string' } } } } } };
   rows(schema, [{ user: { tags: ['a'] } }, good], [{}, good]);
   rows(schema, [
@@ -133,7 +133,7 @@ test('properties are judged where they are, each with its path', () => {
   ]);
 });
 
-test('unknown properties are refused with the known ones named', () => {
+test('unknown properties are rejected with the known ones named', () => {
   const schema = { properties: { city: {}, days: {} }, additionalProperties: false };
   rows(schema, [{ city: 1 }, good], [{ town: 1 }, 'town: is not a known property; known are "city", "days"']);
   rows(schema, [{ city: 1, days: undefined, extra: undefined }, good]);
@@ -145,12 +145,12 @@ test('additional properties may have a schema', () => {
   rows(schema, [{ a: 'x', b: 1 }, good], [{ b: 'x' }, 'b: must be a number, not a string']);
 });
 
-test('pattern properties are judged by every pattern they match', () => {
+test('pattern properties are validated by every pattern they match', () => {
   const schema = { patternProperties: { '^a': { type: 'number' }, b$: { minimum: 2 } }, additionalProperties: false };
   rows(schema, [{ ab: 2, a: 0 }, good], [{ ab: 1 }, 'ab: must be at least 2'], [{ c: 1 }, 'c: is not allowed']);
 });
 
-test('names of properties can be judged', () => {
+test('names of properties can be validated', () => {
   const said = '["B c"]: is not a good name for a property: must match the pattern ^[a-z]+$';
   rows({ propertyNames: { pattern: '^[a-z]+$' } }, [{ a: 1 }, good], [{ 'B c': 1 }, said]);
 });
@@ -177,7 +177,7 @@ test('one property may need another', () => {
   rows({ dependencies: { card: { required: ['address'] } } }, [{ card: 1 }, 'address: is required']);
 });
 
-test('items are judged one by one, after those with a schema of their own', () => {
+test('items are validated one by one, after those with a schema of their own', () => {
   const modern = { prefixItems: [{ type: 'string' }, {}], items: { type: 'number' } };
   const old = { items: [{ type: 'string' }, {}], additionalItems: { type: 'number' } };
   for (const schema of [modern, old]) {

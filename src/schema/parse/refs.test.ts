@@ -58,7 +58,7 @@ test('a schema may contain itself', () => {
   expect(judge(tree, { next: { list: [{}, { next: 5 }] } })).toBe('next.list[1].next: must be an object, not a number');
 });
 
-describe('a reference is refused when', () => {
+describe('a reference is rejected when', () => {
   test.each([
     ['nothing is there', '#/$defs/missing', 'nothing is there. Define it under "$defs"'],
     ['the anchor is missing', '#nowhere', 'nothing is there'],
@@ -80,7 +80,7 @@ describe('a reference is refused when', () => {
   });
 });
 
-test('a circle that never goes into the value is refused', () => {
+test('a circle that never goes into the value is rejected', () => {
   for (const schema of [
     { $ref: '#' },
     { $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } },

@@ -85,7 +85,7 @@ test('owners have notes and counters of their own', async () => {
   expect((await data.notes.add('issuer\u0000eve', { content: 'mine', tags: [] })).id).toBe('1');
 });
 
-test('the counter adds up, also below zero, and refuses to leave the exact integers', async () => {
+test('the counter adds up, also below zero, and rejects to leave the exact integers', async () => {
   const data = await open();
   expect(await data.notes.increment(me, 3)).toBe(3);
   expect(await data.notes.increment(me, -5)).toBe(-2);
@@ -176,7 +176,7 @@ test('folder and file are for their owner alone', async () => {
   expect(statSync(`${file()}-wal`).mode & 0o777).toBe(0o600);
 });
 
-test('a file that is no database is refused by name with a remedy, and left as it is', async () => {
+test('a file that is no database is rejected by name with a remedy, and left as it is', async () => {
   writeFileSync(file(), 'this is not a database, it is a letter to my aunt'.repeat(100));
   const before = readFileSync(file());
   const failure = (await openDataFolder(folder).catch((error: unknown) => error)) as StoreError;
@@ -186,7 +186,7 @@ test('a file that is no database is refused by name with a remedy, and left as i
   expect(readFileSync(file()).equals(before)).toBe(true);
 });
 
-test('a database with a broken page is refused, and the last good copy named and untouched', async () => {
+test('a database with a broken page is rejected, and the last good copy named and untouched', async () => {
   const data = await open();
   for (let n = 0; n < 400; n++) void data.notes.add(me, { content: `note ${n} ${'x'.repeat(200)}`, tags: ['t'] });
   await data.notes.increment(me, 1);
@@ -228,7 +228,7 @@ test('damage that shows while running never replaces the good copy', async () =>
   expect(readFileSync(join(folder, 'mooring.copy.db')).equals(good)).toBe(true);
 });
 
-test('a database of a later version is refused, not changed', async () => {
+test('a database of a later version is rejected, not changed', async () => {
   await (await open()).close();
   const db = await connectSqlite(file());
   db.exec(`pragma user_version = ${schemaVersion + 1}`);
@@ -272,7 +272,7 @@ test('many who open a new folder at once all get in', async () => {
   expect(await contents(all[0] as DataFolder)).toHaveLength(8);
 });
 
-test('a closed folder finishes what was begun and refuses what comes later', async () => {
+test('a closed folder finishes what was begun and rejects what comes later', async () => {
   const data = await open();
   const last = data.notes.add(me, { content: 'last', tags: [] });
   await data.close();
@@ -315,7 +315,7 @@ test('ids are suggested by their first digits, newest first', () => {
   for (const none of ['0', '01', '6']) expect(ids(5, none, 3)).toEqual({ values: [], total: 0 });
 });
 
-test('a data folder that can not be one is told in plain words, without codes of the system', async () => {
+test('a data folder that cannot be one is told in plain words, without codes of the system', async () => {
   writeFileSync(join(folder, 'taken'), '');
   const opening = openDataFolder(join(folder, 'taken', 'data'));
   await expect(opening).rejects.toThrow(StoreError);

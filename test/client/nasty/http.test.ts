@@ -48,7 +48,7 @@ const always =
   };
 const page = '<!doctype html><title>Welcome</title>';
 
-describe('a server that can not be talked to', () => {
+describe('a server that cannot be talked to', () => {
   const cases: readonly [what: string, manners: Manners, code: string, message: RegExp, options?: ConnectOptions][] = [
     [
       'a web page',
@@ -123,13 +123,13 @@ describe('a server that can not be talked to', () => {
     expect(error.code).toBe(code);
   });
 
-  test('a port nobody listens on', async () => {
+  test('a port no one listens on', async () => {
     const error = await refusal(connect('http://127.0.0.1:9/mcp', limits));
     expect(error.code).toBe('connect-failed');
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  test('a name nobody has', async () => {
+  test('a name no one has', async () => {
     expect((await refusal(connect('http://no-such-host.invalid/mcp', limits))).code).toBe('connect-failed');
   });
 
@@ -358,7 +358,7 @@ describe('sessions', () => {
     };
   };
 
-  test('one that is gone is opened anew, and the call goes through', async () => {
+  test('one that is gone is opened again, and the call goes through', async () => {
     await open(
       forgetful(({ message }, session) => message.method === 'tools/call' && session === 1),
       handshake,
@@ -367,7 +367,7 @@ describe('sessions', () => {
     expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
   });
 
-  test('one that never lives is given up after the second', async () => {
+  test('one that never lives is closed after the second', async () => {
     await open(
       forgetful(({ message }) => message.method === 'tools/call'),
       handshake,
@@ -397,7 +397,7 @@ describe('sessions', () => {
     expect(goodbye?.headers).toMatchObject({ 'mcp-session-id': 'session-1', 'mcp-protocol-version': '2025-11-25' });
   });
 
-  test('an id that can not be a header is not sent back', async () => {
+  test('an id that cannot be a header is not sent back', async () => {
     await open(
       on('initialize', ({ result }) =>
         result({ protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 'two words' }),

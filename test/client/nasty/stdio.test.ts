@@ -44,7 +44,7 @@ async function refusal(promise: Promise<unknown>): Promise<ClientError> {
   return error as ClientError;
 }
 
-describe('a server that can not be talked to', () => {
+describe('a server that cannot be talked to', () => {
   const cases: readonly [mode: string, code: string, message: RegExp, options?: ConnectOptions][] = [
     ['exits-at-once', 'server-exited', /exited with code 1.*Cannot find module "left-pad"/s],
     ['exits-silently', 'server-exited', /exited \(code 0\)/],
@@ -155,14 +155,14 @@ describe('an answer that is none', () => {
     expect(tools.map(({ name }) => name)).toEqual(['work']);
   });
 
-  test('a result that does not fit its schema is refused', async () => {
+  test('a result that does not fit its schema is rejected', async () => {
     await (await open('bad-structure', handshake)).listTools();
     const error = await refusal((client as Client).callTool('work'));
     expect(error.code).toBe('invalid-structured-content');
     expect(error.message).toMatch(/celsius/);
   });
 
-  test('a schema that can not be used does not stop the call, and nothing is fetched for it', async () => {
+  test('a schema that cannot be used does not stop the call, and nothing is fetched for it', async () => {
     await (await open('bad-output-schema', handshake)).listTools();
     expect(await (client as Client).callTool('work')).toMatchObject({ structuredContent: { anything: 1 } });
   });
@@ -241,7 +241,7 @@ describe('time', () => {
     expect(reports).toBe(1);
   });
 
-  test('a late answer to a cancelled call disturbs nobody', async () => {
+  test('a late answer to a cancelled call disturbs no one', async () => {
     await open('answers-late', handshake);
     const abort = new AbortController();
     const cancelled = (client as Client).callTool('work', {}, { signal: abort.signal });
@@ -296,7 +296,7 @@ describe('rounds of input', () => {
 });
 
 describe('ends', () => {
-  test('a crash in a call says what was on stderr, and the next call starts the server anew', async () => {
+  test('a crash in a call says what was on stderr, and the next call starts the server again', async () => {
     await open('crashes-in-call', { ...handshake, timeoutMs: 10_000 });
     const error = await refusal((client as Client).callTool('work'));
     expect(error.code).toBe('server-exited');
@@ -310,21 +310,21 @@ describe('ends', () => {
     expect((await refusal((client as Client).listTools())).code).toBe('server-exited');
   });
 
-  test('a server that closes its stdout and lives on is given up', async () => {
+  test('a server that closes its stdout and lives on is closed', async () => {
     await open('closes-stdout', { ...handshake, timeoutMs: 10_000 });
     const error = await refusal((client as Client).callTool('work'));
     expect(error.code).toBe('server-exited');
     expect(error.message).toContain('closed its stdout');
   });
 
-  test.each(['ignores-every-goodbye', 'leaves-children'])('%s: close() leaves nobody behind', async (mode) => {
+  test.each(['ignores-every-goodbye', 'leaves-children'])('%s: close() leaves no one behind', async (mode) => {
     await open(mode, handshake);
     expect(marked(mark).length).toBeGreaterThanOrEqual(1);
     await (client as Client).close();
     expect(marked(mark)).toEqual([]);
   });
 
-  test('a call on a closed client is refused', async () => {
+  test('a call on a closed client is rejected', async () => {
     await open('proper', handshake);
     await (client as Client).close();
     expect((await refusal((client as Client).callTool('work'))).code).toBe('closed');

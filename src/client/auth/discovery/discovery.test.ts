@@ -85,7 +85,7 @@ test('named metadata that cannot be found anywhere is an error, not an older ser
   expect(as.seen).toHaveLength(0);
 });
 
-test('metadata of another resource is refused and its authorization server never asked', async () => {
+test('metadata of another resource is rejected and its authorization server never asked', async () => {
   for (const resource of ['https://evil.example.com/mcp', 'http://127.0.0.1:1/mcp', 42, undefined]) {
     const { as, rs } = await world({}, { metadata: { resource } });
     await expect(search(rs), String(resource)).rejects.toMatchObject({
@@ -155,7 +155,7 @@ test('issuers are compared as strings, but for the slash behind a listed bare ho
   await expect(search(deeper.rs)).rejects.toMatchObject({ code: 'issuer-mismatch' });
 });
 
-test('hostile endpoints in metadata are refused before anything is opened', async () => {
+test('hostile endpoints in metadata are rejected before anything is opened', async () => {
   for (const endpoint of [
     'file:///etc/passwd',
     'javascript:alert(1)',
@@ -170,7 +170,7 @@ test('hostile endpoints in metadata are refused before anything is opened', asyn
   }
 });
 
-test('an issuer with a query or fragment is refused', async () => {
+test('an issuer with a query or fragment is rejected', async () => {
   for (const tail of ['?a=b', '#x']) {
     const { as, rs } = await world();
     rs.behaviour.metadata = { authorization_servers: [`${as.origin}${tail}`] };

@@ -24,7 +24,7 @@ test('the server itself and its parents are accepted, in any spelling of the hos
   }
 });
 
-test('siblings, children, look-alikes and other origins are refused', () => {
+test('siblings, children, look-alikes and other origins are rejected', () => {
   for (const resource of [
     'https://evil.example.com/team/mcp',
     'http://mcp.example.com/team/mcp',

@@ -21,13 +21,13 @@ test('https anywhere and http on loopback are accepted', () => {
   }
 });
 
-test('plain http to any other host is refused', () => {
+test('plain http to any other host is rejected', () => {
   for (const host of ['as.example.com', '10.0.0.1', 'localhost.evil.test', '127.0.0.1.nip.io', '[2001:db8::1]']) {
     expect(() => local.check('x', `http://${host}/`)).toThrow(expect.objectContaining({ code: 'insecure-url' }));
   }
 });
 
-test('schemes that a browser or desktop would act on are refused', () => {
+test('schemes that a browser or desktop would act on are rejected', () => {
   const hostile = [
     'file:///etc/passwd',
     'javascript:alert(1)',
@@ -53,7 +53,7 @@ test('schemes that a browser or desktop would act on are refused', () => {
   }
 });
 
-test('credentials in a URL are refused and not repeated in the message', () => {
+test('credentials in a URL are rejected and not repeated in the message', () => {
   expect(() => remote.check('x', 'https://user:hunter2@as.example.com/')).toThrow(
     expect.objectContaining({ code: 'insecure-url', message: expect.not.stringContaining('hunter2') }),
   );
@@ -117,7 +117,7 @@ test('look-alikes of localhost are not loopback', () => {
   }
 });
 
-test('a WebSocket server is judged as the HTTP server it begins as', () => {
+test('a WebSocket server is validated as the HTTP server it begins as', () => {
   expect(createUrlGuard('wss://mcp.example.com/ws').server.href).toBe('https://mcp.example.com/ws');
   expect(createUrlGuard('ws://localhost:9/ws').server.href).toBe('http://localhost:9/ws');
   expect(() => createUrlGuard('ws://mcp.example.com/ws')).toThrow(expect.objectContaining({ code: 'insecure-url' }));

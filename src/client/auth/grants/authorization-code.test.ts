@@ -42,7 +42,7 @@ test('each sign-in has its own state and verifier', async () => {
   for (const name of ['state', 'code_challenge']) expect(one!.query.get(name)).not.toBe(two!.query.get(name));
 });
 
-test('a server that does not promise PKCE with S256 is refused before anybody is sent there', async () => {
+test('a server that does not promise PKCE with S256 is rejected before anybody is sent there', async () => {
   for (const methods of [undefined, [], ['plain'], 'S256']) {
     const { as, rs } = await worlds.start({ metadata: { code_challenge_methods_supported: methods } });
     await expect(caller(rs).call()).rejects.toMatchObject({ code: 'pkce-unsupported' });
@@ -190,7 +190,7 @@ test('a person who never comes back runs into the time limit', async () => {
   });
 });
 
-test('where nobody can sign in, that is said', async () => {
+test('where no one can sign in, that is said', async () => {
   const { as, rs } = await worlds.start();
   await expect(caller(rs, { redirector: false }).call()).rejects.toMatchObject({ code: 'interaction-required' });
   expect(as.to('/register')).toHaveLength(0);

@@ -62,7 +62,7 @@ test('a machine asks again when its token ends, ahead of time and without a refr
   expect(as.forms().map((form) => form.get('grant_type'))).toEqual(['client_credentials', 'client_credentials']);
 });
 
-test('a machine whose new token is refused does not ask for another', async () => {
+test('a machine whose new token is rejected does not ask for another', async () => {
   const { as, rs } = await worlds.start({}, { checkToken: () => rs.refuse(401, 'error="invalid_token"') });
   const { call } = caller(rs, { ...nobody, grant: clientCredentials, client: { clientId: 'machine' } });
   await expect(call()).rejects.toMatchObject({ code: 'token-rejected' });

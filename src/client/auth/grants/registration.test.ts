@@ -134,7 +134,7 @@ test('a client that the server has forgotten is registered again, once', async (
   expect(as.to('/register')).toHaveLength(3);
 });
 
-test('a refused registration is told with its reason', async () => {
+test('a rejected registration is told with its reason', async () => {
   const { rs } = await worlds.start({
     registration: () => ({
       status: 400,

@@ -29,7 +29,7 @@ test('what one store wrote another reads, and no temporary file stays', async ()
   expect(await readdir(folder)).toEqual(['credentials.json']);
 });
 
-test('a file that others can read is refused, and stays as it is', async () => {
+test('a file that others can read is rejected, and stays as it is', async () => {
   await createFileStore(file).set('k', 1);
   for (const mode of [0o644, 0o640, 0o604, 0o620]) {
     await chmod(file, mode);
@@ -40,14 +40,14 @@ test('a file that others can read is refused, and stays as it is', async () => {
   }
 });
 
-test('a folder that others can write to is refused', async () => {
+test('a folder that others can write to is rejected', async () => {
   const open = join(folder, 'open');
   await mkdir(open);
   await chmod(open, 0o777);
   await expect(createFileStore(join(open, 'c.json')).get('k')).rejects.toMatchObject({ code: 'store-unsafe' });
 });
 
-test('a symbolic link in place of the file is refused', async () => {
+test('a symbolic link in place of the file is rejected', async () => {
   await writeFile(join(folder, 'target'), '{}', { mode: 0o600 });
   await symlink(join(folder, 'target'), file);
   await expect(createFileStore(file).get('k')).rejects.toMatchObject({
@@ -56,7 +56,7 @@ test('a symbolic link in place of the file is refused', async () => {
   });
 });
 
-test('a folder in place of the file is refused', async () => {
+test('a folder in place of the file is rejected', async () => {
   await mkdir(file);
   await expect(createFileStore(file).get('k')).rejects.toMatchObject({ code: 'store-unsafe' });
 });
