@@ -53,10 +53,10 @@ test('a request that is being looked up while the settings change is decided by 
     routes: [],
   };
   const live = new LiveAuthentication(slow);
-  const verdict = live.authenticate(request(token));
+  const result = live.authenticate(request(token));
   live.replace(of({ id: 'ada', hash }));
   finish({ id: 'alice', issuer: 'https://id.example.com' });
-  expect(await verdict).toMatchObject({ id: 'ada' });
+  expect(await result).toMatchObject({ id: 'ada' });
 });
 
 test('callers of an authorization server are revoked when its settings change', () => {

@@ -165,7 +165,7 @@ test('arguments that are no JSON are rejected, not thrown', async () => {
   expect((await refusal(client.callTool('x', circle))).code).toBe('invalid-arguments');
 });
 
-test('a contradiction between headers and body is mended by looking at the list again, once', async () => {
+test('a contradiction between headers and body is resolved by reading the list again, once', async () => {
   const annotated = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
   let calls = 0;
   const server = new ScriptedServer(
@@ -230,8 +230,8 @@ test('every request of the newest revision names revision, client and capabiliti
   });
 });
 
-test('capabilities are spelled as each revision knows them', async () => {
-  const spelled = async (revision: string) => {
+test('capabilities are encoded as each revision knows them', async () => {
+  const encoded = async (revision: string) => {
     const server = new ScriptedServer('handshake');
     const answer = () => ({ action: 'decline' as const });
     const sample = () => scriptError(1, 'never');
@@ -242,9 +242,9 @@ test('capabilities are spelled as each revision knows them', async () => {
     });
     return server.of('initialize')[0]?.params?.['capabilities'];
   };
-  expect(await spelled('2024-11-05')).toEqual({ roots: { listChanged: true }, sampling: {} });
-  expect(await spelled('2025-06-18')).toEqual({ roots: { listChanged: true }, sampling: {}, elicitation: {} });
-  expect(await spelled('2025-11-25')).toEqual({
+  expect(await encoded('2024-11-05')).toEqual({ roots: { listChanged: true }, sampling: {} });
+  expect(await encoded('2025-06-18')).toEqual({ roots: { listChanged: true }, sampling: {}, elicitation: {} });
+  expect(await encoded('2025-11-25')).toEqual({
     roots: { listChanged: true },
     sampling: { tools: {} },
     elicitation: { form: {}, url: {} },
@@ -271,7 +271,7 @@ test('ping is a ping where there is one, and a question who is there where there
   expect(alone.of('server/discover')).toHaveLength(2);
 });
 
-test('log messages and changed lists reach whoever asked for them', async () => {
+test('log messages and changed lists reach the handlers', async () => {
   const heard: unknown[] = [];
   const server = new ScriptedServer('handshake');
   await connect(server.target, {

@@ -1,4 +1,4 @@
-// Three judges, one verdict: closures, generated code and ajv, on schemas and values nobody thought of.
+// Three validators, one result: closures, generated code and ajv, on schemas and values that no one wrote a test for.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -112,9 +112,9 @@ function readOrSkip(schema: JsonSchema) {
 }
 
 /** ajv 8.20 sometimes trips over its own bookkeeping for `unevaluatedProperties` (`props0 is not defined`). */
-function ask(judge: ValidateFunction, item: unknown): boolean {
+function ask(validator: ValidateFunction, item: unknown): boolean {
   try {
-    return judge(item) as boolean;
+    return validator(item) as boolean;
   } catch (error) {
     if (error instanceof TypeError || error instanceof ReferenceError) return fc.pre(false) as never;
     throw error;
@@ -126,7 +126,7 @@ const runs = { numRuns: 500, seed: 20260728 };
 
 test('closures, generated code and ajv agree on every schema and value', () => {
   expect(canGenerate()).toBe(true);
-  // Made once: setting up a judge costs more than asking it.
+  // Made once: setting up a validator costs more than asking it.
   const ajv = new Ajv2020({ strict: false, ownProperties: true, validateSchema: false, meta: false, logger: false });
   const verdicts = { good: 0, bad: 0 };
   const name = fc.constantFrom('a', 'b', 'c', 'x-y');
@@ -135,13 +135,13 @@ test('closures, generated code and ajv agree on every schema and value', () => {
       const plan = readOrSkip(schema);
       const closures = new JsonSchemaValidator(() => plan, Number.POSITIVE_INFINITY);
       const generated = new JsonSchemaValidator(() => plan, 0);
-      const judge = ajv.compile(schema);
+      const validator = ajv.compile(schema);
       generated.check(null);
       for (const item of values) {
-        const verdict = ask(judge, item);
-        verdicts[verdict ? 'good' : 'bad']++;
+        const expected = ask(validator, item);
+        verdicts[expected ? 'good' : 'bad']++;
         const exact = closures.check(item);
-        expect(exact === undefined).toBe(verdict);
+        expect(exact === undefined).toBe(expected);
         expect(generated.check(item)).toEqual(exact);
       }
     }),

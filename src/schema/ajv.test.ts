@@ -4,7 +4,7 @@ import type { JsonSchema } from './types.ts';
 
 const options = { direction: 'input', root: 'any', where: 'test' } as const;
 
-async function judge(schema: JsonSchema, value: unknown): Promise<string> {
+async function validate(schema: JsonSchema, value: unknown): Promise<string> {
   const outcome = await compileSchema(schema, options).validator.validate(value);
   return outcome.ok ? '' : formatIssues(outcome.issues);
 }
@@ -13,15 +13,15 @@ const closed = { allOf: [{ properties: { a: { type: 'string' } } }], unevaluated
 
 describe('what a plan cannot say is validated by ajv', () => {
   test('unevaluatedProperties', async () => {
-    expect(await judge(closed, { a: 'x' })).toBe('');
-    expect(await judge(closed, { a: 'x', b: 1 })).toBe('b: is not a known property');
-    expect(await judge(closed, { a: 1 })).toBe('a: must be string');
+    expect(await validate(closed, { a: 'x' })).toBe('');
+    expect(await validate(closed, { a: 'x', b: 1 })).toBe('b: is not a known property');
+    expect(await validate(closed, { a: 1 })).toBe('a: must be string');
   });
 
   test('unevaluatedItems', async () => {
     const schema = { prefixItems: [{ type: 'string' }], unevaluatedItems: false };
-    expect(await judge(schema, ['x'])).toBe('');
-    expect(await judge(schema, ['x', 1])).toBe('must NOT have more than 1 items');
+    expect(await validate(schema, ['x'])).toBe('');
+    expect(await validate(schema, ['x', 1])).toBe('must NOT have more than 1 items');
   });
 
   test('$dynamicRef', async () => {
@@ -30,8 +30,8 @@ describe('what a plan cannot say is validated by ajv', () => {
       type: 'object',
       properties: { next: { $dynamicRef: '#node' } },
     };
-    expect(await judge(schema, { next: { next: {} } })).toBe('');
-    expect(await judge(schema, { next: { next: 1 } })).toBe('next.next: must be object');
+    expect(await validate(schema, { next: { next: {} } })).toBe('');
+    expect(await validate(schema, { next: { next: 1 } })).toBe('next.next: must be object');
   });
 
   test('2019-09 and its $recursiveRef', async () => {
@@ -41,8 +41,8 @@ describe('what a plan cannot say is validated by ajv', () => {
       properties: { next: { $recursiveRef: '#' } },
       unevaluatedProperties: false,
     };
-    expect(await judge(schema, { next: { next: {} } })).toBe('');
-    expect(await judge(schema, { next: { other: 1 } })).toBe('next.other: is not a known property');
+    expect(await validate(schema, { next: { next: {} } })).toBe('');
+    expect(await validate(schema, { next: { other: 1 } })).toBe('next.other: is not a known property');
   });
 
   test('the meta-schema of each dialect, which says whether a value is a schema', async () => {
@@ -52,8 +52,8 @@ describe('what a plan cannot say is validated by ajv', () => {
       'http://json-schema.org/draft-07/schema#',
     ]) {
       const schema = { $schema, properties: { s: { $ref: $schema } } };
-      expect(await judge(schema, { s: { type: 'string' } })).toBe('');
-      expect(await judge(schema, { s: { type: 'text' } })).toMatch(/^s\.type: must be/);
+      expect(await validate(schema, { s: { type: 'string' } })).toBe('');
+      expect(await validate(schema, { s: { type: 'text' } })).toMatch(/^s\.type: must be/);
     }
     expect(() => compileSchema({ $ref: 'http://json-schema.org/draft-07/schema#' }, options)).toThrow(
       'nothing is ever fetched',
@@ -81,40 +81,40 @@ test('a schema for ajv is checked at registration like any other', () => {
 describe('ajv is kept to our rules', () => {
   test('formats', async () => {
     const schema = { ...closed, properties: { at: { format: 'date' }, id: { format: 'uuid' } } };
-    expect(await judge(schema, { at: '2026-07-28', id: 'any' })).toBe('');
-    expect(await judge(schema, { at: 'today' })).toBe('at: must match format "date"');
+    expect(await validate(schema, { at: '2026-07-28', id: 'any' })).toBe('');
+    expect(await validate(schema, { at: 'today' })).toBe('at: must match format "date"');
   });
 
   test('patterns that are valid only without Unicode mode', async () => {
     const schema = { ...closed, properties: { p: { pattern: '^[\\w-.]+$' } } };
-    expect(await judge(schema, { p: 'a-b' })).toBe('');
-    expect(await judge(schema, { p: 'a b' })).toMatch(/^p: must match pattern/);
+    expect(await validate(schema, { p: 'a-b' })).toBe('');
+    expect(await validate(schema, { p: 'a b' })).toMatch(/^p: must match pattern/);
   });
 
   test('equality that no value can make throw', async () => {
     const schema = { ...closed, properties: { c: { const: { a: 1 } }, e: { enum: ['x', { b: 2 }] } } };
     const trap = { toString: null, valueOf: null, constructor: null };
-    expect(await judge(schema, { c: { a: 1 }, e: { b: 2 } })).toBe('');
-    expect(await judge(schema, { c: trap })).toBe('c: must be {"a":1}');
-    expect(await judge(schema, { e: trap })).toBe('e: must be one of "x", {"b":2}');
+    expect(await validate(schema, { c: { a: 1 }, e: { b: 2 } })).toBe('');
+    expect(await validate(schema, { c: trap })).toBe('c: must be {"a":1}');
+    expect(await validate(schema, { e: trap })).toBe('e: must be one of "x", {"b":2}');
   });
 
   test('unique items, thousands of them', async () => {
     const schema = { ...closed, properties: { u: { uniqueItems: true } } };
     const u: unknown[] = Array.from({ length: 8000 }, (_, id) => ({ id }));
-    expect(await judge(schema, { u })).toBe('');
-    expect(await judge(schema, { u: [...u, { id: 0 }] })).toBe('u: must not repeat items');
+    expect(await validate(schema, { u })).toBe('');
+    expect(await validate(schema, { u: [...u, { id: 0 }] })).toBe('u: must not repeat items');
   });
 
   test('depth', async () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { items: { $ref: '#/$defs/a' }, unevaluatedProperties: false } } };
     let value: unknown = [];
     for (let level = 0; level < 50_000; level++) value = [value];
-    expect(await judge(schema, value)).toBe('is nested too deeply');
+    expect(await validate(schema, value)).toBe('is nested too deeply');
   });
 
   test('own properties', async () => {
     const schema = { ...closed, required: ['toString'] };
-    expect(await judge(schema, {})).toBe('toString: is required');
+    expect(await validate(schema, {})).toBe('toString: is required');
   });
 });

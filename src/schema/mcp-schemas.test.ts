@@ -1,4 +1,4 @@
-// The official schemas of the five revisions, and the official examples, judged by our compiler. They are large,
+// The official schemas of the five revisions, and the official examples, validated by our compiler. They are large,
 // recursive and written in two dialects: a good referee. Read from beside the checkout, where they are kept.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

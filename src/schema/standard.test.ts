@@ -11,7 +11,7 @@ const input = { direction: 'input', where: 'tool "t" input' } as const;
 const output = { direction: 'output', where: 'tool "t" output' } as const;
 
 /** What a synchronous validation says, as one line. */
-function judge(schema: SchemaInput, value: unknown): string {
+function validate(schema: SchemaInput, value: unknown): string {
   const outcome = compileSchema(schema, input).validator.validate(value) as Validation;
   return outcome.ok ? '' : formatIssues(outcome.issues);
 }
@@ -27,8 +27,8 @@ describe('zod', () => {
 
   test('is validated by zod and described by zod', () => {
     expect(compileSchema(schema, input).json).toMatchObject(described);
-    expect(judge(schema, { city: 'Riga' })).toBe('');
-    expect(judge(schema, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*expected number/);
+    expect(validate(schema, { city: 'Riga' })).toBe('');
+    expect(validate(schema, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*expected number/);
   });
 
   test('hands on what the schema made of the value', () => {
@@ -91,8 +91,8 @@ describe('Valibot', () => {
   test('wrapped by its converter is validated and described', () => {
     const wrapped = toStandardJsonSchema(schema);
     expect(compileSchema(wrapped, input).json).toMatchObject(described);
-    expect(judge(wrapped, { city: 'Riga' })).toBe('');
-    expect(judge(wrapped, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*Expected number/);
+    expect(validate(wrapped, { city: 'Riga' })).toBe('');
+    expect(validate(wrapped, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*Expected number/);
   });
 
   test('is converted by its converter where that is installed', () => {
@@ -105,8 +105,8 @@ describe('ArkType', () => {
 
   test('is validated and described', () => {
     expect(compileSchema(schema, input).json).toMatchObject(described);
-    expect(judge(schema, { city: 'Riga' })).toBe('');
-    expect(judge(schema, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*must be a number/);
+    expect(validate(schema, { city: 'Riga' })).toBe('');
+    expect(validate(schema, { city: 'Riga', days: [1, 'x'] })).toMatch(/^days\[1\]: .*must be a number/);
   });
 
   test('of a time before the common face is described by its own method', () => {

@@ -142,7 +142,7 @@ export const authErrors = {
       'A person must sign in, but interaction is switched off. Sign in once from a terminal, or use a grant for machines',
     ),
   interactionTimeout: (afterMs: number) =>
-    new AuthError('interaction-timeout', `Nobody completed the sign-in within ${Math.round(afterMs / 1000)} s`),
+    new AuthError('interaction-timeout', `The sign-in was not completed within ${Math.round(afterMs / 1000)} s`),
   callbackInvalid: (why: string) =>
     new AuthError('callback-invalid', `The authorization response is malformed: ${why}; sign in again`),
   stateMismatch: () =>

@@ -63,7 +63,7 @@ test('one waiter leaving does not end it for the others; the last one does', asy
   expect(fresh).toBe(true);
 });
 
-test('whoever has left already starts nothing', async () => {
+test('a caller that was aborted before starts nothing', async () => {
   const task = () => Promise.reject(new Error('must not run'));
   await expect(new SingleFlight().run('k', task, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
 });

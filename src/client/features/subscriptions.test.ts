@@ -145,7 +145,7 @@ test('an acknowledged subscription has no time limit', async () => {
   expect(await take(subscription, 1)).toEqual([{ kind: 'resource', uri: 'demo://a' }]);
 });
 
-test('whoever wants to hear of changed lists hears of them where they must be asked for, too', async () => {
+test('list changes are delivered on revisions that require a subscription', async () => {
   const server = new ScriptedServer('stateless', {
     'server/discover': () => ({
       resultType: 'complete',

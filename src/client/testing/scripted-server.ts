@@ -87,7 +87,7 @@ export class ScriptedServer {
     return this.sent.filter((message) => message.method === method);
   }
 
-  /** Says something unasked, to whoever connected last. */
+  /** Says something unasked, to the client that connected last. */
   say(message: Fields): void {
     this.#listener?.receive(JSON.stringify({ jsonrpc: '2.0', ...message }));
   }

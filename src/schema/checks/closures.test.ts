@@ -1,4 +1,4 @@
-// Every keyword: what passes, what does not, and the words for it. Each row is judged by both back ends.
+// Every keyword: what passes, what does not, and the words for it. Each row is validated by both back ends.
 import { expect, test } from 'vitest';
 import { JsonSchemaValidator, loadGenerator } from '../json-schema-validator.ts';
 import { parseSchema } from '../parse/parse.ts';
@@ -10,7 +10,7 @@ await loadGenerator();
 const good = '';
 
 /** What both back ends say, as one line; empty when the value is good. */
-function judge(schema: JsonSchema, value: unknown): string {
+function validate(schema: JsonSchema, value: unknown): string {
   const { plan } = parseSchema(schema, 'test');
   const exact = new JsonSchemaValidator(() => plan, Number.POSITIVE_INFINITY).check(value);
   const generated = new JsonSchemaValidator(() => plan, 0);
@@ -20,7 +20,7 @@ function judge(schema: JsonSchema, value: unknown): string {
 }
 
 function rows(schema: JsonSchema, ...cases: readonly (readonly [value: unknown, said: string])[]): void {
-  for (const [value, said] of cases) expect([value, judge(schema, value)]).toEqual([value, said]);
+  for (const [value, said] of cases) expect([value, validate(schema, value)]).toEqual([value, said]);
 }
 
 test('boolean schemas allow everything or nothing', () => {
@@ -60,7 +60,7 @@ test('enum lists what is allowed', () => {
 test('a long enum is found in a set and its message stays short', () => {
   const countries = Array.from({ length: 200 }, (_, at) => `country-${at}`);
   rows({ enum: countries }, ['country-199', good]);
-  const said = judge({ enum: countries }, 'nowhere');
+  const said = validate({ enum: countries }, 'nowhere');
   expect(said).toContain('"country-19" and 180 more');
   expect(said.length).toBeLessThan(500);
 });

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../types.ts';
 
 const options = { direction: 'input', root: 'any', where: 'test' } as const;
 
-function judge(schema: JsonSchema, value: unknown): string {
+function validate(schema: JsonSchema, value: unknown): string {
   return formatIssues(compileEagerly(schema, options).validator.check?.(value) ?? []);
 }
 
@@ -23,7 +23,7 @@ describe('a reference leads to', () => {
     ],
     ['a name with slashes, tildes, percents and spaces', { $ref: '#/$defs/a~1b~0%25%20c', $defs: { 'a/b~% c': text } }],
     ['an anchor', { $ref: '#here', $defs: { a: { $anchor: 'here', ...text } } }],
-    ['an anchor in the old spelling', { $ref: '#here', definitions: { a: { $id: '#here', ...text } } }],
+    ['an anchor in the old form', { $ref: '#here', definitions: { a: { $id: '#here', ...text } } }],
     ['a dynamic anchor', { $ref: '#here', $defs: { a: { $dynamicAnchor: 'here', ...text } } }],
     ['another reference', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: text } }],
     ['an embedded schema by its id', { $ref: 'item.json', $defs: { a: { $id: 'item.json', ...text } } }],
@@ -44,8 +44,8 @@ describe('a reference leads to', () => {
     ],
     ['a name that objects inherit', { $ref: '#/$defs/constructor', $defs: { constructor: text } }],
   ])('%s', (_, schema) => {
-    expect(judge(schema, 'x')).toBe('');
-    expect(judge(schema, 1)).toBe(wrong);
+    expect(validate(schema, 'x')).toBe('');
+    expect(validate(schema, 1)).toBe(wrong);
   });
 });
 
@@ -54,8 +54,10 @@ test('a schema may contain itself', () => {
     $ref: '#/$defs/node',
     $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, list: { items: { $ref: '#' } } } } },
   };
-  expect(judge(tree, { next: { next: { list: [{}, { next: {} }] } } })).toBe('');
-  expect(judge(tree, { next: { list: [{}, { next: 5 }] } })).toBe('next.list[1].next: must be an object, not a number');
+  expect(validate(tree, { next: { next: { list: [{}, { next: {} }] } } })).toBe('');
+  expect(validate(tree, { next: { list: [{}, { next: 5 }] } })).toBe(
+    'next.list[1].next: must be an object, not a number',
+  );
 });
 
 describe('a reference is rejected when', () => {
@@ -94,7 +96,7 @@ test('a circle that never goes into the value is rejected', () => {
 
 test('a definition used twice is no circle', () => {
   const twice = { allOf: [{ $ref: '#/$defs/a' }, { anyOf: [{ $ref: '#/$defs/a' }] }], $defs: { a: text } };
-  expect(judge(twice, 'x')).toBe('');
+  expect(validate(twice, 'x')).toBe('');
 });
 
 test('a long chain of references neither overflows registration nor hides a circle', () => {

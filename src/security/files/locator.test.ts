@@ -26,7 +26,7 @@ test('a path without a leading slash is relative', () => {
   expect(parse('./src/a.ts')).toEqual({ segments: ['src', 'a.ts'], relative: true });
 });
 
-/** Every spelling here is refused before any disk is asked. */
+/** Every variant here is rejected before the disk is read. */
 const refused = [
   '',
   '..',

@@ -21,8 +21,8 @@ test.each(publicHosts)('%s is public', (host) => {
 });
 
 test('forms that a URL parser would normalize are also classified without normalization', () => {
-  const spelled = [...closedHosts.map(([host]) => host), ...publicHosts].filter((host) => /^[\w.:[\]]+$/.test(host));
-  for (const host of spelled) {
+  const variants = [...closedHosts.map(([host]) => host), ...publicHosts].filter((host) => /^[\w.:[\]]+$/.test(host));
+  for (const host of variants) {
     expect(classifyAddress(host)?.kind, host).toBe(classifyAddress(normalised(host))?.kind);
   }
 });

@@ -32,21 +32,21 @@ function interpret(bytes: Buffer, call: { architecture: number; number: number; 
     else if (code === 0x15) jump(accumulator === operand);
     else if (code === 0x35) jump(accumulator >= operand);
     else if (code === 0x45) jump((accumulator & operand) !== 0);
-    else if (code === 0x06) return verdict(operand);
+    else if (code === 0x06) return actionOf(operand);
     else throw new Error(`unknown operation ${code}`);
   }
   throw new Error('the program ran over its end');
 }
 
-function verdict(value: number): string {
+function actionOf(value: number): string {
   if (value === 0x7fff0000) return ALLOW;
   if (value === 0x80000000) return KILL;
-  return (value & 0xffff0000) === 0x00050000 ? `error ${value & 0xffff}` : `verdict ${value.toString(16)}`;
+  return (value & 0xffff0000) === 0x00050000 ? `error ${value & 0xffff}` : `action ${value.toString(16)}`;
 }
 
 const architectures: readonly Architecture[] = ['x64', 'arm64'];
 
-function judge(
+function actionFor(
   architecture: Architecture,
   number: number,
   args: readonly number[] = [],
@@ -56,9 +56,9 @@ function judge(
   return interpret(bytes, { architecture: auditArchitectures[architecture], number, args: args.map(BigInt) });
 }
 
-function judgeCall(architecture: Architecture, name: SystemCall, args: readonly number[] = [], options = {}) {
+function actionForCall(architecture: Architecture, name: SystemCall, args: readonly number[] = [], options = {}) {
   const number = callNumber(name, architecture);
-  return number === undefined ? 'absent' : judge(architecture, number, args, options);
+  return number === undefined ? 'absent' : actionFor(architecture, number, args, options);
 }
 
 const harmless = {
@@ -79,7 +79,7 @@ const harmless = {
 
 test.each(architectures)('%s: calls that every program makes are allowed', (architecture) => {
   for (const [name, number] of Object.entries(harmless[architecture])) {
-    expect(`${name} ${judge(architecture, number)}`).toBe(`${name} ${ALLOW}`);
+    expect(`${name} ${actionFor(architecture, number)}`).toBe(`${name} ${ALLOW}`);
   }
 });
 
@@ -92,12 +92,12 @@ const refused: readonly SystemCall[] = [
 ];
 
 test.each(architectures)('%s: calls that reach out of the sandbox fail with EPERM', (architecture) => {
-  for (const name of refused) expect(`${name} ${judgeCall(architecture, name)}`).toBe(`${name} ${EPERM}`);
+  for (const name of refused) expect(`${name} ${actionForCall(architecture, name)}`).toBe(`${name} ${EPERM}`);
 });
 
 test.each(architectures)('%s: calls with a safer alternative are reported as missing', (architecture) => {
   for (const name of ['clone3', 'openat2', 'io_uring_setup', 'memfd_create', 'userfaultfd', 'shmget'] as const) {
-    expect(`${name} ${judgeCall(architecture, name)}`).toBe(`${name} ${ENOSYS}`);
+    expect(`${name} ${actionForCall(architecture, name)}`).toBe(`${name} ${ENOSYS}`);
   }
 });
 
@@ -111,7 +111,7 @@ test.each(architectures)('%s: every call of the table is denied for some argumen
   };
   for (const name of Object.keys(systemCalls) as SystemCall[]) {
     if (callNumber(name, architecture) === undefined) continue;
-    expect(`${name} ${judgeCall(architecture, name, suspicious[name] ?? bad)}`).not.toBe(`${name} ${ALLOW}`);
+    expect(`${name} ${actionForCall(architecture, name, suspicious[name] ?? bad)}`).not.toBe(`${name} ${ALLOW}`);
   }
 });
 
@@ -129,31 +129,31 @@ test('another interface kills the process, whatever the call', () => {
 });
 
 test('x64: the x32 interface kills the process', () => {
-  expect(judge('x64', 0x40000000)).toBe(KILL);
-  expect(judge('x64', 0x40000000 + 101)).toBe(KILL);
-  expect(judge('x64', 0xffffffff)).toBe(KILL);
+  expect(actionFor('x64', 0x40000000)).toBe(KILL);
+  expect(actionFor('x64', 0x40000000 + 101)).toBe(KILL);
+  expect(actionFor('x64', 0xffffffff)).toBe(KILL);
 });
 
 test.each(architectures)('%s: a call that is newer than the table is reported as missing', (architecture) => {
-  expect(judge(architecture, highestKnownCall + 1)).toBe(ENOSYS);
-  expect(judge(architecture, 521)).toBe(ENOSYS); // x32's ptrace without the x32 bit
+  expect(actionFor(architecture, highestKnownCall + 1)).toBe(ENOSYS);
+  expect(actionFor(architecture, 521)).toBe(ENOSYS); // x32's ptrace without the x32 bit
 });
 
 test.each(architectures)('%s: clone can create processes and threads but no namespace', (architecture) => {
   const [SIGCHLD, threadFlags] = [17, 0x003d0f00];
-  expect(judgeCall(architecture, 'clone', [SIGCHLD])).toBe(ALLOW);
-  expect(judgeCall(architecture, 'clone', [threadFlags])).toBe(ALLOW);
+  expect(actionForCall(architecture, 'clone', [SIGCHLD])).toBe(ALLOW);
+  expect(actionForCall(architecture, 'clone', [threadFlags])).toBe(ALLOW);
   for (const flag of [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000]) {
-    expect(judgeCall(architecture, 'clone', [flag | SIGCHLD])).toBe(EPERM);
+    expect(actionForCall(architecture, 'clone', [flag | SIGCHLD])).toBe(EPERM);
   }
 });
 
 test.each(architectures)('%s: without network no socket can be created, only pairs', (architecture) => {
   for (const family of [0, 1, 2, 10, 16, 17, 31, 38, 40]) {
-    expect(judgeCall(architecture, 'socket', [family, 1])).toBe(EPERM);
+    expect(actionForCall(architecture, 'socket', [family, 1])).toBe(EPERM);
   }
-  expect(judgeCall(architecture, 'socketpair', [1, 1])).toBe(ALLOW);
-  expect(judgeCall(architecture, 'socketpair', [2, 1])).toBe(EPERM);
+  expect(actionForCall(architecture, 'socketpair', [1, 1])).toBe(ALLOW);
+  expect(actionForCall(architecture, 'socketpair', [2, 1])).toBe(EPERM);
 });
 
 test.each(architectures)(
@@ -161,13 +161,13 @@ test.each(architectures)(
   (architecture) => {
     const network = { network: true };
     const SOCK_CLOEXEC = 0o2000000;
-    expect(judgeCall(architecture, 'socket', [2, 1 | SOCK_CLOEXEC], network)).toBe(ALLOW);
-    expect(judgeCall(architecture, 'socket', [10, 2], network)).toBe(ALLOW);
-    expect(judgeCall(architecture, 'socket', [2, 3], network)).toBe(EPERM);
-    expect(judgeCall(architecture, 'socket', [16, 3], network)).toBe(EPERM);
-    expect(judgeCall(architecture, 'socket', [17, 3], network)).toBe(EPERM);
-    expect(judgeCall(architecture, 'socket', [1, 1], network)).toBe(EPERM);
-    expect(judgeCall(architecture, 'socket', [1, 1], { ...network, unixSockets: true })).toBe(ALLOW);
+    expect(actionForCall(architecture, 'socket', [2, 1 | SOCK_CLOEXEC], network)).toBe(ALLOW);
+    expect(actionForCall(architecture, 'socket', [10, 2], network)).toBe(ALLOW);
+    expect(actionForCall(architecture, 'socket', [2, 3], network)).toBe(EPERM);
+    expect(actionForCall(architecture, 'socket', [16, 3], network)).toBe(EPERM);
+    expect(actionForCall(architecture, 'socket', [17, 3], network)).toBe(EPERM);
+    expect(actionForCall(architecture, 'socket', [1, 1], network)).toBe(EPERM);
+    expect(actionForCall(architecture, 'socket', [1, 1], { ...network, unixSockets: true })).toBe(ALLOW);
   },
 );
 
@@ -179,16 +179,16 @@ test.each(architectures)('%s: bits above the 32 that the kernel reads do not hid
 });
 
 test.each(architectures)('%s: no file gets a set-id bit, neither when created nor later', (architecture) => {
-  expect(judgeCall(architecture, 'fchmodat', [0, 0, 0o4755])).toBe(EPERM);
-  expect(judgeCall(architecture, 'fchmodat', [0, 0, 0o755])).toBe(ALLOW);
-  expect(judgeCall(architecture, 'fchmod', [0, 0o2755])).toBe(EPERM);
-  expect(judgeCall(architecture, 'openat', [0, 0, 0o100, 0o4755])).toBe(EPERM);
-  expect(judgeCall(architecture, 'openat', [0, 0, 0o100, 0o644])).toBe(ALLOW);
+  expect(actionForCall(architecture, 'fchmodat', [0, 0, 0o4755])).toBe(EPERM);
+  expect(actionForCall(architecture, 'fchmodat', [0, 0, 0o755])).toBe(ALLOW);
+  expect(actionForCall(architecture, 'fchmod', [0, 0o2755])).toBe(EPERM);
+  expect(actionForCall(architecture, 'openat', [0, 0, 0o100, 0o4755])).toBe(EPERM);
+  expect(actionForCall(architecture, 'openat', [0, 0, 0o100, 0o644])).toBe(ALLOW);
   // Without O_CREAT the mode is whatever was left in the register.
-  expect(judgeCall(architecture, 'openat', [0, 0, 0, 0o4755])).toBe(ALLOW);
+  expect(actionForCall(architecture, 'openat', [0, 0, 0, 0o4755])).toBe(ALLOW);
 });
 
 test('the personality can be read, but not changed', () => {
-  expect(judgeCall('x64', 'personality', [0xffffffff])).toBe(ALLOW);
-  expect(judgeCall('x64', 'personality', [0x0040000])).toBe(EPERM);
+  expect(actionForCall('x64', 'personality', [0xffffffff])).toBe(ALLOW);
+  expect(actionForCall('x64', 'personality', [0x0040000])).toBe(EPERM);
 });

@@ -208,9 +208,9 @@ test('a database with a broken page is rejected, and the last good copy named an
   // The remedy works.
   for (const rest of ['', '-wal', '-shm']) rmSync(`${file()}${rest}`, { force: true });
   writeFileSync(file(), good);
-  const mended = await open();
-  expect(await contents(mended)).toHaveLength(400);
-  expect(await mended.notes.counter(me)).toBe(1);
+  const repaired = await open();
+  expect(await contents(repaired)).toHaveLength(400);
+  expect(await repaired.notes.counter(me)).toBe(1);
 });
 
 test('damage that shows while running never replaces the good copy', async () => {

@@ -10,7 +10,7 @@ test('a bare host has no trailing slash, everything else is kept', () => {
 
 const server = new URL('https://mcp.example.com/team/mcp');
 
-test('the server itself and its parents are accepted, in any spelling of the host', () => {
+test('the server itself and its parents are accepted, with any form of the host', () => {
   for (const resource of [
     'https://mcp.example.com/team/mcp',
     'https://mcp.example.com/team/mcp/',

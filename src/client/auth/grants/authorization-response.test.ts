@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { createResponseValidator } from './authorization-response.ts';
 
 const issuer = 'https://as.example.com';
-const judge = (query: string, promised = false) =>
+const check = (query: string, promised = false) =>
   createResponseValidator({ state: 'our-state', issuer, issuerPromised: promised })(new URLSearchParams(query));
 const good = `code=c&state=our-state&iss=${encodeURIComponent(issuer)}`;
 
 test('a response with our state, the right issuer and a code is accepted', () => {
-  expect(() => judge(good, true)).not.toThrow();
-  expect(() => judge('code=c&state=our-state')).not.toThrow();
+  expect(() => check(good, true)).not.toThrow();
+  expect(() => check('code=c&state=our-state')).not.toThrow();
 });
 
 test('a promised issuer that is missing rejects the response', () => {
-  expect(() => judge('code=c&state=our-state', true)).toThrow(
+  expect(() => check('code=c&state=our-state', true)).toThrow(
     expect.objectContaining({ code: 'callback-issuer-missing' }),
   );
 });
@@ -27,7 +27,7 @@ test('an issuer is compared as it is, promised or not', () => {
     '',
   ]) {
     for (const promised of [true, false]) {
-      expect(() => judge(`code=c&state=our-state&iss=${encodeURIComponent(iss)}`, promised), iss).toThrow(
+      expect(() => check(`code=c&state=our-state&iss=${encodeURIComponent(iss)}`, promised), iss).toThrow(
         expect.objectContaining({ code: 'callback-issuer-mismatch' }),
       );
     }
@@ -36,7 +36,7 @@ test('an issuer is compared as it is, promised or not', () => {
 
 test('on a foreign issuer neither its name nor its error text is shown', () => {
   const query = 'state=our-state&iss=https%3A%2F%2Fevil.example&error=access_denied&error_description=call+0800-EVIL';
-  expect(() => judge(query)).toThrow(
+  expect(() => check(query)).toThrow(
     expect.objectContaining({
       code: 'callback-issuer-mismatch',
       message: expect.not.stringMatching(/EVIL|evil|denied/),
@@ -52,7 +52,7 @@ test('a foreign, absent or doubled state is not ours', () => {
     'code=c&state=our-state&state=our-state',
     'code=c&state=our-state2',
   ]) {
-    expect(() => judge(query), query).toThrow(expect.objectContaining({ code: 'state-mismatch' }));
+    expect(() => check(query), query).toThrow(expect.objectContaining({ code: 'state-mismatch' }));
   }
 });
 
@@ -69,7 +69,7 @@ test('a state is used up by a rejected response too', () => {
 });
 
 test('the refusal of the right server is passed on without control characters', () => {
-  expect(() => judge(`${good}&error=access_denied&error_description=no%1b%5B2Jway`)).toThrow(
+  expect(() => check(`${good}&error=access_denied&error_description=no%1b%5B2Jway`)).toThrow(
     expect.objectContaining({
       code: 'authorization-denied',
       message: expect.stringMatching(/access_denied, "no \[2Jway"/),
@@ -86,6 +86,6 @@ test('a response without a code, or with two of anything, is malformed', () => {
     `${good}&iss=x`,
     'state=our-state&error=a&error=b',
   ]) {
-    expect(() => judge(query), query).toThrow(expect.objectContaining({ code: 'callback-invalid' }));
+    expect(() => check(query), query).toThrow(expect.objectContaining({ code: 'callback-invalid' }));
   }
 });

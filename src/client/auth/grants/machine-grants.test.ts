@@ -10,7 +10,7 @@ afterEach(() => {
   return worlds.stop();
 });
 
-const nobody = { redirector: false } as const;
+const noUser = { redirector: false } as const;
 const clientCredentials: MachineGrant = { kind: 'client-credentials' };
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
@@ -20,7 +20,7 @@ test('client credentials with a secret ask for the resource and its scopes', asy
     { metadata: { scopes_supported: ['read', 'write'] } },
   );
   const client = { clientId: 'machine', clientSecret: 'p:w', issuer: as.issuer };
-  expect(await caller(rs, { ...nobody, grant: clientCredentials, client }).call()).toBe(200);
+  expect(await caller(rs, { ...noUser, grant: clientCredentials, client }).call()).toBe(200);
   const [request] = as.to('/token');
   expect(Buffer.from(request!.headers.authorization!.slice(6), 'base64').toString()).toBe('machine:p%3Aw');
   expect(Object.fromEntries(as.forms()[0]!)).toEqual({
@@ -36,7 +36,7 @@ test('client credentials with a key sign an assertion for this server alone', as
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const client = { clientId: 'machine', privateKey: pem, keyId: 'k1' };
-  expect(await caller(rs, { ...nobody, grant: clientCredentials, client }).call()).toBe(200);
+  expect(await caller(rs, { ...noUser, grant: clientCredentials, client }).call()).toBe(200);
   const form = as.forms()[0]!;
   expect(form.get('client_assertion_type')).toBe('urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
   const [header, payload, signature] = form.get('client_assertion')!.split('.') as [string, string, string];
@@ -55,7 +55,7 @@ test('client credentials with a key sign an assertion for this server alone', as
 
 test('a machine asks again when its token ends, ahead of time and without a refresh token', async () => {
   const { as, rs } = await worlds.start();
-  const { call } = caller(rs, { ...nobody, grant: clientCredentials, client: { clientId: 'machine' } });
+  const { call } = caller(rs, { ...noUser, grant: clientCredentials, client: { clientId: 'machine' } });
   await call();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_590_000 });
   expect(await Promise.all([call(), call(), call()])).toEqual([200, 200, 200]);
@@ -64,14 +64,14 @@ test('a machine asks again when its token ends, ahead of time and without a refr
 
 test('a machine whose new token is rejected does not ask for another', async () => {
   const { as, rs } = await worlds.start({}, { checkToken: () => rs.refuse(401, 'error="invalid_token"') });
-  const { call } = caller(rs, { ...nobody, grant: clientCredentials, client: { clientId: 'machine' } });
+  const { call } = caller(rs, { ...noUser, grant: clientCredentials, client: { clientId: 'machine' } });
   await expect(call()).rejects.toMatchObject({ code: 'token-rejected' });
   expect(as.forms()).toHaveLength(1);
 });
 
 test('a machine without a client is a matter of configuration', async () => {
   const { rs } = await worlds.start();
-  await expect(caller(rs, { ...nobody, grant: clientCredentials }).call()).rejects.toMatchObject({
+  await expect(caller(rs, { ...noUser, grant: clientCredentials }).call()).rejects.toMatchObject({
     code: 'configuration',
   });
 });
@@ -84,7 +84,7 @@ test('a workload presents its assertion, made for this very server', async () =>
     return 'workload.jwt';
   };
   const grant: MachineGrant = { kind: 'workload', assertion };
-  expect(await caller(rs, { ...nobody, grant, client: { clientId: 'w' } }).call()).toBe(200);
+  expect(await caller(rs, { ...noUser, grant, client: { clientId: 'w' } }).call()).toBe(200);
   expect(needs).toEqual([{ issuer: as.issuer, resource: rs.url, scopes: ['jobs'] }]);
   expect(Object.fromEntries(as.forms()[0]!)).toEqual({
     grant_type: jwtBearer,
@@ -141,7 +141,7 @@ test('the company vouches for a user: an ID token becomes a grant, and the grant
   );
   const provider = await startProvider();
   const client = { clientId: 'at-server', clientSecret: 's' };
-  expect(await caller(rs, { ...nobody, grant: enterprise(provider.origin), client }).call()).toBe(200);
+  expect(await caller(rs, { ...noUser, grant: enterprise(provider.origin), client }).call()).toBe(200);
   expect(Object.fromEntries(new URLSearchParams(provider.to('/t')[0]!.body))).toEqual({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     requested_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
@@ -164,7 +164,7 @@ test('a known token endpoint needs no discovery, and a SAML assertion is named a
     ...enterprise(provider.origin, { tokenEndpoint: `${provider.origin}/t` }),
     subjectTokenType: 'saml2',
   };
-  await caller(rs, { ...nobody, grant: grant as MachineGrant, client: { clientId: 'c' } }).call();
+  await caller(rs, { ...noUser, grant: grant as MachineGrant, client: { clientId: 'c' } }).call();
   expect(provider.seen.map(({ path }) => path)).toEqual(['/t']);
   expect(new URLSearchParams(provider.seen[0]!.body).get('subject_token_type')).toMatch(/:saml2$/);
 });
@@ -173,7 +173,7 @@ test('another kind of token than asked for is not passed on', async () => {
   const { as, rs } = await worlds.start();
   for (const type of ['urn:ietf:params:oauth:token-type:access_token', undefined]) {
     const provider = await startProvider({ issued_token_type: type });
-    const { call } = caller(rs, { ...nobody, grant: enterprise(provider.origin), client: { clientId: 'c' } });
+    const { call } = caller(rs, { ...noUser, grant: enterprise(provider.origin), client: { clientId: 'c' } });
     await expect(call()).rejects.toMatchObject({ code: 'token-response-invalid' });
   }
   expect(as.forms()).toHaveLength(0);

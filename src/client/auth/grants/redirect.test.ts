@@ -10,16 +10,16 @@ test.each([
   ['a URL object', new URL(`${redirectUri}?code=c&state=s`)],
   ['a query', '?code=c&state=s'],
   ['parameters', new URLSearchParams({ code: 'c', state: 's' })],
-])('a hook may answer with %s, and the answer is judged', async (_name, answer) => {
+])('a hook may answer with %s, and the answer is checked', async (_name, answer) => {
   const stop = await createHookRedirector(redirectUri, async () => answer).prepare({});
-  const judged: string[] = [];
+  const checked: string[] = [];
   const parameters = await stop.visit({
     url: new URL('https://as.example/'),
     signal,
-    validate: (given) => void judged.push(given.get('state')!),
+    validate: (given) => void checked.push(given.get('state')!),
   });
   expect(parameters.get('code')).toBe('c');
-  expect(judged).toEqual(['s']);
+  expect(checked).toEqual(['s']);
 });
 
 test('what runs on this machine is native, the rest is web', () => {
