@@ -2,6 +2,7 @@
 
 import type { Context } from '../../engine/context.ts';
 import type { Server } from '../../engine/server.ts';
+import { UserError } from '../../protocol/user-error.ts';
 import { png, wav } from './media.ts';
 
 const mixedResource = {
@@ -70,7 +71,7 @@ export function installContent(server: Server): void {
   server.tool('test_error_handling', {
     description: 'Fails on purpose',
     run: () => {
-      throw new Error('This tool intentionally returns an error for testing');
+      throw new UserError('This tool intentionally returns an error for testing');
     },
   });
   server.tool('test_tool_with_progress', {
