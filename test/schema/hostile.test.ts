@@ -1,11 +1,11 @@
 // Schemas and values made to take long: each is rejected, or decided, in a moment. Both back ends and ajv.
 import { describe, expect, test } from 'vitest';
-import { compileSchema } from './compile.ts';
-import { JsonSchemaValidator, loadGenerator } from './json-schema-validator.ts';
-import { limits } from './limits.ts';
-import { parseSchema } from './parse/parse.ts';
-import { SchemaError } from './schema-error.ts';
-import type { JsonSchema, Validation } from './types.ts';
+import { compileSchema } from '../../src/schema/compile.ts';
+import { JsonSchemaValidator, loadGenerator } from '../../src/schema/json-schema-validator.ts';
+import { limits } from '../../src/schema/limits.ts';
+import { parseSchema } from '../../src/schema/parse/parse.ts';
+import { SchemaError } from '../../src/schema/schema-error.ts';
+import type { JsonSchema, Validation } from '../../src/schema/types.ts';
 
 await loadGenerator();
 

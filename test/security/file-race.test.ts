@@ -15,8 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bestPathAccess, procPathAccess } from './path-access.ts';
-import { FileError, type FileTree, openRoots } from './tree.ts';
+import { bestPathAccess, procPathAccess } from '../../src/security/files/path-access.ts';
+import { FileError, type FileTree, openRoots } from '../../src/security/files/tree.ts';
 
 const rounds = 100_000;
 const writeRounds = 5000;
