@@ -58,6 +58,7 @@ export {
   type HttpRequest,
   type HttpServer,
   type NodeHandler,
+  type OptionNames,
   type RouteResponse,
   serveHttp,
   toFetch,

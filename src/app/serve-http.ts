@@ -34,6 +34,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...ready.http,
     ...chosen(settled),
     ...accessOptions(run),
+    optionNames: { allowedHosts: '--allow-host NAME', allowedOrigins: '--allow-origin ORIGIN' },
     logger,
     ownProcess: true,
     reload: inTurn(async () => run.reload((match) => served.revoke(match))),

@@ -19,6 +19,7 @@ export type {
   EndpointOptions,
   ExtraRoute,
   HttpOptions,
+  OptionNames,
   RouteResponse,
 } from './http/options.ts';
 

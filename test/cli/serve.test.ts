@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
+import { TestClient } from '../support/http-client.ts';
 import { cli, programs, useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -235,4 +236,26 @@ test('an uncaught error of the server itself still ends the process', async () =
   child.stdout?.resume();
   child.stderr?.resume();
   expect(await once(child, 'close')).toEqual([1, null]);
+});
+
+test('--allow-host works with and without a port, and a 403 names the flag that allows the host or origin', async () => {
+  const { url, said } = await home.serve([
+    'everything',
+    '--allow-host',
+    'desk.example',
+    '--allow-host',
+    'b.example:81',
+  ]);
+  const port = Number(new URL(url).port);
+  const tester = new TestClient(port);
+  const status = async (headers: Record<string, string>) =>
+    (await tester.send({ path: '/health', method: 'GET', headers })).status;
+  for (const host of ['desk.example', `desk.example:${port}`, 'b.example:81', `localhost:${port}`]) {
+    expect([host, await status({ Host: host })]).toEqual([host, 200]);
+  }
+  expect(await status({ Host: `b.example:${port}` })).toBe(403);
+  const denied = await tester.send({ path: '/health', method: 'GET', headers: { Origin: 'https://app.example' } });
+  expect(denied.text).toContain('add it with --allow-origin ORIGIN');
+  await expect.poll(said).toContain('add it with --allow-host NAME');
+  tester.close();
 });

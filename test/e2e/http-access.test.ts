@@ -334,6 +334,19 @@ describe('addresses other than loopback', () => {
     }
   });
 
+  test('a listed name without a port is allowed with every port, and a denial says how to list it', async () => {
+    const { client: tester } = await start({ allowedHosts: ['mcp.example'] });
+    const as = (headers: Record<string, string>) => tester.modern('tools/call', call, { headers });
+    for (const host of ['mcp.example', 'mcp.example:8443', 'MCP.example:1234']) {
+      expect([host, (await as({ Host: host })).status]).toEqual([host, 200]);
+    }
+    const host = await as({ Host: 'other.example:8443' });
+    expect([host.status, host.text]).toEqual([403, expect.stringContaining('add it with the option allowedHosts')]);
+    const origin = await as({ Origin: 'https://app.example' });
+    expect(origin.status).toBe(403);
+    expect(origin.text).toContain('add it with the option allowedOrigins');
+  });
+
   test('where hosts are listed, only they are allowed', async () => {
     const { client: tester } = await start({
       host: '0.0.0.0',

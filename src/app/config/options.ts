@@ -166,7 +166,7 @@ export const options: readonly Option[] = [
     section: 'http',
     flag: 'allow-host',
     metavar: 'NAME',
-    about: 'an additional Host header to accept; repeatable',
+    about: 'an additional Host header to accept, without a port for every port; repeatable',
   },
   {
     key: 'http.allowedOrigins',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HostOriginCheck, hostsFrom, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
+import { explainDenial, HostOriginCheck, hostsFrom, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import type { HttpRequest } from './exchange.ts';
 
 const request = (headers: Record<string, string>): HttpRequest => ({
@@ -12,14 +12,15 @@ const request = (headers: Record<string, string>): HttpRequest => ({
 
 describe('an allowed name among look-alikes', () => {
   const access = new HostOriginCheck({
-    hosts: hostsOf('127.0.0.1', 8000, ['mcp.example']),
+    hosts: hostsOf('127.0.0.1', 8000, ['mcp.example', 'other.example:8443', '[2001:db8::1]']),
     ownOrigins: originsOf('127.0.0.1', 8000),
     corsOrigins: originsFrom(['https://app.example']),
   });
 
   test.each([
     ...['localhost:8000', 'LocalHost:8000', '127.0.0.1:8000', '[::1]:8000'],
-    ...['mcp.example', 'MCP.example', 'mcp.example:80', 'mcp.example:443'],
+    ...['mcp.example', 'MCP.example', 'mcp.example:80', 'MCP.example:443', 'mcp.example:8000', 'mcp.example:65535'],
+    ...['other.example:8443', '[2001:db8::1]', '[2001:db8::1]:81'],
   ])('Host %s is allowed', (host) => {
     expect(access.check(request({ host }))).toBeUndefined();
   });
@@ -30,7 +31,9 @@ describe('an allowed name among look-alikes', () => {
     ...['127.0.0.1.nip.io:8000', '127.1:8000', '2130706433:8000', '0x7f000001:8000', '0177.0.0.1:8000', '0.0.0.0:8000'],
     ...['[::]:8000', '[::ffff:127.0.0.1]:8000', '[0:0:0:0:0:0:0:1]:8000', '::1:8000', 'user@localhost:8000'],
     ...['localhost:8000@evil.test', 'localhost:8000/', 'http://localhost:8000', ' localhost:8000', 'localhost:8000 '],
-    ...['mcp.example.evil.test', 'evilmcp.example', 'mcp.example:8000', 'mcp.example:', 'mcp.example.', '', ','],
+    ...['mcp.example.evil.test', 'evilmcp.example', 'mcp.example:', 'mcp.example.', 'mcp.example.:80', '', ','],
+    ...['mcp.example:8000:80', 'mcp.example:8000a', 'mcp.example:123456', 'mcp.example:80@evil.test:80', ':80'],
+    ...['other.example', 'other.example:443', 'other.example:8444', '[2001:db8::2]:81', '2001:db8::1:81'],
     ...[
       'localhost:8000, localhost:8000',
       'localhost:8000,evil.test',
@@ -106,12 +109,15 @@ test('loopback addresses and names are recognized only in full', () => {
 test('a public address has no names of its own', () => {
   expect(hostsOf('0.0.0.0', 8000, undefined)).toBeUndefined();
   expect(originsOf('0.0.0.0', 8000).size).toBe(0);
-  expect(hostsOf('0.0.0.0', 8000, ['MCP.example'])).toEqual(
-    new Set(['mcp.example', 'mcp.example:80', 'mcp.example:443']),
-  );
-  expect(hostsOf('0.0.0.0', 8000, ['mcp.example:443', '[2001:db8::1]:81'])).toEqual(
-    new Set(['mcp.example:443', 'mcp.example', '[2001:db8::1]:81']),
-  );
+  expect(hostsOf('0.0.0.0', 8000, ['MCP.example'])).toEqual({ values: new Set(), names: new Set(['mcp.example']) });
+  expect(hostsOf('0.0.0.0', 8000, ['mcp.example:443', '[2001:db8::1]:81'])).toEqual({
+    values: new Set(['mcp.example:443', 'mcp.example', '[2001:db8::1]:81']),
+    names: new Set(),
+  });
+  expect(hostsOf('0.0.0.0', 8000, [], 'mcp.example')).toEqual({
+    values: new Set(['mcp.example', 'mcp.example:80', 'mcp.example:443']),
+    names: new Set(),
+  });
 });
 
 test('a letter that only folds into an allowed one is a different letter', () => {
@@ -126,9 +132,16 @@ test('a letter that only folds into an allowed one is a different letter', () =>
 
 test('at the default port a name needs no port', () => {
   const hosts = hostsOf('localhost', 80, undefined);
-  expect([hosts?.has('localhost'), hosts?.has('localhost:80'), hosts?.has('localhost:443')]).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  const has = (host: string) => hosts?.values.has(host);
+  expect([has('localhost'), has('localhost:80'), has('localhost:443')]).toEqual([true, true, false]);
+});
+
+test('a denial names the value and the option that allows it, and a long value is cut', () => {
+  const headers = { host: 'evil.test', origin: `https://${'a'.repeat(1_000)}.example` };
+  expect(explainDenial('host', request(headers))).toBe(
+    'Forbidden: Host "evil.test" is not allowed. If it is a name of this server, add it with the option allowedHosts',
+  );
+  const origin = explainDenial('origin', request(headers), { allowedOrigins: '--allow-origin ORIGIN' });
+  expect(origin).toMatch(/ add it with --allow-origin ORIGIN$/);
+  expect(origin.length).toBeLessThan(400);
 });

@@ -2,11 +2,19 @@
 // only: a name that merely begins or ends like an allowed one is a different string.
 
 import type { HeaderList, HttpRequest } from './exchange.ts';
-import type { EndpointOptions } from './options.ts';
+import type { EndpointOptions, OptionNames } from './options.ts';
+
+/** Allowed values of `Host`. */
+export interface HostList {
+  /** Complete values, with the port if it is not the default one. */
+  readonly values: ReadonlySet<string>;
+  /** Names that are allowed with every port, and without one. */
+  readonly names: ReadonlySet<string>;
+}
 
 export interface HostOriginRules {
   /** Allowed values of `Host`; undefined: any. */
-  readonly hosts: ReadonlySet<string> | undefined;
+  readonly hosts: HostList | undefined;
   /** The endpoint's own origins. */
   readonly ownOrigins: ReadonlySet<string>;
   /** Other origins whose pages may send requests and read responses. */
@@ -15,6 +23,20 @@ export interface HostOriginRules {
 
 /** Which check a request failed. */
 export type AccessDenial = 'host' | 'origin';
+
+/** The longest part of a denied header that is repeated in the response: it can be as long as all headers together. */
+const maxShownLength = 200;
+
+/** Why a request is denied, and what allows it. */
+export function explainDenial(denial: AccessDenial, request: HttpRequest, names: OptionNames = {}): string {
+  const value = JSON.stringify((request.get(denial) ?? '').slice(0, maxShownLength));
+  if (denial === 'host') {
+    const { allowedHosts = 'the option allowedHosts' } = names;
+    return `Forbidden: Host ${value} is not allowed. If it is a name of this server, add it with ${allowedHosts}`;
+  }
+  const { allowedOrigins = 'the option allowedOrigins' } = names;
+  return `Forbidden: Origin ${value} is not allowed. If you trust its pages, add it with ${allowedOrigins}`;
+}
 
 const exposed = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate';
 
@@ -31,7 +53,7 @@ export class HostOriginCheck {
     if (hosts !== undefined) {
       const host = request.get('host') ?? '';
       // Most clients send the name exactly as it is listed; the others cost a second look-up.
-      if (!hosts.has(host) && !hosts.has(lowerCase(host))) return 'host';
+      if (!hosts.values.has(host) && !isListed(hosts, lowerCase(host))) return 'host';
     }
     const origin = request.get('origin');
     if (origin === undefined || ownOrigins.has(origin) || corsOrigins.has(origin)) return undefined;
@@ -69,9 +91,8 @@ export class HostOriginCheck {
 /** The rules of an endpoint in an application that listens by itself: only what is configured is known. */
 export function rulesFrom({ publicUrl, allowedHosts = [], allowedOrigins }: EndpointOptions): HostOriginRules {
   const outside = publicUrl === undefined ? undefined : new URL(publicUrl);
-  const hosts = outside === undefined ? allowedHosts : [...allowedHosts, outside.host];
   return {
-    hosts: hosts.length === 0 ? undefined : hostsFrom(hosts),
+    hosts: allowedHosts.length === 0 && outside === undefined ? undefined : hostsFrom(allowedHosts, outside?.host),
     ownOrigins: new Set(outside === undefined ? [] : [outside.origin]),
     corsOrigins: originsFrom(allowedOrigins),
   };
@@ -98,22 +119,37 @@ export function isLoopback(host: string): boolean {
 export function hostsOf(
   host: string,
   port: number,
-  configured: readonly string[] | undefined,
-): Set<string> | undefined {
-  if (configured === undefined && !isLoopback(host)) return undefined;
+  configured: readonly string[] = [],
+  publicHost?: string,
+): HostList | undefined {
+  if (configured.length === 0 && publicHost === undefined && !isLoopback(host)) return undefined;
   const names = isLoopback(host) ? loopbackNames(host) : [];
   const own = names.flatMap((name) => withDefaultPort(`${name}:${port}`, ['80']));
-  return new Set([...own, ...hostsFrom(configured ?? [])]);
+  const { values, names: anyPort } = hostsFrom(configured, publicHost);
+  return { values: new Set([...own, ...values]), names: anyPort };
 }
 
-/** Hosts with and without their default port. */
-export function hostsFrom(listed: readonly string[]): Set<string> {
-  return new Set(listed.flatMap((each) => withDefaultPort(lowerCase(each), ['80', '443'])));
+/** Listed hosts: with a port, exactly that one; without, every port. The host of the public URL has only its own port. */
+export function hostsFrom(listed: readonly string[], publicHost?: string): HostList {
+  const lower = listed.map(lowerCase);
+  const exact = lower.filter((each) => hostAndPort.test(each));
+  if (publicHost !== undefined) exact.push(publicHost);
+  return {
+    values: new Set(exact.flatMap((each) => withDefaultPort(each, ['80', '443']))),
+    names: new Set(lower.filter((each) => !hostAndPort.test(each))),
+  };
+}
+
+const hostAndPort = /^([^:[\]]+|\[[^[\]]+\]):(\d{1,5})$/;
+
+function isListed({ values, names }: HostList, host: string): boolean {
+  if (values.has(host)) return true;
+  return names.size > 0 && names.has(hostAndPort.exec(host)?.[1] ?? host);
 }
 
 /** A host with a default port equals the host without it. Which port is the default depends on the public scheme. */
 function withDefaultPort(host: string, defaults: readonly string[]): string[] {
-  const [, name = host, port] = /^(.*?[^:]):(\d+)$/.exec(host) ?? [];
+  const [, name = host, port] = hostAndPort.exec(host) ?? [];
   if (port === undefined) return [host, ...defaults.map((each) => `${host}:${each}`)];
   return defaults.includes(port) ? [host, name] : [host];
 }

@@ -6,7 +6,7 @@ import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { Sealer } from '../../protocol/ports.ts';
-import type { AccessDenial, HostOriginCheck } from './access.ts';
+import { type AccessDenial, explainDenial, type HostOriginCheck } from './access.ts';
 import { EndpointState } from './endpoint-state.ts';
 import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts';
 import { extraRoute, healthRoutes, metricsRoute } from './extra-routes.ts';
@@ -238,15 +238,16 @@ export class Endpoint {
 
   #denyAccess(request: HttpRequest, denial: AccessDenial): Admission & { ok: false } {
     const { path, address } = request;
+    const message = explainDenial(denial, request, this.options.optionNames);
     this.logger.info('access denied', {
       what: denial,
+      reason: message,
       path,
       address,
       host: request.get('host'),
       origin: request.get('origin'),
     });
-    const name = denial === 'host' ? 'Host' : 'Origin';
-    return { ok: false, status: 403, message: `Forbidden: this ${name} is not allowed`, headers: [] };
+    return { ok: false, status: 403, message, headers: [] };
   }
 
   #deny({ path, address }: HttpRequest, { status, challenge = 'Bearer', message }: Denied): Admission {

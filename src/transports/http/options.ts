@@ -51,13 +51,23 @@ export interface CompatOptions {
   readonly replyPath?: string;
 }
 
+/** What messages call the options that allow access, in a program that has names of its own for them. */
+export interface OptionNames {
+  /** For example `--allow-host`. Default `the option allowedHosts`. */
+  readonly allowedHosts?: string;
+  /** For example `--allow-origin`. Default `the option allowedOrigins`. */
+  readonly allowedOrigins?: string;
+}
+
 export interface EndpointOptions {
   /** The path of the endpoint. Default `/mcp`. */
   readonly path?: string;
-  /** Additional allowed values of `Host`, with the port if it is not the default one. */
+  /** Additional allowed values of `Host`. With a port (`mcp.example:8443`) only that one, without a port every port. */
   readonly allowedHosts?: readonly string[];
   /** Other web origins (`https://app.example`) whose pages may call this server; enables CORS for exactly these. */
   readonly allowedOrigins?: readonly string[];
+  /** Used in the response to a request whose `Host` or `Origin` is not allowed. */
+  readonly optionNames?: OptionNames;
   /** The public URL of this server, for example behind a proxy: its host and origin are allowed. */
   readonly publicUrl?: string;
   readonly authenticate?: Authenticate;

@@ -83,9 +83,8 @@ function assertSafeBinding(address: string, options: HttpOptions): void {
 
 function createEndpoint(host: SessionHost, options: HttpOptions, address: string, port: number): Endpoint {
   const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
-  const allowedHosts = [...(options.allowedHosts ?? []), ...(publicUrl === undefined ? [] : [publicUrl.host])];
   const access = new HostOriginCheck({
-    hosts: hostsOf(address, port, allowedHosts.length === 0 ? undefined : allowedHosts),
+    hosts: hostsOf(address, port, options.allowedHosts, publicUrl?.host),
     ownOrigins: new Set([...originsOf(address, port), ...(publicUrl === undefined ? [] : [publicUrl.origin])]),
     corsOrigins: originsFrom(options.allowedOrigins),
   });
