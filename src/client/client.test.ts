@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ResponseCache } from './cache.ts';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
+import type { ConnectOptions } from './options.ts';
 import { ScriptedServer, type Sent, scriptError } from './testing/scripted-server.ts';
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
@@ -260,6 +261,24 @@ test('the log level belongs to the session, or to every request', async () => {
   await client.setLogLevel('warning');
   await client.callTool('x');
   expect(alone.of('tools/call')[0]?.params?._meta).toMatchObject({ 'io.modelcontextprotocol/logLevel': 'warning' });
+});
+
+test('a handler for log messages asks for them with every request, where that is necessary', async () => {
+  const levels = async (target: ScriptedServer, options: ConnectOptions) => {
+    const client = await connect(target.target, options);
+    await client.callTool('x');
+    target.break();
+    await client.callTool('x', {}, { idempotent: true });
+    await client.close();
+    return target.of('tools/call').map(({ params }) => params?._meta?.['io.modelcontextprotocol/logLevel']);
+  };
+  const script = { 'tools/call': () => text('ok') };
+  const onLog = () => {};
+  expect(await levels(new ScriptedServer('stateless', script), { onLog })).toEqual(['info', 'info']);
+  expect(await levels(new ScriptedServer('stateless', script), {})).toEqual([undefined, undefined]);
+  const session = new ScriptedServer('handshake', script);
+  expect(await levels(session, { onLog })).toEqual([undefined, undefined]);
+  expect(session.of('logging/setLevel')).toEqual([]);
 });
 
 test('ping is a ping where there is one, and a question who is there where there is none', async () => {

@@ -85,7 +85,8 @@ export class Client {
     this.#tools = new Tools(this.#kit, { validateOutput, validateArguments });
     this.#resources = new Resources(this.#kit);
     this.#prompts = new Prompts(this.#kit);
-    this.#logging = new Logging(this.#kit);
+    this.#logging = new Logging(this.#kit, options.onLog !== undefined);
+    this.#logging.opened(connection);
     this.#subscriptions = new Subscriptions(this.#kit);
   }
 

@@ -69,7 +69,7 @@ export interface ConnectOptions {
   readonly handlers?: InputHandlers;
   /** Capabilities besides those of the handlers: `extensions`, `experimental`, flags. */
   readonly capabilities?: Capabilities;
-  /** Log messages of the server. */
+  /** Log messages of the server: from level `info`, unless `setLogLevel` sets another. */
   readonly onLog?: (message: LogMessage) => void;
   /** A list of the server has changed; known copies are already thrown away. */
   readonly onListChanged?: (kind: 'tools' | 'prompts' | 'resources') => void;

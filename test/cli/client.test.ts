@@ -163,10 +163,15 @@ test('without a terminal, input requests are answered from the command line, or 
 });
 
 test('-v shows the log messages of the server, and the stderr of a started one', async () => {
-  const { stderr } = await home.run(['call', 'everything', 'test_tool_with_logging', '-v', '--revision', '2025-06-18']);
-  expect(stderr).toMatch(/mooring-everything \S+ · revision 2025-06-18 · stdio/);
-  expect(stderr).toMatch(/\[info/);
-  expect(stderr).toContain('Server running');
+  for (const revision of ['2025-06-18', '2026-07-28']) {
+    const { stderr } = await home.run(['call', 'everything', 'test_tool_with_logging', '-v', '--revision', revision]);
+    expect(stderr).toContain(`revision ${revision} · stdio`);
+    expect(stderr).toMatch(/^mooring-everything \S+ · /m);
+    expect(stderr).toMatch(/\[info/);
+    expect(stderr).toContain('Server running');
+    const overHttp = await home.run(['call', url(), 'test_tool_with_logging', '-v', '--revision', revision]);
+    expect(overHttp.stderr).toMatch(/\[info/);
+  }
 });
 
 test('Ctrl-C ends a call with 130 and leaves no server behind', async () => {

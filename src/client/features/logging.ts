@@ -9,13 +9,24 @@ import type { CallOptions, LogMessage } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
+/** The level of requests while the application has a handler for log messages and has not set one: usual of sessions too. */
+const defaultRequestLevel: LogLevel = 'info';
+
 /** The level of one client. */
 export class Logging {
   readonly #kit: FeatureContext;
+  readonly #hasHandler: boolean;
   #level: LogLevel | undefined;
 
-  constructor(kit: FeatureContext) {
+  constructor(kit: FeatureContext, hasHandler: boolean) {
     this.#kit = kit;
+    this.#hasHandler = hasHandler;
+  }
+
+  /** Where every request has its own level, a server sends no log messages for requests without one. */
+  opened(connection: ClientConnection): void {
+    if (this.#level !== undefined) connection.logLevel = this.#level;
+    else if (this.#hasHandler && !hasSessionLevel(connection)) connection.logLevel = defaultRequestLevel;
   }
 
   async setLevel(level: LogLevel, options?: CallOptions): Promise<void> {
@@ -23,16 +34,15 @@ export class Logging {
       throw clientErrors.configuration(`Unknown log level ${JSON.stringify(level)}; one of ${logLevels.join(', ')}`);
     }
     const connection = await this.#kit.caller.ready();
-    if (connection.codec?.requests.has(methods.setLevel.name)) await this.#send(level, options);
+    if (hasSessionLevel(connection)) await this.#send(level, options);
     this.#level = level;
     connection.logLevel = level;
   }
 
   /** A new connection knows nothing of the level of the last one. */
   restored(connection: ClientConnection): void {
-    if (this.#level === undefined) return;
-    connection.logLevel = this.#level;
-    if (!connection.codec?.requests.has(methods.setLevel.name)) return;
+    this.opened(connection);
+    if (this.#level === undefined || !hasSessionLevel(connection)) return;
     this.#send(this.#level).catch((error: unknown) => {
       this.#kit.logger.warn('the log level could not be set again', { error });
     });
@@ -44,6 +54,10 @@ export class Logging {
     call.idempotent = true;
     await this.#kit.caller.start(call);
   }
+}
+
+function hasSessionLevel({ codec }: ClientConnection): boolean {
+  return codec?.requests.has(methods.setLevel.name) === true;
 }
 
 /** A log message as the application gets it; undefined when it is none. */
