@@ -6,7 +6,7 @@ import { run as serve } from './commands/serve.ts';
 
 interface Command {
   readonly about: string;
-  readonly group: 'Serve' | 'Set up' | 'Use a server' | 'Security';
+  readonly group: 'Serve' | 'Write a server' | 'Set up' | 'Use a server' | 'Security';
   load(): Promise<{ run(args: readonly string[]): Promise<number> }>;
 }
 
@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'serve a profile over stdio or HTTP',
     load: async () => ({ run: (args) => serve(args) }),
   },
+  new: { group: 'Write a server', about: 'create a project', load: () => import('./commands/new.ts') },
   install: {
     group: 'Set up',
     about: 'add Mooring or your own server to an AI client',

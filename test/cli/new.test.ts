@@ -1,0 +1,75 @@
+// mooring new: the project it creates installs, compiles and passes its tests with the package as it is published.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useHome } from '../support/program.ts';
+import { type Registry, startRegistry } from '../support/registry.ts';
+
+const home = useHome();
+let registry: Registry;
+beforeAll(async () => {
+  registry = await startRegistry();
+}, 60_000);
+afterAll(() => registry.close());
+
+/** Runs the commands that the program printed after "Next:". */
+async function runNext(printed: string): Promise<string> {
+  const commands = printed.slice(printed.indexOf('Next:\n') + 'Next:\n'.length);
+  const env = {
+    ...home.env,
+    npm_config_registry: registry.url,
+    npm_config_cache: join(home.path, 'npm'),
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_loglevel: 'error',
+    npm_config_ignore_scripts: 'true', // of the optional database, which a server does not use
+  };
+  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', commands], { cwd: home.folder, env });
+  return stdout;
+}
+
+test.skipIf(process.platform === 'win32').each([
+  { language: 'TypeScript', flags: [], ext: 'ts', check: 'npx tsc --noEmit' },
+  { language: 'JavaScript', flags: ['--js'], ext: 'js', check: 'true' },
+])(
+  'a $language project passes its tests and its tool can be called',
+  async ({ flags, ext, check }) => {
+    const { code, stdout, stderr } = await home.run(['new', 'my-server', ...flags]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const folder = home.file('my-server');
+    expect(new Set(readdirSync(join(folder, 'src')))).toEqual(
+      new Set([`main.${ext}`, `server.${ext}`, `server.test.${ext}`]),
+    );
+    for (const file of ['Dockerfile', '.gitignore', 'README.md', '.github/workflows/ci.yml']) {
+      expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/undefined|\$\{(?!\{)/);
+    }
+    const printed = await runNext(`${stdout}${check}\n`);
+    expect(printed).toMatch(/^# pass 2$|ℹ pass 2$/m);
+    expect(printed.trimEnd().split('\n')).toContain('Hello, Ada!');
+  },
+  240_000,
+);
+
+test('a folder with files is left as it is', async () => {
+  mkdirSync(home.file('taken'));
+  writeFileSync(home.file('taken/package.json'), 'mine');
+  const { code, stdout, stderr } = await home.run(['new', 'taken']);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('already exists and is not empty');
+  expect(readdirSync(home.file('taken'))).toEqual(['package.json']);
+  expect(readFileSync(home.file('taken/package.json'), 'utf8')).toBe('mine');
+});
+
+test.each([
+  [['new'], /Usage: mooring new <name>/],
+  [['new', 'a', 'b'], /Usage: mooring new <name>/],
+  [['new', 'My Server'], /"My Server" cannot be the name of a package/],
+])('%j is a usage error that creates nothing', async (args, message) => {
+  const { code, stderr } = await home.run(args);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+  expect(readdirSync(home.folder)).toEqual([]);
+});
