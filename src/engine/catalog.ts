@@ -52,23 +52,32 @@ export function isVisible(entry: CatalogEntry<unknown>, principal: Principal | u
   return entry.visible === undefined || entry.visible(principal);
 }
 
-interface Entries {
-  readonly tools: Map<string, ToolEntry>;
-  readonly resources: Map<string, ResourceEntry>;
-  readonly resourceTemplates: Map<string, TemplateEntry>;
-  readonly prompts: Map<string, PromptEntry>;
+/** The kind of entry in each list. */
+export interface Entries {
+  readonly tools: ToolEntry;
+  readonly resources: ResourceEntry;
+  readonly resourceTemplates: TemplateEntry;
+  readonly prompts: PromptEntry;
+}
+
+/** Is notified of what is registered and removed. If `added` throws, the entry is not registered. */
+export interface CatalogFollower {
+  added(kind: CatalogKind, entry: Entries[CatalogKind]): void;
+  /** May be called for an entry whose `added` failed. */
+  removed(entry: Entries[CatalogKind]): void;
 }
 
 const noArguments = { type: 'object', additionalProperties: false } as const;
 
 export class Catalog {
-  readonly #entries: Entries = {
+  readonly #entries: { readonly [K in CatalogKind]: Map<string, Entries[K]> } = {
     tools: new Map(),
     resources: new Map(),
     resourceTemplates: new Map(),
     prompts: new Map(),
   };
   readonly #changed: (kind: CatalogKind) => void;
+  readonly #followers = new Set<CatalogFollower>();
   /** The `visible` of the definition itself, without restrictions. */
   readonly #ownVisibility = new WeakMap<object, VisibleTo | undefined>();
   #restrictions: readonly Visibility[] = [];
@@ -102,7 +111,12 @@ export class Catalog {
     this.#restrictions = [...this.#restrictions, visibility];
     this.#hides = true;
     for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
-      for (const entry of this.#entries[kind].values()) this.#applyRestrictions(kind, entry);
+      for (const entry of this.#entries[kind].values()) {
+        this.#applyRestrictions(kind, entry);
+        // Added again, because its visibility is not the same any more.
+        this.#notifyRemoved(entry);
+        this.#notifyAdded(kind, entry);
+      }
       this.#changed(kind);
     }
   }
@@ -130,6 +144,31 @@ export class Catalog {
     (entry as { visible: VisibleTo | undefined }).visible = this.#restrictions.length === 0 ? own : guarded;
   }
 
+  /** Notifies a follower of every entry that is registered now or later. */
+  follow(follower: CatalogFollower): void {
+    this.#followers.add(follower);
+    for (const kind of Object.keys(this.#entries) as CatalogKind[]) {
+      for (const entry of this.#entries[kind].values()) follower.added(kind, entry);
+    }
+  }
+
+  unfollow(follower: CatalogFollower): void {
+    this.#followers.delete(follower);
+  }
+
+  #notifyAdded(kind: CatalogKind, entry: Entries[CatalogKind]): void {
+    try {
+      for (const follower of this.#followers) follower.added(kind, entry);
+    } catch (error) {
+      this.#notifyRemoved(entry);
+      throw error;
+    }
+  }
+
+  #notifyRemoved(entry: Entries[CatalogKind]): void {
+    for (const follower of this.#followers) follower.removed(entry);
+  }
+
   addTool(name: string, definition: ToolDefinition): () => void {
     requireName('tool', name);
     requireFunction('tool', name, 'run', definition.run);
@@ -151,7 +190,7 @@ export class Catalog {
     };
     // Plain schemas need no conversion, so an invalid header annotation can be reported at registration.
     if (definition.input !== undefined && !('~standard' in definition.input)) mirrored = mirror();
-    return this.#add('tools', {
+    return this.add('tools', {
       key: name,
       visible: definition.visible,
       definition,
@@ -178,7 +217,7 @@ export class Catalog {
     requireFunction('resource', uri, 'read', definition.read);
     const { read: _read, visible, cache: _cache, ...shown } = definition;
     const item = clean({ uri, ...shown });
-    return this.#add('resources', { key: uri, visible, definition, describe: () => item });
+    return this.add('resources', { key: uri, visible, definition, describe: () => item });
   }
 
   addTemplate(uriTemplate: string, definition: ResourceTemplateDefinition): () => void {
@@ -194,7 +233,7 @@ export class Catalog {
       }
     }
     const item = clean({ uriTemplate, ...shown });
-    return this.#add('resourceTemplates', { key: uriTemplate, visible, definition, template, describe: () => item });
+    return this.add('resourceTemplates', { key: uriTemplate, visible, definition, template, describe: () => item });
   }
 
   addPrompt(name: string, definition: PromptDefinition): () => void {
@@ -205,25 +244,27 @@ export class Catalog {
       clean({ name: argument, ...rest }),
     );
     const item = clean({ name, ...shown, ...(described.length === 0 ? {} : { arguments: described }) });
-    return this.#add('prompts', { key: name, visible, definition, describe: () => item });
+    return this.add('prompts', { key: name, visible, definition, describe: () => item });
   }
 
-  #add<K extends CatalogKind>(kind: K, entry: Entries[K] extends Map<string, infer E> ? E : never): () => void {
-    const table = this.#entries[kind] as Map<string, CatalogEntry<unknown>>;
-    const added = entry as CatalogEntry<unknown>;
-    const { key } = added;
+  /** Adds an entry as it is; returns a function that removes it. */
+  add<K extends CatalogKind>(kind: K, entry: Entries[K]): () => void {
+    const table = this.#entries[kind] as Map<string, Entries[K]>;
+    const { key } = entry;
     if (table.has(key)) {
       throw new TypeError(
         `${kindNames[kind]} ${JSON.stringify(key)} is already registered; remove it first or choose another name`,
       );
     }
-    this.#ownVisibility.set(added, added.visible);
-    this.#applyRestrictions(kind, added);
-    table.set(key, added);
+    this.#ownVisibility.set(entry, entry.visible);
+    this.#applyRestrictions(kind, entry);
+    this.#notifyAdded(kind, entry);
+    table.set(key, entry);
     this.#changed(kind);
     return () => {
       if (table.get(key) !== entry) return;
       table.delete(key);
+      this.#notifyRemoved(entry);
       this.#changed(kind);
     };
   }

@@ -9,6 +9,10 @@ export class MiddlewareChain {
   readonly #all: Middleware[] = [];
   readonly #composed = compose(this.#all);
 
+  get size(): number {
+    return this.#all.length;
+  }
+
   /** Adds middleware inside all that was added before. */
   add(middleware: Middleware): void {
     this.#all.push(middleware);

@@ -6,11 +6,11 @@ import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
-import { ServerRevisions } from '../protocol/revisions/index.ts';
+import { type ChangeNotification, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
 import { CallTimeout } from './call-timeout.ts';
 import { Catalog, type CatalogKind } from './catalog.ts';
-import { type AnnouncedChange, Changes } from './changes.ts';
+import { type AnnouncedChange, type ChangeAudience, Changes } from './changes.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
 import { Deadlines, type Timed } from './deadlines.ts';
 import type { Limits } from './limits.ts';
@@ -59,6 +59,8 @@ export class ServerState implements CallServer {
   readonly customMethods = new Set<string>();
   readonly middleware = new MiddlewareChain();
   readonly observers: Observers;
+  /** The servers that this one is mounted on: what changes here changes there. */
+  readonly mountedOn: ServerState[] = [];
   readonly deadlines: Deadlines<Call & Timed>;
   readonly usedStates: MarkBudget;
   #idPrefix: string | undefined;
@@ -107,9 +109,30 @@ export class ServerState implements CallServer {
 
   /** Only callers that may read a resource: a notification reveals that it exists. */
   maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean {
-    const uri = announcement.change.uri as string;
-    if (!announcement.isFor(principal) || !this.catalog.isVisibleUri(uri, principal)) return false;
+    return announcement.isFor(principal) && this.#mayRead(announcement.change.uri as string, principal);
+  }
+
+  #mayRead(uri: string, principal: Principal | undefined): boolean {
+    if (!this.catalog.isVisibleUri(uri, principal)) return false;
     return this.changeFilters.every((allows) => allows(uri, principal));
+  }
+
+  /** Notifies clients of a change that is not a registration, also those of the servers that this one is mounted on. */
+  announce(change: ChangeNotification, audience?: ChangeAudience): void {
+    const { kind, uri } = change;
+    if (kind !== 'resource') this.lists.forget(kind);
+    if (kind === 'resources') this.lists.forget('resourceTemplates');
+    this.changes.publish(change, audience);
+    for (const outer of this.mountedOn) {
+      const mayRead: ChangeAudience = (principal) =>
+        audience?.(principal) !== false && this.#mayRead(uri as string, principal);
+      outer.announce(change, kind === 'resource' ? mayRead : audience);
+    }
+  }
+
+  /** Whether this server is another, or mounted on it directly or through others. */
+  isWithin(other: ServerState): boolean {
+    return this === other || this.mountedOn.some((outer) => outer.isWithin(other));
   }
 
   #derive(): Capabilities {

@@ -35,6 +35,7 @@ import { createMemoryExpiringStore } from './expiring-store.ts';
 import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
+import { mountCatalog } from './mount.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
 import { ServerState } from './server-state.ts';
@@ -134,12 +135,15 @@ export class Server implements SessionHost {
     definition: StructuredToolDefinition<I, O>,
   ): Registration;
   tool(name: string, definition: object): Registration {
-    if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
-      this.#state.logger?.warn(
-        `tool name ${JSON.stringify(name)} may not work with every client; use A-Z a-z 0-9 _ - .`,
-      );
-    }
+    this.#checkToolName(name);
     return { remove: this.#state.catalog.addTool(name, definition as unknown as ToolDefinition) };
+  }
+
+  #checkToolName(name: string): void {
+    if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return;
+    this.#state.logger?.warn(
+      `tool name ${JSON.stringify(name)} may not work with every client; use 1 to 128 of A-Z a-z 0-9 _ - .`,
+    );
   }
 
   /** Registers a resource with a fixed URI. */
@@ -181,6 +185,43 @@ export class Server implements SessionHost {
     };
   }
 
+  /**
+   * Shows everything that is registered on another server, now or later, on this one too: tools and prompts as
+   * `<prefix>_<name>`, resources and templates with the same URIs. Calls run with the context, middleware and limits of
+   * this server; restrictions of the other one still apply. Throws if a name or URI is registered already.
+   */
+  mount(prefix: string, other: Server): Registration {
+    if (!/^[A-Za-z0-9_.-]+$/.test(prefix)) {
+      throw new TypeError(`A prefix needs one or more of A-Z a-z 0-9 _ - ., not ${JSON.stringify(prefix)}`);
+    }
+    const outer = this.#state;
+    const inner = other.#state;
+    if (outer.isWithin(inner)) {
+      throw new TypeError(
+        `Server ${JSON.stringify(other.name)} cannot be mounted on itself or on a server it contains`,
+      );
+    }
+    if (inner.middleware.size > 0) {
+      outer.logger?.warn('the middleware of a mounted server does not run; add it to the outer server', {
+        mounted: other.name,
+      });
+    }
+    const rename = (kind: 'tools' | 'prompts', name: string): string => {
+      const prefixed = `${prefix}_${name}`;
+      if (kind === 'tools') this.#checkToolName(prefixed);
+      return prefixed;
+    };
+    const unmount = mountCatalog({ target: outer.catalog, source: inner.catalog, rename });
+    inner.mountedOn.push(outer);
+    return {
+      remove: () => {
+        const index = inner.mountedOn.indexOf(outer);
+        if (index !== -1) inner.mountedOn.splice(index, 1);
+        unmount();
+      },
+    };
+  }
+
   /** Adds middleware around every request from now on; the first added is the outermost. */
   around(middleware: Middleware): this {
     this.#state.middleware.add(middleware);
@@ -211,21 +252,17 @@ export class Server implements SessionHost {
 
   /** Notifies subscribers that a resource changed: those that may read it and, if given, are in `audience`. */
   resourceUpdated(uri: string, audience?: (principal: Principal | undefined) => boolean): void {
-    this.#state.changes.publish({ kind: 'resource', uri }, audience);
+    this.#state.announce({ kind: 'resource', uri }, audience);
   }
   /** Notifies clients that the list of tools changed. Registering and removing tools does so already. */
   toolsChanged(): void {
-    this.#state.lists.forget('tools');
-    this.#state.changes.publish({ kind: 'tools' });
+    this.#state.announce({ kind: 'tools' });
   }
   promptsChanged(): void {
-    this.#state.lists.forget('prompts');
-    this.#state.changes.publish({ kind: 'prompts' });
+    this.#state.announce({ kind: 'prompts' });
   }
   resourcesChanged(): void {
-    this.#state.lists.forget('resources');
-    this.#state.lists.forget('resourceTemplates');
-    this.#state.changes.publish({ kind: 'resources' });
+    this.#state.announce({ kind: 'resources' });
   }
 
   /** What is registered, for packs that show or search it. */
