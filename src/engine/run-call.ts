@@ -6,8 +6,8 @@ import { WireError, wireErrors } from '../protocol/errors.ts';
 import { UserError } from '../protocol/user-error.ts';
 import type { EngineCall } from './call.ts';
 import { type Feature, stillOpen } from './contract.ts';
-import { logFailure } from './features/tool-outcome.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
+import { logFailure } from './log-failure.ts';
 
 /** `atMs`: the current time, if the transport has read it already. */
 export function runCall(call: EngineCall, feature: Feature, atMs?: number): void {

@@ -11,8 +11,9 @@ import { InputRequired } from '../input-requests/input-required.ts';
 import { resumeFromState } from '../input-requests/load.ts';
 import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
+import { logFailure } from '../log-failure.ts';
 import { isThenable } from '../run-call.ts';
-import { logFailure, toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
+import { toFailureResult, toolFailure, toolOutcome } from './tool-outcome.ts';
 import { toToolResult } from './tool-result.ts';
 
 export const callTool: Feature<ToolResult> = {

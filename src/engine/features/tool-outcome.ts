@@ -10,6 +10,7 @@ import { CallTimeout } from '../call-timeout.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, Feature } from '../contract.ts';
 import { InputRequestError } from '../input-requests/input-request-error.ts';
+import { logFailure } from '../log-failure.ts';
 
 /** The feature `tools/call` without its `run`. */
 export const toolOutcome = {
@@ -38,16 +39,6 @@ export function toFailureResult(call: Call, error: unknown): ToolResult {
 }
 
 const maskedText = 'The tool failed. The reason is in the log of the server.';
-
-/** Logs a bug of the server's author, with what is known of the client. */
-export function logFailure(call: Call, message: string, error: unknown): void {
-  const { clientInfo, peer } = call;
-  call.server.logger?.error(message, {
-    ...(clientInfo === undefined ? {} : { client: `${clientInfo.name} ${clientInfo.version}` }),
-    ...(peer.principal === undefined ? {} : { principal: peer.principal.id }),
-    error,
-  });
-}
 
 /** A failure as a result of the tool. */
 export function toolFailure(call: Call, message: string, reason: ToolFailure): ToolResult {
