@@ -100,7 +100,7 @@ function importsOf(file: string): Import[] {
 const files = sources(root);
 const imports = files.flatMap(importsOf);
 const local = imports
-  .filter((each) => each.to.startsWith('.'))
+  .filter((each) => each.to.startsWith('.') && !each.to.includes('${'))
   .map((each) => ({ ...each, to: resolve(dirname(each.from), each.to) }));
 const name = (file: string): string => relative(root, file);
 const folder = (file: string): string =>
