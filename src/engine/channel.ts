@@ -37,6 +37,8 @@ export class EngineChannel implements SessionChannel, OwnChannel {
   #outlet: Outlet | undefined;
   /** The same, wrapped for observers. An observer may be added long after the connection was opened. */
   #observed: Outlet | undefined;
+  /** It is a connection that observers were notified of. An HTTP session that has a stream is none. */
+  #connected: boolean;
   readonly key: string | undefined;
   #inFlight: Map<RequestId, EngineCall> | undefined;
   session: Session | undefined;
@@ -54,7 +56,9 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     this.server = server;
     this.peer = peer;
     this.#outlet = outlet;
+    this.#connected = outlet !== undefined;
     this.key = key;
+    if (this.#connected) for (const notify of server.observers.connected) notify(peer);
   }
 
   #withObservers(outlet: Outlet): Outlet {
@@ -261,7 +265,10 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     const { session } = this;
     if (session === undefined || this.server.revisions.namesRevision(params)) return;
     if (session.codec.rules.initializedNames.has(method)) session.markInitialized();
-    else if (method === 'notifications/roots/list_changed') session.forgetRoots();
+    else if (method === 'notifications/roots/list_changed') {
+      session.forgetRoots();
+      for (const notify of this.server.observers.rootsChanged) notify(this.peer, session);
+    }
   }
 
   #response(message: JsonRpcResponse): void {
@@ -377,7 +384,8 @@ export class EngineChannel implements SessionChannel, OwnChannel {
     this.#unfollow();
     this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection was closed'));
     for (const call of [...(this.#inFlight?.values() ?? [])]) call.cancel('the connection was closed');
-    if (this.#outlet === undefined) return;
+    if (!this.#connected) return;
+    this.#connected = false;
     for (const notify of this.server.observers.disconnected) notify(this.peer);
   }
 }

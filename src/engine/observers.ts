@@ -7,6 +7,17 @@ import type { Observer } from './ports.ts';
 type Event = keyof Observer;
 type ObserverMethod<E extends Event> = Required<Observer>[E];
 
+const events = [
+  'received',
+  'sent',
+  'started',
+  'ended',
+  'rejected',
+  'connected',
+  'disconnected',
+  'rootsChanged',
+] as const satisfies readonly Event[];
+
 export class Observers {
   readonly received: ObserverMethod<'received'>[] = [];
   readonly sent: ObserverMethod<'sent'>[] = [];
@@ -15,6 +26,7 @@ export class Observers {
   readonly rejected: ObserverMethod<'rejected'>[] = [];
   readonly connected: ObserverMethod<'connected'>[] = [];
   readonly disconnected: ObserverMethod<'disconnected'>[] = [];
+  readonly rootsChanged: ObserverMethod<'rootsChanged'>[] = [];
   readonly #logger: Logger | undefined;
 
   constructor(logger: Logger | undefined) {
@@ -24,7 +36,7 @@ export class Observers {
   /** Returns a function that removes the observer. */
   add(observer: Observer): () => void {
     const removals: (() => void)[] = [];
-    for (const event of ['received', 'sent', 'started', 'ended', 'rejected', 'connected', 'disconnected'] as const) {
+    for (const event of events) {
       // Bound, not called with `call`: V8 can inline a bound function.
       const method = observer[event]?.bind(observer) as ((first: unknown, second: unknown) => void) | undefined;
       if (method === undefined) continue;

@@ -3,7 +3,7 @@
 
 import type { WireError } from '../protocol/errors.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
-import type { Context } from './context.ts';
+import type { Context, SessionView } from './context.ts';
 
 export type { EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
 export { principalKey } from '../protocol/principal.ts';
@@ -74,8 +74,12 @@ export interface Observer {
   /** Called before the response is sent. */
   ended?(ended: RequestEnd): void;
   rejected?(rejected: RejectedMessage): void;
+  /** A connection was opened: stdio, WebSocket, HTTP+SSE, in memory. Streamable HTTP has requests, not connections. */
   connected?(peer: Peer): void;
+  /** It was closed; called once for each `connected`. */
   disconnected?(peer: Peer): void;
+  /** The client announced that its roots changed; the next `ctx.roots()` of this session requests them again. */
+  rootsChanged?(peer: Peer, session: SessionView): void;
 }
 
 /** The lists a server has. */

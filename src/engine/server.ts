@@ -297,7 +297,6 @@ export class Server implements SessionHost {
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
-    if (outlet !== undefined) for (const notify of this.#state.observers.connected) notify(peer);
     return new EngineChannel(this.#state, peer, outlet, key);
   }
 
