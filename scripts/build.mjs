@@ -35,6 +35,9 @@ const entries = {
   cli: 'src/cli/main.ts',
   'mcp-clipboardify': 'src/cli/mcp-clipboardify.ts',
   'mcp-secure-local': 'src/cli/mcp-secure-local.ts',
+  // Started in processes and threads of their own, by path.
+  'dev/run-file': 'src/app/dev/run-file.ts',
+  'dev/loader-hooks': 'src/app/dev/loader-hooks.ts',
   client: 'src/client/index.ts',
   security: 'src/security/index.ts',
   'stores/sqlite': 'src/stores/sqlite/index.ts',

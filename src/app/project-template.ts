@@ -33,10 +33,11 @@ function manifest(name: string, typescript: boolean): object {
           build: 'tsc',
           check: 'tsc --noEmit',
           start: 'node dist/main.js',
+          dev: 'mooring dev src/server.ts',
           // Without arguments `node --test` finds the tests on every version of Node; in dist only the compiled ones.
           test: 'tsc && cd dist && node --test',
         }
-      : { start: 'node src/main.js', test: 'node --test' },
+      : { start: 'node src/main.js', dev: 'mooring dev src/server.js', test: 'node --test' },
     dependencies: { mooring: `^${version}`, zod: '^4.0.0' },
     ...(typescript ? { devDependencies: { '@types/node': '>=20.19.0', typescript: '>=5.8.0' } } : {}),
   };
@@ -175,6 +176,8 @@ npm install
 npm test${typescript ? '                     # compiles, then runs the tests' : ''}
 npx mooring call "${start}" greet --arg name=Ada
 \`\`\`
+
+\`npx mooring dev src/server.${ext}\` restarts the server whenever you save a file, while the client stays connected.
 
 Add it to a client, here Claude Code:
 

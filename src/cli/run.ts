@@ -17,6 +17,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'serve a profile over stdio or HTTP',
     load: async () => ({ run: (args) => serve(args) }),
   },
+  dev: {
+    group: 'Write a server',
+    about: 'run a server file and restart it on changes',
+    load: () => import('./commands/dev.ts'),
+  },
   new: { group: 'Write a server', about: 'create a project', load: () => import('./commands/new.ts') },
   install: {
     group: 'Set up',

@@ -21,6 +21,7 @@ test.each(['--help', '-h', 'help'])('mooring %s lists the commands', async (word
 const commands = [
   ...[
     'serve',
+    'dev',
     'new',
     'install',
     'uninstall',

@@ -1,0 +1,56 @@
+// mooring dev: runs a server file and restarts it when it changes, while the client stays connected.
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { lineForTerminal } from '../../app/untrusted-text.ts';
+import { UsageError } from '../../app/usage-error.ts';
+import { readArgs } from '../parse-args.ts';
+import { openOutput } from '../ui/output.ts';
+import { styleFor } from '../ui/style.ts';
+
+const help = `Usage: mooring dev <file> [options]
+
+Serves a TypeScript or JavaScript file on stdio and restarts it when the file, or one that it imports, changes. The
+client stays connected and is told that the lists of tools, resources and prompts changed. Calls, their durations and
+errors are printed to stderr.
+
+The file exports its server (export const server = createServer(…)), or serves it with serveStdio(server).
+TypeScript needs Node 22.18 or later, or esbuild in the project.
+
+Options:
+  -h, --help    show this help
+
+Example, as the command of a client:
+  npx mooring dev /home/ada/notes/src/server.ts
+`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArgs('dev', args, { help: { type: 'boolean', short: 'h' } });
+  if (values.help === true) {
+    openOutput().write(help);
+    return 0;
+  }
+  const [target, ...more] = positionals;
+  if (target === undefined || more.length > 0) throw new UsageError('Usage: mooring dev <file>');
+  const file = resolve(target);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new UsageError(`${file} is not a file. Name the file that exports or serves your server`);
+  }
+  const { serveDev } = await import('../../app/dev/index.ts');
+  const style = styleFor(process.stderr);
+  const print = (text: string): void => {
+    process.stderr.write(`${style.faint(new Date().toLocaleTimeString('sv'))}  ${text}\n`);
+  };
+  await serveDev(file, {
+    onCall({ method, name, durationMs, error }) {
+      const what = name === undefined ? method : `${method} ${name}`;
+      const took = style.faint(`${durationMs.toFixed(durationMs < 10 ? 1 : 0)} ms`);
+      const failed = error === undefined ? '' : `  ${style.bad(`failed: ${lineForTerminal(error, 500)}`)}`;
+      print(`${style.name(lineForTerminal(what))}  ${took}${failed}`);
+    },
+    onUnexpectedOutput: (line) => print(`${style.warn('not a message on stdout:')} ${lineForTerminal(line, 500)}`),
+    onRestart: (changed) => print(`${style.good('restarting:')} ${lineForTerminal(changed)} changed`),
+    onCrash: (message) => print(style.bad(lineForTerminal(message, 500))),
+  });
+  return 0;
+}
