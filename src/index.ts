@@ -60,6 +60,7 @@ export {
   type NodeHandler,
   type OptionNames,
   type RouteResponse,
+  type TlsOptions,
   serveHttp,
   toFetch,
   toNodeHandler,

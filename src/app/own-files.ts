@@ -9,10 +9,10 @@ import type { Settings } from './settings.ts';
  * The server's own files: those of its settings, and those at the default paths even if the settings name others, because
  * a second server of the same user stores its notes, tokens and sign-ins there.
  */
-export function ownFilesOf({ dataDir, configFile, policy, audit, auth }: Settings): OwnFiles {
+export function ownFilesOf({ dataDir, configFile, policy, audit, auth, http }: Settings): OwnFiles {
   const platform = thisPlatform();
   const log = audit === undefined ? undefined : auditLocation(audit.file);
-  const named = [configFile, policy, audit?.file, auth?.tokenFile];
+  const named = [configFile, policy, audit?.file, auth?.tokenFile, http?.tls?.key];
   return new OwnFiles({
     folders: [dataDir, dataFolder(platform)],
     files: [

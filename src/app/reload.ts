@@ -1,8 +1,8 @@
-// Reloads the settings while the server runs (SIGHUP): tokens and policy take effect at once, and everything that was
+// Reloads the settings while the server runs (SIGHUP): tokens, policy and certificate take effect at once, and everything that was
 // opened with a revoked token ends. Other changes need a restart and are logged. On an error nothing changes.
 
 import type { Logger } from '../protocol/logger.ts';
-import type { Principal } from '../security/auth/index.ts';
+import type { HttpServer } from '../transports/http.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
 import type { SettingsInput } from './config/resolve.ts';
 import { type LiveAuthentication, noTokens } from './live-authentication.ts';
@@ -20,16 +20,15 @@ export interface Running {
   readonly logger: Logger;
 }
 
-/** Closes what principals have open; see `HttpServer.revoke`. */
-type Revoke = (match: (principal: Principal) => boolean) => void;
-
-export async function reload(running: Running, revoke: Revoke): Promise<void> {
+export async function reload(running: Running, served: Pick<HttpServer, 'revoke' | 'setTls'>): Promise<void> {
   const { logger, policyGuard, authentication } = running;
   let next: ReadSettings;
   let admitting: Authentication | undefined;
   try {
     next = await readSettings(running.asked);
     admitting = authentication && authenticationOf(next, authentication);
+    // Last, because it takes effect at once.
+    await replaceCertificate(running, next, served);
   } catch (error) {
     const why = (error as Error).message.replaceAll('\n', '; ');
     logger.error(`the settings were not reloaded, and nothing has changed: ${why}`);
@@ -38,9 +37,9 @@ export async function reload(running: Running, revoke: Revoke): Promise<void> {
   if (policyGuard !== undefined && next.policy !== undefined) policyGuard.replace(next.policy);
   if (authentication !== undefined && admitting !== undefined) {
     const isRevoked = authentication.replace(admitting);
-    revoke(isRevoked);
+    served.revoke(isRevoked);
     // Again for a request that was authenticated at the same moment.
-    setImmediate(() => revoke(isRevoked));
+    setImmediate(() => served.revoke(isRevoked));
     if (admitting === noTokens)
       logger.warn('no token is accepted: the settings have none left, so every request is denied');
   }
@@ -59,6 +58,18 @@ function authenticationOf({ settled }: ReadSettings, previous: LiveAuthenticatio
   return createAuthentication(auth, http as HttpSettings, previous) ?? noTokens;
 }
 
+/** Reads the certificate again, also from the same files. To begin or end with TLS needs a restart. */
+async function replaceCertificate(
+  { started }: Running,
+  { settled }: ReadSettings,
+  served: Pick<HttpServer, 'setTls'>,
+): Promise<void> {
+  const tls = settled.settings.http?.tls;
+  if (tls === undefined || started.settled.settings.http?.tls === undefined) return;
+  const { readTlsFiles } = await import('./tls-files.ts');
+  served.setTls(readTlsFiles(tls));
+}
+
 /** Settings of the client commands, which the server does not use. */
 const irrelevant: readonly string[] = ['mcpServers'];
 
@@ -66,6 +77,7 @@ const irrelevant: readonly string[] = ['mcpServers'];
 function needingRestart({ started, authentication, policyGuard }: Running, next: ReadSettings): string[] {
   const isApplied = (key: string): boolean => {
     if (key.startsWith('auth.')) return authentication !== undefined;
+    if (key.startsWith('http.tls.')) return hasTls(started) && hasTls(next);
     if (key === 'policy') return policyGuard !== undefined && next.policy !== undefined;
     return irrelevant.includes(key);
   };
@@ -78,5 +90,7 @@ function needingRestart({ started, authentication, policyGuard }: Running, next:
   );
   return [...changed, ...bounds.map((part) => `policy: ${part === 'sandbox' ? 'commands' : part}`)];
 }
+
+const hasTls = ({ settled }: ReadSettings): boolean => settled.settings.http?.tls !== undefined;
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

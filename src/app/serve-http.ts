@@ -21,8 +21,8 @@ export interface HttpRun {
   readonly logger: StreamLogger;
   /** Prints how to connect clients even without a terminal. */
   readonly showSetup: boolean;
-  /** Reloads the settings; `revoke` closes what principals have open. */
-  readonly reload: (revoke: HttpServer['revoke']) => Promise<void>;
+  /** Reloads the settings and applies them to the server. */
+  readonly reload: (served: HttpServer) => Promise<void>;
 }
 
 /** Serves until the process is stopped. Resolves when the server listens. */
@@ -34,10 +34,11 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...ready.http,
     ...chosen(settled),
     ...accessOptions(run),
+    ...(await tlsOptions(http)),
     optionNames: { allowedHosts: '--allow-host NAME', allowedOrigins: '--allow-origin ORIGIN' },
     logger,
     ownProcess: true,
-    reload: inTurn(async () => run.reload((match) => served.revoke(match))),
+    reload: inTurn(async () => run.reload(served)),
   };
   requireAuthentication(options);
   const served: HttpServer = await serveHttp(ready.server, options).catch((cause: unknown) => {
@@ -74,6 +75,12 @@ function chosen({ settings, values }: ResolvedSettings): HttpOptions {
     ...explicit('metricsPath'),
     ...(http.unsafeNoAuth ? { allowUnauthenticated: true } : {}),
   };
+}
+
+async function tlsOptions({ tls }: HttpSettings): Promise<HttpOptions> {
+  if (tls === undefined) return {};
+  const { readTlsFiles } = await import('./tls-files.ts');
+  return { tls: readTlsFiles(tls) };
 }
 
 /** Authentication; failures are recorded in the audit log, and health probes report whether it can be written. */

@@ -77,7 +77,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const { reload } = await import('./reload.ts');
     await serveOverHttp({
       ...{ profile: profile.name, ready, settled, authentication, audit, logger, showSetup },
-      reload: (revoke) => reload({ asked: options, started, authentication, policyGuard, logger }, revoke),
+      reload: (served) => reload({ asked: options, started, authentication, policyGuard, logger }, served),
     });
     guard();
   });

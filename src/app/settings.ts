@@ -57,6 +57,12 @@ export interface PluginSettings {
   readonly enabled?: boolean;
 }
 
+/** Files in PEM format. */
+export interface TlsSettings {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** How HTTP is served. */
 export interface HttpSettings {
   /** False: stdio. */
@@ -68,6 +74,8 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
   readonly metricsPath: string | undefined;
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsSettings | undefined;
   /** Allow unauthenticated clients on a public address; only behind a proxy that authenticates. */
   readonly unsafeNoAuth: boolean;
   /** Seals sessions and states; replicas share it. Undefined: a random key per process. */

@@ -7,7 +7,7 @@ export function addressForClients(listening: string, publicUrl: string | undefin
     return url.pathname === '/' ? new URL(path, url).href : url.href;
   }
   // 0.0.0.0 and :: mean "all addresses"; clients cannot connect to them.
-  return listening.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\])(?=[:/])/, 'http://127.0.0.1');
+  return listening.replace(/^(https?):\/\/(?:0\.0\.0\.0|\[::\])(?=[:/])/, '$1://127.0.0.1');
 }
 
 /** The lines printed after "listening on". Tokens are placeholders, because this output ends up in logs. */

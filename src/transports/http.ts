@@ -21,6 +21,7 @@ export type {
   HttpOptions,
   OptionNames,
   RouteResponse,
+  TlsOptions,
 } from './http/options.ts';
 
 /**

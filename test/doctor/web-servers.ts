@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createCertificate } from './certificate.ts';
+import { createCertificate } from '../support/certificate.ts';
 
 const json = (response: ServerResponse, status: number, value: unknown, headers = {}): void => {
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers });

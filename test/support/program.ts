@@ -88,7 +88,7 @@ export class Home {
     const url = await new Promise<string>((found, failed) => {
       createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
         said += `${line}\n`;
-        const address = /listening on (http:\/\/[^\s"]+)/.exec(line)?.[1];
+        const address = /listening on (https?:\/\/[^\s"]+)/.exec(line)?.[1];
         if (address !== undefined) found(address);
       });
       child.once('close', (code) => failed(new Error(`exited with ${code}:\n${said}`)));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseLevel } from '../../logging/logger.ts';
 import { logLevels } from '../../protocol/model.ts';
 import { defaultProfile, profiles } from '../profiles/index.ts';
-import type { AuthSettings, OAuthSettings, PluginSettings, Settings } from '../settings.ts';
+import type { AuthSettings, OAuthSettings, PluginSettings, Settings, TlsSettings } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 import { dataFolder, type Platform, thisPlatform, userConfigFile } from './folders.ts';
 import { type Option, options } from './options.ts';
@@ -192,12 +192,23 @@ function toSettings(values: SettingValues): Settings {
       allowedOrigins: get('http.allowedOrigins'),
       publicUrl: get('http.publicUrl'),
       metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),
+      tls: tlsOf(values),
       unsafeNoAuth: get('http.unsafeNoAuth'),
       key: get('http.key'),
       previousKeys: get<readonly string[] | undefined>('http.previousKeys') ?? [],
     },
     auth: authOf(values),
   };
+}
+
+/** Both files or none: with only one, the server would be served without TLS, or not at all. */
+function tlsOf(values: SettingValues): TlsSettings | undefined {
+  const cert = values.get('http.tls.cert')?.value as string | undefined;
+  const key = values.get('http.tls.key')?.value as string | undefined;
+  if (cert === undefined && key === undefined) return undefined;
+  if (key === undefined) throw new UsageError('A certificate needs its private key. Add --tls-key FILE');
+  if (cert === undefined) throw new UsageError('A private key needs its certificate. Add --tls-cert FILE');
+  return { cert, key };
 }
 
 function authOf(values: SettingValues): AuthSettings | undefined {

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { explainDenial, HostOriginCheck, hostsFrom, hostsOf, isLoopback, originsFrom, originsOf } from './access.ts';
 import type { HttpRequest } from './exchange.ts';
 
+const at = (host: string, port: number, scheme: 'http' | 'https' = 'http') => ({ host, port, scheme });
+
 const request = (headers: Record<string, string>): HttpRequest => ({
   method: 'POST',
   path: '/mcp',
@@ -12,8 +14,8 @@ const request = (headers: Record<string, string>): HttpRequest => ({
 
 describe('an allowed name among look-alikes', () => {
   const access = new HostOriginCheck({
-    hosts: hostsOf('127.0.0.1', 8000, ['mcp.example', 'other.example:8443', '[2001:db8::1]']),
-    ownOrigins: originsOf('127.0.0.1', 8000),
+    hosts: hostsOf(at('127.0.0.1', 8000), ['mcp.example', 'other.example:8443', '[2001:db8::1]']),
+    ownOrigins: originsOf(at('127.0.0.1', 8000)),
     corsOrigins: originsFrom(['https://app.example']),
   });
 
@@ -107,14 +109,14 @@ test('loopback addresses and names are recognized only in full', () => {
 });
 
 test('a public address has no names of its own', () => {
-  expect(hostsOf('0.0.0.0', 8000, undefined)).toBeUndefined();
-  expect(originsOf('0.0.0.0', 8000).size).toBe(0);
-  expect(hostsOf('0.0.0.0', 8000, ['MCP.example'])).toEqual({ values: new Set(), names: new Set(['mcp.example']) });
-  expect(hostsOf('0.0.0.0', 8000, ['mcp.example:443', '[2001:db8::1]:81'])).toEqual({
+  expect(hostsOf(at('0.0.0.0', 8000))).toBeUndefined();
+  expect(originsOf(at('0.0.0.0', 8000)).size).toBe(0);
+  expect(hostsOf(at('0.0.0.0', 8000), ['MCP.example'])).toEqual({ values: new Set(), names: new Set(['mcp.example']) });
+  expect(hostsOf(at('0.0.0.0', 8000), ['mcp.example:443', '[2001:db8::1]:81'])).toEqual({
     values: new Set(['mcp.example:443', 'mcp.example', '[2001:db8::1]:81']),
     names: new Set(),
   });
-  expect(hostsOf('0.0.0.0', 8000, [], 'mcp.example')).toEqual({
+  expect(hostsOf(at('0.0.0.0', 8000), [], 'mcp.example')).toEqual({
     values: new Set(['mcp.example', 'mcp.example:80', 'mcp.example:443']),
     names: new Set(),
   });
@@ -131,9 +133,17 @@ test('a letter that only folds into an allowed one is a different letter', () =>
 });
 
 test('at the default port a name needs no port', () => {
-  const hosts = hostsOf('localhost', 80, undefined);
+  const hosts = hostsOf(at('localhost', 80));
   const has = (host: string) => hosts?.values.has(host);
   expect([has('localhost'), has('localhost:80'), has('localhost:443')]).toEqual([true, true, false]);
+});
+
+test('with TLS the default port and the scheme of its own origins are others', () => {
+  expect(hostsOf(at('localhost', 443, 'https'))?.values.has('localhost')).toBe(true);
+  expect(hostsOf(at('localhost', 80, 'https'))?.values.has('localhost')).toBe(false);
+  expect(originsOf(at('localhost', 443, 'https'))).toContain('https://localhost');
+  expect(originsOf(at('localhost', 8443, 'https'))).toContain('https://localhost:8443');
+  expect(originsOf(at('localhost', 8443, 'https'))).not.toContain('http://localhost:8443');
 });
 
 test('a denial names the value and the option that allows it, and a long value is cut', () => {

@@ -115,16 +115,24 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
+/** Where a server listens. */
+export interface ListeningAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly scheme: 'http' | 'https';
+}
+
+const defaultPorts = { http: '80', https: '443' } as const;
+
 /** The allowed values of `Host` for a server bound to `host`: loopback names with its port, and what was configured. */
 export function hostsOf(
-  host: string,
-  port: number,
+  { host, port, scheme }: ListeningAddress,
   configured: readonly string[] = [],
   publicHost?: string,
 ): HostList | undefined {
   if (configured.length === 0 && publicHost === undefined && !isLoopback(host)) return undefined;
   const names = isLoopback(host) ? loopbackNames(host) : [];
-  const own = names.flatMap((name) => withDefaultPort(`${name}:${port}`, ['80']));
+  const own = names.flatMap((name) => withDefaultPort(`${name}:${port}`, [defaultPorts[scheme]]));
   const { values, names: anyPort } = hostsFrom(configured, publicHost);
   return { values: new Set([...own, ...values]), names: anyPort };
 }
@@ -160,9 +168,10 @@ function lowerCase(host: string): string {
 }
 
 /** The origins of pages of this server itself; never derived from `Host`, which an attacker can choose. */
-export function originsOf(host: string, port: number): Set<string> {
+export function originsOf({ host, port, scheme }: ListeningAddress): Set<string> {
   if (!isLoopback(host)) return new Set();
-  return new Set(loopbackNames(host).map((name) => `http://${name}${port === 80 ? '' : `:${port}`}`));
+  const suffix = String(port) === defaultPorts[scheme] ? '' : `:${port}`;
+  return new Set(loopbackNames(host).map((name) => `${scheme}://${name}${suffix}`));
 }
 
 function loopbackNames(host: string): string[] {

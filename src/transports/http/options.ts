@@ -99,8 +99,18 @@ export interface EndpointOptions {
   readonly logger?: Logger;
 }
 
+/** A certificate and its private key. */
+export interface TlsOptions {
+  /** PEM: the certificate, followed by those of intermediate authorities. */
+  readonly cert: string | Uint8Array;
+  /** PEM, without a passphrase. */
+  readonly key: string | Uint8Array;
+}
+
 /** Options of `serveHttp`. */
 export interface HttpOptions extends EndpointOptions {
+  /** Serves HTTPS, and WebSockets as `wss:`, with this certificate. `HttpServer.setTls` replaces it. */
+  readonly tls?: TlsOptions;
   /** The address to listen on. Default `127.0.0.1`. Any other than loopback needs `authenticate`. */
   readonly host?: string;
   /** Default 8000; 0 chooses a free port. */

@@ -21,7 +21,8 @@ export function ignoreUpgrade(
 ): void {
   socket[reparsed] = true;
   socket.unshift(Buffer.concat([Buffer.from(headText(request), 'latin1'), head]));
-  server.emit('connection', socket);
+  // The event at which the server begins to parse; at `connection` node:https would begin another handshake.
+  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
 }
 
 function headText({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {

@@ -1,6 +1,6 @@
 // A server on node:http: the socket, its limits, and its end. How requests are served is in endpoint.ts.
 
-import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Principal, SessionHost } from '../../../protocol/exchange.ts';
@@ -8,9 +8,10 @@ import { createNodeSealer } from '../../node-sealer.ts';
 import { HostOriginCheck, hostsOf, isLoopback, originsFrom, originsOf } from '../access.ts';
 import { Endpoint } from '../endpoint.ts';
 import { type HttpLimits, resolveHttpLimits } from '../limits.ts';
-import type { HttpOptions } from '../options.ts';
+import type { HttpOptions, TlsOptions } from '../options.ts';
 import { NodeExchange } from './exchange.ts';
 import { ignoreUpgrade, isReparsed } from './ignored-upgrade.ts';
+import { createNodeServer } from './node-server.ts';
 import { ownProcess } from './own-process.ts';
 import { Pipeline } from './pipeline.ts';
 import { storeAddress } from './request.ts';
@@ -20,7 +21,7 @@ const defaultGraceMs = 10_000;
 
 /** A server that is listening. */
 export interface HttpServer {
-  /** Where clients connect: `http://127.0.0.1:8000/mcp`. */
+  /** Where clients connect: `http://127.0.0.1:8000/mcp`, with `tls` `https://…`. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
@@ -31,6 +32,11 @@ export interface HttpServer {
    * token was revoked. Call it when `authenticate` stops accepting a token: it affects only what is open already.
    */
   revoke(match: (principal: Principal) => boolean): void;
+  /**
+   * Replaces the certificate of a server with `tls`, for new connections. Throws, and changes nothing, if certificate and
+   * key are invalid or do not match.
+   */
+  setTls(tls: TlsOptions): void;
 }
 
 /** Serves MCP over HTTP. Resolves when the server listens. */
@@ -38,15 +44,7 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   const address = options.host ?? '127.0.0.1';
   assertSafeBinding(address, options);
   const limits = resolveHttpLimits(options.limits);
-  const server = createHttpServer({
-    maxHeaderSize: limits.maxHeaderBytes,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
-    // A header that was sent twice is joined, so that it equals no allowed value: two Hosts are not a valid Host.
-    joinDuplicateHeaders: true,
-  });
+  const { server, setTls } = await createNodeServer(limits, options.tls);
   server.maxConnections = limits.maxConnections;
   limitConnections(server, limits);
   const port = await listen(server, options.port ?? 8000, address);
@@ -64,11 +62,12 @@ export async function serveHttp(host: SessionHost, options: HttpOptions = {}): P
   if (options.ownProcess === true) ownProcess(host, close, endpoint.logger, options.reload);
   const path = options.path ?? '/mcp';
   return {
-    url: `http://${urlHost(address)}:${port}${path}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${urlHost(address)}:${port}${path}`,
     host: address,
     port,
     close,
     revoke: (match) => endpoint.revoke(match),
+    setTls,
   };
 }
 
@@ -83,9 +82,10 @@ function assertSafeBinding(address: string, options: HttpOptions): void {
 
 function createEndpoint(host: SessionHost, options: HttpOptions, address: string, port: number): Endpoint {
   const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const own = { host: address, port, scheme: options.tls === undefined ? 'http' : 'https' } as const;
   const access = new HostOriginCheck({
-    hosts: hostsOf(address, port, options.allowedHosts, publicUrl?.host),
-    ownOrigins: new Set([...originsOf(address, port), ...(publicUrl === undefined ? [] : [publicUrl.origin])]),
+    hosts: hostsOf(own, options.allowedHosts, publicUrl?.host),
+    ownOrigins: new Set([...originsOf(own), ...(publicUrl === undefined ? [] : [publicUrl.origin])]),
     corsOrigins: originsFrom(options.allowedOrigins),
   });
   const sealer = options.sealer ?? (host.sealing === undefined ? host.sealer : createNodeSealer(host.sealing));
