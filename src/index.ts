@@ -60,8 +60,8 @@ export {
   type NodeHandler,
   type OptionNames,
   type RouteResponse,
-  type TlsOptions,
   serveHttp,
+  type TlsOptions,
   toFetch,
   toNodeHandler,
 } from './transports/http.ts';
