@@ -202,3 +202,26 @@ test('a token is sent to a server that requires one', async () => {
   // MOORING_TOKEN is for our own server and is not sent to others.
   expect((await home.run(['ping', guarded], { env: { MOORING_TOKEN: token } })).code).toBe(1);
 });
+
+test('plain http in the local network works with a warning, and gets a token only if that is allowed', async () => {
+  const { url: served } = await home.serve(['everything', '--allow-host', '0.0.0.0']);
+  // 0.0.0.0 is not a loopback address by its text, and leads to this machine.
+  const local = served.replace('127.0.0.1', '0.0.0.0');
+  const open = await home.run(['call', local, 'test_simple_text']);
+  expect(open.stdout).toBe('This is a simple text response for testing.\n');
+  expect(open.stderr).toMatch(/^warning: the connection to 0\.0\.0\.0:\d+ is not encrypted/);
+  const token = await home.run(['call', local, 'test_simple_text', '--token', 'secret']);
+  expect([token.code, token.stderr]).toEqual([2, expect.stringContaining('add --insecure-http')]);
+  writeFileSync(
+    home.file('.mcp.json'),
+    JSON.stringify({ mcpServers: { nas: { url: local, headers: { authorization: 'Bearer secret' } } } }),
+  );
+  expect((await home.run(['ping', 'nas', '--config', '.mcp.json'])).code).toBe(2);
+  expect((await home.run(['ping', 'nas', '--config', '.mcp.json', '--insecure-http'])).code).toBe(0);
+});
+
+test('plain http to a public address is an error that says what to do', async () => {
+  const { code, stderr } = await home.run(['ping', 'http://192.0.2.1/mcp']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('plain http is allowed on loopback only\nUse https.');
+});

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { plainReach, requireSafeCredentials } from '../../app/plain-http.ts';
 import { findTarget, type NamedTarget } from '../../app/targets.ts';
 import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
@@ -28,6 +29,7 @@ export const connectionFlags = {
   revision: { type: 'string' },
   timeout: { type: 'string' },
   'no-login': { type: 'boolean' },
+  'insecure-http': { type: 'boolean' },
   verbose: { type: 'boolean', short: 'v' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -38,6 +40,7 @@ export const connectionHelp = `Connection:
   --header 'N: V'    header for every request; repeatable
   --token TOKEN      bearer token; @FILE reads it from a file, env:NAME from the environment
   --no-login         do not sign in with the browser if the server requires it
+  --insecure-http    send tokens over http:// to other machines too, where others in the network can read them
   --env NAME=VALUE   environment variable for a server that is started; repeatable
   --root DIR         folder to offer to the server as a root; repeatable
   --revision DATE    use this protocol revision instead of negotiating one
@@ -61,6 +64,7 @@ export interface ConnectionValues {
   readonly revision?: string;
   readonly timeout?: string;
   readonly 'no-login'?: boolean;
+  readonly 'insecure-http'?: boolean;
   readonly verbose?: boolean;
   readonly json?: boolean;
 }
@@ -122,6 +126,12 @@ function hinted(error: unknown, target: NamedTarget['target'], { verbose = false
     return new Error(`${advice}${tried}`, { cause: error });
   }
   if (!(error instanceof AuthError)) return error;
+  if (error.code === 'insecure-url') {
+    return new Error(
+      `${error.message}\nUse https. To connect without encryption and without signing in, add --no-login`,
+      { cause: error },
+    );
+  }
   return new Error(
     `${error.message}\nIf you have a token for this server, pass it with --token TOKEN, --token @FILE or --token env:NAME`,
     {
@@ -150,11 +160,23 @@ async function connectOptions(
   const headers = headersOf(values);
   const url = addressOf(target);
   const roots = values.root?.map((folder) => ({ uri: pathToFileURL(resolve(folder)).href, name: folder }));
-  const authorizer =
-    url === undefined || headers['Authorization'] !== undefined || values['no-login'] === true
-      ? undefined
-      : await browserSignIn(url);
   const style = styleFor(process.stderr);
+  const insecure = values['insecure-http'] === true;
+  const address = urlOf(target);
+  const isLocal = address !== undefined && plainReach(address) === 'local-network';
+  if (address !== undefined) {
+    const hasCredentials = headers['Authorization'] !== undefined || hasAuthorization(target);
+    requireSafeCredentials(address, hasCredentials, insecure);
+    if (isLocal) {
+      const withTokens = insecure ? '' : ' You are not signed in there; --insecure-http allows that.';
+      out.info(
+        `${style.warn('warning:')} the connection to ${new URL(address).host} is not encrypted: others in the network can read and change what is sent.${withTokens}\n`,
+      );
+    }
+  }
+  // Without encryption, tokens stay here; an address that is not in the local network is rejected by the authorizer.
+  const signsIn = headers['Authorization'] === undefined && values['no-login'] !== true && (!isLocal || insecure);
+  const authorizer = url === undefined || !signsIn ? undefined : await browserSignIn(url, insecure);
   return {
     handlers: { ...handlers, ...(roots === undefined ? {} : { roots }) },
     headers,
@@ -180,17 +202,29 @@ async function connectOptions(
   };
 }
 
+function urlOf(target: NamedTarget['target']): string | undefined {
+  const text = typeof target === 'string' ? target : 'url' in target ? target.url : undefined;
+  return text !== undefined && /^(https?|wss?):/i.test(text) ? text : undefined;
+}
+
+/** Whether an entry of the configuration contains a token. */
+function hasAuthorization(target: NamedTarget['target']): boolean {
+  const headers = typeof target === 'object' && 'headers' in target ? (target.headers ?? {}) : {};
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
+
 /** The URL of a target that may require a sign-in. */
 export function addressOf(target: NamedTarget['target']): string | undefined {
-  const text = typeof target === 'string' ? target : 'url' in target ? target.url : undefined;
-  return text !== undefined && /^https?:/i.test(text) ? text : undefined;
+  const text = urlOf(target);
+  return text !== undefined && /^http/i.test(text) ? text : undefined;
 }
 
 /** Opens the browser only if there is a terminal; stored tokens are used in any case. */
-async function browserSignIn(server: string): Promise<ConnectOptions['authorizer']> {
+async function browserSignIn(server: string, allowInsecureHttp: boolean): Promise<ConnectOptions['authorizer']> {
   const { createAuthorizer, createFileStore } = await import('../../client/index.ts');
   const isInteractive = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  return createAuthorizer({ server, store: createFileStore(), ...(isInteractive ? {} : { redirector: false }) });
+  const redirector = isInteractive ? {} : ({ redirector: false } as const);
+  return createAuthorizer({ server, store: createFileStore(), allowInsecureHttp, ...redirector });
 }
 
 export function headersOf({
