@@ -36,6 +36,7 @@ import { addFeatures, loadCallTool } from './features/index.ts';
 import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { mountCatalog } from './mount.ts';
+import { hasContentList } from './output-content.ts';
 import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
 import { ServerState } from './server-state.ts';
@@ -136,7 +137,14 @@ export class Server implements SessionHost {
   ): Registration;
   tool(name: string, definition: object): Registration {
     this.#checkToolName(name);
-    return { remove: this.#state.catalog.addTool(name, definition as unknown as ToolDefinition) };
+    const remove = this.#state.catalog.addTool(name, definition as unknown as ToolDefinition);
+    if (hasContentList(this.#state.catalog.tools.get(name)?.output?.json)) {
+      this.#state.logger?.warn(
+        `tool ${JSON.stringify(name)}: its output has a list "content", so a returned value may be taken as a whole ` +
+          'tool result; rename the property, or return { content, structuredContent }',
+      );
+    }
+    return { remove };
   }
 
   #checkToolName(name: string): void {

@@ -3,6 +3,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Principal } from '../../src/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
 import { Conversation, type Message } from '../support/conversation.ts';
 
 const make = (name: string, options: object = {}): Server => createServer({ name, version: '1.0.0', ...options });
@@ -147,7 +148,7 @@ test('mounts can be nested, but not in a circle', async () => {
 
 test('middleware is that of the outer server', async () => {
   const warn = vi.fn();
-  const logger = { debug: run, info: run, warn, error: run };
+  const logger = { ...silentLogger, warn };
   const outer = make('outer', { logger });
   const inner = make('inner');
   const seen: string[] = [];
@@ -170,7 +171,7 @@ test('middleware is that of the outer server', async () => {
 
 test('a prefixed name that is too long for some clients is reported', () => {
   const warn = vi.fn();
-  const outer = make('outer', { logger: { debug: run, info: run, warn, error: run } });
+  const outer = make('outer', { logger: { ...silentLogger, warn } });
   const inner = make('inner');
   outer.mount('prefix', inner);
   inner.tool('x'.repeat(120), { run });

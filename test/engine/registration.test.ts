@@ -3,9 +3,10 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createServer, type Server } from '../../src/index.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
 import { Conversation } from '../support/conversation.ts';
 
 const make = (): Server => createServer({ name: 'misuse', version: '1.0.0' });
@@ -117,4 +118,25 @@ test('a schema that cannot be serialized is rejected when it is registered, with
   expect(() => make().tool('a', { input: input({ toJSON: () => undefined }), run })).toThrow(
     'tool "a": the schema cannot be serialized to JSON: its toJSON() returns nothing',
   );
+});
+
+test.for([
+  ['a plain JSON Schema', { type: 'object', properties: { content: { type: 'array', items: { type: 'object' } } } }],
+  ['a nullable list', { type: 'object', properties: { content: { type: ['array', 'null'] } } }],
+  ['a zod schema', z.object({ content: z.array(z.object({ type: z.literal('text'), text: z.string() })) })],
+  ['an optional zod list', z.object({ content: z.array(z.string()).optional() })],
+] as const)('an output schema with a list "content" is registered with a warning: %s', ([, output]) => {
+  const warn = vi.fn();
+  const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
+  server.tool('page', { output: output as never, run: (() => ({})) as never });
+  expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('tool "page": its output has a list "content"'));
+});
+
+test('an output schema with another kind of "content" is registered without a warning', () => {
+  const warn = vi.fn();
+  const server = createServer({ name: 'hint', version: '1.0.0', logger: { ...silentLogger, warn } });
+  server.tool('text', { output: z.object({ content: z.string() }), run: () => ({ content: 'x' }) });
+  server.tool('list', { output: z.object({ items: z.array(z.string()) }), run: () => ({ items: [] }) });
+  server.tool('none', { run });
+  expect(warn).not.toHaveBeenCalled();
 });
