@@ -1,5 +1,5 @@
 // Who we are towards an authorization server, and which proof of that it accepts at its token endpoint.
-import { createPrivateKey, type JsonWebKeyInput } from 'node:crypto';
+import { createPrivateKey, type JsonWebKeyInput, type webcrypto } from 'node:crypto';
 import type { ServerMetadata } from '../discovery/server-metadata.ts';
 import { authErrors } from '../errors.ts';
 
@@ -7,7 +7,7 @@ import { authErrors } from '../errors.ts';
 export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
 
 /** A private key for `private_key_jwt`: PEM text, a JWK, or a key already imported. */
-export type ClientPrivateKey = string | JsonWebKey | CryptoKey;
+export type ClientPrivateKey = string | webcrypto.JsonWebKey | webcrypto.CryptoKey;
 
 /** A client registered with an authorization server beforehand. */
 export interface PreRegisteredClient {
@@ -30,7 +30,7 @@ export interface PreRegisteredClient {
 export interface ClientIdentity {
   readonly clientId: string;
   readonly clientSecret?: string;
-  readonly privateKey?: { readonly key: CryptoKey; readonly kid?: string };
+  readonly privateKey?: { readonly key: webcrypto.CryptoKey; readonly kid?: string };
   readonly method: ClientAuthMethod;
 }
 
@@ -85,9 +85,13 @@ async function importKey(client: Omit<PreRegisteredClient, 'issuer'>): Promise<C
       typeof privateKey === 'string' ? privateKey : ({ key: privateKey, format: 'jwk' } as JsonWebKeyInput),
     );
     const jwk = key.export({ format: 'jwk' });
-    const imported = await crypto.subtle.importKey('jwk', jwk as JsonWebKey, importParams(jwk, algorithm), false, [
-      'sign',
-    ]);
+    const imported = await crypto.subtle.importKey(
+      'jwk',
+      jwk as webcrypto.JsonWebKey,
+      importParams(jwk, algorithm),
+      false,
+      ['sign'],
+    );
     return { key: imported, ...kid };
   } catch (error) {
     throw authErrors.configuration(`the client's private key cannot be used (${(error as Error).message})`);

@@ -1,6 +1,7 @@
 // The only file that knows oauth4webapi: it turns our metadata, identities and bounded HTTP into the library's calls
 // and its many errors into ours. Loaded on first use. The library was chosen over hand-written code because it is
 // certified, has no dependencies, and keeps every check (PKCE, response shape, DPoP, assertions) explicit.
+import type { webcrypto } from 'node:crypto';
 import type * as oauth4webapi from 'oauth4webapi';
 import type { ServerMetadata } from '../discovery/server-metadata.ts';
 import { splitScope } from '../discovery/www-authenticate.ts';
@@ -21,7 +22,7 @@ function library(): Promise<OAuthLibrary> {
 
 /** A key that DPoP tokens are bound to, with the nonces servers handed out. */
 export interface DpopKey {
-  readonly privateJwk: JsonWebKey;
+  readonly privateJwk: webcrypto.JsonWebKey;
   readonly handle: oauth4webapi.DPoPHandle;
 }
 
@@ -173,7 +174,7 @@ export async function revokeToken(
 }
 
 /** A new DPoP key, or the one a stored token is bound to. */
-export async function createDpopKey(stored?: JsonWebKey): Promise<DpopKey> {
+export async function createDpopKey(stored?: webcrypto.JsonWebKey): Promise<DpopKey> {
   const oauth = await library();
   const pair =
     stored === undefined ? await oauth.generateKeyPair('ES256', { extractable: true }) : await importPair(stored);
@@ -316,7 +317,7 @@ async function oauthErrorOf(oauth: OAuthLibrary, error: unknown): Promise<OAuthE
   return { description: (error as Error).message };
 }
 
-async function importPair(jwk: JsonWebKey): Promise<oauth4webapi.CryptoKeyPair> {
+async function importPair(jwk: webcrypto.JsonWebKey): Promise<oauth4webapi.CryptoKeyPair> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
   const { d: _private, key_ops: _operations, ...shared } = jwk;
   return {

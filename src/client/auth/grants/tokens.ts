@@ -1,4 +1,5 @@
 // The response of a token endpoint, in the form that is stored, and when it should be refreshed. No requests.
+import type { webcrypto } from 'node:crypto';
 import type { ClientAuthMethod } from './client-identity.ts';
 
 /** Ways to get a token; part of the storage key, so that a machine's token is never taken for a person's. */
@@ -21,7 +22,7 @@ export interface TokenSet {
   /** What was granted. */
   readonly grantedScope: readonly string[];
   /** The private key a DPoP token is bound to. */
-  readonly dpopKey?: JsonWebKey;
+  readonly dpopKey?: webcrypto.JsonWebKey;
   /** How to refresh as a client we registered ourselves, whose entry may have been replaced meanwhile. */
   readonly registration?: { readonly method: ClientAuthMethod; readonly clientSecret?: string };
 }

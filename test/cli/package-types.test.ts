@@ -1,0 +1,91 @@
+// The published types compile in a user's project: every entry without DOM types, in each module mode, with library checks
+// on; and the main entry without @types/node, with library checks off (the types of stdio and files name Node's).
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const require = createRequire(import.meta.url);
+const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+const folder = mkdtempSync(join(tmpdir(), 'mooring-types-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const packs = readdirSync(join(root, 'src/packs')).filter((name) =>
+  existsSync(join(root, 'src/packs', name, 'index.ts')),
+);
+const entries = ['client', 'security', 'stores/sqlite', ...packs.map((name) => `packs/${name}`)];
+
+const main = `
+import { connectInMemory, createServer, toFetch } from 'mooring';
+const server = createServer({ name: 'small', version: '1.0.0' });
+server.tool('greet', {
+  input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  run: ({ name }) => name.toUpperCase(),
+});
+// @ts-expect-error: the types of arguments are inferred, also here
+server.tool('wrong', { input: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }, run: ({ n }) => n.trim() });
+export const handler = toFetch(server);
+export const connection = connectInMemory(server);
+`;
+
+beforeAll(() => {
+  // Unpacked with tar: installing the tarball with npm would need the network.
+  const shell = process.platform === 'win32';
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe', shell }));
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, 'mooring'), { recursive: true });
+  execFileSync('tar', ['-xzf', packed.filename, '-C', join('node_modules', 'mooring'), '--strip-components=1'], {
+    cwd: folder,
+  });
+  // What the types of the package import: its dependencies, and Node's types where a project has them.
+  for (const name of ['@types', 'undici-types', 'jose', 'oauth4webapi', 'yaml', 'ajv']) {
+    if (existsSync(join(root, 'node_modules', name))) {
+      symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction');
+    }
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'main.ts'), main);
+  writeFileSync(join(folder, 'required.cts'), main);
+  const imports = entries.map((entry, i) => `import * as entry${i} from 'mooring/${entry}';`);
+  writeFileSync(
+    join(folder, 'entries.ts'),
+    `${imports.join('\n')}\nexport const all = [${entries.map((_, i) => `entry${i}`)}];\n`,
+  );
+}, 60_000);
+
+function compile(options: object, files: readonly string[]): string {
+  const compilerOptions = { target: 'es2023', strict: true, noEmit: true, ...options };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  return spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout;
+}
+
+const modes: Readonly<Record<string, { readonly options: object; readonly files: readonly string[] }>> = {
+  nodenext: { options: { module: 'nodenext' }, files: ['main.ts', 'entries.ts', 'required.cts'] },
+  // A CommonJS file cannot import an ES module in this mode; TypeScript says so itself.
+  node16: { options: { module: 'node16' }, files: ['main.ts', 'entries.ts'] },
+  bundler: { options: { module: 'preserve', moduleResolution: 'bundler' }, files: ['main.ts', 'entries.ts'] },
+};
+
+test.for(Object.entries(modes))(
+  'every entry compiles without DOM types, module mode %s',
+  ([, { options, files }]) => {
+    expect(compile({ ...options, lib: ['es2023'], types: ['node'], skipLibCheck: false }, files)).toBe('');
+  },
+  120_000,
+);
+
+test.for([
+  ['es2023', 'webworker'],
+  ['es2023', 'dom'],
+])(
+  'the main entry compiles without @types/node, with %s and %s',
+  (lib) => {
+    expect(compile({ module: 'nodenext', lib, types: [], skipLibCheck: true }, ['main.ts'])).toBe('');
+  },
+  120_000,
+);
