@@ -73,19 +73,15 @@ const modes: Readonly<Record<string, { readonly options: object; readonly files:
 
 test.for(Object.entries(modes))(
   'every entry compiles without DOM types, module mode %s',
+  { timeout: 120_000 },
   ([, { options, files }]) => {
     expect(compile({ ...options, lib: ['es2023'], types: ['node'], skipLibCheck: false }, files)).toBe('');
   },
-  120_000,
 );
 
 test.for([
   ['es2023', 'webworker'],
   ['es2023', 'dom'],
-])(
-  'the main entry compiles without @types/node, with %s and %s',
-  (lib) => {
-    expect(compile({ module: 'nodenext', lib, types: [], skipLibCheck: true }, ['main.ts'])).toBe('');
-  },
-  120_000,
-);
+])('the main entry compiles without @types/node, with %s and %s', { timeout: 120_000 }, (lib) => {
+  expect(compile({ module: 'nodenext', lib, types: [], skipLibCheck: true }, ['main.ts'])).toBe('');
+});
