@@ -43,7 +43,7 @@ export interface Launched {
 }
 
 /** Only below the kernel level: an escaped process may hold the pipes open; we wait no longer than this for it. */
-export const drainGraceMs = 500;
+export const drainGraceMs = 2_000;
 
 /** Starts a tree; throws if not even the first process could be started. */
 export function launch(plan: LaunchPlan): Launched {
