@@ -198,6 +198,6 @@ describe('over HTTP, with several callers', () => {
       const said = await add(n % 2 === 0 ? 'ada' : 'eve', note);
       if (!said.endsWith('added')) full = said;
     }
-    expect(full).toContain('its limit is 150000 bytes');
+    expect(full).toContain('150000 bytes. Delete some notes first');
   });
 });

@@ -45,7 +45,7 @@ export function createMemoryNotes(options: MemoryNotesOptions = {}): NoteStore {
         );
       }
       if (totalBytes + bytes > maxBytesTotal) {
-        throw new UserError(`The store is full: its limit is ${maxBytesTotal} bytes. Delete some first`);
+        throw new UserError(`The store is full: its limit is ${maxBytesTotal} bytes. Delete some notes first`);
       }
       const stored = store(owner);
       stored.notes.push(note);

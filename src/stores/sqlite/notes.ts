@@ -89,10 +89,7 @@ export class SqliteNotes {
       );
     }
     if (this.#db.usedBytes() + more > maxBytesTotal) {
-      throw new StoreError(
-        'limit',
-        `The data folder is full: its limit for notes is ${maxBytesTotal} bytes. Delete some first`,
-      );
+      throw new StoreError('limit', `The store is full: its limit is ${maxBytesTotal} bytes. Delete some notes first`);
     }
   }
 

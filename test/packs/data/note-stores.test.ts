@@ -137,7 +137,7 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     }
     expect(kept).toBeGreaterThan(1);
     expect(kept).toBeLessThan(7);
-    await expect(store.add('another', note)).rejects.toThrow('200000 bytes. Delete some first');
+    await expect(store.add('another', note)).rejects.toThrow('200000 bytes. Delete some notes first');
     await store.delete('caller 0', '1');
     expect((await store.add('another', note)).id).toBe('1');
   });
