@@ -66,6 +66,8 @@ export class ServerState implements CallServer {
   #idPrefix: string | undefined;
   readonly #options: ServerStateOptions;
   #capabilities: Capabilities | undefined;
+  /** Kinds that have had an entry: a client that was told of a capability is notified when the last entry goes, too. */
+  readonly #registered = new Set<'tools' | 'resources' | 'prompts'>();
 
   constructor(options: ServerStateOptions) {
     this.#options = options;
@@ -137,12 +139,11 @@ export class ServerState implements CallServer {
 
   #derive(): Capabilities {
     const { capabilities, extensions, logging } = this.#options;
-    const { tools, resources, resourceTemplates, prompts } = this.catalog;
     const derived: Record<string, unknown> = { ...capabilities };
     if (capabilities === undefined) {
-      if (tools.size > 0) derived['tools'] = { listChanged: true };
-      if (resources.size + resourceTemplates.size > 0) derived['resources'] = { subscribe: true, listChanged: true };
-      if (prompts.size > 0) derived['prompts'] = { listChanged: true };
+      if (this.#registered.has('tools')) derived['tools'] = { listChanged: true };
+      if (this.#registered.has('resources')) derived['resources'] = { subscribe: true, listChanged: true };
+      if (this.#registered.has('prompts')) derived['prompts'] = { listChanged: true };
       if (this.#completes()) derived['completions'] = {};
       if (logging) derived['logging'] = {};
     }
@@ -159,9 +160,11 @@ export class ServerState implements CallServer {
   }
 
   #changed(kind: CatalogKind): void {
+    const list = kind === 'resourceTemplates' ? 'resources' : kind;
+    this.#registered.add(list);
     this.#capabilities = undefined;
     this.lists.forget(kind);
-    this.changes.publish({ kind: kind === 'resourceTemplates' ? 'resources' : kind });
+    this.changes.publish({ kind: list });
   }
 
   #expire(call: Call): void {

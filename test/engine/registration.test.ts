@@ -5,6 +5,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { connect, inMemory } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
 import { Conversation } from '../support/conversation.ts';
@@ -139,4 +140,22 @@ test('an output schema with another kind of "content" is registered without a wa
   server.tool('list', { output: z.object({ items: z.array(z.string()) }), run: () => ({ items: [] }) });
   server.tool('none', { run });
   expect(warn).not.toHaveBeenCalled();
+});
+
+test('removing the last tool is announced to a client that knows of tools', async () => {
+  const server = createServer({ name: 'last', version: '1.0.0' });
+  const only = server.tool('only', { run: () => 'here' });
+  let announce = (): void => {};
+  const changed = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const client = await connect(inMemory(server), { revision: '2025-11-25', onListChanged: () => announce() });
+  try {
+    expect(await client.listTools()).toHaveLength(1);
+    only.remove();
+    await changed;
+    expect(await client.listTools()).toEqual([]);
+  } finally {
+    await client.close();
+  }
 });
