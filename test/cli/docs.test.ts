@@ -87,6 +87,7 @@ test('every example is tested', () => {
     'booking.mjs',
     'client.mjs',
     'filesystem.mjs', // test/client/filesystem-example.test.ts
+    'memory.mjs', // test/cli/memory-example.test.ts
     'mooring.json',
     'plugins',
     'policy.yaml',
