@@ -2,7 +2,7 @@
 import { arch, availableParallelism, cpus, loadavg, platform } from 'node:os';
 import { parseArgs } from 'node:util';
 import { contestants, field, peerPackages, versionOf } from './contestants.mjs';
-import { judge, sentence } from './lib/claims.mjs';
+import { checkClaims, sentence } from './lib/claims.mjs';
 import { claimsOnPage, drawCalls, updatePage } from './lib/docs.mjs';
 import { pinSelf } from './lib/process.mjs';
 import { clearProgress, progress } from './lib/progress.mjs';
@@ -100,8 +100,8 @@ try {
     });
     clearProgress();
     const table = markdown(rows, suite.columns, suite.who);
-    const verdicts = judge(suite.id, rows);
-    results.push({ suite, rows, absent, table, verdicts });
+    const outcomes = checkClaims(suite.id, rows);
+    results.push({ suite, rows, absent, table, outcomes });
     if (options.json) continue;
     console.log(`## ${suite.title}\n\n${suite.note}\n\n${table}\n`);
     for (const { name, why } of absent) console.log(`Left out: ${name} (${why})`);
@@ -113,22 +113,22 @@ try {
   process.exit(1);
 }
 
-const verdicts = results.flatMap((result) => result.verdicts);
-const claimLines = verdicts.map(sentence).join('\n');
+const outcomes = results.flatMap((result) => result.outcomes);
+const claimLines = outcomes.map(sentence).join('\n');
 if (options.json) {
   const plain = results.map(({ suite, rows, absent }) => ({ suite: suite.id, rows, absent }));
-  console.log(JSON.stringify({ machine, versions, results: plain, claims: verdicts }, null, 2));
+  console.log(JSON.stringify({ machine, versions, results: plain, claims: outcomes }, null, 2));
 } else console.log(`## Claims\n\n${claimLines}`);
 
 if (options.docs) {
   const tables = Object.fromEntries(results.map(({ suite, table }) => [suite.id, `${suite.note}\n\n${table}`]));
   const others = claimsOnPage().filter(({ suite }) => !results.some((result) => result.suite.id === suite));
   const order = suites.map(({ id }) => id);
-  const claims = [...others, ...verdicts.map((verdict) => ({ suite: verdict.suite, line: sentence(verdict) }))]
+  const claims = [...others, ...outcomes.map((outcome) => ({ suite: outcome.suite, line: sentence(outcome) }))]
     .sort((one, other) => order.indexOf(one.suite) - order.indexOf(other.suite))
     .map(({ line }) => line);
   updatePage({ conditions, ...tables, claims: `\`\`\`text\n${claims.join('\n')}\n\`\`\`` });
   const calls = results.find(({ suite }) => suite.id === 'stdio');
   if (calls) drawCalls(calls.rows);
 }
-if (options.strict && verdicts.some(({ holds }) => holds !== true)) process.exitCode = 1;
+if (options.strict && outcomes.some(({ holds }) => holds !== true)) process.exitCode = 1;

@@ -274,10 +274,10 @@ function evenness(a, b) {
 }
 
 /**
- * The claims about one suite, each with its verdict; undefined where our server did not take part.
+ * The claims about one suite, each with its outcome; undefined where our server did not take part.
  * @param {string} suite @param {Row[]} rows
  */
-export const judge = (suite, rows) =>
+export const checkClaims = (suite, rows) =>
   claims
     .filter((claim) => claim.suite === suite)
     .map(({ value, ...claim }) => {
@@ -287,11 +287,11 @@ export const judge = (suite, rows) =>
       return { ...claim, measured, holds };
     });
 
-/** @typedef {ReturnType<typeof judge>[number]} Verdict */
+/** @typedef {ReturnType<typeof checkClaims>[number]} ClaimOutcome */
 
 const maxDigits = 3;
 
-/** @param {Verdict} verdict */
+/** @param {ClaimOutcome} verdict */
 export function sentence({ suite, text, at, goal, as, unit, measured, holds }) {
   const word = holds === undefined ? 'n/a ' : holds ? 'pass' : 'FAIL';
   let digits = as === 'above' || unit === 'KB' ? 1 : 0;

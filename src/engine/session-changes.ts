@@ -25,7 +25,7 @@ export class SessionChanges implements ChangeListener {
     this.#session = session;
     this.caller = callerKey(peer);
     const { subscriptions } = session;
-    // A resumed session brings its subscriptions, which the budget may have no room for now.
+    // A resumed session brings its subscriptions, which the budget may have no space for now.
     const hasRoom = subscriptions.size === 0 || !server.subscriptionBudget.isFull(this.caller);
     if (!hasRoom) server.logger?.warn('a session was resumed without its subscriptions: maxKeptBytes is reached');
     server.changes.add(this, listKinds, hasRoom ? subscriptions : []);

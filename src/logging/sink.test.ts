@@ -45,7 +45,7 @@ test('texts are queued while it does not, and are written together later', () =>
   expect(way.taken).toEqual(['1\n', '2\n3\n']);
 });
 
-test('texts that do not fit are dropped, counted, and reported once there is room', () => {
+test('texts that do not fit are dropped, counted, and reported once there is space', () => {
   const way = slowWay();
   const sink = new LogSink(way.send, describeDrops, 10);
   sink.write('1\n');

@@ -92,7 +92,7 @@ export class LogSink {
 }
 
 /**
- * Writes to `stream`. On POSIX Node opens pipes non-blocking, so the stream writes what the pipe has room for during the
+ * Writes to `stream`. On POSIX Node opens pipes non-blocking, so the stream writes what the pipe has space for during the
  * call and the rest later; a terminal or a file is written synchronously. On Windows the pipes of stdout and stderr block,
  * so the write happens on another thread.
  */

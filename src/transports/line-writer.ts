@@ -98,7 +98,7 @@ export class LineWriter {
 
   #send(chunk: string | Buffer): void {
     this.#write.call(this.#stream, chunk, 'utf8', this.#onWritten);
-    // A pipe that has room takes the text during the call; only the rest counts.
+    // A pipe that has space takes the text during the call; only the rest counts.
     if (!this.#full && this.#stream.writableLength >= this.#pauseBytes) {
       this.#full = true;
       this.#listener.onFull();

@@ -77,7 +77,7 @@ async function entries(folder: string, filter = {}): Promise<AuditEntry[]> {
 const diskBytes = 16 * 1024 * 1024;
 
 describe.each(['interval', 'always'])('fsync: %s', (fsync) => {
-  test('on a full disk calls are rejected before they run, until it has room again', async (context) => {
+  test('on a full disk calls are rejected before they run, until it has space again', async (context) => {
     const disk = mountDisk(diskBytes);
     if (disk === undefined) return context.skip('only root may mount a disk');
     const { client, said, addNote, notes, health, metric } = await serve(join(disk, 'audit.jsonl'), { fsync });

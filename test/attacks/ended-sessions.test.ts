@@ -120,7 +120,7 @@ describe.each(Object.entries(stores))('with marks %s', (_name, open) => {
     const [ended, other] = [await client.initialize(), await client.initialize()];
     expect((await end(client, ended)).status).toBe(200);
     clock.aheadMs = days * day;
-    // Requests of all kinds while the clock is wrong: what reads, what writes, and what makes room.
+    // Requests of all kinds while the clock is wrong: what reads, what writes, and what makes space.
     expect(await ping(client, ended)).toBe(404);
     await ping(client, other);
     const during = await client.initialize();

@@ -106,11 +106,11 @@ describe('bodies', () => {
     const { client } = await start({ limits: { maxBodyBytes: 2000 } });
     const size = (text: string) =>
       Buffer.byteLength(JSON.stringify(modernBody('tools/call', { name: 'echo', arguments: { text } })));
-    const room = 2000 - size('');
-    expect((await client.modern('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(room) } })).status).toBe(
+    const space = 2000 - size('');
+    expect((await client.modern('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(space) } })).status).toBe(
       200,
     );
-    const over = await client.modern('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(room + 1) } });
+    const over = await client.modern('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(space + 1) } });
     expect([over.status, over.json.error?.code]).toEqual([413, -32600]);
   });
 

@@ -9,7 +9,7 @@ import type { JsonSchema, Validation } from '../../src/schema/types.ts';
 
 await loadGenerator();
 
-/** Of the processor, with room for a slow one: without the limits these take minutes, or never end. */
+/** Of the processor, with space for a slow one: without the limits these take minutes, or never end. */
 const maxMs = 5_000;
 
 const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));

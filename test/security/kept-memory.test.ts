@@ -1,5 +1,5 @@
 // Whatever a caller makes the server keep is bounded by bytes, for that caller and for all together, on every transport;
-// what ends gives its room back.
+// what ends gives its space back.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
@@ -55,7 +55,7 @@ describe.each(wireKinds)('subscriptions over %s', (kind) => {
     expect((await second.request('resources/read', { uri: uri() })).result).toBeDefined();
     const other = await connect(kind, 'bob');
     expect((await other.request('resources/subscribe', { uri: uri() })).result).toEqual({});
-    // What ends gives its room back.
+    // What ends gives its space back.
     for (const each of watched.slice(0, 2)) await first.request('resources/unsubscribe', { uri: each });
     expect((await second.request('resources/subscribe', { uri: uri() })).result).toEqual({});
   });
@@ -68,7 +68,7 @@ describe.each(wireKinds)('subscriptions over %s', (kind) => {
   });
 });
 
-test.each(['stdio', 'sse', 'websocket'] as const)('a %s connection that ends gives its room back', async (kind) => {
+test.each(['stdio', 'sse', 'websocket'] as const)('a %s connection that ends gives its space back', async (kind) => {
   const { connect } = await serve({ maxKeptBytesPerCaller: 100_000 });
   const first = await connect(kind, 'alice');
   await fill(first);
@@ -80,7 +80,7 @@ test.each(['stdio', 'sse', 'websocket'] as const)('a %s connection that ends giv
     .toBeUndefined();
 });
 
-test('a session over HTTP that is ended gives its room back', async () => {
+test('a session over HTTP that is ended gives its space back', async () => {
   const { connect, http, headersOf } = await serve({ maxKeptBytesPerCaller: 100_000 });
   const second = await connect('http', 'alice');
   const client = new TestClient(http.port);
@@ -124,7 +124,7 @@ test('one session has so many characters of URIs to watch', async () => {
 });
 
 describe.each(statelessKinds)('listening over %s', (kind) => {
-  test('counts with its URIs, and gives their room back when it ends', async () => {
+  test('counts with its URIs, and gives their space back when it ends', async () => {
     const { connect } = await serve({ maxKeptBytesPerCaller: 100_000 });
     const wire = await connect(kind, 'alice');
     const listen = (each: Wire) =>
@@ -150,7 +150,7 @@ describe.each(statelessKinds)('listening over %s', (kind) => {
 });
 
 describe.each(wireKinds)('large requests that take long over %s', (kind) => {
-  test('are bounded by their bytes for each caller; small ones are served, and those that end give their room back', async () => {
+  test('are bounded by their bytes for each caller; small ones are served, and those that end give their space back', async () => {
     let begun = 0;
     const { connect } = await serve({ maxPendingBytesPerCaller: 100_000 }, (server) => {
       server.tool('wait', {

@@ -68,11 +68,11 @@ function mediaBlock(tree: FileTree, target: string, type: string, bytes: Buffer)
 export const readMultipleFiles =
   (maxBytes: number): FileHandler<{ readonly paths: readonly string[] }> =>
   async (tree, { paths }, ctx) => {
-    let room = maxBytes;
+    let space = maxBytes;
     const files: { path: string; content?: string; error?: string }[] = [];
     for (const path of paths) {
-      const file = await readOne(tree, path, room, ctx);
-      room -= Buffer.byteLength(file.content ?? '');
+      const file = await readOne(tree, path, space, ctx);
+      space -= Buffer.byteLength(file.content ?? '');
       files.push(file);
     }
     const text = files.map(({ path, content, error }) =>

@@ -14,15 +14,15 @@ import { AuditWriter } from './writer.ts';
 class FaultyFile {
   bytes = Buffer.alloc(0);
   /** How much the disk still takes before it is full. */
-  room = Number.POSITIVE_INFINITY;
+  space = Number.POSITIVE_INFINITY;
   /** Says only that it failed, not how much it took. */
   rude = false;
   syncs = 0;
 
   async write(bytes: Buffer): Promise<{ bytesWritten: number }> {
-    const taken = bytes.subarray(0, Math.max(0, Math.min(bytes.length, this.room)));
+    const taken = bytes.subarray(0, Math.max(0, Math.min(bytes.length, this.space)));
     this.bytes = Buffer.concat([this.bytes, taken]);
-    this.room -= taken.length;
+    this.space -= taken.length;
     if (taken.length === 0 || (this.rude && taken.length < bytes.length)) {
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     }
@@ -87,14 +87,14 @@ test.each([
   ['says how much it took', false],
   ['does not say how much it took', true],
 ])('a disk that is full and %s loses no line and gets none twice', async (_what, rude) => {
-  for (let room = 1; room < 260; room += 37) {
-    const file = Object.assign(new FaultyFile(), { room, rude });
+  for (let space = 1; space < 260; space += 37) {
+    const file = Object.assign(new FaultyFile(), { space, rude });
     const writer = writerOn(file);
     for (let n = 0; n < 3; n++) writer.record(mark(n));
     await expect(writer.flush(true)).rejects.toThrow('no space left');
     expect(writer.failure).toContain('no space left');
     writer.record(mark(3));
-    file.room = Number.POSITIVE_INFINITY;
+    file.space = Number.POSITIVE_INFINITY;
     await writer.close();
     expectChain(file.bytes, 4);
   }
@@ -102,7 +102,7 @@ test.each([
 
 test('a flush waits until the disk takes lines again', async () => {
   vi.useFakeTimers();
-  const file = Object.assign(new FaultyFile(), { room: 0 });
+  const file = Object.assign(new FaultyFile(), { space: 0 });
   const writer = writerOn(file);
   writer.record(mark(0));
   let safe = false;
@@ -111,7 +111,7 @@ test('a flush waits until the disk takes lines again', async () => {
   });
   await vi.advanceTimersByTimeAsync(5_000);
   expect(safe).toBe(false);
-  file.room = 10_000;
+  file.space = 10_000;
   await vi.advanceTimersByTimeAsync(1_000);
   await waiting;
   expectChain(file.bytes, 1);
@@ -198,7 +198,7 @@ test('lines added while others are being written follow them', async () => {
 test('while the disk is full, the bytes that wait are bounded, and what was dropped is recorded afterwards', async () => {
   const messages: string[] = [];
   const note = (message: string): void => void messages.push(message);
-  const file = Object.assign(new FaultyFile(), { room: 0 });
+  const file = Object.assign(new FaultyFile(), { space: 0 });
   const writer = writerOn(file, 'interval', 20_000, { ...silentLogger, error: note, notice: note });
   for (let n = 0; n < 1_000; n++) writer.record(mark(n));
   expect(writer.queuedBytes).toBeLessThanOrEqual(20_000);
@@ -210,7 +210,7 @@ test('while the disk is full, the bytes that wait are bounded, and what was drop
   const dropped = writer.droppedLines;
   expect(dropped).toBeGreaterThan(1_500);
 
-  file.room = Number.POSITIVE_INFINITY;
+  file.space = Number.POSITIVE_INFINITY;
   await writer.flush();
   await vi.waitFor(() => expect(writer.failure).toBeUndefined());
   await writer.close();
@@ -223,7 +223,7 @@ test('while the disk is full, the bytes that wait are bounded, and what was drop
   ]);
 });
 
-test('with too little room on the disk what is there is written, and no more should come', async () => {
+test('with too little space on the disk what is there is written, and no more should come', async () => {
   const file = new FaultyFile();
   const writer = writerOn(file);
   const free = vi.spyOn(LogFile.prototype, 'freeBytes').mockResolvedValue(-1);

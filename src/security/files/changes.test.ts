@@ -69,7 +69,7 @@ describe.each([
 
   test('a huge file is not read whole: its first and last lines are, within the limit', async () => {
     writeFileSync(join(root, 'huge'), 'first\nsecond\n');
-    truncateSync(join(root, 'huge'), 64 * 1024 ** 3); // Sparse: takes no room on the disk.
+    truncateSync(join(root, 'huge'), 64 * 1024 ** 3); // Sparse: takes no space on the disk.
     expect((await open().readLines('huge', { head: 1 })).toString()).toBe('first');
     expect(await code(open().readFile('huge'))).toBe('FILE_TOO_LARGE');
     expect(await code(open().readLines('huge', { tail: 1 }))).toBe('FILE_TOO_LARGE');

@@ -358,7 +358,7 @@ describe.each([
     expect(existsSync(join(root, 'sub', 'new'))).toBe(false);
   });
 
-  test('writing needs permission and room', async () => {
+  test('writing needs permission and space', async () => {
     expect((await failure(open().writeFile('a.txt', 'x'))).code).toBe('FILE_READ_ONLY');
     expect((await failure(open().writeFile('/etc/passwd', 'x'))).code).toBe('FILE_NOT_FOUND');
     const small = open({ writable: true, maxWriteBytes: 3 });

@@ -40,7 +40,7 @@ test('a finished response may exceed the limit, but only up to a second limit', 
   expect(pool.isOverfull('ada')).toBe(true);
 });
 
-test('waiting requests continue in order once there is room, and not earlier', () => {
+test('waiting requests continue in order once there is space, and not earlier', () => {
   const pool = make();
   const ada = pool.open('ada');
   ada.set(300);
@@ -53,7 +53,7 @@ test('waiting requests continue in order once there is room, and not earlier', (
   expect(gone).toEqual(['grace true', 'first true', 'second true']);
 });
 
-test('a request that uses the room leaves none for the next', () => {
+test('a request that uses the space leaves none for the next', () => {
   const pool = make();
   const ada = pool.open('ada');
   ada.set(300);

@@ -1,5 +1,5 @@
 // Bytes that are in memory because of a client: responses it has not read, bodies it has not finished. Counts them for each
-// caller and in total, and lets requests wait for room. The owners of the buffers report their sizes.
+// caller and in total, and lets requests wait for space. The owners of the buffers report their sizes.
 
 import { CallerBudget } from '../../protocol/caller-budget.ts';
 import type { HttpLimits } from './limits.ts';
@@ -44,7 +44,7 @@ export class BufferedBytes {
   }
 
   /**
-   * Whether not even a finished response may be buffered. Responses to calls that were started while there was room may
+   * Whether not even a finished response may be buffered. Responses to calls that were started while there was space may
    * exceed the limit, so that a burst of them is not lost, but only up to a second limit.
    */
   isOverfull(caller: string): boolean {
@@ -65,7 +65,7 @@ export class BufferedBytes {
   }
 
   /**
-   * Calls `run` with true when there is room for this caller, or with false when there was none for too long. Returns a
+   * Calls `run` with true when there is space for this caller, or with false when there was none for too long. Returns a
    * function that stops waiting.
    */
   whenRoom(caller: string, run: (hasRoom: boolean) => void): () => void {

@@ -32,7 +32,7 @@ export interface HttpLimits {
   readonly maxBufferedBytesPerCaller: number;
   /** The share of one connection, where it carries several requests or responses at a time. */
   readonly maxBufferedBytesPerConnection: number;
-  /** How long a request waits for room in these buffers before it is rejected. */
+  /** How long a request waits for space in these buffers before it is rejected. */
   readonly bufferWaitMs: number;
   /** Stops sockets that send their headers byte by byte. */
   readonly headersTimeoutMs: number;

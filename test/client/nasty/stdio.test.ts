@@ -106,9 +106,9 @@ describe('a server that does not know the newest way', () => {
   );
 
   test('what was found out is remembered for the next connection', async () => {
-    const verdicts = new EraCache();
+    const eraCache = new EraCache();
     const seen: string[] = [];
-    const options = { verdicts, onMessage: (_: string, text: string) => seen.push(text) };
+    const options = { eraCache, onMessage: (_: string, text: string) => seen.push(text) };
     const command = [process.execPath, server, 'dies-on-probe'];
     await (await connect(command, { ...limits, ...options })).close();
     expect(seen.filter((text) => text.includes('server/discover'))).toHaveLength(1);

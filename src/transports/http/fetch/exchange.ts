@@ -142,7 +142,7 @@ export class FetchExchange implements HttpExchange {
   }
 }
 
-/** `makeRoom`: whether that much may be buffered, possibly after waiting for room. */
+/** `makeRoom`: whether that much may be buffered, possibly after waiting for space. */
 async function readText(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,

@@ -116,7 +116,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     }
   }
 
-  /** Counts a body in memory. Continues to read when there is room for it, and fails when there is none for too long. */
+  /** Counts a body in memory. Continues to read when there is space for it, and fails when there is none for too long. */
   #makeRoom(bytes: number, fail: () => void): void {
     if (this.#body >= bytes) return;
     const { buffered } = this.#server.state;

@@ -173,7 +173,7 @@ export class WebSocketConnection implements Outlet {
     if (!Object.values(this.#paused).includes(true)) this.#webSocket.resume();
   }
 
-  /** Counts a message that is not complete yet, and continues to read only while there is room for it. */
+  /** Counts a message that is not complete yet, and continues to read only while there is space for it. */
   #holdUnfinished(): void {
     const { buffered } = this.#endpoint.state;
     const { caller } = this.#unfinished;

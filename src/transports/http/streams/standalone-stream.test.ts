@@ -7,7 +7,7 @@ test('changes buffered for a stream are limited by number and by length, without
   expect([...stream.takeMissed()]).toHaveLength(100);
   for (let n = 0; n < 100; n++) stream.push(`${n}${'x'.repeat(16_000)}`);
   expect([...stream.takeMissed()]).toHaveLength(8);
-  // What was taken has made room.
+  // What was taken has made space.
   stream.push('x'.repeat(100_000));
   stream.push('x'.repeat(100_000));
   expect([...stream.takeMissed()]).toHaveLength(1);

@@ -38,8 +38,8 @@ export class StandaloneStream implements Outlet {
   push(text: string): boolean {
     if (this.#stream?.connected === true) return this.#stream.push(text);
     this.#missed ??= new Set();
-    const room = this.#missed.size < this.#maxMissed && this.#missedLength + text.length <= maxMissedLength;
-    if (room && !this.#missed.has(text)) {
+    const space = this.#missed.size < this.#maxMissed && this.#missedLength + text.length <= maxMissedLength;
+    if (space && !this.#missed.has(text)) {
       this.#missed.add(text);
       this.#missedLength += text.length;
     }
