@@ -91,8 +91,15 @@ export class BufferedBytes {
   }
 
   #wake(): void {
+    if (this.exhausted) return;
+    let full: string | undefined;
     for (const waiting of this.#waiting) {
-      if (this.isFull(waiting.caller)) continue;
+      // Most of them belong to one caller.
+      if (waiting.caller === full) continue;
+      if (this.isFull(waiting.caller)) {
+        full = waiting.caller;
+        continue;
+      }
       clearTimeout(waiting.timer);
       this.#waiting.delete(waiting);
       waiting.run(true);
