@@ -1,0 +1,271 @@
+// The JSON that the console's page and its server exchange, under `<path>/api/`. Types only: the page imports this file and
+// nothing else outside its folder.
+//
+//   GET  state                     ConsoleState
+//   GET  feed?after=N              event stream of FeedBatch, from entry N on
+//   GET  entries/N                 FeedEntry with its whole text
+//   GET  lists?revision=R          Lists, as a client of that revision gets them
+//   POST calls                     CallRequest → CallStarted; what happens next is in the feed, as CallUpdate
+//   POST calls/ID/input            InputAnswer → {}
+//   POST calls/ID/cancel           → {}
+//   POST compare                   CallRequest → CallComparison
+//   POST validate                  ValidateRequest → Validated
+//   POST complete                  CompleteRequest → { values }
+//   GET  tasks, sessions, series, audit?…, about, auth
+//   POST operate/VERB              OperateRequest → {}
+//   GET  export                    NDJSON, one message a line
+//   POST import                    NDJSON → { entries }
+//
+// Errors are { error: { code, message } } with the fitting status.
+
+export interface ConsoleState {
+  readonly server: { readonly name: string; readonly version: string; readonly title?: string };
+  /** `embedded`: the process that serves. `inspect`: a client of a foreign server. `recording`: an opened file. */
+  readonly mode: 'embedded' | 'inspect' | 'relay' | 'recording';
+  readonly rights: readonly ('view' | 'try' | 'operate')[];
+  readonly revisions: readonly string[];
+  readonly startedAt: string;
+  readonly mooring: string;
+  /** Values are not redacted: shown as a permanent warning. */
+  readonly raw: boolean;
+  /** The connection to the inspected server; undefined for `embedded`. */
+  readonly connection?: ConnectionState;
+  readonly screens: readonly ScreenName[];
+  /** The origin of the sandbox for MCP Apps; undefined: apps are not shown. */
+  readonly sandboxOrigin?: string;
+  /** How a client connects to this server. */
+  readonly snippets: readonly { readonly title: string; readonly text: string }[];
+}
+
+export type ScreenName =
+  | 'overview'
+  | 'timeline'
+  | 'tools'
+  | 'resources'
+  | 'prompts'
+  | 'tasks'
+  | 'sessions'
+  | 'metrics'
+  | 'audit'
+  | 'auth'
+  | 'upstreams'
+  | 'about';
+
+export interface ConnectionState {
+  readonly status: 'connecting' | 'connected' | 'lost' | 'failed';
+  readonly target: string;
+  readonly revision?: string;
+  /** Why it is lost or failed, and what to do. */
+  readonly reason?: string;
+}
+
+/** Who sent or received a message. */
+export interface PeerInfo {
+  readonly number: number;
+  readonly transport: string;
+  readonly revision?: string;
+  readonly client?: string;
+  readonly principal?: string;
+  /** The first characters of the session key. */
+  readonly session?: string;
+  readonly address?: string;
+}
+
+/** One message. */
+export interface FeedEntry {
+  readonly number: number;
+  readonly at: string;
+  /** Seen from the server: `in` was received, `out` was sent. */
+  readonly direction: 'in' | 'out';
+  /** `client`: between a client and this server. `upstream`: between this process and a server behind it. */
+  readonly side: 'client' | 'upstream';
+  readonly peer: number;
+  readonly kind: 'request' | 'response' | 'notification' | 'invalid';
+  readonly id?: string | number;
+  readonly method?: string;
+  /** The tool, prompt, resource or task that it is about. */
+  readonly name?: string;
+  readonly bytes: number;
+  /** The JSON text, redacted; cut after 64 KiB, then `cut` is true. */
+  readonly text?: string;
+  readonly cut?: boolean;
+  /** The entry of the request that this responds to. */
+  readonly requestEntry?: number;
+  /** Entries that belong together: rounds of input requests, polls of a task, retries. */
+  readonly group?: string;
+  readonly outcome?: string;
+  readonly code?: number;
+  readonly durationMs?: number;
+  /** Why a message was rejected. */
+  readonly reason?: string;
+}
+
+export interface FeedBatch {
+  readonly entries: readonly FeedEntry[];
+  /** New or changed peers. */
+  readonly peers: readonly PeerInfo[];
+  /** Entries that this reader will not get, because it was too slow or because they had left the buffer. */
+  readonly dropped: number;
+  readonly calls: readonly CallUpdate[];
+  readonly connection?: ConnectionState;
+  /** Counters of the last second, for the overview. */
+  readonly now?: Rates;
+}
+
+export interface Rates {
+  readonly callsPerSecond: number;
+  readonly errorsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly peers: number;
+  readonly streams: number;
+}
+
+type JsonObject = { readonly [key: string]: unknown };
+
+/** The lists as one revision encodes them. */
+export interface Lists {
+  readonly revision: string;
+  readonly tools: readonly JsonObject[];
+  readonly resources: readonly JsonObject[];
+  readonly resourceTemplates: readonly JsonObject[];
+  readonly prompts: readonly JsonObject[];
+  readonly instructions?: string;
+  /** Problems while listing, for example a list that the server does not have. */
+  readonly notes: readonly string[];
+}
+
+export interface CallRequest {
+  readonly method: 'tools/call' | 'resources/read' | 'prompts/get';
+  readonly params: JsonObject;
+  readonly revision?: string;
+  /** JSON text of the arguments, so that large integers survive; replaces `params.arguments`. */
+  readonly argumentsText?: string;
+}
+
+export interface CallStarted {
+  readonly call: string;
+}
+
+/** What happens to a call of the console. */
+export interface CallUpdate {
+  readonly call: string;
+  readonly status: 'running' | 'input-required' | 'done' | 'failed' | 'cancelled';
+  readonly progress?: { readonly progress: number; readonly total?: number; readonly message?: string };
+  readonly logs?: readonly { readonly level: string; readonly data: unknown }[];
+  readonly inputs?: readonly PendingInput[];
+  /** The result as received, as JSON text. */
+  readonly resultText?: string;
+  /** Whether structured content matches the output schema, where there is one. */
+  readonly outputIssues?: readonly string[];
+  readonly error?: { readonly code?: number; readonly message: string; readonly data?: unknown };
+  readonly durationMs?: number;
+  readonly taskId?: string;
+  readonly entries?: readonly number[];
+}
+
+/** An input request of a call of the console. */
+export interface PendingInput {
+  readonly key: string;
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+  readonly params: JsonObject;
+}
+
+export interface InputAnswer {
+  readonly key: string;
+  /** The result of the method: an ElicitResult, a CreateMessageResult, a ListRootsResult. */
+  readonly result?: JsonObject;
+  /** Rejects the request. */
+  readonly declined?: true;
+}
+
+/** The same call on every revision of the server. */
+export interface CallComparison {
+  readonly results: readonly {
+    readonly revision: string;
+    readonly resultText?: string;
+    readonly error?: string;
+    readonly durationMs: number;
+  }[];
+}
+
+export interface ValidateRequest {
+  readonly tool: string;
+  readonly argumentsText: string;
+}
+
+export interface Validated {
+  readonly issues: readonly { readonly path: string; readonly message: string }[];
+}
+
+export interface CompleteRequest {
+  readonly ref: JsonObject;
+  readonly argument: { readonly name: string; readonly value: string };
+}
+
+export interface TaskRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly status: string;
+  readonly message?: string;
+  readonly owner?: string;
+  readonly attempt: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly ttlMs: number | null;
+  readonly steps: readonly string[];
+  readonly inputs: readonly { readonly key: string; readonly method: string; readonly open: boolean }[];
+  readonly outcomeText?: string;
+}
+
+export interface SessionRow {
+  readonly key: string;
+  readonly peer?: number;
+  readonly transport: string;
+  readonly revision?: string;
+  readonly client?: string;
+  readonly principal?: string;
+  readonly capabilities: readonly string[];
+  readonly level?: string;
+  readonly subscriptions: number;
+  readonly streams: number;
+  readonly lastSeen: string;
+}
+
+/** Columns of equal length: `at` in seconds since 1970, then one column per series. */
+export interface Series {
+  readonly resolutionSeconds: 1 | 10;
+  readonly at: readonly number[];
+  readonly columns: readonly {
+    readonly name: string;
+    readonly unit: string;
+    readonly values: readonly (number | null)[];
+  }[];
+}
+
+export interface AuditPage {
+  readonly enabled: boolean;
+  readonly lines: readonly JsonObject[];
+  /** Whether the chain of hashes holds, as `mooring audit verify` finds it. */
+  readonly verification?: string;
+  readonly next?: string;
+}
+
+export interface About {
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[];
+  /** What each revision is told at the start, as JSON text. */
+  readonly descriptions: readonly { readonly revision: string; readonly text: string }[];
+}
+
+export interface AuthStep {
+  readonly at: string;
+  readonly step: string;
+  readonly request?: string;
+  readonly response?: string;
+  readonly problem?: string;
+}
+
+export interface OperateRequest {
+  readonly id: string;
+  readonly value?: unknown;
+}
