@@ -1,6 +1,6 @@
 // One connection to the database of a data folder: opened with care, read at once, written in groups. Durable means
-// durable: a write resolves after its transaction is on the disk (WAL, `synchronous=full`), so neither kill -9 nor a
-// power cut takes back what was acknowledged. What the tables mean is described in notes.ts, records.ts, expiring.ts.
+// durable: a write resolves after its transaction is on the disk, so neither kill -9 nor a power cut takes back what was
+// acknowledged. SQLite commits to its write-ahead log, and log-sync.ts syncs the log. What the tables mean is described in notes.ts, records.ts, expiring.ts.
 
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,6 +24,7 @@ import {
   OpenFiles,
   rejectEmptied,
 } from './integrity.ts';
+import { LogSync, type Sync } from './log-sync.ts';
 import { migrate, rollBack } from './migrations.ts';
 
 export interface DatabaseOptions {
@@ -37,7 +38,7 @@ export interface DatabaseOptions {
 const maxCheckedBytes = 16 * 1024 * 1024;
 /** Writes in one transaction: bounds how long one group keeps others out. */
 const maxGroup = 1_000;
-const setUp = `pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1;
+const setUp = `pragma synchronous = normal; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1;
   pragma foreign_keys = on; pragma trusted_schema = off; pragma journal_size_limit = 16777216;`;
 
 interface Write {
@@ -54,6 +55,9 @@ export class Database {
   readonly #db: SqliteConnection;
   readonly #busyTimeoutMs: number;
   readonly #files: OpenFiles;
+  readonly #log: LogSync;
+  /** Groups that are committed and not on the disk yet. */
+  #syncing = 0;
   readonly #statements = new Map<string, Statement>();
   readonly #changed = new Set<() => void>();
   readonly #poll: NodeJS.Timeout | undefined;
@@ -65,11 +69,12 @@ export class Database {
   #closed: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
-  private constructor(db: SqliteConnection, file: string, options: DatabaseOptions) {
+  private constructor(db: SqliteConnection, file: string, options: DatabaseOptions, sync?: Sync) {
     this.#db = db;
     this.file = file;
     this.copy = copyOf(file);
     this.#files = new OpenFiles(file);
+    this.#log = new LogSync(`${file}-wal`, sync);
     this.#busyTimeoutMs = options.busyTimeoutMs ?? 5_000;
     this.#dataVersion = this.#readDataVersion();
     const pollMs = options.pollMs ?? 250;
@@ -77,7 +82,7 @@ export class Database {
   }
 
   /** Opens the database of a folder, making both where they do not exist. Fails with a `StoreError` that says what to do. */
-  static async open(folder: string, options: DatabaseOptions = {}): Promise<Database> {
+  static async open(folder: string, options: DatabaseOptions = {}, sync?: Sync): Promise<Database> {
     const file = join(folder, 'mooring.db');
     let db: SqliteConnection | undefined;
     try {
@@ -85,7 +90,7 @@ export class Database {
       createPrivately(folder, file);
       db = await connectSqlite(file);
       await prepare(db, file, options.busyTimeoutMs ?? 5_000);
-      return new Database(db, file, options);
+      return new Database(db, file, options, sync);
     } catch (error) {
       db?.close();
       throw toStoreError(error, file, existingCopyOf(file));
@@ -183,7 +188,8 @@ export class Database {
 
   async #finish(): Promise<void> {
     clearInterval(this.#poll);
-    if (this.#scheduled) await new Promise<void>((resolve) => (this.#idle = resolve));
+    if (this.#isWriting) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#log.close();
     // Closing would write what is in a log without a name into a file that others have changed since.
     if (this.#replaced !== undefined) return;
     try {
@@ -203,13 +209,13 @@ export class Database {
       this.#scheduled = false;
       this.#commit();
       // Whatever is left, or came meanwhile, has scheduled itself again.
-      if (!this.#scheduled) this.#idle?.();
+      if (!this.#isWriting) this.#idle?.();
     };
     if (waitMs === 0) setImmediate(start);
     else setTimeout(start, waitMs);
   }
 
-  /** One transaction, one sync of the disk, for all that waits: what makes durable writes cheap. */
+  /** One transaction for all that waits, and one sync of the disk for several of them: what makes durable writes cheap. */
   #commit(): void {
     try {
       this.#db.exec('begin immediate');
@@ -234,13 +240,27 @@ export class Database {
       rollBack(this.#db);
       return this.#failAll(group, error);
     }
-    if (!this.#files.areInPlace()) {
-      this.#replaced = replacedError(this.file);
-      return this.#failAll([...done, ...this.#queue.splice(0)], this.#replaced);
-    }
-    for (const write of done) write.settle();
+    this.#syncing++;
+    this.#log.request((error) => this.#settle(done, error));
     if (this.#queue.length > 0) this.#schedule();
-    for (const listener of this.#changed) listener();
+  }
+
+  /** The sync after the commit of a group has ended. */
+  #settle(group: readonly Write[], error: Error | undefined): void {
+    this.#syncing--;
+    if (error !== undefined) this.#failAll(group, error);
+    else if (!this.#files.areInPlace()) {
+      this.#replaced = replacedError(this.file);
+      this.#failAll([...group, ...this.#queue.splice(0)], this.#replaced);
+    } else {
+      for (const write of group) write.settle();
+      for (const listener of this.#changed) listener();
+    }
+    if (!this.#isWriting) this.#idle?.();
+  }
+
+  get #isWriting(): boolean {
+    return this.#scheduled || this.#syncing > 0;
   }
 
   /** Another process writes: come back soon, at a moment of one's own so that two do not keep meeting. */
