@@ -12,6 +12,7 @@ import type {
   ToolDefinition,
 } from './definitions.ts';
 import type { CatalogKind, Visibility } from './ports.ts';
+import { type ResolvedTaskOptions, resolveTaskOptions } from './tasks/task-options.ts';
 import { UriTemplate } from './uri-template.ts';
 
 export type { CatalogKind } from './ports.ts';
@@ -28,6 +29,8 @@ export interface ToolEntry extends CatalogEntry<Tool> {
   readonly definition: ToolDefinition;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
+  /** How it runs as a task; undefined: never. */
+  readonly task: ResolvedTaskOptions | undefined;
   /** Arguments that are mirrored in headers, on transports that have headers. */
   headerParams(): readonly HeaderParam[];
 }
@@ -83,6 +86,7 @@ export class Catalog {
   #restrictions: readonly Visibility[] = [];
   /** Something may be hidden from some callers. */
   #hides = false;
+  #hasTasks = false;
 
   constructor(changed: (kind: CatalogKind) => void) {
     this.#changed = changed;
@@ -104,6 +108,11 @@ export class Catalog {
   /** Whether lists may differ between callers. */
   get hides(): boolean {
     return this.#hides;
+  }
+
+  /** Whether a tool was registered that runs as a task. */
+  get hasTasks(): boolean {
+    return this.#hasTasks;
   }
 
   /** Adds a restriction to everything that is registered now or later. */
@@ -181,6 +190,7 @@ export class Catalog {
     const output =
       definition.output &&
       compileSchema(definition.output, { direction: 'output', root: 'any', where: `${where}, output` });
+    const task = resolveTaskOptions(where, definition.task);
     let mirrored: readonly HeaderParam[] | undefined;
     let described: Tool | undefined;
     const mirror = (): readonly HeaderParam[] => {
@@ -196,6 +206,7 @@ export class Catalog {
       definition,
       input,
       output,
+      task,
       headerParams: () => (mirrored ??= mirror()),
       describe: () =>
         (described ??= clean({
@@ -206,6 +217,7 @@ export class Catalog {
           inputSchema: input.json,
           outputSchema: output?.json,
           annotations: definition.annotations,
+          execution: task && { taskSupport: task.support },
           _meta: definition._meta,
         })),
     });
@@ -260,6 +272,7 @@ export class Catalog {
     this.#applyRestrictions(kind, entry);
     this.#notifyAdded(kind, entry);
     table.set(key, entry);
+    if (kind === 'tools' && (entry as ToolEntry).task !== undefined) this.#hasTasks = true;
     this.#changed(kind);
     return () => {
       if (table.get(key) !== entry) return;

@@ -21,6 +21,7 @@ import type {
 import type { InferOutput, Issue, SchemaInput } from '../schema/index.ts';
 import type { Context } from './context.ts';
 import type { InputRequired } from './input-requests/input-required.ts';
+import type { TaskOptions, TaskSupport } from './tasks/task-options.ts';
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -50,6 +51,8 @@ export interface ToolDefinition<I extends SchemaInput = SchemaInput> extends Des
   readonly timeoutMs?: number;
   /** A sealed state of this tool is accepted only once. */
   readonly singleUse?: boolean;
+  /** Whether and how calls may run as tasks, detached from their request. Default: they never do. */
+  readonly task?: TaskSupport | TaskOptions;
   /** Returns a message of your own for invalid arguments; undefined keeps the standard one. */
   readonly explain?: (issues: readonly Issue[], args: unknown) => string | undefined;
   readonly run: (args: InferOutput<I>, ctx: Context) => Awaitable<ToolReturn>;

@@ -125,6 +125,8 @@ export interface Tool extends Named {
   readonly inputSchema: { readonly [key: string]: unknown };
   readonly outputSchema?: { readonly [key: string]: unknown };
   readonly annotations?: ToolAnnotations;
+  /** Whether a call may, or must, be a task; only on revisions where the client requests them. Default: it may not. */
+  readonly execution?: { readonly taskSupport?: 'forbidden' | 'optional' | 'required' };
 }
 
 export interface Resource extends Named {

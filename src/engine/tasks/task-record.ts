@@ -54,11 +54,12 @@ function applyChange(record: TaskRecord, change: TaskChange, nowMs: number): Tas
       return { ...record, expiresAtMs: change.expiresAtMs };
     case 'suspend': {
       const { lease: _lease, dueAtMs: _due, ...rest } = record;
-      return wakeIfAnswered({ ...rest, phase: 'suspended', fence: record.fence + 1, ...due(change.dueAtMs) }, nowMs);
+      const suspended = { ...rest, phase: 'suspended', ...handedBack(record), ...due(change.dueAtMs) } as const;
+      return wakeIfAnswered(suspended, nowMs);
     }
     case 'release': {
       const { lease: _lease, ...rest } = record;
-      return { ...rest, phase: 'queued', fence: record.fence + 1, dueAtMs: change.dueAtMs };
+      return { ...rest, phase: 'queued', ...handedBack(record), dueAtMs: change.dueAtMs };
     }
     case 'hand-over': {
       const { lease: _lease, dueAtMs: _due, ...rest } = record;
@@ -89,6 +90,11 @@ export function claimRecord(record: TaskRecord, holder: string, leaseMs: number,
     lease: { holder, untilMs },
     dueAtMs: untilMs,
   };
+}
+
+/** A run that the process itself ended does not count as an attempt. */
+function handedBack({ fence, attempt }: TaskRecord): Pick<TaskRecord, 'fence' | 'attempt'> {
+  return { fence: fence + 1, attempt: Math.max(0, attempt - 1) };
 }
 
 /** Whether an input request waits for its response. */

@@ -28,6 +28,8 @@ export interface TaskInput {
   readonly params: Json;
   readonly requestedAtMs: number;
   readonly response?: Json;
+  /** `response` is what the handler gets, as a journal records it: it was answered before the task existed. */
+  readonly decoded?: true;
   readonly answeredAtMs?: number;
   /** Not wanted any more: the task was cancelled, or the deadline of the request passed. */
   readonly withdrawn?: true;
@@ -84,7 +86,7 @@ export interface TaskRecord {
   readonly context: TaskContext;
   /** What an external executor calls the work. */
   readonly ticket?: Json;
-  /** How often the handler was started. */
+  /** How often the handler was started. Runs that ended by `suspend` or `release` do not count. */
   readonly attempt: number;
   /** Grows with each change. */
   readonly version: number;

@@ -1,0 +1,169 @@
+// How tools run as tasks: the options of a tool and of a server, their defaults, and their checks at registration. Loaded at
+// start, so it imports nothing else of tasks/.
+
+import type { Principal } from '../../protocol/exchange.ts';
+import type { Json, ToolResult } from '../../protocol/model.ts';
+import type { TaskStore } from './task-store.ts';
+
+/** Whether clients may, or must, let a tool run as a task. */
+export type TaskSupport = 'forbidden' | 'optional' | 'required';
+
+/**
+ * When a call becomes a task, where the server may choose. `immediately`: before the handler starts. `when-slow`: when it has
+ * run for `afterMs`. `on-detach`: when it calls `ctx.detach()`. `external`: the handler only starts work in another system.
+ */
+export type TaskStart = 'immediately' | 'when-slow' | 'on-detach' | 'external';
+
+/** What `poll` found out about work in another system. */
+export type ExternalState =
+  | { readonly status: 'working'; readonly message?: string }
+  | { readonly status: 'completed'; readonly result: string | ToolResult }
+  | { readonly status: 'failed'; readonly message: string };
+
+/** How a tool runs as a task. */
+export interface TaskOptions {
+  /** Default `optional`. */
+  readonly support?: TaskSupport;
+  /** Default: `when-slow` for `optional`, `immediately` for `required` or with `dedupe`. */
+  readonly start?: TaskStart;
+  /** How long a call runs before `when-slow` makes it a task. Default 500. */
+  readonly afterMs?: number;
+  /** How long the task is stored, from its creation on; longer if it runs longer. Default one hour. */
+  readonly ttlMs?: number;
+  /** How long its outcome can be read at least, after it has ended. Default 15 minutes. */
+  readonly keepMs?: number;
+  /** The polling interval that clients are told: the first, and the longest while nothing changes. Default 1 to 15 s. */
+  readonly pollMs?: readonly [first: number, longest: number];
+  /**
+   * What happens when the process that runs it ends. `fail` (default): the task fails, and its handler never runs twice.
+   * `replay`: the handler runs again from the top; finished steps and input responses are reused.
+   */
+  readonly recover?: 'fail' | 'replay';
+  /** How often the handler may start, with `replay`. Default 3. */
+  readonly attempts?: number;
+  /**
+   * Returns a key: while a task of the same caller, tool and key has not ended, a second call gets that task. Undefined: no
+   * key. It helps against clients that repeat a call whose response was lost.
+   */
+  dedupe?(args: never, principal: Principal | undefined): string | undefined;
+  /** Whether clients without tasks may call it and wait. Default true; false for `external`. */
+  readonly inline?: boolean;
+  /** How many tasks of this tool run at a time in one process; more wait. Default: no limit. */
+  readonly concurrency?: number;
+  /** Asks the other system about work, every first `pollMs`. Without it, that system calls `server.tasks.settle`. */
+  poll?(ticket: Json, task: { readonly id: string }): ExternalState | Promise<ExternalState>;
+}
+
+/** The options of a tool with all defaults. */
+export interface ResolvedTaskOptions extends TaskOptions {
+  readonly support: 'optional' | 'required';
+  readonly start: TaskStart;
+  readonly afterMs: number;
+  readonly ttlMs: number;
+  readonly keepMs: number;
+  readonly pollMs: readonly [first: number, longest: number];
+  readonly recover: 'fail' | 'replay';
+  readonly attempts: number;
+  readonly inline: boolean;
+  readonly concurrency: number;
+}
+
+/** Limits for the tasks of a server. */
+export interface TaskLimits {
+  /** Tasks of one caller that have not ended; stops one caller from using up the limit of all. */
+  readonly maxActivePerCaller: number;
+  /** Tasks of all callers that have not ended; stops callers from starting work without end. */
+  readonly maxActive: number;
+  /** Tasks that are stored, ended ones included; stops them from filling the store. */
+  readonly maxStored: number;
+  /** Bytes of an outcome as JSON; a larger one fails the task. Stops results from filling the store. */
+  readonly maxOutcomeBytes: number;
+  /** Input requests of one task without a response; stops a handler from filling what every poll returns. */
+  readonly maxOpenInputs: number;
+  /** Input requests of one task in all; stops a client with invalid responses from being asked forever. */
+  readonly maxInputs: number;
+  /** Steps of one task; stops a handler from filling the store. */
+  readonly maxSteps: number;
+  /** Characters of input responses and steps of one task, as JSON; stops responses from filling the store. */
+  readonly maxRecordedLength: number;
+  /** Requests that wait for the result of one task; stops a caller from holding connections without end. */
+  readonly maxWaiting: number;
+  /** The longest time that a client may request for storing a task; 0: tasks may be stored for ever. */
+  readonly maxTtlMs: number;
+  /** How long a handler may take to end after its task was cancelled. */
+  readonly cancelGraceMs: number;
+  /** For how long a process holds the right to run a task without renewing it. */
+  readonly leaseMs: number;
+  /** After this time of waiting for input, the handler of a `replay` task is dropped from memory. */
+  readonly suspendAfterMs: number;
+  /** How long running tasks may go on after the server was told to close. */
+  readonly closeGraceMs: number;
+}
+
+export const defaultTaskLimits: TaskLimits = {
+  maxActivePerCaller: 100,
+  maxActive: 10_000,
+  maxStored: 100_000,
+  maxOutcomeBytes: 8 * 1024 * 1024,
+  maxOpenInputs: 32,
+  maxInputs: 256,
+  maxSteps: 1_000,
+  maxRecordedLength: 4 * 1024 * 1024,
+  maxWaiting: 8,
+  maxTtlMs: 7 * 24 * 60 * 60_000,
+  cancelGraceMs: 10_000,
+  leaseMs: 30_000,
+  suspendAfterMs: 60_000,
+  closeGraceMs: 10_000,
+};
+
+/** The options for the tasks of a server. */
+export interface TasksOptions {
+  /** Where tasks are stored. Default: in memory, so that they end with the process. */
+  readonly store?: TaskStore;
+  readonly limits?: Partial<TaskLimits>;
+  /** Separates the tasks of several servers that share a store. Default: the name of the server. */
+  readonly service?: string;
+}
+
+const starts: readonly TaskStart[] = ['immediately', 'when-slow', 'on-detach', 'external'];
+const supports: readonly TaskSupport[] = ['forbidden', 'optional', 'required'];
+
+/** Checks the `task` of a tool and fills in defaults. Undefined: the tool never runs as a task. */
+export function resolveTaskOptions(
+  where: string,
+  given: TaskSupport | TaskOptions | undefined,
+): ResolvedTaskOptions | undefined {
+  if (given === undefined) return undefined;
+  const options: TaskOptions = typeof given === 'string' ? { support: given } : given;
+  const fail = (problem: string): never => {
+    throw new TypeError(`${where}, task: ${problem}`);
+  };
+  if (typeof options !== 'object' || options === null) return fail('must be "optional", "required" or an object');
+  const { support = 'optional', recover = 'fail' } = options;
+  if (!supports.includes(support)) fail(`support must be one of ${supports.join(', ')}, not ${show(support)}`);
+  if (support === 'forbidden') return undefined;
+  const isImmediate = support === 'required' || options.dedupe !== undefined;
+  const { start = isImmediate ? 'immediately' : 'when-slow' } = options;
+  if (!starts.includes(start)) fail(`start must be one of ${starts.join(', ')}, not ${show(start)}`);
+  if (recover !== 'fail' && recover !== 'replay') fail(`recover must be "fail" or "replay", not ${show(recover)}`);
+  const { afterMs = 500, ttlMs = 3_600_000, keepMs = 900_000, attempts = 3, pollMs = [1_000, 15_000] } = options;
+  const { concurrency = Number.POSITIVE_INFINITY, inline = start !== 'external' } = options;
+  for (const [name, value] of Object.entries({ afterMs, ttlMs, keepMs, attempts, concurrency })) {
+    if (typeof value !== 'number' || !(value > 0)) fail(`${name} must be a number above 0, not ${show(value)}`);
+  }
+  const [first, longest] = pollMs;
+  if (!(Number.isInteger(first) && Number.isInteger(longest) && first > 0 && longest >= first)) {
+    fail(`pollMs must be two integers above 0, the second at least as large as the first, not ${show(pollMs)}`);
+  }
+  if (options.dedupe !== undefined && start !== 'immediately' && start !== 'external') {
+    fail('dedupe needs start "immediately" or "external": a handler that runs already cannot become another task');
+  }
+  if (options.poll !== undefined && start !== 'external') fail('poll needs start "external"');
+  if (start === 'external' && inline) fail('a tool with start "external" cannot be called inline');
+  return { ...options, support, start, afterMs, ttlMs, keepMs, pollMs, recover, attempts, inline, concurrency };
+}
+
+function show(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
+}
