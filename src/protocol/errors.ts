@@ -142,9 +142,28 @@ export const wireErrors = {
   missingCapability: (required: Record<string, unknown>) =>
     new WireError(
       'missingCapability',
-      `Missing required client capability: ${Object.keys(required).join(', ')}; declare it in clientCapabilities`,
+      `Missing required client capability: ${namesOf(required)}; declare it in clientCapabilities`,
       { data: { requiredCapabilities: required } },
     ),
+  /** The same for tasks that do not exist, have expired, or belong to another caller. */
+  taskNotFound: () => new WireError('invalidParams', 'Task not found'),
+  taskEnded: (status: string) => new WireError('invalidParams', `The task has ended: its status is ${status}`),
+  taskCancelled: () => new WireError('internal', 'The task was cancelled', { data: { status: 'cancelled' } }),
+  /** For a tool that never runs as a task, called as one. */
+  taskForbidden: (tool: string) =>
+    new WireError('methodNotFound', `Tool ${clip(tool)} cannot run as a task; call it without "task"`),
+  /** For a tool that only runs as a task, called without one. */
+  taskRequired: (tool: string) =>
+    new WireError('methodNotFound', `Tool ${clip(tool)} only runs as a task; call it with "task"`),
+  tooManyTasks: (limit: number) =>
+    new WireError('internal', `Too many tasks; at most ${limit} at a time`, { data: { retryAfterMs: 10_000 } }),
+  tasksUnavailable: (cause: unknown) =>
+    new WireError('internal', 'Tasks are unavailable: they cannot be stored; try again later', {
+      cause,
+      data: { retryAfterMs: 5_000 },
+    }),
+  tooManyWaiting: (limit: number) =>
+    new WireError('internal', `Too many requests wait for the result of this task; at most ${limit}`),
   unsupportedVersion: (version: unknown, supported: readonly string[]) => {
     // A peer may send any value here: a value that is not a string is shown as JSON, and long values are cut.
     const requested = clip(typeof version === 'string' ? version : JSON.stringify(version));
@@ -201,6 +220,11 @@ export const wireErrors = {
       http: { status: 403, ...(challenge === undefined ? {} : { headers: ['WWW-Authenticate', challenge] }) },
     }),
 } as const;
+
+/** The capabilities that are required; extensions by their identifiers. */
+function namesOf({ extensions, ...others }: Record<string, unknown>): string {
+  return [...Object.keys(others), ...Object.keys((extensions as object | undefined) ?? {})].join(', ');
+}
 
 const tokenEnds = { expired: 'has expired', revoked: 'was revoked' } as const;
 

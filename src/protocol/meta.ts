@@ -7,4 +7,5 @@ export const metaKeys = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   logLevel: 'io.modelcontextprotocol/logLevel',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+  relatedTask: 'io.modelcontextprotocol/related-task',
 } as const;

@@ -19,13 +19,14 @@ export interface MethodRow {
   /** The handler may send input requests to the client while it runs. */
   readonly requestsInput?: true;
   /** The member that names the target; mirrored in a header by revisions that do so. */
-  readonly nameIn?: 'name' | 'uri';
+  readonly nameIn?: 'name' | 'uri' | 'taskId';
   /** The response carries caching hints on revisions that have them. */
   readonly cacheable?: true;
 }
 
 const page = { 'cursor?': 'cursor' } as const;
 const oneUri = { uri: 'uri' } as const;
+const oneTask = { taskId: 'name' } as const;
 
 export const methods = {
   initialize: { name: 'initialize', from: 'client' },
@@ -109,6 +110,17 @@ export const methods = {
     params: { ref: 'object', argument: 'object', 'context?': 'object' },
     check: checkCompletion,
   },
+  getTask: { name: 'tasks/get', from: 'client', needs: 'tasks', params: oneTask, nameIn: 'taskId' },
+  updateTask: {
+    name: 'tasks/update',
+    from: 'client',
+    needs: 'tasks',
+    params: { ...oneTask, inputResponses: 'object' },
+    nameIn: 'taskId',
+  },
+  cancelTask: { name: 'tasks/cancel', from: 'client', needs: 'tasks', params: oneTask, nameIn: 'taskId' },
+  taskResult: { name: 'tasks/result', from: 'client', needs: 'tasks', params: oneTask },
+  listTasks: { name: 'tasks/list', from: 'client', needs: 'tasks', params: page },
   setLevel: { name: 'logging/setLevel', from: 'client', needs: 'logging', params: { level: 'name' } },
   sample: { name: 'sampling/createMessage', from: 'server' },
   listRoots: { name: 'roots/list', from: 'server' },
@@ -189,7 +201,16 @@ function checkNotifications(notifications: Params, limits: ParamLimits): string 
   }
   const uris = notifications['resourceSubscriptions'];
   const problem = uris === undefined ? undefined : checkUris(uris, limits);
-  return problem && `notifications.resourceSubscriptions ${problem}`;
+  if (problem !== undefined) return `notifications.resourceSubscriptions ${problem}`;
+  const ids = notifications['taskIds'];
+  return ids === undefined ? undefined : checkTaskIds(ids, limits);
+}
+
+function checkTaskIds(ids: unknown, { maxWatchedTasks, maxNameLength }: ParamLimits): string | undefined {
+  const isId = (id: unknown): boolean => typeof id === 'string' && id.length <= maxNameLength;
+  if (!Array.isArray(ids) || !ids.every(isId)) return 'notifications.taskIds must be an array of task ids';
+  if (ids.length > maxWatchedTasks) return `notifications.taskIds must have at most ${maxWatchedTasks} ids`;
+  return undefined;
 }
 
 function checkUris(uris: unknown, { maxWatched, maxWatchedLength, maxUriLength }: ParamLimits): string | undefined {

@@ -14,6 +14,8 @@ export interface ParamLimits {
   readonly maxCursorLength: number;
   /** Resources that one session or subscription may watch. */
   readonly maxWatched: number;
+  /** Tasks that one subscription may watch: each is looked up in the store before the subscription is acknowledged. */
+  readonly maxWatchedTasks: number;
   /** Characters of all their URIs together; stops a subscription from being as large as a message may be. */
   readonly maxWatchedLength: number;
 }
@@ -25,5 +27,6 @@ export const defaultParamLimits: ParamLimits = {
   maxUriLength: 8_192,
   maxCursorLength: 65_536,
   maxWatched: 10_000,
+  maxWatchedTasks: 1_000,
   maxWatchedLength: 2 * 1024 * 1024,
 };

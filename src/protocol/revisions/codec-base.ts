@@ -70,6 +70,7 @@ export function createCodec(dialect: Dialect, rules: ResolvedRules, envelope: En
     supports: (ability) => knows(ability, dialect),
     serverDescription: envelope.serverDescription,
     empty: () => close('', undefined, undefined),
+    result: (members) => close(members, undefined, undefined),
     custom: ({ _meta, ...fields }) => {
       const text = JSON.stringify(fields);
       return close(text.slice(1, -1), isObject(_meta) ? _meta : undefined, undefined);

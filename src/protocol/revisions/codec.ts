@@ -64,6 +64,8 @@ export interface Codec {
 
   serverDescription(welcome: ServerDescription): string;
   empty(): string;
+  /** A result of these members, as JSON text without braces. */
+  result(members: string): string;
   /** The result of a method that is not built in. */
   custom(result: JsonObject): string;
   toolResult(result: ToolResult, outputSchema: JsonObject | undefined): string;

@@ -28,6 +28,11 @@ export interface Dialect {
   readonly elicitationId: boolean;
   readonly samplingTools: boolean;
   readonly samplingAudio: boolean;
+  /**
+   * How the revision has tasks: the client requests one with a param of the call, or the server decides for clients that
+   * declare the extension. Undefined: not at all.
+   */
+  readonly tasks: 'requested' | 'server-directed' | undefined;
   /** Arrays of messages are part of the revision. */
   readonly batches: boolean;
   /** A server may close an event stream early for polling (2025-11-25, Transports, "Sending Messages to the Server"). */
@@ -76,6 +81,7 @@ const first: Dialect = {
   elicitationId: false,
   samplingTools: false,
   samplingAudio: false,
+  tasks: undefined,
   batches: true,
   polling: false,
   invalidArguments: 'error',
@@ -115,24 +121,30 @@ const fourth: Dialect = {
   ...third,
   date: '2025-11-25',
   implementation: ['name', 'title', 'version', 'description', 'websiteUrl', 'icons'],
-  tool: ['name', 'title', 'description', 'icons', 'inputSchema', 'outputSchema', 'annotations', '_meta'],
+  tool: ['name', 'title', 'description', 'icons', 'inputSchema', 'outputSchema', 'annotations', 'execution', '_meta'],
   resource: ['uri', 'name', 'title', 'description', 'icons', 'mimeType', 'size', 'annotations', '_meta'],
   template: ['uriTemplate', 'name', 'title', 'description', 'icons', 'mimeType', 'annotations', '_meta'],
   prompt: ['name', 'title', 'description', 'icons', 'arguments', '_meta'],
   schemaDialect: true,
+  serverCapabilities: [...third.serverCapabilities, 'tasks'],
   elicitation: 'full',
   elicitationId: true,
   samplingTools: true,
+  tasks: 'requested',
   polling: true,
   invalidArguments: 'result',
   unreadableId: 'omit',
+  requests: [...handshakeRequests, 'tasks/get', 'tasks/cancel', 'tasks/result', 'tasks/list'],
 };
 
 const fifth: Dialect = {
   ...fourth,
   date: '2026-07-28',
+  tool: fourth.tool.filter((field) => field !== 'execution'),
   structured: 'any',
+  serverCapabilities: third.serverCapabilities,
   elicitationId: false,
+  tasks: 'server-directed',
   polling: false,
   requests: [
     'server/discover',
@@ -145,6 +157,10 @@ const fifth: Dialect = {
     'prompts/list',
     'prompts/get',
     'completion/complete',
+    // Of the extension io.modelcontextprotocol/tasks.
+    'tasks/get',
+    'tasks/update',
+    'tasks/cancel',
   ],
 };
 

@@ -1,0 +1,3 @@
+// Identifiers of the official extensions.
+
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
