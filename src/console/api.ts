@@ -11,8 +11,13 @@
 //   POST compare                   CallRequest → CallComparison
 //   POST validate                  ValidateRequest → Validated
 //   POST complete                  CompleteRequest → { values }
-//   GET  tasks, sessions, series, audit?…, about, auth
-//   POST operate/VERB              OperateRequest → {}
+//   GET  tasks                     { tasks: TaskRow[] }
+//   GET  sessions                  { sessions: SessionRow[] }
+//   GET  series?resolution=1|10    Series: the last 15 minutes by the second, or 6 hours by ten seconds
+//   GET  audit?text=&from=&to=&cursor=  AuditPage, newest first; `text` is in any field of a line
+//   GET  about                     About
+//   GET  auth                      { steps: AuthStep[] }
+//   POST operate/VERB              OperateRequest → {}; VERB is cancel-task or end-session
 //   GET  export                    NDJSON, one message a line
 //   POST import                    NDJSON → { entries }
 //
@@ -121,7 +126,7 @@ export interface Rates {
   readonly streams: number;
 }
 
-type JsonObject = { readonly [key: string]: unknown };
+export type JsonObject = { readonly [key: string]: unknown };
 
 /** The lists as one revision encodes them. */
 export interface Lists {
@@ -147,7 +152,10 @@ export interface CallStarted {
   readonly call: string;
 }
 
-/** What happens to a call of the console. */
+/**
+ * What happens to a call of the console. An update replaces the one before it, so it has everything that is known about the
+ * call, all its log messages included. A new reader of the feed first gets the last update of each call.
+ */
 export interface CallUpdate {
   readonly call: string;
   readonly status: 'running' | 'input-required' | 'done' | 'failed' | 'cancelled';
@@ -189,12 +197,16 @@ export interface CallComparison {
   }[];
 }
 
+/** Arguments of a tool, or a value of the schema of an input request. */
 export interface ValidateRequest {
-  readonly tool: string;
+  readonly tool?: string;
+  /** Replaces the input schema of `tool`. */
+  readonly schema?: JsonObject;
   readonly argumentsText: string;
 }
 
 export interface Validated {
+  /** `path` is a JSON Pointer; of a missing property it is the path of that property. */
   readonly issues: readonly { readonly path: string; readonly message: string }[];
 }
 
