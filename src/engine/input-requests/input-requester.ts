@@ -1,10 +1,17 @@
-// What push.ts and retry.ts share: which input requests the client supports, and how they are encoded.
+// What push.ts and retry.ts share: which input requests the client supports, how they are encoded, and which of them have
+// a response already.
 
 import { type Ability, declares } from '../../protocol/abilities.ts';
 import { encodeForm, encodeSampling, encodeUrl } from '../../protocol/revisions/input-requests.ts';
 import type { Call, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
+import { kindOf } from './responses.ts';
+
+/** The response to an input request. */
+export interface InputResponse {
+  readonly value: unknown;
+}
 
 export function abilityOf(request: InputRequest): Ability {
   switch (request.kind) {
@@ -53,7 +60,7 @@ export function supportedRequests(call: Call, requests: readonly KeyedInputReque
 }
 
 /** Whether an input request is optional and the client does not support it. */
-export function isSkipped(call: Call, request: InputRequest): boolean {
+function isSkipped(call: Call, request: InputRequest): boolean {
   const ability = abilityOf(request);
   return request.optional === true && !(call.codec.supports(ability) && declares(call.capabilities, ability));
 }
@@ -74,4 +81,24 @@ export function encodeInputRequest(
         : encodeSampling(request.params, dialect, call.capabilities);
   if (!encoded.ok) throw new InputRequestError('unsupported', encoded.reason);
   return encoded.params;
+}
+
+/** The response that an earlier run recorded under a key; undefined if there is none to a request of this kind. */
+export function recordedResponse(
+  responses: ReadonlyMap<string, InputResponse & { readonly kind: string }>,
+  key: string,
+  request: InputRequest,
+): InputResponse | undefined {
+  const recorded = responses.get(key);
+  return recorded !== undefined && recorded.kind === kindOf(request) ? recorded : undefined;
+}
+
+/** The values of responses, in the order of their requests; undefined if one is missing that the client could send. */
+export function completeResponses(
+  call: Call,
+  requests: readonly KeyedInputRequest[],
+  responses: readonly (InputResponse | undefined)[],
+): unknown[] | undefined {
+  const isComplete = requests.every(([, request], i) => responses[i] !== undefined || isSkipped(call, request));
+  return isComplete ? responses.map((response) => response?.value) : undefined;
 }

@@ -5,12 +5,19 @@ import type { Root } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
-import { encodeInputRequest, inputRequestMethods, isSkipped, supportedRequests } from './input-requester.ts';
+import {
+  completeResponses,
+  encodeInputRequest,
+  type InputResponse,
+  inputRequestMethods,
+  recordedResponse,
+  supportedRequests,
+} from './input-requester.ts';
 import { decodeResponse, kindOf } from './responses.ts';
 
 /** The responses and steps of a run of the handler. */
 interface Recorded {
-  readonly responses: Map<string, { readonly kind: string; readonly value: unknown }>;
+  readonly responses: Map<string, InputResponse & { readonly kind: string }>;
   readonly steps: Map<string, unknown>;
 }
 
@@ -29,12 +36,13 @@ export class PushInputRequester implements InputRequester {
 
   async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
     const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#ordinal++}`, request] as const);
-    const unanswered = keyed.filter(([key, request]) => this.#recorded(key, request) === undefined);
+    const { responses } = this.#earlier;
+    const unanswered = keyed.filter(([key, request]) => recordedResponse(responses, key, request) === undefined);
     const supported = supportedRequests(this.#call, unanswered);
     let index = 0;
     return Promise.all(
       keyed.map(async ([key, request]) => {
-        const recorded = this.#recorded(key, request);
+        const recorded = recordedResponse(responses, key, request);
         if (recorded !== undefined) return recorded.value;
         if (supported[index++] !== true) return undefined;
         const value = await this.#send(request);
@@ -44,17 +52,11 @@ export class PushInputRequester implements InputRequester {
     );
   }
 
-  #recorded(key: string, request: InputRequest): { readonly value: unknown } | undefined {
-    const recorded = this.#earlier.responses.get(key);
-    return recorded !== undefined && recorded.kind === kindOf(request) ? recorded : undefined;
-  }
-
   async inputResponses(
     requests: readonly (readonly [key: string, request: InputRequest])[],
   ): Promise<unknown[] | undefined> {
-    const recorded = requests.map(([key, request]) => this.#recorded(key, request));
-    const isComplete = requests.every(([, request], i) => recorded[i] !== undefined || isSkipped(this.#call, request));
-    return isComplete ? recorded.map((each) => each?.value) : undefined;
+    const recorded = requests.map(([key, request]) => recordedResponse(this.#earlier.responses, key, request));
+    return completeResponses(this.#call, requests, recorded);
   }
 
   /** Runs the step, unless an earlier run has recorded its result. */

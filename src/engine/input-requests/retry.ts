@@ -8,7 +8,14 @@ import type { Json } from '../../protocol/model.ts';
 import type { Call, InputRequester, KeyedInputRequest } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
-import { encodeInputRequest, inputRequestMethods, isSkipped, supportedRequests } from './input-requester.ts';
+import {
+  completeResponses,
+  encodeInputRequest,
+  type InputResponse,
+  inputRequestMethods,
+  recordedResponse,
+  supportedRequests,
+} from './input-requester.ts';
 import { emptyJournal, type Journal, openJournal, sealJournal, useOnce } from './journal.ts';
 import { decodeResponse, kindOf } from './responses.ts';
 
@@ -77,7 +84,7 @@ export class RetryInputRequester implements InputRequester {
     let index = 0;
     return Promise.all(
       keyed.map(([key, request]) => {
-        const recorded = this.#recorded(key, request);
+        const recorded = recordedResponse(this.#journal.responses, key, request);
         if (recorded !== undefined) return recorded.value;
         return supported[index++] === true ? this.#responseOrSuspend(key, request) : undefined;
       }),
@@ -87,26 +94,25 @@ export class RetryInputRequester implements InputRequester {
   /** Recorded responses stay valid even if the retry declares less; only open input requests need the capability now. */
   #unanswered(requests: readonly KeyedInputRequest[]): readonly KeyedInputRequest[] {
     let ordinal = this.#ordinal;
-    return requests.filter(([key, request]) => this.#recorded(key ?? `ask-${ordinal++}`, request) === undefined);
-  }
-
-  #recorded(key: string, request: InputRequest): { readonly value: unknown } | undefined {
-    const recorded = this.#journal.responses.get(key);
-    return recorded !== undefined && recorded.kind === kindOf(request) ? recorded : undefined;
+    const { responses } = this.#journal;
+    return requests.filter(
+      ([key, request]) => recordedResponse(responses, key ?? `ask-${ordinal++}`, request) === undefined,
+    );
   }
 
   async inputResponses(
     requests: readonly (readonly [key: string, request: InputRequest])[],
   ): Promise<unknown[] | undefined> {
     const responses = await Promise.all(
-      requests.map(([key, request]) => this.#recorded(key, request) ?? this.#response(key, request)),
+      requests.map(
+        ([key, request]) => recordedResponse(this.#journal.responses, key, request) ?? this.#response(key, request),
+      ),
     );
-    const isComplete = requests.every(([, request], i) => responses[i] !== undefined || isSkipped(this.#call, request));
-    return isComplete ? responses.map((each) => each?.value) : undefined;
+    return completeResponses(this.#call, requests, responses);
   }
 
   /** The response that came with this retry, recorded from now on; undefined if there is none that matches. */
-  async #response(key: string, request: InputRequest): Promise<{ readonly value: unknown } | undefined> {
+  async #response(key: string, request: InputRequest): Promise<InputResponse | undefined> {
     if (!Object.hasOwn(this.#responses, key)) return undefined;
     const decoded = await decodeResponse(request, this.#responses[key]);
     if (decoded.state === 'wrong') {
