@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type AuditEntry, queryAudit } from '../../src/security/audit/index.ts';
-import { TestClient } from '../support/http-client.ts';
+import { HttpTestClient } from '../support/http-client.ts';
 import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
 const mounts: string[] = [];
-const clients: TestClient[] = [];
+const clients: HttpTestClient[] = [];
 
 afterEach(() => {
   for (const client of clients.splice(0)) client.close();
@@ -49,7 +49,7 @@ async function serve(file: string, audit: object) {
   writeFileSync(config, JSON.stringify({ audit: { file, ...audit } }), { mode: 0o600 });
   const args = ['local', '--config', config, '--data', home.file('data'), '--metrics', '/metrics'];
   const { url, child, said } = await home.serve(args);
-  const client = new TestClient(Number(new URL(url).port));
+  const client = new HttpTestClient(Number(new URL(url).port));
   clients.push(client);
   const addNote = (content: string) => client.modern('tools/call', { name: 'add_note', arguments: { content } });
   const notes = async (): Promise<string[]> => {

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Authenticate, createServer, type ExpiringStore, type HttpOptions, serveHttp } from '../../src/index.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
-import { both, initializeBody, TestClient } from '../support/http-client.ts';
+import { both, HttpTestClient, initializeBody } from '../support/http-client.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -22,11 +22,11 @@ const mallory = { Authorization: 'Bearer mallory' };
 const alice = { Authorization: 'Bearer alice' };
 const day = 24 * 60 * 60_000;
 
-async function start(options: HttpOptions = {}, store?: ExpiringStore): Promise<TestClient> {
+async function start(options: HttpOptions = {}, store?: ExpiringStore): Promise<HttpTestClient> {
   const server = createServer({ name: 'sessions', version: '1.0.0', ...(store === undefined ? {} : { store }) });
   server.tool('echo', { run: () => 'echo' });
   const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => http.close(),
     () => client.close(),
@@ -34,11 +34,11 @@ async function start(options: HttpOptions = {}, store?: ExpiringStore): Promise<
   return client;
 }
 
-const end = (client: TestClient, id: string, headers: Record<string, string> = {}) =>
+const end = (client: HttpTestClient, id: string, headers: Record<string, string> = {}) =>
   client.send({ method: 'DELETE', headers: { ...headers, 'Mcp-Session-Id': id } });
-const initialize = (client: TestClient, headers: Record<string, string> = {}) =>
+const initialize = (client: HttpTestClient, headers: Record<string, string> = {}) =>
   client.send({ body: initializeBody('2025-11-25'), headers: { Accept: both, ...headers } });
-const ping = async (client: TestClient, id: string, headers: Record<string, string> = {}) =>
+const ping = async (client: HttpTestClient, id: string, headers: Record<string, string> = {}) =>
   (await client.session(id, 'ping', {}, { headers })).status;
 
 describe('a caller that has ended as many sessions as are remembered', () => {

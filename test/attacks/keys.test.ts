@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
 import { createServer } from '../../src/engine/server.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
-import { TestClient } from '../support/http-client.ts';
+import { HttpTestClient } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -18,7 +18,7 @@ const ask = 'test_input_required_result_request_state';
 /** A server of the program with these keys, on the data folder that all of a test share. */
 async function serve(profile: string, env: Record<string, string>) {
   const { url, child } = await home.serve([profile, '--data', home.file('data')], { env });
-  const client = new TestClient(Number(new URL(url).port));
+  const client = new HttpTestClient(Number(new URL(url).port));
   const stop = async (): Promise<void> => {
     client.close();
     const closed = once(child, 'close');
@@ -28,7 +28,7 @@ async function serve(profile: string, env: Record<string, string>) {
   return { client, stop };
 }
 
-const statusOf = async (client: TestClient, id: string): Promise<number> =>
+const statusOf = async (client: HttpTestClient, id: string): Promise<number> =>
   (await client.session(id, 'tools/list')).status;
 
 describe.each(Object.keys(profiles))('%s', (profile) => {
@@ -88,12 +88,12 @@ test('a session of one profile is not one of another, with the same key and the 
 test('a session of one server is not one of another by a different name, with the same key', async () => {
   const shared = randomBytes(32);
   const running: HttpServer[] = [];
-  const start = async (name: string): Promise<TestClient> => {
+  const start = async (name: string): Promise<HttpTestClient> => {
     const server = createServer({ name, version: '1.0.0', key: shared });
     server.tool('hello', { run: () => 'hello' });
     const http = await serveHttp(server, { port: 0 });
     running.push(http);
-    return new TestClient(http.port);
+    return new HttpTestClient(http.port);
   };
   const [here, replica, other] = [await start('diary'), await start('diary'), await start('archive')];
   const id = await here.initialize();

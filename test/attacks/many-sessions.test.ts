@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Authenticate, createServer, serveHttp } from '../../src/index.ts';
 import { type LimitScope, limitConcurrency, rateLimit } from '../../src/security/limits/index.ts';
-import { both, EventReader, initializeBody, TestClient } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient, initializeBody } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -29,7 +29,7 @@ async function start(per: LimitScope | readonly LimitScope[], authenticate?: Aut
     graceMs: 100,
     ...(authenticate === undefined ? {} : { authenticate }),
   });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => http.close(),
     () => client.close(),
@@ -38,7 +38,7 @@ async function start(per: LimitScope | readonly LimitScope[], authenticate?: Aut
 }
 
 /** How many of the calls in so many sessions are served. */
-async function served(client: TestClient, sessions: number, calls: number, headers: Record<string, string> = {}) {
+async function served(client: HttpTestClient, sessions: number, calls: number, headers: Record<string, string> = {}) {
   let count = 0;
   for (let n = 0; n < sessions; n++) {
     const session = await client.initialize({ headers });
@@ -71,7 +71,7 @@ test('without principals an address is one caller, over sessions, event streams 
 
 const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'count' } });
 
-async function countOverSse(client: TestClient): Promise<number> {
+async function countOverSse(client: HttpTestClient): Promise<number> {
   const reader = new EventReader(await client.open({ method: 'GET', path: '/sse', headers: { Accept: both } }));
   while (reader.events.length === 0) await new Promise((resolve) => reader.response.once('data', resolve));
   const path = reader.events[0]?.data as string;
@@ -108,7 +108,7 @@ test('sessions of one caller share the calls that may run at a time', async () =
   server.tool('wait', { run: () => new Promise<string>((resolve) => waiting.push(() => resolve('done'))) });
   server.around(limitConcurrency({ per: 'session', max: 2 }));
   const http = await serveHttp(server, { port: 0, graceMs: 100, authenticate: byName });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => http.close(),
     () => client.close(),
@@ -136,7 +136,7 @@ describe('the profiles that limit', () => {
     ['orchestrator', '2025-06-18', 200, 10],
   ] as const)('%s gives ten sessions of one caller no more than one', async (profile, version, burst, perSecond) => {
     const { url } = await home.serve([profile]);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     closers.push(() => client.close());
     const begunMs = performance.now();
     let count = 0;

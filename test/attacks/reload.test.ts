@@ -10,7 +10,7 @@ import WebSocket from 'ws';
 import { profiles } from '../../src/app/profiles/index.ts';
 import { connect } from '../../src/client/index.ts';
 import { createToken } from '../../src/security/auth/index.ts';
-import { both, EventReader, TestClient } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient } from '../support/http-client.ts';
 import { cli, useHome } from '../support/program.ts';
 import { hasTerminal } from '../support/terminal.ts';
 
@@ -76,7 +76,7 @@ test('over stdio a call that is under way is answered before the server ends', a
 
 /** Everything a caller may have open, each with the moment it ends. */
 async function openEverything(url: string, token: string) {
-  const client = new TestClient(Number(new URL(url).port));
+  const client = new HttpTestClient(Number(new URL(url).port));
   const headers = bearer(token);
   const session = await client.initialize({ version: '2024-11-05', headers });
   const stream = async (path: string, more: object = {}): Promise<EventReader> => {
@@ -146,7 +146,7 @@ test('a revoked token ends at once with all its streams, sockets and calls; anot
 test('a token made while the server runs is accepted after SIGHUP, and revoking the last one admits no caller', async () => {
   const ada = await newToken('ada');
   const { url, child, said } = await home.serve(['local', '--data', home.file('data'), '--token-file', 'tokens.json']);
-  const client = new TestClient(Number(new URL(url).port));
+  const client = new HttpTestClient(Number(new URL(url).port));
   const status = async (token: string): Promise<number> =>
     (await client.modern('tools/list', {}, { headers: bearer(token) })).status;
   const bob = await newToken('bob');
@@ -201,7 +201,7 @@ describe('a policy', () => {
     writeFileSync(home.file('policy.json'), JSON.stringify({ version: 1, rules: [{ effect: 'allow', tools }] }), {
       mode: 0o600,
     });
-  const toolsOf = async (client: TestClient): Promise<string[]> => {
+  const toolsOf = async (client: HttpTestClient): Promise<string[]> => {
     const { result } = (await client.modern('tools/list')).json as { result: { tools: { name: string }[] } };
     return result.tools.map(({ name }) => name);
   };
@@ -209,7 +209,7 @@ describe('a policy', () => {
   test('that was changed is in force after SIGHUP, for sessions that are open as well', async () => {
     policy(['calculate', 'add_note']);
     const { url, child, said } = await home.serve(['local', '--data', home.file('data'), '--policy', 'policy.json']);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     const session = await client.initialize();
     expect(await toolsOf(client)).toEqual(expect.arrayContaining(['calculate', 'add_note']));
     policy(['calculate']);
@@ -226,7 +226,7 @@ describe('a policy', () => {
   ])('that is %s leaves the one in force, and the log says so', async (_what, spoil) => {
     policy(['calculate']);
     const { url, child, said } = await home.serve(['local', '--data', home.file('data'), '--policy', 'policy.json']);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     const { chmodSync, rmSync } = await import('node:fs');
     rmSync(home.file('policy.json'));
     spoil();
@@ -247,7 +247,7 @@ describe('the configuration file', () => {
     const { token } = createToken();
     write({ auth: { tokens: [token] } });
     const { url, child, said } = await home.serve(['local', '--data', home.file('data'), '--config', 'mooring.json']);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     for (const broken of ['{', { auth: { tokens: [] } }, { auth: { tokens: ['short'] } }, { nonsense: 1 }]) {
       write(broken);
       await hangUp(child, said, /settings were not reloaded/);
@@ -265,7 +265,7 @@ describe('the configuration file', () => {
     await hangUp(child, said, /need a restart: .*roots/);
     expect(said()).toMatch(/need a restart: [^\n]*http\.path/);
     expect(said()).toMatch(/need a restart: [^\n]*policy/);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     expect((await client.modern('tools/list', {}, { headers: bearer(token) })).status).toBe(200);
     client.close();
   });
@@ -274,7 +274,7 @@ describe('the configuration file', () => {
     const { token } = createToken();
     write({ auth: { tokens: [token] } });
     const { url, child, said } = await home.serve(['local', '--data', home.file('data'), '--config', 'mooring.json']);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     write({});
     await hangUp(child, said, /no token is accepted/);
     expect((await client.modern('tools/list', {}, { headers: bearer(token) })).status).toBe(401);
@@ -287,7 +287,7 @@ describe('the configuration file', () => {
     const { url, child, said } = await home.serve(['local', '--data', home.file('data'), '--config', 'mooring.json']);
     write({ auth: { tokens: [createToken().token] } });
     await hangUp(child, said, /need a restart: .*auth\.tokens/);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     expect((await client.modern('tools/list')).status).toBe(200);
     client.close();
   });

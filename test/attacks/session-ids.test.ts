@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { profiles } from '../../src/app/profiles/index.ts';
-import { both, TestClient } from '../support/http-client.ts';
+import { both, HttpTestClient } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -12,7 +12,7 @@ const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 describe.each(Object.keys(profiles))('%s', (profile) => {
   test('a request with two different session ids is rejected with 400, and both sessions go on', async () => {
     const { url } = await home.serve([profile, '--data', home.file('data')]);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     const [one, two] = [await client.initialize(), await client.initialize()];
     const aliases = profile === 'reference' ? ['X-Session-ID'] : [];
     const pairs: Record<string, string | string[]>[] = [
@@ -53,7 +53,7 @@ describe.each(Object.keys(profiles))('%s', (profile) => {
 
   test('so is a message for two event streams', async () => {
     const { url } = await home.serve([profile, '--data', home.file('data')]);
-    const client = new TestClient(Number(new URL(url).port));
+    const client = new HttpTestClient(Number(new URL(url).port));
     const open = async (): Promise<{ path: string; end(): void }> => {
       const response = await client.open({ method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } });
       const path = await new Promise<string>((found) => {

@@ -3,7 +3,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Authenticate, createServer, serveHttp } from '../../src/index.ts';
-import { type Message, TestClient } from '../support/http-client.ts';
+import { HttpTestClient, type Message } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -31,7 +31,7 @@ async function start(limits: object = {}) {
     },
   });
   const http = await serveHttp(server, { port: 0, graceMs: 100, authenticate: byName });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => http.close(),
     () => client.close(),

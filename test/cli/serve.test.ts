@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
-import { TestClient } from '../support/http-client.ts';
+import { HttpTestClient } from '../support/http-client.ts';
 import { cli, programs, useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -247,7 +247,7 @@ test('--allow-host works with and without a port, and a 403 names the flag that 
     'b.example:81',
   ]);
   const port = Number(new URL(url).port);
-  const tester = new TestClient(port);
+  const tester = new HttpTestClient(port);
   const status = async (headers: Record<string, string>) =>
     (await tester.send({ path: '/health', method: 'GET', headers })).status;
   for (const host of ['desk.example', `desk.example:${port}`, 'b.example:81', `localhost:${port}`]) {

@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
-import { initializeBody, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { HttpTestClient, initializeBody, modernBody, modernHeaders } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 let reached = 0;
@@ -19,7 +19,7 @@ async function start(options: HttpOptions = {}) {
   });
   server.observe({ received: () => reached++ });
   const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -28,7 +28,7 @@ async function start(options: HttpOptions = {}) {
 }
 
 let http: HttpServer;
-let client: TestClient;
+let client: HttpTestClient;
 beforeAll(async () => {
   ({ http, client } = await start({
     metricsPath: '/metrics',
@@ -229,7 +229,7 @@ describe('CORS', () => {
 });
 
 describe('authentication', () => {
-  let guarded: TestClient;
+  let guarded: HttpTestClient;
   const seen: string[] = [];
   beforeAll(async () => {
     ({ client: guarded } = await start({

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
-import { modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { ensureProgram } from '../support/programs.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -36,10 +36,10 @@ async function start(options: HttpOptions = {}) {
 }
 
 let http: HttpServer;
-let client: TestClient;
+let client: HttpTestClient;
 beforeAll(async () => {
   http = await start();
-  client = new TestClient(http.port);
+  client = new HttpTestClient(http.port);
   closers.unshift(() => client.close());
 });
 afterAll(async () => {
@@ -105,7 +105,7 @@ describe('a request that is answered before its body was read', () => {
   });
 
   test('a client with a pool of connections opens a new one, and gets no reset', async () => {
-    const before = new TestClient(http.port);
+    const before = new HttpTestClient(http.port);
     for (let n = 0; n < 5; n++) {
       const rejected = await before.send({ path: '/nowhere', body: { text: 'x'.repeat(200_000) } });
       expect([rejected.status, rejected.headers['connection']]).toEqual([404, 'close']);

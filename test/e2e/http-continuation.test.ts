@@ -1,7 +1,7 @@
 // Calls and sessions that one process starts and another continues, when they share only the key.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, initializeBody, type TestClient } from '../support/http-client.ts';
+import { type Answer, type HttpTestClient, initializeBody } from '../support/http-client.ts';
 import { type HttpProcess, startHttpProcess, useHttpProcess } from '../support/http-process.ts';
 
 useHttpProcess();
@@ -19,12 +19,12 @@ afterAll(() => {
 });
 
 const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
-const call = (client: TestClient, more: object = {}): Promise<Answer> =>
+const call = (client: HttpTestClient, more: object = {}): Promise<Answer> =>
   client.modern('tools/call', { name: 'order', ...more }, { meta });
 const accept = (name: string) => ({ action: 'accept', content: { name } });
 
 test('a call with an input request is started by one process and continued by another', async () => {
-  const [here, there, other] = replicas.map(({ client }) => client) as [TestClient, TestClient, TestClient];
+  const [here, there, other] = replicas.map(({ client }) => client) as [HttpTestClient, HttpTestClient, HttpTestClient];
   const first = await call(here);
   expect(first.json.result).toMatchObject({
     resultType: 'input_required',

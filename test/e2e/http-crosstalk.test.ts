@@ -9,18 +9,18 @@ import { serveStream } from '../../src/transports/stream.ts';
 import {
   both,
   EventReader,
+  HttpTestClient,
   initializeBody,
   type Message,
   modernBody,
   modernHeaders,
-  TestClient,
 } from '../support/http-client.ts';
 
 const clients = 100;
 const calls = 6;
 let http: HttpServer;
 let server: Server;
-let shared: TestClient;
+let shared: HttpTestClient;
 
 beforeAll(async () => {
   server = createServer({ name: 'crosstalk', version: '1.0.0' });
@@ -47,7 +47,7 @@ beforeAll(async () => {
     },
   });
   http = await serveHttp(server, { port: 0, graceMs: 100 });
-  shared = new TestClient(http.port);
+  shared = new HttpTestClient(http.port);
 });
 afterAll(async () => {
   shared.close();

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, serveHttp } from '../../src/index.ts';
-import { both, EventReader, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 const started: string[] = [];
@@ -30,7 +30,7 @@ async function start(options: HttpOptions = {}) {
   });
   server.tool('big', { description: 'Says a lot', run: () => 'x'.repeat(24 * 1024 * 1024) });
   const http = await serveHttp(server, { port: 0, graceMs: 100, metricsPath: '/metrics', ...options });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -79,7 +79,7 @@ function flood(port: number, headers: Record<string, string>): Promise<{ status:
   });
 }
 
-async function metric(client: TestClient, name: string): Promise<number> {
+async function metric(client: HttpTestClient, name: string): Promise<number> {
   const { text } = await client.send({ method: 'GET', path: '/metrics' });
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }

@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type Logger, serveHttp } from '../../src/index.ts';
-import { EventReader, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { startHttpProcess, useHttpProcess } from '../support/http-process.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -28,7 +28,7 @@ async function start(options: HttpOptions = {}) {
     },
   });
   const http = await serveHttp(server, { port: 0, graceMs: 1000, ...options });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -160,7 +160,7 @@ describe('closing', () => {
     const begun = started.length;
     const open = client.modern('tools/call', slow);
     await expect.poll(() => started.length).toBe(begun + 1);
-    const idle = new TestClient(http.port);
+    const idle = new HttpTestClient(http.port);
     await idle.modern('tools/call', { name: 'echo' });
     const closing = http.close();
     const late = await idle.modern('tools/call', { name: 'echo' }).catch(() => undefined);

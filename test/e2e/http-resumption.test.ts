@@ -2,13 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
-import { both, EventReader, TestClient } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 /** Lets a tool go on, step by step. */
 const gates = new Map<string, () => void>();
 let server: Server;
-let client: TestClient;
+let client: HttpTestClient;
 
 function gate(name: string): Promise<void> {
   return new Promise((resolve) => gates.set(name, resolve));
@@ -52,7 +52,7 @@ async function start(options: HttpOptions = {}) {
   });
   made.resource('test://watched', { name: 'watched', read: () => 'now' });
   const http = await serveHttp(made, { port: 0, graceMs: 100, ...options });
-  const tester = new TestClient(http.port);
+  const tester = new HttpTestClient(http.port);
   closers.push(
     () => tester.close(),
     () => http.close(),
@@ -67,12 +67,12 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-async function post(tester: TestClient, session: string, id: number, params: object): Promise<EventReader> {
+async function post(tester: HttpTestClient, session: string, id: number, params: object): Promise<EventReader> {
   const body = { jsonrpc: '2.0', id, method: 'tools/call', params };
   return new EventReader(await tester.open({ body, headers: { Accept: both, 'Mcp-Session-Id': session } }));
 }
 
-async function get(tester: TestClient, session: string, last?: string): Promise<EventReader> {
+async function get(tester: HttpTestClient, session: string, last?: string): Promise<EventReader> {
   const headers = {
     Accept: 'text/event-stream',
     'Mcp-Session-Id': session,

@@ -9,7 +9,14 @@ import {
   type ServerOptions,
   serveHttp,
 } from '../../src/index.ts';
-import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import {
+  both,
+  EventReader,
+  HttpTestClient,
+  initializeBody,
+  modernBody,
+  modernHeaders,
+} from '../support/http-client.ts';
 
 const handshakes = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 const closers: (() => Promise<void> | void)[] = [];
@@ -20,7 +27,7 @@ async function start(options: HttpOptions = {}, serverOptions: Partial<ServerOpt
   const server = createServer({ name: 'sessions', version: '1.0.0', ...serverOptions });
   addTools(server);
   const http = await serveHttp(server, { port: 0, graceMs: 200, ...options });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -93,7 +100,7 @@ function addTools(server: Server): void {
 }
 
 let http: HttpServer;
-let client: TestClient;
+let client: HttpTestClient;
 let server: Server;
 beforeAll(async () => {
   ({ http, client, server } = await start());

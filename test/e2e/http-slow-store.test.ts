@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import { createSealer } from '../../src/engine/sealer.ts';
 import { createServer, type ExpiringStore, type HttpServer, serveHttp } from '../../src/index.ts';
-import { both, EventReader, type Message, TestClient } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient, type Message } from '../support/http-client.ts';
 
 const key = 'a long text that both machines share';
 const memory = createMemoryExpiringStore();
@@ -24,7 +24,7 @@ async function later<T>(work: () => T | Promise<T>): Promise<T> {
   return work();
 }
 
-const machines: { http: HttpServer; client: TestClient }[] = [];
+const machines: { http: HttpServer; client: HttpTestClient }[] = [];
 beforeAll(async () => {
   for (let n = 0; n < 2; n++) {
     const server = createServer({ name: 'slow', version: '1.0.0', sealer: createSealer(key), store });
@@ -44,7 +44,7 @@ beforeAll(async () => {
       },
     });
     const http = await serveHttp(server, { port: 0, graceMs: 100 });
-    machines.push({ http, client: new TestClient(http.port) });
+    machines.push({ http, client: new HttpTestClient(http.port) });
   }
 });
 afterAll(async () => {
@@ -54,7 +54,7 @@ afterAll(async () => {
   }
 });
 
-const client = (n: number): TestClient => machines[n]?.client as TestClient;
+const client = (n: number): HttpTestClient => machines[n]?.client as HttpTestClient;
 const logs = (text: string): number => text.split('notifications/message').length - 1;
 
 test('a session opened on one machine is used, changed and ended on both', async () => {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
-import { both, EventReader, initializeBody, modernBody, TestClient } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient, initializeBody, modernBody } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 const aborted: string[] = [];
@@ -53,7 +53,7 @@ async function start(options: HttpOptions = {}, handshakeVersions?: string[]) {
   });
   server.resource('server://counter', { name: 'Counter', mimeType: 'text/plain', read: () => String(counter) });
   const http = await serveHttp(server, { port: 0, graceMs: 200, ...options });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -62,7 +62,7 @@ async function start(options: HttpOptions = {}, handshakeVersions?: string[]) {
 }
 
 let http: HttpServer;
-let client: TestClient;
+let client: HttpTestClient;
 let server: Server;
 beforeAll(async () => {
   ({ http, client, server } = await start());
@@ -232,7 +232,7 @@ describe('HTTP+SSE', () => {
 });
 
 describe('the profile of the HTTP reference', () => {
-  let seed: TestClient;
+  let seed: HttpTestClient;
   let seedServer: Server;
   beforeAll(async () => {
     ({ client: seed, server: seedServer } = await start(

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpServer, serveHttp } from '../../src/index.ts';
-import { both, EventReader, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { both, EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 
 let http: HttpServer;
-let client: TestClient;
+let client: HttpTestClient;
 const cancelled: unknown[] = [];
 let ran = 0;
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   server.resource('test://ä', { name: 'umlaut', read: () => 'read' });
   server.prompt('hello', { get: () => 'hi' });
   http = await serveHttp(server, { port: 0 });
-  client = new TestClient(http.port);
+  client = new HttpTestClient(http.port);
 });
 
 afterAll(async () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { createServer, elicit, inputRequired, type Server } from '../../src/index.ts';
-import { Conversation, type Message } from '../support/conversation.ts';
+import { type Message, TestClient } from '../support/test-client.ts';
 
 const form = { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] } as const;
 const one = { one: elicit('One?', form) };
@@ -17,25 +17,25 @@ type Dialogue = (
 ) => Promise<{ response: Message; messages: string[] }>;
 
 const pushed: Dialogue = async (server, method, params, responses) => {
-  const conversation = await Conversation.open(server, '2025-11-25', capabilities);
-  const pending = conversation.request(method, params, 'call');
+  const client = await TestClient.open(server, '2025-11-25', capabilities);
+  const pending = client.request(method, params, 'call');
   const messages: string[] = [];
   for (const x of responses) {
     const known = messages.length;
-    const forms = () => conversation.received.filter((each) => each.method === 'elicitation/create');
-    await conversation.next(() => forms().length > known || conversation.received.some(({ id }) => id === 'call'));
+    const forms = () => client.received.filter((each) => each.method === 'elicitation/create');
+    await client.next(() => forms().length > known || client.received.some(({ id }) => id === 'call'));
     const next = forms()[known];
     if (next === undefined) break;
     messages.push(next.params.message);
-    conversation.send({ jsonrpc: '2.0', id: next.id, result: { action: 'accept', content: { x } } });
+    client.send({ jsonrpc: '2.0', id: next.id, result: { action: 'accept', content: { x } } });
   }
   return { response: await pending, messages };
 };
 
 const retried: Dialogue = async (server, method, params, responses) => {
-  const conversation = new Conversation(server);
+  const client = new TestClient(server);
   const messages: string[] = [];
-  let response = await conversation.alone(method, params, capabilities);
+  let response = await client.alone(method, params, capabilities);
   for (const x of responses) {
     if (response.result?.resultType !== 'input_required') break;
     const { inputRequests, requestState } = response.result;
@@ -44,7 +44,7 @@ const retried: Dialogue = async (server, method, params, responses) => {
       messages.push(request.params.message);
       inputResponses[key] = { action: 'accept', content: { x } };
     }
-    response = await conversation.alone(method, { ...params, requestState, inputResponses }, capabilities);
+    response = await client.alone(method, { ...params, requestState, inputResponses }, capabilities);
   }
   return { response, messages };
 };

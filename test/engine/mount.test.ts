@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { Principal } from '../../src/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
-import { Conversation, type Message } from '../support/conversation.ts';
+import { type Message, TestClient } from '../support/test-client.ts';
 
 const make = (name: string, options: object = {}): Server => createServer({ name, version: '1.0.0', ...options });
 const run = (): string => 'ok';
@@ -36,12 +36,12 @@ type Request = (method: string, params?: object) => Promise<Message>;
 /** A client of each era: how it sends a request. */
 const eras: Readonly<Record<string, (server: Server) => Promise<Request>>> = {
   '2025-11-25': async (server) => {
-    const conversation = await Conversation.open(server);
-    return (method, params) => conversation.request(method, params);
+    const client = await TestClient.open(server);
+    return (method, params) => client.request(method, params);
   },
   '2026-07-28': async (server) => {
-    const conversation = new Conversation(server);
-    return (method, params) => conversation.alone(method, params);
+    const client = new TestClient(server);
+    return (method, params) => client.alone(method, params);
   },
 };
 
@@ -79,8 +79,8 @@ test('later registrations and removals appear too, and clients of every era are 
   outer.tool('own', { run });
   const library = makeLibrary();
   const mounted = outer.mount('lib', library);
-  const session = await Conversation.open(outer);
-  const stateless = new Conversation(outer);
+  const session = await TestClient.open(outer);
+  const stateless = new TestClient(outer);
   void stateless.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
   await stateless.next((each) => each.method === 'notifications/subscriptions/acknowledged');
   const notified = async (): Promise<void> => {
@@ -111,7 +111,7 @@ test('subscribers of the outer server are notified of updates of a mounted resou
   const outer = make('outer');
   const library = makeLibrary();
   outer.mount('lib', library);
-  const session = await Conversation.open(outer);
+  const session = await TestClient.open(outer);
   await session.request('resources/subscribe', { uri: 'book://emma' });
   library.resourceUpdated('book://emma');
   const updated = await session.next(({ method }) => method === 'notifications/resources/updated');
@@ -140,7 +140,7 @@ test('mounts can be nested, but not in a circle', async () => {
   b.mount('c', c);
   c.tool('deep', { run });
   expect([...a.catalog.tools.keys()]).toEqual(['b_c_deep']);
-  expect((await (await Conversation.open(a)).call('b_c_deep')).result.content[0].text).toBe('ok');
+  expect((await (await TestClient.open(a)).call('b_c_deep')).result.content[0].text).toBe('ok');
   expect(() => c.mount('a', a)).toThrow('cannot be mounted');
   expect(() => a.mount('a', a)).toThrow('cannot be mounted');
   expect(() => a.mount('', make('d'))).toThrow('A prefix needs');
@@ -163,9 +163,9 @@ test('middleware is that of the outer server', async () => {
   inner.tool('t', { run });
   outer.mount('in', inner);
   expect(warn).toHaveBeenCalledWith(expect.stringContaining('middleware of a mounted server'), { mounted: 'inner' });
-  const conversation = await Conversation.open(outer);
+  const client = await TestClient.open(outer);
   seen.length = 0;
-  await conversation.call('in_t');
+  await client.call('in_t');
   expect(seen).toEqual(['outer in_t']);
 });
 
@@ -186,15 +186,15 @@ test('what the mounted server hides is hidden on the outer one, also by a later 
   library.tool('admin', { run, visible: (principal) => principal?.id === 'ada' });
   outer.mount('lib', library);
   library.restrict((_kind, key, principal) => principal?.id === 'ada' || (key !== 'find' && key !== 'page://2'));
-  const connect = (id: string): Promise<Conversation> =>
-    Conversation.open(outer, '2025-11-25', {}, { transport: 'memory', principal: { id } as Principal });
+  const connect = (id: string): Promise<TestClient> =>
+    TestClient.open(outer, '2025-11-25', {}, { transport: 'memory', principal: { id } as Principal });
   const [ada, bob] = [await connect('ada'), await connect('bob')];
-  const tools = async (each: Conversation) =>
+  const tools = async (each: TestClient) =>
     (await each.request('tools/list')).result.tools.map(({ name }: { name: string }) => name);
   expect(await tools(ada)).toEqual(['lib_find', 'lib_admin']);
   expect(await tools(bob)).toEqual([]);
   expect((await bob.call('lib_find', { title: 'x' })).error?.code).toBe(-32602);
-  const uris = async (each: Conversation) =>
+  const uris = async (each: TestClient) =>
     (await each.request('resources/list')).result.resources.map(({ uri }: { uri: string }) => uri);
   expect(await uris(ada)).toContain('page://2');
   expect(await uris(bob)).not.toContain('page://2');

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { connectInMemory, createServer, type Server } from '../../src/index.ts';
-import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/test-client.ts';
 import { serveWires, statelessKinds, wireKinds } from '../support/wires.ts';
 
 function observed(): { server: Server; events: string[] } {
@@ -40,13 +40,13 @@ test('changed roots are reported with their session, and only by session notific
       return 'ok';
     },
   });
-  const [first, second] = [await Conversation.open(server), await Conversation.open(server)];
+  const [first, second] = [await TestClient.open(server), await TestClient.open(server)];
   await first.call('remember');
   events.length = 0;
   first.notify('notifications/roots/list_changed');
   second.notify('notifications/roots/list_changed');
   expect(events).toEqual(['roots changed memory first', 'roots changed memory']);
-  const stateless = new Conversation(server);
+  const stateless = new TestClient(server);
   events.length = 0;
   stateless.notify('notifications/roots/list_changed');
   expect(events).toEqual([]);

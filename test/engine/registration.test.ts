@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { connect, inMemory } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
-import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/test-client.ts';
 
 const make = (): Server => createServer({ name: 'misuse', version: '1.0.0' });
 const run = (): string => 'ok';
@@ -31,8 +31,8 @@ test('a removed name is free again', async () => {
   const server = make();
   server.tool('add', { run }).remove();
   server.tool('add', { run: () => 'second' });
-  const conversation = await Conversation.open(server);
-  expect((await conversation.call('add')).result.content[0].text).toBe('second');
+  const client = await TestClient.open(server);
+  expect((await client.call('add')).result.content[0].text).toBe('second');
 });
 
 test('handlers must be functions, names must not be empty, URIs must be absolute', () => {
@@ -71,12 +71,12 @@ test('a method of the protocol cannot be replaced; a custom method works on ever
   const server = make();
   expect(() => server.method('tools/list', () => ({}))).toThrow('already exists');
   server.method('acme/status', (params, ctx) => ({ params: Object.keys(params), revision: ctx.revision }));
-  const conversation = await Conversation.open(server, '2024-11-05');
-  expect((await conversation.request('acme/status', { a: 1 })).result).toEqual({
+  const client = await TestClient.open(server, '2024-11-05');
+  expect((await client.request('acme/status', { a: 1 })).result).toEqual({
     params: ['a'],
     revision: '2024-11-05',
   });
-  expect((await conversation.alone('acme/status')).result).toMatchObject({
+  expect((await client.alone('acme/status')).result).toMatchObject({
     resultType: 'complete',
     revision: '2026-07-28',
   });
@@ -95,15 +95,15 @@ test.each([
 ])('%s gives validation and JSON Schema', async (_library, input) => {
   const server = make();
   server.tool('t', { input, run: (args) => JSON.stringify(args) });
-  const conversation = await Conversation.open(server);
-  const [listed] = (await conversation.request('tools/list')).result.tools;
+  const client = await TestClient.open(server);
+  const [listed] = (await client.request('tools/list')).result.tools;
   expect(listed.inputSchema).toMatchObject({
     type: 'object',
     properties: { a: { type: 'integer' }, b: { type: 'string' } },
     required: ['a'],
   });
-  expect((await conversation.call('t', { a: 1 })).result.content[0].text).toBe('{"a":1}');
-  expect((await conversation.call('t', { a: 'x' })).result).toMatchObject({ isError: true });
+  expect((await client.call('t', { a: 1 })).result.content[0].text).toBe('{"a":1}');
+  expect((await client.call('t', { a: 'x' })).result).toMatchObject({ isError: true });
 });
 
 test('a schema that cannot be serialized is rejected when it is registered, with the name of its tool', () => {

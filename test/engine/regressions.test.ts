@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { createServer, elicit, type Peer, type ServerOptions, WireError } from '../../src/index.ts';
-import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/test-client.ts';
 
 const peerOf = (id: string): Peer => ({ transport: 'memory', principal: { id } });
 const make = (options: Partial<ServerOptions> = {}) => createServer({ name: 'regressions', version: '1', ...options });
@@ -17,9 +17,9 @@ test('an error whose data cannot be serialized still gets a response', async () 
   };
   server.tool('now', { run: boom });
   server.tool('later', { run: async () => boom() });
-  const conversation = await Conversation.open(server);
-  expect((await conversation.call('now')).error?.code).toBe(-32603);
-  expect((await conversation.call('later')).error?.code).toBe(-32603);
+  const client = await TestClient.open(server);
+  expect((await client.call('now')).error?.code).toBe(-32603);
+  expect((await client.call('later')).error?.code).toBe(-32603);
 });
 
 test('a visibility function that throws hides the change and affects no other caller', async () => {
@@ -32,7 +32,7 @@ test('a visibility function that throws hides the change and affects no other ca
       throw new Error('no idea');
     },
   });
-  const [one, two] = [await Conversation.open(server), await Conversation.open(server)];
+  const [one, two] = [await TestClient.open(server), await TestClient.open(server)];
   for (const each of [one, two])
     each.send({ jsonrpc: '2.0', id: 's', method: 'resources/subscribe', params: { uri: 'a://c' } });
   await two.request('resources/subscribe', { uri: 'a://b' });
@@ -54,13 +54,13 @@ test('a single-use tool and a step marked once reject the same retry sent twice,
   server.tool('once', { run: run('once') });
   server.tool('single', { singleUse: true, run: run('single') });
   for (const name of ['once', 'single']) {
-    const conversation = new Conversation(server);
-    const { requestState } = (await conversation.alone('tools/call', { name }, asking)).result;
+    const client = new TestClient(server);
+    const { requestState } = (await client.alone('tools/call', { name }, asking)).result;
     expect(typeof requestState).toBe('string');
     const retry = { name, requestState, inputResponses: accepted };
-    expect((await conversation.alone('tools/call', retry, asking)).result.content[0].text).toBe('charged');
-    expect((await conversation.alone('tools/call', retry, asking)).error?.message).toContain('used before');
-    const { error } = await conversation.alone('tools/call', { name, inputResponses: accepted }, asking);
+    expect((await client.alone('tools/call', retry, asking)).result.content[0].text).toBe('charged');
+    expect((await client.alone('tools/call', retry, asking)).error?.message).toContain('used before');
+    const { error } = await client.alone('tools/call', { name, inputResponses: accepted }, asking);
     expect(error?.message).toContain('missing');
   }
   expect(charged).toEqual(['once', 'once', 'single', 'single']);
@@ -72,9 +72,9 @@ test('a page with a cursor is not shared between callers', async () => {
   // Callers without a principal count as one caller.
   for (const who of [undefined, 'ada', 'bob', undefined]) {
     const peer = who === undefined ? undefined : peerOf(who);
-    const conversation = await Conversation.open(server, '2025-11-25', {}, peer);
-    const { nextCursor } = (await conversation.request('tools/list')).result;
-    expect((await conversation.request('tools/list', { cursor: nextCursor })).result.tools[0].name).toBe('b');
+    const client = await TestClient.open(server, '2025-11-25', {}, peer);
+    const { nextCursor } = (await client.request('tools/list')).result;
+    expect((await client.request('tools/list', { cursor: nextCursor })).result.tools[0].name).toBe('b');
   }
 });
 
@@ -82,11 +82,11 @@ test('a page encoded before a change is not cached after it', async () => {
   const server = make({ limits: { pageSize: 1 } });
   const first = server.tool('a', { run: () => 'a' });
   server.tool('b', { run: () => 'b' });
-  const conversation = await Conversation.open(server);
-  const early = conversation.request('tools/list');
+  const client = await TestClient.open(server);
+  const early = client.request('tools/list');
   first.remove();
   await early;
-  expect((await conversation.request('tools/list')).result.tools[0].name).toBe('b');
+  expect((await client.request('tools/list')).result.tools[0].name).toBe('b');
 });
 
 test('a list that differs between callers is never marked public', async () => {
@@ -97,43 +97,43 @@ test('a list that differs between callers is never marked public', async () => {
     read: () => 'x',
     list: (who) => [{ uri: `m://${who?.id}`, name: 'mine' }],
   });
-  const conversation = new Conversation(server, peerOf('ada'));
-  expect((await conversation.alone('resources/read', { uri: 'a://b' })).result).toMatchObject({
+  const client = new TestClient(server, peerOf('ada'));
+  expect((await client.alone('resources/read', { uri: 'a://b' })).result).toMatchObject({
     ttlMs: 0,
     cacheScope: 'private',
   });
-  expect((await conversation.alone('resources/list')).result).toMatchObject({ ttlMs: 60_000, cacheScope: 'private' });
-  expect((await conversation.alone('resources/templates/list')).result).toMatchObject({ cacheScope: 'public' });
+  expect((await client.alone('resources/list')).result).toMatchObject({ ttlMs: 60_000, cacheScope: 'private' });
+  expect((await client.alone('resources/templates/list')).result).toMatchObject({ cacheScope: 'public' });
 });
 
 test('the error of a rejected message never has the id of a request in flight', async () => {
   const server = make();
   server.tool('wait', { run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 10)) });
-  const conversation = await Conversation.open(server);
-  const first = conversation.request('tools/call', { name: 'wait' }, 1);
-  conversation.send({ jsonrpc: '2.0', id: 1, method: 'no/such' });
-  conversation.send({ jsonrpc: '2.0', id: 1, method: 'tools/call' });
+  const client = await TestClient.open(server);
+  const first = client.request('tools/call', { name: 'wait' }, 1);
+  client.send({ jsonrpc: '2.0', id: 1, method: 'no/such' });
+  client.send({ jsonrpc: '2.0', id: 1, method: 'tools/call' });
   expect((await first).result.content[0].text).toBe('done');
-  expect(conversation.received.filter((each) => each.id === 1)).toHaveLength(1);
-  expect(conversation.received.filter((each) => each.error !== undefined)).toHaveLength(2);
+  expect(client.received.filter((each) => each.id === 1)).toHaveLength(1);
+  expect(client.received.filter((each) => each.error !== undefined)).toHaveLength(2);
 });
 
 test('a response never gets a response, however malformed it is', async () => {
-  const conversation = await Conversation.open(make());
-  const before = conversation.received.length;
-  conversation.send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'x' } });
-  conversation.send({ jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: 'x' } });
-  conversation.send({ id: 1, result: 7 });
-  expect(conversation.received.length).toBe(before);
+  const client = await TestClient.open(make());
+  const before = client.received.length;
+  client.send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'x' } });
+  client.send({ jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: 'x' } });
+  client.send({ id: 1, result: 7 });
+  expect(client.received.length).toBe(before);
 });
 
 test('a subscription ends with its result even without a grace period', async () => {
   const server = make();
   server.tool('t', { run: () => 't' });
-  const conversation = new Conversation(server);
-  const listen = conversation.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
-  await conversation.next((each) => each.method === 'notifications/subscriptions/acknowledged');
-  await conversation.channel.drain(0);
+  const client = new TestClient(server);
+  const listen = client.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  await client.next((each) => each.method === 'notifications/subscriptions/acknowledged');
+  await client.channel.drain(0);
   expect((await listen).result.resultType).toBe('complete');
 });
 
@@ -142,13 +142,13 @@ test('cancelled calls leave the queue, and a long queue of quick calls does not 
   let release: (text: string) => void = () => {};
   server.tool('slow', { run: () => new Promise<string>((resolve) => (release = resolve)) });
   server.tool('quick', { run: () => 'quick' });
-  const conversation = await Conversation.open(server);
-  const slow = conversation.call('slow');
+  const client = await TestClient.open(server);
+  const slow = client.call('slow');
   for (let i = 0; i < 20_000; i++) {
-    conversation.send({ jsonrpc: '2.0', id: i, method: 'tools/call', params: { name: 'quick' } });
-    if (i % 2 === 0) conversation.notify('notifications/cancelled', { requestId: i });
+    client.send({ jsonrpc: '2.0', id: i, method: 'tools/call', params: { name: 'quick' } });
+    if (i % 2 === 0) client.notify('notifications/cancelled', { requestId: i });
   }
-  const last = conversation.call('quick');
+  const last = client.call('quick');
   release('slow');
   expect((await slow).result.content[0].text).toBe('slow');
   expect((await last).result.content[0].text).toBe('quick');
@@ -165,23 +165,23 @@ test('a concurrency limit applies to stateless requests as well', async () => {
       running--;
     },
   });
-  const conversation = new Conversation(server);
-  await Promise.all(Array.from({ length: 9 }, () => conversation.alone('tools/call', { name: 't' })));
+  const client = new TestClient(server);
+  await Promise.all(Array.from({ length: 9 }, () => client.alone('tools/call', { name: 't' })));
   expect(most).toBe(3);
 });
 
 test('roots that were requested before a change are not cached after it', async () => {
   const server = make();
   server.tool('roots', { run: async (_args, ctx) => (await ctx.roots()).map((each) => each.uri).join() });
-  const conversation = await Conversation.open(server, '2025-06-18', { roots: { listChanged: true } });
-  const first = conversation.call('roots');
-  const asked = await conversation.next((each) => each.method === 'roots/list');
-  conversation.send({ jsonrpc: '2.0', id: asked.id, result: { roots: [{ uri: 'file:///old' }] } });
-  conversation.notify('notifications/roots/list_changed');
+  const client = await TestClient.open(server, '2025-06-18', { roots: { listChanged: true } });
+  const first = client.call('roots');
+  const asked = await client.next((each) => each.method === 'roots/list');
+  client.send({ jsonrpc: '2.0', id: asked.id, result: { roots: [{ uri: 'file:///old' }] } });
+  client.notify('notifications/roots/list_changed');
   expect((await first).result.content[0].text).toBe('file:///old');
-  const second = conversation.call('roots');
-  const again = await conversation.next((each) => each.method === 'roots/list' && each.id !== asked.id);
-  conversation.send({ jsonrpc: '2.0', id: again.id, result: { roots: [{ uri: 'file:///new' }] } });
+  const second = client.call('roots');
+  const again = await client.next((each) => each.method === 'roots/list' && each.id !== asked.id);
+  client.send({ jsonrpc: '2.0', id: again.id, result: { roots: [{ uri: 'file:///new' }] } });
   expect((await second).result.content[0].text).toBe('file:///new');
 });
 
@@ -191,10 +191,10 @@ test('initialize cannot be cancelled, and two of them open one session, however 
     await new Promise((resolve) => setTimeout(resolve, 2));
     return next();
   });
-  const conversation = new Conversation(server);
-  const one = conversation.request('initialize', { protocolVersion: '2025-06-18' }, 1);
-  const two = conversation.request('initialize', { protocolVersion: '2025-03-26' }, 2);
-  conversation.notify('notifications/cancelled', { requestId: 1 });
+  const client = new TestClient(server);
+  const one = client.request('initialize', { protocolVersion: '2025-06-18' }, 1);
+  const two = client.request('initialize', { protocolVersion: '2025-03-26' }, 2);
+  client.notify('notifications/cancelled', { requestId: 1 });
   expect((await one).result.protocolVersion).toBe('2025-06-18');
   expect((await two).error?.code).toBe(-32600);
 });
@@ -205,11 +205,11 @@ test('a thenable is awaited, undefined structured content is left out, a total m
   server.tool('thenable', { run: () => ({ then: (done: (text: string) => void) => void done('ok') }) });
   server.tool('undefined', { run: () => ({ content: [], structuredContent: undefined }) });
   server.tool('total', { run: (_args, ctx) => ctx.progress(1, Number.NaN) });
-  const conversation = await Conversation.open(server, '2025-06-18');
-  expect((await conversation.call('thenable')).result.content[0].text).toBe('ok');
-  expect((await conversation.call('undefined')).result).toEqual({ content: [] });
-  await conversation.request('tools/call', { name: 'total', _meta: { progressToken: 1 } });
-  expect((await conversation.next((each) => each.method === 'notifications/progress')).params).toEqual({
+  const client = await TestClient.open(server, '2025-06-18');
+  expect((await client.call('thenable')).result.content[0].text).toBe('ok');
+  expect((await client.call('undefined')).result).toEqual({ content: [] });
+  await client.request('tools/call', { name: 'total', _meta: { progressToken: 1 } });
+  expect((await client.next((each) => each.method === 'notifications/progress')).params).toEqual({
     progressToken: 1,
     progress: 1,
   });
@@ -236,8 +236,8 @@ test('calls that are never retried leave nothing in memory', async () => {
   server.tool('ask', { run: async (_args, ctx) => (await ctx.elicit('x', form)).action });
   const refs: WeakRef<object>[] = [];
   server.observe({ started: ({ ctx }) => refs.push(new WeakRef(ctx)) });
-  const conversation = new Conversation(server);
-  for (let i = 0; i < 50; i++) await conversation.alone('tools/call', { name: 'ask' }, asking);
+  const client = new TestClient(server);
+  for (let i = 0; i < 50; i++) await client.alone('tools/call', { name: 'ask' }, asking);
   const { setFlagsFromString } = await import('node:v8');
   setFlagsFromString('--expose-gc');
   const { runInNewContext } = await import('node:vm');

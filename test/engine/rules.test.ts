@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { createServer, type Rules, type Server, WireError } from '../../src/index.ts';
-import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/test-client.ts';
 
 function make(rules: Rules = {}): Server {
   const server = createServer({ name: 'rules', version: '1.0.0', rules });
@@ -29,68 +29,65 @@ const old = '2024-11-05';
 
 test('handshakeVersions: with one version, that one is always negotiated', async () => {
   const server = make({ handshakeVersions: [old] });
-  const conversation = new Conversation(server);
-  const { result } = await conversation.request('initialize', { protocolVersion: '2025-11-25' });
+  const client = new TestClient(server);
+  const { result } = await client.request('initialize', { protocolVersion: '2025-11-25' });
   expect(result.protocolVersion).toBe(old);
 });
 
 test('lifecycle.lenientInitialize: false requires every field', async () => {
-  const conversation = new Conversation(make({ lifecycle: { lenientInitialize: false } }));
-  expect((await conversation.request('initialize', {})).error?.message).toContain('protocolVersion');
-  expect(
-    (await conversation.request('initialize', { protocolVersion: old, capabilities: {} })).error?.message,
-  ).toContain('clientInfo');
+  const client = new TestClient(make({ lifecycle: { lenientInitialize: false } }));
+  expect((await client.request('initialize', {})).error?.message).toContain('protocolVersion');
+  expect((await client.request('initialize', { protocolVersion: old, capabilities: {} })).error?.message).toContain(
+    'clientInfo',
+  );
 });
 
 test('lifecycle.requestsFrom: initialized rejects requests before the notification, and ping if a rule says so', async () => {
-  const conversation = new Conversation(make({ lifecycle: { requestsFrom: 'initialized', pingBeforeInit: false } }));
-  expect((await conversation.request('ping')).error?.code).toBe(-32600);
-  await conversation.request('initialize', {
+  const client = new TestClient(make({ lifecycle: { requestsFrom: 'initialized', pingBeforeInit: false } }));
+  expect((await client.request('ping')).error?.code).toBe(-32600);
+  await client.request('initialize', {
     protocolVersion: '2025-11-25',
     capabilities: {},
     clientInfo: { name: 'x', version: '1' },
   });
-  expect((await conversation.request('tools/list')).error?.code).toBe(-32600);
-  expect((await conversation.alone('tools/list')).result.tools).toHaveLength(5);
-  conversation.notify('notifications/initialized');
-  expect((await conversation.request('tools/list')).result.tools).toHaveLength(5);
-  expect((await conversation.request('ping')).result).toEqual({});
+  expect((await client.request('tools/list')).error?.code).toBe(-32600);
+  expect((await client.alone('tools/list')).result.tools).toHaveLength(5);
+  client.notify('notifications/initialized');
+  expect((await client.request('tools/list')).result.tools).toHaveLength(5);
+  expect((await client.request('ping')).result).toEqual({});
 });
 
 test('lifecycle.initializedAliases: "initialized" counts as the notification as well', async () => {
-  const conversation = new Conversation(make({ lifecycle: { requestsFrom: 'initialized' } }));
-  await conversation.request('initialize', {});
-  conversation.notify('initialized', {});
-  expect((await conversation.request('tools/list')).result.tools).toHaveLength(5);
+  const client = new TestClient(make({ lifecycle: { requestsFrom: 'initialized' } }));
+  await client.request('initialize', {});
+  client.notify('initialized', {});
+  expect((await client.request('tools/list')).result.tools).toHaveLength(5);
 });
 
 test('batch: true accepts arrays on revisions without batches, false rejects them everywhere', async () => {
-  const on = await Conversation.open(make({ batch: true }), '2025-11-25');
+  const on = await TestClient.open(make({ batch: true }), '2025-11-25');
   on.send([{ jsonrpc: '2.0', id: 'b', method: 'ping' }]);
   expect((await on.next((each) => each.id === 'b')).result).toEqual({});
-  const off = await Conversation.open(make({ batch: false }), old);
+  const off = await TestClient.open(make({ batch: false }), old);
   off.send([{ jsonrpc: '2.0', id: 'b', method: 'ping' }]);
   expect((await off.next((each) => each.error !== undefined)).error?.code).toBe(-32600);
 });
 
 test('errors.style: details has the generic message and puts the specific one in data', async () => {
-  const conversation = await Conversation.open(
-    make({ errors: { style: 'details', unknownTool: 'methodNotFound' } }),
-    old,
-  );
-  expect((await conversation.call('missing', {})).error).toEqual({
+  const client = await TestClient.open(make({ errors: { style: 'details', unknownTool: 'methodNotFound' } }), old);
+  expect((await client.call('missing', {})).error).toEqual({
     code: -32601,
     message: 'Method not found',
     data: { details: 'Unknown tool: missing' },
   });
-  expect((await conversation.request('tools/call')).error).toMatchObject({ code: -32602, message: 'Invalid params' });
-  expect((await conversation.request('no/such')).error).toEqual({
+  expect((await client.request('tools/call')).error).toMatchObject({ code: -32602, message: 'Invalid params' });
+  expect((await client.request('no/such')).error).toEqual({
     code: -32601,
     message: 'Method not found',
     data: { details: 'no/such' },
   });
   // The stateless revision keeps the official form.
-  expect((await conversation.alone('tools/call', { name: 'missing' })).error).toEqual({
+  expect((await client.alone('tools/call', { name: 'missing' })).error).toEqual({
     code: -32602,
     message: 'Unknown tool: missing',
   });
@@ -106,9 +103,9 @@ test('errors.unknownTool, invalidArguments, toolText: errors become results with
     },
     tools: { missingArguments: 'error', jsonIndent: 2 },
   };
-  const conversation = await Conversation.open(make(rules), old);
+  const client = await TestClient.open(make(rules), old);
   const text = async (name: string, args?: object): Promise<string> =>
-    (await conversation.call(name, args)).result.content[0].text;
+    (await client.call(name, args)).result.content[0].text;
   expect(await text('missing', {})).toBe('{"error":"Unknown tool: missing"}');
   expect(await text('fail', {})).toBe('{"error":"no ink"}');
   expect(await text('greet')).toBe('{"error":"No arguments provided"}');
@@ -117,15 +114,15 @@ test('errors.unknownTool, invalidArguments, toolText: errors become results with
 });
 
 test('errors.invalidArguments: error makes it a protocol error on every handshake revision', async () => {
-  const conversation = await Conversation.open(make({ errors: { invalidArguments: 'error' } }), '2025-11-25');
-  expect((await conversation.call('greet', {})).error?.code).toBe(-32602);
+  const client = await TestClient.open(make({ errors: { invalidArguments: 'error' } }), '2025-11-25');
+  expect((await client.call('greet', {})).error?.code).toBe(-32602);
 });
 
 test('errors.resourceNotFound: invalidParams changes the code', async () => {
   const server = make({ errors: { resourceNotFound: 'invalidParams' } });
   server.resource('a://b', { name: 'b', read: () => 'x' });
-  const conversation = await Conversation.open(server, old);
-  expect((await conversation.request('resources/read', { uri: 'a://c' })).error?.code).toBe(-32602);
+  const client = await TestClient.open(server, old);
+  expect((await client.request('resources/read', { uri: 'a://c' })).error?.code).toBe(-32602);
 });
 
 test('errors.handler: an exception becomes a protocol error of the profile', async () => {
@@ -135,17 +132,17 @@ test('errors.handler: an exception becomes a protocol error of the profile', asy
       handler: (error) => new WireError('application', (error as Error).message, { code: -32001 }),
     },
   };
-  const conversation = await Conversation.open(make(rules), old);
-  expect((await conversation.call('fail', {})).error).toMatchObject({ code: -32001, data: { details: 'no ink' } });
-  expect((await conversation.alone('tools/call', { name: 'fail' })).result.isError).toBe(true);
+  const client = await TestClient.open(make(rules), old);
+  expect((await client.call('fail', {})).error).toMatchObject({ code: -32001, data: { details: 'no ink' } });
+  expect((await client.alone('tools/call', { name: 'fail' })).result.isError).toBe(true);
 });
 
 test('tools.explicitIsErrorFalse and content.flatResource', async () => {
-  const conversation = await Conversation.open(
+  const client = await TestClient.open(
     make({ tools: { explicitIsErrorFalse: true }, content: { flatResource: true } }),
   );
-  expect((await conversation.call('greet', { name: 'Ada' })).result.isError).toBe(false);
-  expect((await conversation.call('embed')).result.content[0]).toEqual({
+  expect((await client.call('greet', { name: 'Ada' })).result.isError).toBe(false);
+  expect((await client.call('embed')).result.content[0]).toEqual({
     type: 'resource',
     uri: 'a://b',
     mimeType: 'text/plain',
@@ -154,12 +151,12 @@ test('tools.explicitIsErrorFalse and content.flatResource', async () => {
 });
 
 test('execution.timeoutMs: a call that takes too long returns a failure, and the handler is aborted', async () => {
-  const conversation = await Conversation.open(make({ execution: { timeoutMs: 80 } }));
-  expect((await conversation.call('slow')).result).toEqual({
+  const client = await TestClient.open(make({ execution: { timeoutMs: 80 } }));
+  expect((await client.call('slow')).result).toEqual({
     content: [{ type: 'text', text: 'slow timed out' }],
     isError: true,
   });
-  expect((await conversation.alone('tools/call', { name: 'slow' })).result.isError).toBe(true);
+  expect((await client.alone('tools/call', { name: 'slow' })).result.isError).toBe(true);
 });
 
 test('execution.concurrency: one call at a time, in order; ping is not affected', async () => {
@@ -170,10 +167,10 @@ test('execution.concurrency: one call at a time, in order; ping is not affected'
     run: () => new Promise((resolve) => (release = () => resolve(order.push('first') as never))),
   });
   server.tool('second', { run: () => void order.push('second') });
-  const conversation = await Conversation.open(server);
-  const first = conversation.call('first');
-  const second = conversation.call('second');
-  expect((await conversation.request('ping')).result).toEqual({});
+  const client = await TestClient.open(server);
+  const first = client.call('first');
+  const second = client.call('second');
+  expect((await client.request('ping')).result).toEqual({});
   expect(order).toEqual([]);
   release();
   await Promise.all([first, second]);
@@ -186,13 +183,13 @@ test('execution.concurrency: a queued call can be cancelled before it starts', a
   let ran = false;
   server.tool('first', { run: () => new Promise((resolve) => (release = () => resolve('done'))) });
   server.tool('second', { run: () => void (ran = true) });
-  const conversation = await Conversation.open(server);
-  const first = conversation.call('first');
-  conversation.send({ jsonrpc: '2.0', id: 'q', method: 'tools/call', params: { name: 'second' } });
-  conversation.notify('notifications/cancelled', { requestId: 'q' });
+  const client = await TestClient.open(server);
+  const first = client.call('first');
+  client.send({ jsonrpc: '2.0', id: 'q', method: 'tools/call', params: { name: 'second' } });
+  client.notify('notifications/cancelled', { requestId: 'q' });
   release();
   await first;
-  await conversation.request('ping');
+  await client.request('ping');
   expect(ran).toBe(false);
-  expect(conversation.received.some((each) => each.id === 'q')).toBe(false);
+  expect(client.received.some((each) => each.id === 'q')).toBe(false);
 });

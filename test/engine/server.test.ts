@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { checkMiddleware } from '../../src/engine/middleware.ts';
 import { createServer, InputRequestError, type Peer, type RequestEnd } from '../../src/index.ts';
 import { wireErrors } from '../../src/protocol/errors.ts';
-import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/test-client.ts';
 
 const peerOf = (id: string): Peer => ({ transport: 'memory', principal: { id } });
 
@@ -20,10 +20,10 @@ test('the same id on two connections is two requests', async () => {
   const names = Array.from({ length: 20 }, (_, i) => `client-${i}`);
   await Promise.all(
     names.map(async (name) => {
-      const conversation = await Conversation.open(server, '2025-06-18', {}, peerOf(name));
+      const client = await TestClient.open(server, '2025-06-18', {}, peerOf(name));
       const params = { name: 'whoami', _meta: { progressToken: 1 } };
-      expect((await conversation.request('tools/call', params, 1)).result.content[0].text).toBe(name);
-      expect(conversation.received.filter((each) => each.method === 'notifications/progress')).toHaveLength(1);
+      expect((await client.request('tools/call', params, 1)).result.content[0].text).toBe(name);
+      expect(client.received.filter((each) => each.method === 'notifications/progress')).toHaveLength(1);
     }),
   );
 });
@@ -35,9 +35,9 @@ test('for a caller, what it may not see does not exist', async () => {
   server.tool('hidden', { visible, run: () => 'hidden' });
   server.resource('a://hidden', { name: 'h', visible, read: () => 'x' });
   server.prompt('hidden', { visible, get: () => 'x' });
-  const ada = await Conversation.open(server, '2025-11-25', {}, peerOf('ada'));
-  const bob = await Conversation.open(server, '2025-11-25', {}, peerOf('bob'));
-  const names = async (who: Conversation) =>
+  const ada = await TestClient.open(server, '2025-11-25', {}, peerOf('ada'));
+  const bob = await TestClient.open(server, '2025-11-25', {}, peerOf('bob'));
+  const names = async (who: TestClient) =>
     (await who.request('tools/list')).result.tools.map((each: { name: string }) => each.name);
   expect(await names(ada)).toEqual(['open', 'hidden']);
   expect(await names(bob)).toEqual(['open']);
@@ -60,9 +60,9 @@ test('middleware wraps every request, outermost first, and may return a result o
     return result;
   });
   server.around((request, next) => (request.name === 't' ? { content: [{ type: 'text', text: 'outer' }] } : next()));
-  const conversation = await Conversation.open(server);
+  const client = await TestClient.open(server);
   seen.length = 0;
-  expect((await conversation.call('t')).result.content[0].text).toBe('outer');
+  expect((await client.call('t')).result.content[0].text).toBe('outer');
   expect(seen).toEqual(['> tools/call t', '< tools/call']);
 });
 
@@ -85,11 +85,11 @@ test('checks and other middleware run in the order in which they were added, als
     }),
   );
   server.around(checkMiddleware(() => void seen.push('last check')));
-  const conversation = await Conversation.open(server);
+  const client = await TestClient.open(server);
   seen.length = 0;
-  expect((await conversation.call('t')).result.content[0].text).toBe('ran');
+  expect((await client.call('t')).result.content[0].text).toBe('ran');
   expect(seen).toEqual(['first check', 'in', 'out', 'slow check', 'last check']);
-  expect((await conversation.call('kept out')).error?.message).toBe('Rate limit exceeded');
+  expect((await client.call('kept out')).error?.message).toBe('Rate limit exceeded');
 });
 
 test('an observer that throws affects nothing else', async () => {
@@ -99,9 +99,9 @@ test('an observer that throws affects nothing else', async () => {
   };
   server.observe({ received: boom, sent: boom, started: boom, ended: boom, connected: boom, disconnected: boom });
   server.tool('ok', { run: () => 'ok' });
-  const conversation = await Conversation.open(server);
-  expect((await conversation.call('ok')).result.content[0].text).toBe('ok');
-  conversation.channel.close();
+  const client = await TestClient.open(server);
+  expect((await client.call('ok')).result.content[0].text).toBe('ok');
+  client.channel.close();
 });
 
 test('observers see messages and calls of every kind', async () => {
@@ -120,11 +120,11 @@ test('observers see messages and calls of every kind', async () => {
     },
   });
   server.tool('later', { run: async () => 'later' });
-  const conversation = await Conversation.open(server);
-  await conversation.call('ok');
-  await conversation.call('bad');
-  await conversation.call('later');
-  await conversation.call('unknown');
+  const client = await TestClient.open(server);
+  await client.call('ok');
+  await client.call('bad');
+  await client.call('later');
+  await client.call('unknown');
   expect(ended.map((each) => [each.request.name, each.outcome, each.code])).toEqual([
     [undefined, 'ok', undefined],
     ['ok', 'ok', undefined],
@@ -141,16 +141,16 @@ test('observers are notified of the end of a call before its response is sent', 
   server.tool('ok', { run: () => 'ok' });
   server.tool('later', { run: async () => 'later' });
   server.tool('stuck', { run: () => new Promise(() => {}) });
-  const conversation = await Conversation.open(server);
+  const client = await TestClient.open(server);
   server.observe({
     ended: ({ request, outcome }) => seen.push(`${request.name} ${outcome}`),
     sent: (text) => seen.push(text.includes('"error"') ? 'error' : 'result'),
   });
-  await conversation.call('ok');
-  await conversation.call('later');
-  await conversation.call('unknown');
-  void conversation.call('stuck');
-  conversation.channel.close();
+  await client.call('ok');
+  await client.call('later');
+  await client.call('unknown');
+  void client.call('stuck');
+  client.channel.close();
   expect(seen).toEqual(['ok ok', 'result', 'later ok', 'result', 'unknown rejected', 'error', 'stuck cancelled']);
 });
 
@@ -158,20 +158,20 @@ test('an observer that is added later sees messages of open connections from the
   const server = createServer({ name: 'tap', version: '1' });
   server.tool('ok', { run: () => 'ok' });
   server.tool('later', { run: async () => 'later' });
-  const conversation = await Conversation.open(server);
+  const client = await TestClient.open(server);
   const texts: string[] = [];
   const stop = server.observe({ sent: (text) => texts.push(text) });
-  await conversation.call('ok');
-  await conversation.call('later');
+  await client.call('ok');
+  await client.call('later');
   server.toolsChanged();
-  await conversation.next(({ method }) => method === 'notifications/tools/list_changed');
+  await client.next(({ method }) => method === 'notifications/tools/list_changed');
   expect(texts.map((text) => JSON.parse(text))).toMatchObject([
     { result: { content: [{ text: 'ok' }] } },
     { result: { content: [{ text: 'later' }] } },
     { method: 'notifications/tools/list_changed' },
   ]);
   stop();
-  await conversation.call('ok');
+  await client.call('ok');
   expect(texts).toHaveLength(3);
 });
 
@@ -179,15 +179,15 @@ test('a drain lets calls finish, ends subscriptions with a result and fails the 
   const server = createServer({ name: 'drain', version: '1' });
   server.tool('quick', { run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 20)) });
   server.tool('stuck', { run: () => new Promise(() => {}) });
-  const conversation = await Conversation.open(server);
-  const listen = conversation.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
-  const quick = conversation.call('quick');
-  const stuck = conversation.call('stuck');
-  await conversation.channel.drain(60);
+  const client = await TestClient.open(server);
+  const listen = client.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const quick = client.call('quick');
+  const stuck = client.call('stuck');
+  await client.channel.drain(60);
   expect((await quick).result.content[0].text).toBe('done');
   expect((await listen).result.resultType).toBe('complete');
   expect((await stuck).error?.message).toContain('shutting down');
-  const kinds = conversation.received.map((each) => each.method ?? 'answer');
+  const kinds = client.received.map((each) => each.method ?? 'answer');
   expect(kinds.indexOf('notifications/cancelled')).toBeLessThan(kinds.lastIndexOf('answer'));
 });
 
@@ -203,13 +203,13 @@ test('a closed connection aborts its calls and sends nothing more', async () => 
         }),
       ),
   });
-  const conversation = await Conversation.open(server);
-  void conversation.call('wait');
-  const before = conversation.received.length;
-  conversation.channel.close();
+  const client = await TestClient.open(server);
+  void client.call('wait');
+  const before = client.received.length;
+  client.channel.close();
   await new Promise((resolve) => setTimeout(resolve, 5));
   expect((reason as Error).name).toBe('AbortError');
-  expect(conversation.received.length).toBe(before);
+  expect(client.received.length).toBe(before);
 });
 
 test('sessions have state, stateless requests have none', async () => {
@@ -222,8 +222,8 @@ test('sessions have state, stateless requests have none', async () => {
       return String(n);
     },
   });
-  const one = await Conversation.open(server);
-  const two = await Conversation.open(server);
+  const one = await TestClient.open(server);
+  const two = await TestClient.open(server);
   const text = (answer: { result?: { content: { text: string }[] } }) => answer.result?.content[0]?.text;
   expect([text(await one.call('count')), text(await one.call('count')), text(await two.call('count'))]).toEqual([
     '1',
@@ -247,8 +247,8 @@ test('an input request where none is allowed fails with a reason', async () => {
     },
     get: () => 'x',
   });
-  const conversation = await Conversation.open(server, '2025-11-25', { roots: {} });
-  await conversation.request('completion/complete', {
+  const client = await TestClient.open(server, '2025-11-25', { roots: {} });
+  await client.request('completion/complete', {
     ref: { type: 'ref/prompt', name: 'p' },
     argument: { name: 'a', value: '' },
   });
@@ -265,17 +265,17 @@ test('input requests made together are sent together, and the error names all mi
       return `${one.action} ${two.action}`;
     },
   });
-  const conversation = new Conversation(server);
-  const { result } = await conversation.alone('tools/call', { name: 'both' }, { elicitation: {} });
+  const client = new TestClient(server);
+  const { result } = await client.alone('tools/call', { name: 'both' }, { elicitation: {} });
   expect(Object.keys(result.inputRequests)).toEqual(['ask-0', 'ask-1']);
 });
 
 test('trace context and unknown capabilities reach the handler unchanged', async () => {
   const server = createServer({ name: 'trace', version: '1' });
   server.tool('t', { run: (_args, ctx) => JSON.stringify([ctx.trace, ctx.clientCapabilities]) });
-  const conversation = await Conversation.open(server, '2024-11-05', { 'com.example/x': { y: 1 } });
+  const client = await TestClient.open(server, '2024-11-05', { 'com.example/x': { y: 1 } });
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  const { result } = await conversation.request('tools/call', { name: 't', _meta: { traceparent } });
+  const { result } = await client.request('tools/call', { name: 't', _meta: { traceparent } });
   expect(JSON.parse(result.content[0].text)).toEqual([{ traceparent }, { 'com.example/x': { y: 1 } }]);
 });
 

@@ -8,11 +8,11 @@ import { connect } from '../../src/client/index.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { BusConnection, theBus } from '../../src/packs/dbus/connection.ts';
 import { dbus } from '../../src/packs/dbus/index.ts';
-import { Conversation } from '../support/conversation.ts';
 import { haveBus, type Properties, startBus, TestService } from '../support/private-bus.ts';
 import { afterwards, makeFolder, memoryLogger, useProfiles } from '../support/profile.ts';
 import { cli, useHome } from '../support/program.ts';
 import { findProgram } from '../support/programs.ts';
+import { TestClient } from '../support/test-client.ts';
 
 useProfiles();
 const home = useHome();
@@ -66,11 +66,8 @@ describe.skipIf(!haveBus)('on a real bus', () => {
     const { address, path } = await startBus();
     await TestService.start(path, 'org.freedesktop.NetworkManager', everything);
     await TestService.start(path, 'org.example.Secret', everything);
-    const conversation = await Conversation.open(
-      await make(['org.freedesktop.NetworkManager'], [address]),
-      '2024-11-05',
-    );
-    expect((await conversation.request('resources/list')).result.resources).toEqual([
+    const client = await TestClient.open(await make(['org.freedesktop.NetworkManager'], [address]), '2024-11-05');
+    expect((await client.request('resources/list')).result.resources).toEqual([
       {
         uri: 'dbus://service/org.freedesktop.NetworkManager',
         name: 'NetworkManager Service Info',
@@ -84,7 +81,7 @@ describe.skipIf(!haveBus)('on a real bus', () => {
       'org.freedesktop.NetworkManager%2Fx',
       '../x',
     ]) {
-      const { error } = await conversation.request('resources/read', { uri: `dbus://service/${name}` });
+      const { error } = await client.request('resources/read', { uri: `dbus://service/${name}` });
       expect(error?.code, name).toBe(-32002);
     }
   });
@@ -92,9 +89,9 @@ describe.skipIf(!haveBus)('on a real bus', () => {
   test('S4-15: a service is described as JSON: owner, objects, interfaces, properties of every type', async () => {
     const { address, path } = await startBus();
     const service = await TestService.start(path, 'org.example.Test', everything);
-    const conversation = await Conversation.open(await make(['org.example.*'], [address]), '2024-11-05');
+    const client = await TestClient.open(await make(['org.example.*'], [address]), '2024-11-05');
     const uri = 'dbus://service/org.example.Test';
-    const { result } = await conversation.request('resources/read', { uri });
+    const { result } = await client.request('resources/read', { uri });
     expect(result.contents).toHaveLength(1);
     expect(result.contents[0]).toMatchObject({ uri, mimeType: 'application/json' });
     const info = JSON.parse(result.contents[0].text);
@@ -128,15 +125,15 @@ describe.skipIf(!haveBus)('on a real bus', () => {
 
   test('a service that is not there is not found, and reading does not start it', async () => {
     const { address } = await startBus();
-    const conversation = await Conversation.open(await make(['org.example.*'], [address]), '2024-11-05');
-    const { error } = await conversation.request('resources/read', { uri: 'dbus://service/org.example.Absent' });
+    const client = await TestClient.open(await make(['org.example.*'], [address]), '2024-11-05');
+    const { error } = await client.request('resources/read', { uri: 'dbus://service/org.example.Absent' });
     expect(error?.code).toBe(-32002);
   });
 
   test('the bus itself can be described: a peer that is not ours', async () => {
     const { address } = await startBus();
-    const conversation = await Conversation.open(await make(['org.freedesktop.DBus'], [address]));
-    const { result } = await conversation.request('resources/read', { uri: 'dbus://service/org.freedesktop.DBus' });
+    const client = await TestClient.open(await make(['org.freedesktop.DBus'], [address]));
+    const { result } = await client.request('resources/read', { uri: 'dbus://service/org.freedesktop.DBus' });
     const bus = JSON.parse(result.contents[0].text).objects['/org/freedesktop/DBus']['org.freedesktop.DBus'];
     expect(bus.methods).toContain('ListNames() -> as');
     expect(bus.properties.Interfaces).toContain('org.freedesktop.DBus.Monitoring');
@@ -148,10 +145,10 @@ describe.skipIf(!haveBus)('on a real bus', () => {
     const server = createServer({ name: 'bus', version: '1', logger: memoryLogger() });
     await server.use(dbus({ buses: [address] }));
     afterwards(() => server.close());
-    const conversation = await Conversation.open(server, '2024-11-05');
-    const { resources } = (await conversation.request('resources/list')).result;
+    const client = await TestClient.open(server, '2024-11-05');
+    const { resources } = (await client.request('resources/list')).result;
     expect(resources).toEqual([{ uri, name: 'DBus Service Info', mimeType: 'application/json' }]);
-    const { contents } = (await conversation.request('resources/read', { uri })).result;
+    const { contents } = (await client.request('resources/read', { uri })).result;
     expect(contents).toEqual([{ uri, mimeType: 'application/json', text: expect.any(String) }]);
     expect(JSON.parse(contents[0].text)).toMatchObject({ service: 'org.freedesktop.DBus' });
   });
@@ -177,15 +174,15 @@ describe.skipIf(!haveBus)('on a real bus', () => {
   test('services that come and go change the list, changed properties are told to subscribers', async () => {
     const { address, path } = await startBus();
     const service = await TestService.start(path, 'org.example.Test', everything);
-    const conversation = await Conversation.open(await make(['org.example.*'], [address]), '2024-11-05');
+    const client = await TestClient.open(await make(['org.example.*'], [address]), '2024-11-05');
     const uri = 'dbus://service/org.example.Test';
-    expect((await conversation.request('resources/subscribe', { uri })).result).toEqual({});
+    expect((await client.request('resources/subscribe', { uri })).result).toEqual({});
     service.set('org.example.Everything', 'Port', { signature: 'q', value: 1 });
-    const told = await conversation.next((each) => each.method === 'notifications/resources/updated');
+    const told = await client.next((each) => each.method === 'notifications/resources/updated');
     expect(told.params).toEqual({ uri });
     await TestService.start(path, 'org.example.Later', everything);
-    await conversation.next((each) => each.method === 'notifications/resources/list_changed');
-    const { resources } = (await conversation.request('resources/list')).result;
+    await client.next((each) => each.method === 'notifications/resources/list_changed');
+    const { resources } = (await client.request('resources/list')).result;
     expect(resources.map((each: { uri: string }) => each.uri)).toEqual(['dbus://service/org.example.Later', uri]);
   });
 
@@ -234,13 +231,13 @@ describe.skipIf(!haveBus)('on a real bus', () => {
   test('a bus that was lost is found again when it is back', async () => {
     const folder = makeFolder();
     const first = await startBus(folder);
-    const conversation = await Conversation.open(await make(['org.example.*'], [first.address]));
-    expect((await conversation.request('resources/list')).result.resources).toEqual([]);
+    const client = await TestClient.open(await make(['org.example.*'], [first.address]));
+    expect((await client.request('resources/list')).result.resources).toEqual([]);
     await first.stop();
-    expect((await conversation.request('resources/list')).result.resources).toEqual([]);
+    expect((await client.request('resources/list')).result.resources).toEqual([]);
     const second = await startBus(folder);
     await TestService.start(second.path, 'org.example.Test', everything);
-    expect((await conversation.request('resources/list')).result.resources).toHaveLength(1);
+    expect((await client.request('resources/list')).result.resources).toHaveLength(1);
   });
 });
 

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { empiricalRules, requireDescriptions } from '../../src/app/profiles/empirical-rules.ts';
 import { connect } from '../../src/client/index.ts';
 import { createServer, serveStdio } from '../../src/index.ts';
-import { Conversation } from '../support/conversation.ts';
 import { startFakeLibraries } from '../support/fake-libraries.ts';
 import { afterwards, assemble, memoryLogger, useProfiles } from '../support/profile.ts';
 import { cli, useHome } from '../support/program.ts';
+import { TestClient } from '../support/test-client.ts';
 
 useProfiles();
 const home = useHome();
@@ -20,19 +20,19 @@ async function open() {
   const libraries = await startFakeLibraries();
   const limits = { attempts: 1, minIntervalMs: 0, backOffMs: 1 };
   const { server } = await assemble('empirical', { packs: { research: { urls: libraries.urls, limits } } });
-  const conversation = await Conversation.open(server, old);
+  const client = await TestClient.open(server, old);
   const text = async (name: string, args?: object): Promise<string> => {
-    const { result } = await conversation.call(name, args);
+    const { result } = await client.call(name, args);
     expect(result.content).toHaveLength(1);
     return result.content[0].text;
   };
-  return { server, conversation, libraries, text };
+  return { server, client, libraries, text };
 }
 
 test('S3-4 S3-20: messages are JSON-RPC 2.0, and the server says its name and version', async () => {
   const { server } = await open();
-  const conversation = new Conversation(server);
-  const answer = await conversation.request('initialize', { protocolVersion: old, capabilities: {} }, 1);
+  const client = new TestClient(server);
+  const answer = await client.request('initialize', { protocolVersion: old, capabilities: {} }, 1);
   expect(answer).toEqual({
     jsonrpc: '2.0',
     id: 1,
@@ -45,8 +45,8 @@ test('S3-4 S3-20: messages are JSON-RPC 2.0, and the server says its name and ve
 });
 
 test('S3-5 S3-7 S3-19: tools/list with empty params; every tool has name, description and an object schema', async () => {
-  const { conversation } = await open();
-  const { result } = await conversation.request('tools/list', {}, 1);
+  const { client } = await open();
+  const { result } = await client.request('tools/list', {}, 1);
   expect(Object.keys(result)).toEqual(['tools']);
   expect(result.tools.map(({ name }: { name: string }) => name)).toEqual(['search_literature', 'health_check']);
   for (const tool of result.tools) {
@@ -63,7 +63,7 @@ test('S3-6: a tool without a description is not accepted', async () => {
 });
 
 test('S3-8 S3-9 S3-10 S3-11 S3-25 S3-26: each kind of constraint is enforced before anything runs', async () => {
-  const { conversation, libraries } = await open();
+  const { client, libraries } = await open();
   const wrong: [object, string][] = [
     [{}, 'query'],
     [{ query: 5 }, 'query'],
@@ -80,7 +80,7 @@ test('S3-8 S3-9 S3-10 S3-11 S3-25 S3-26: each kind of constraint is enforced bef
     [{ query: 'x', sources: ['sci-fi'] }, 'sources'],
   ];
   for (const [args, field] of wrong) {
-    const { result, error } = await conversation.call('search_literature', args);
+    const { result, error } = await client.call('search_literature', args);
     expect(error).toBeUndefined();
     expect(result.isError, JSON.stringify(args)).toBe(true);
     expect(result.content[0].text).toMatch(/^Validation error: /);
@@ -90,8 +90,8 @@ test('S3-8 S3-9 S3-10 S3-11 S3-25 S3-26: each kind of constraint is enforced bef
 });
 
 test('S3-12 S3-13 S3-33: a plain value is returned as one block of JSON text, indented by two', async () => {
-  const { conversation } = await open();
-  const { result } = await conversation.call('search_literature', { query: 'attention', max_results: 2 });
+  const { client } = await open();
+  const { result } = await client.call('search_literature', { query: 'attention', max_results: 2 });
   expect(Object.keys(result)).toEqual(['content']);
   const [{ type, text }] = result.content;
   expect(type).toBe('text');
@@ -100,9 +100,9 @@ test('S3-12 S3-13 S3-33: a plain value is returned as one block of JSON text, in
 });
 
 test('S3-14: a failing handler is a result with JSON that names the error', async () => {
-  const { conversation, libraries } = await open();
+  const { client, libraries } = await open();
   for (const source of ['arxiv', 'crossref', 'openalex']) libraries.fail(source, 500);
-  const { result, error } = await conversation.call('search_literature', { query: 'x' });
+  const { result, error } = await client.call('search_literature', { query: 'x' });
   expect(error).toBeUndefined();
   expect(result.isError).toBe(true);
   expect(JSON.parse(result.content[0].text)).toEqual({ error: expect.stringMatching(/^All sources failed: /) });
@@ -122,18 +122,18 @@ test('S3-15: what is thrown and is no error is made a text', async () => {
 });
 
 test('S3-16 S3-17 S3-19: resources of a scheme of its own are declared, listed with all fields, and read', async () => {
-  const { server, conversation } = await open();
-  const { result } = await new Conversation(server).request('initialize', { protocolVersion: old, capabilities: {} });
+  const { server, client } = await open();
+  const { result } = await new TestClient(server).request('initialize', { protocolVersion: old, capabilities: {} });
   expect(result.capabilities).toEqual({ tools: {}, resources: {} });
-  const { resources } = (await conversation.request('resources/list', {})).result;
+  const { resources } = (await client.request('resources/list', {})).result;
   expect(resources.length).toBeGreaterThan(0);
   for (const resource of resources) {
     expect(Object.keys(resource)).toEqual(['uri', 'name', 'description', 'mimeType']);
     expect(resource.uri).toMatch(/^custom:\/\/resource\/\w+$/);
-    const { contents } = (await conversation.request('resources/read', { uri: resource.uri })).result;
+    const { contents } = (await client.request('resources/read', { uri: resource.uri })).result;
     expect(contents).toEqual([{ uri: resource.uri, mimeType: resource.mimeType, text: expect.stringMatching(/./) }]);
   }
-  const { error } = await conversation.request('resources/read', { uri: 'custom://resource/nothing' });
+  const { error } = await client.request('resources/read', { uri: 'custom://resource/nothing' });
   expect(error?.code).toBe(-32002);
 });
 
@@ -152,45 +152,45 @@ test('S3-16 S3-17: the program lists and reads them over stdio and HTTP', async 
 });
 
 test('the sources among the resources are those that the search takes', async () => {
-  const { conversation, libraries } = await open();
+  const { client, libraries } = await open();
   const read = async () => {
-    const { result } = await conversation.request('resources/read', { uri: 'custom://resource/sources' });
+    const { result } = await client.request('resources/read', { uri: 'custom://resource/sources' });
     return JSON.parse(result.contents[0].text).sources;
   };
   const ok = ['arxiv', 'crossref', 'openalex'].map((name) => ({ name, status: 'ok' }));
   expect(await read()).toEqual(ok);
   libraries.fail('arxiv', 500);
-  for (let n = 0; n < 10; n++) await conversation.call('search_literature', { query: `q${n}`, sources: ['arxiv'] });
+  for (let n = 0; n < 10; n++) await client.call('search_literature', { query: `q${n}`, sources: ['arxiv'] });
   expect(await read()).toEqual([{ name: 'arxiv', status: 'failed' }, ...ok.slice(1)]);
 });
 
 test('S3-18: a server without resources does not declare them, and their methods do not exist', async () => {
   const server = createServer({ name: 'x', version: '1', rules: empiricalRules, capabilities: { tools: {} } });
   server.tool('t', { description: 't', run: () => 'x' });
-  const conversation = await Conversation.open(server, old);
+  const client = await TestClient.open(server, old);
   for (const method of ['resources/list', 'resources/read', 'resources/templates/list']) {
-    expect((await conversation.request(method, { uri: 'x://y' })).error?.code, method).toBe(-32601);
+    expect((await client.request(method, { uri: 'x://y' })).error?.code, method).toBe(-32601);
   }
 });
 
 test('S3-36: what the server does not have is not declared, and its methods do not exist', async () => {
-  const { conversation } = await open();
+  const { client } = await open();
   for (const method of ['resources/subscribe', 'prompts/list', 'logging/setLevel', 'completion/complete']) {
-    expect((await conversation.request(method, { uri: 'custom://resource/guide' })).error?.code, method).toBe(-32601);
+    expect((await client.request(method, { uri: 'custom://resource/guide' })).error?.code, method).toBe(-32601);
   }
 });
 
 test('S3-21: a handler for a request of any type can be registered directly', async () => {
-  const { server, conversation } = await open();
+  const { server, client } = await open();
   const { remove } = server.method('example/echo', (params) => ({ said: params['text'] }));
-  expect((await conversation.request('example/echo', { text: 'hi' })).result).toEqual({ said: 'hi' });
+  expect((await client.request('example/echo', { text: 'hi' })).result).toEqual({ said: 'hi' });
   remove();
-  expect((await conversation.request('example/echo', { text: 'hi' })).error?.code).toBe(-32601);
+  expect((await client.request('example/echo', { text: 'hi' })).error?.code).toBe(-32601);
   // Types of the protocol itself are taken by their name, before the built-in handler or instead of it.
   const byHand = { content: [{ type: 'text', text: 'by hand' }] };
   server.around(({ method, params }, next) => (method === 'tools/call' && params['name'] === 'own' ? byHand : next()));
-  expect((await conversation.call('own', {})).result).toEqual(byHand);
-  expect((await conversation.call('health_check', {})).result.content[0].text).toContain('healthy');
+  expect((await client.call('own', {})).result).toEqual(byHand);
+  expect((await client.call('health_check', {})).result.content[0].text).toContain('healthy');
 });
 
 test('S3-22: the server is connected to a pair of streams', async () => {
@@ -206,15 +206,15 @@ test('S3-22: the server is connected to a pair of streams', async () => {
 });
 
 test('S3-23 S3-24: an unknown tool is a result whose text is JSON', async () => {
-  const { conversation } = await open();
-  const { result } = await conversation.call('nobody', {});
+  const { client } = await open();
+  const { result } = await client.call('nobody', {});
   expect(result.isError).toBe(true);
   expect(JSON.parse(result.content[0].text)).toEqual({ error: 'Unknown tool: nobody' });
 });
 
 test('S3-27: a call without arguments is told so', async () => {
-  const { conversation } = await open();
-  const { result } = await conversation.call('search_literature');
+  const { client } = await open();
+  const { result } = await client.call('search_literature');
   expect(result.isError).toBe(true);
   expect(JSON.parse(result.content[0].text)).toEqual({ error: 'No arguments provided' });
 });
@@ -237,7 +237,7 @@ test('S3-28: a schema of Zod validates like any other', async () => {
 });
 
 test('S3-32: a handler that throws leaves the server as it was', async () => {
-  const { server, conversation, text } = await open();
+  const { server, client, text } = await open();
   server.tool('fall', {
     description: 'Fall',
     run: async () => {
@@ -245,7 +245,7 @@ test('S3-32: a handler that throws leaves the server as it was', async () => {
     },
   });
   for (let n = 0; n < 20; n++) expect(JSON.parse(await text('fall', {}))).toEqual({ error: 'down' });
-  expect((await conversation.request('ping')).result).toEqual({});
+  expect((await client.request('ping')).result).toEqual({});
 });
 
 test('S3-34: health_check says as JSON how server and sources are doing', async () => {
@@ -268,8 +268,8 @@ test('S3-34: health_check says as JSON how server and sources are doing', async 
 });
 
 test('the official counterpart: the stateless revision is served beside it by the official rules', async () => {
-  const { conversation } = await open();
-  expect((await conversation.alone('tools/call', { name: 'nobody' })).error?.code).toBe(-32602);
-  const { result } = await conversation.alone('tools/call', { name: 'health_check' });
+  const { client } = await open();
+  expect((await client.alone('tools/call', { name: 'nobody' })).error?.code).toBe(-32602);
+  const { result } = await client.alone('tools/call', { name: 'health_check' });
   expect(result.structuredContent.status).toBe('healthy');
 });

@@ -9,8 +9,8 @@ import {
   type WorkersOptions,
   workers,
 } from '../../src/packs/workers/index.ts';
-import { Conversation, type Message } from '../support/conversation.ts';
 import { afterwards, assemble, makeFolder, memoryLogger, useProfiles } from '../support/profile.ts';
+import { type Message, TestClient } from '../support/test-client.ts';
 import { haveSandbox as available, processes } from './system/session.ts';
 
 useProfiles();
@@ -19,9 +19,9 @@ const old = '2024-11-05';
 
 type Call = (name: string, args?: object) => Promise<Record<string, unknown> & { id: string }>;
 
-function caller(conversation: Conversation): Call {
+function caller(client: TestClient): Call {
   return async (name, args = {}) => {
-    const { result } = await conversation.call(name, args);
+    const { result } = await client.call(name, args);
     return JSON.parse(result.content[0].text);
   };
 }
@@ -31,8 +31,8 @@ async function open(options: Partial<WorkersOptions> = {}) {
     allowedCommands: ['cat', 'sh', 'sleep'],
     packs: { workers: { supervision: { restartMs: 20, stopGraceMs: 100 }, ...options } },
   });
-  const conversation = await Conversation.open(server, old);
-  return { server, conversation, call: caller(conversation) };
+  const client = await TestClient.open(server, old);
+  return { server, client, call: caller(client) };
 }
 
 /** Waits until a worker is in one of these states. */
@@ -48,7 +48,7 @@ async function until(call: Call, id: string, ...states: string[]): Promise<Recor
 describe.skipIf(!available)('in the sandbox', () => {
   test('S3-19 S3-20: initialize declares tools and resources, name and version', async () => {
     const { server } = await open();
-    const { result } = await new Conversation(server).request('initialize', { protocolVersion: old });
+    const { result } = await new TestClient(server).request('initialize', { protocolVersion: old });
     expect(result).toEqual({
       protocolVersion: old,
       capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
@@ -74,47 +74,47 @@ describe.skipIf(!available)('in the sandbox', () => {
   });
 
   test('S3-16 S3-17: workers are resources of a scheme of their own, as JSON and as text', async () => {
-    const { conversation, call } = await open();
+    const { client, call } = await open();
     const { id } = await call('start_worker', {
       program: 'sh',
       args: ['-c', 'printf "\\033[31mred\\033[0m"; exec cat'],
       name: 'w',
     });
     await call('read_worker', { id, from: 0, wait_ms: 10_000 });
-    const { result } = await conversation.request('resources/list', {}, 3);
+    const { result } = await client.request('resources/list', {}, 3);
     expect(result).toEqual({
       resources: [
         { uri: `worker://${id}`, name: 'w', description: 'State of sh (running)', mimeType: 'application/json' },
         { uri: `worker://${id}/output`, name: 'w output', description: 'Latest output of sh', mimeType: 'text/plain' },
       ],
     });
-    const output = await conversation.request('resources/read', { uri: `worker://${id}/output` }, 4);
+    const output = await client.request('resources/read', { uri: `worker://${id}/output` }, 4);
     expect(output.result).toEqual({
       contents: [{ uri: `worker://${id}/output`, mimeType: 'text/plain', text: 'red' }],
     });
-    const state = await conversation.request('resources/read', { uri: `worker://${id}` });
+    const state = await client.request('resources/read', { uri: `worker://${id}` });
     const shown = JSON.parse(state.result.contents[0].text);
     expect(shown).toMatchObject({ id, status: 'running' });
     expect(shown).not.toHaveProperty('owner');
-    expect((await conversation.request('resources/read', { uri: 'worker://nobody' })).error?.code).toBe(-32002);
+    expect((await client.request('resources/read', { uri: 'worker://nobody' })).error?.code).toBe(-32002);
   });
 
   test('changes are told: the list to everybody, a worker to those who subscribed', async () => {
-    const { conversation, call } = await open();
+    const { client, call } = await open();
     const { id } = await call('start_worker', { program: 'cat' });
-    await conversation.next((each) => each.method === 'notifications/resources/list_changed');
+    await client.next((each) => each.method === 'notifications/resources/list_changed');
     const uri = `worker://${id}`;
-    await conversation.request('resources/subscribe', { uri });
+    await client.request('resources/subscribe', { uri });
     const updated = (each: Message) => each.method === 'notifications/resources/updated';
     await call('message_worker', { id, text: 'x' });
-    expect((await conversation.next(updated)).params).toEqual({ uri });
-    const before = conversation.received.filter(updated).length;
+    expect((await client.next(updated)).params).toEqual({ uri });
+    const before = client.received.filter(updated).length;
     await call('stop_worker', { id });
-    await conversation.next(() => conversation.received.filter(updated).length > before);
+    await client.next(() => client.received.filter(updated).length > before);
   });
 
   test('S3-23 S3-25 S3-27: errors are results, in the words of the document', async () => {
-    const { conversation, call } = await open();
+    const { client, call } = await open();
     expect(await call('start_worker', { program: 'rm' })).toEqual({
       error: expect.stringMatching(
         /^Command not allowed: "rm" \(allowed: .*\bcat\b.*; the operator can allow programs with --allow-command\)$/,
@@ -122,19 +122,17 @@ describe.skipIf(!available)('in the sandbox', () => {
     });
     expect(await call('read_worker', { id: 'nobody' })).toEqual({ error: 'Unknown worker: nobody' });
     expect(await call('nobody')).toEqual({ error: 'Unknown tool: nobody' });
-    expect((await conversation.call('list_workers')).result.content[0].text).toBe('{"error":"No arguments provided"}');
-    expect((await conversation.call('start_worker', {})).result.content[0].text).toMatch(
-      /^Validation error: .*program/,
-    );
+    expect((await client.call('list_workers')).result.content[0].text).toBe('{"error":"No arguments provided"}');
+    expect((await client.call('start_worker', {})).result.content[0].text).toMatch(/^Validation error: .*program/);
   });
 
   test('a worker that could not be started is none: nothing is listed, nothing is told', async () => {
-    const { conversation, call } = await open();
+    const { client, call } = await open();
     expect(await call('start_worker', { program: 'rm', name: 'ghost' })).toHaveProperty('error');
     expect(await call('start_worker', { program: 'cat', cwd: '/nowhere' })).toHaveProperty('error');
     expect(await call('list_workers')).toEqual({ workers: [] });
-    expect((await conversation.request('resources/list')).result.resources).toEqual([]);
-    const told = conversation.received.filter(({ method }) => method === 'notifications/resources/list_changed');
+    expect((await client.request('resources/list')).result.resources).toEqual([]);
+    const told = client.received.filter(({ method }) => method === 'notifications/resources/list_changed');
     expect(told).toEqual([]);
   });
 
@@ -217,7 +215,7 @@ describe.skipIf(!available)('in the sandbox', () => {
 
   test('what belongs to one principal does not exist for another', async () => {
     const { server, call } = await open();
-    const other = await Conversation.open(server, old, {}, { transport: 'memory', principal: { id: 'eve' } });
+    const other = await TestClient.open(server, old, {}, { transport: 'memory', principal: { id: 'eve' } });
     const { id } = await call('start_worker', { program: 'cat' });
     const eve = caller(other);
     expect(await eve('list_workers')).toEqual({ workers: [] });
@@ -234,7 +232,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     // As root the sandbox takes the folder's owner, who must be somebody else.
     if (process.getuid?.() === 0) chownSync(folder, 12_345, 12_345);
     const { server } = await assemble('orchestrator', { allowedCommands: ['sh'], roots: [folder] });
-    const call = caller(await Conversation.open(server, old));
+    const call = caller(await TestClient.open(server, old));
     const script = 'pwd; echo hi > note; cat note; ls /etc/hostname /home /root 2>&1 | head -3; cat';
     const { id } = await call('start_worker', { program: 'sh', args: ['-c', script] });
     let output = '';
@@ -250,7 +248,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     const dataDir = makeFolder();
     const run = async () => {
       const { server } = await assemble('orchestrator', { dataDir, allowedCommands: ['cat', 'sh'] });
-      return { server, call: caller(await Conversation.open(server, old)) };
+      return { server, call: caller(await TestClient.open(server, old)) };
     };
     const first = await run();
     const ended = await first.call('start_worker', { program: 'sh', args: ['-c', 'exit 4'], name: 'ended' });
@@ -270,7 +268,7 @@ describe.skipIf(!available)('in the sandbox', () => {
       const server = createServer({ name: 'w', version: '1' });
       await server.use(workers({ programs: ['cat', 'sh'], registry }));
       afterwards(() => server.close());
-      return { server, call: caller(await Conversation.open(server)) };
+      return { server, call: caller(await TestClient.open(server)) };
     };
     const first = await make();
     const ended = await first.call('start_worker', { program: 'sh', args: ['-c', 'exit 0'] });

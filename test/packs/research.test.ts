@@ -3,9 +3,9 @@
 import { expect, test } from 'vitest';
 import { createServer } from '../../src/engine/server.ts';
 import { type LiteratureSource, type ResearchOptions, research } from '../../src/packs/research/index.ts';
-import { Conversation } from '../support/conversation.ts';
 import { startFakeLibraries } from '../support/fake-libraries.ts';
 import { afterwards, useProfiles } from '../support/profile.ts';
+import { TestClient } from '../support/test-client.ts';
 
 useProfiles();
 
@@ -14,12 +14,12 @@ async function open(options: ResearchOptions) {
   const pack = research({ ...options, limits: { attempts: 1, minIntervalMs: 0, ...options.limits } });
   await server.use(pack);
   afterwards(() => server.close());
-  const conversation = await Conversation.open(server);
+  const client = await TestClient.open(server);
   const find = async (args: object) => {
-    const { result } = await conversation.call('search_literature', args);
+    const { result } = await client.call('search_literature', args);
     return result.isError === true ? result.content[0].text : JSON.parse(result.content[0].text);
   };
-  return { conversation, find, pack };
+  return { client, find, pack };
 }
 
 const titles = (answer: { papers: { title: string }[] }): string[] => answer.papers.map(({ title }) => title);
@@ -142,10 +142,10 @@ test('a source of your own is one among the others', async () => {
     name: 'shelf',
     search: async ({ text }) => [{ title: `A book about ${text}`, authors: ['Me'], year: 2001 }],
   };
-  const { conversation, find } = await open({ urls, sources: ['openalex', shelf] });
+  const { client, find } = await open({ urls, sources: ['openalex', shelf] });
   const answer = await find({ query: 'ducks', sources: ['shelf'] });
   expect(titles(answer)).toEqual(['A book about ducks']);
-  const { tools } = (await conversation.request('tools/list')).result;
+  const { tools } = (await client.request('tools/list')).result;
   expect(tools[0].inputSchema.properties.sources.items.enum).toEqual(['openalex', 'shelf']);
 });
 
@@ -174,12 +174,12 @@ test('a source outside the bounds of a policy is named as refused, the others an
 test('a cancelled question is not answered and costs the source nothing', async () => {
   const { urls, asked, fail } = await startFakeLibraries();
   fail('crossref', 0);
-  const { conversation, pack } = await open({ urls, sources: ['crossref'] });
+  const { client, pack } = await open({ urls, sources: ['crossref'] });
   const params = { name: 'search_literature', arguments: { query: 'x' } };
-  conversation.send({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params });
+  client.send({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params });
   while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  conversation.notify('notifications/cancelled', { requestId: 'gone' });
-  await conversation.request('ping');
-  expect(conversation.received.some(({ id }) => id === 'gone')).toBe(false);
+  client.notify('notifications/cancelled', { requestId: 'gone' });
+  await client.request('ping');
+  expect(client.received.some(({ id }) => id === 'gone')).toBe(false);
   expect(pack.health['crossref']).toMatchObject({ failures: 0 });
 });

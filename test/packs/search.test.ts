@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createServer } from '../../src/engine/server.ts';
 import { type SearchBackend, type SearchOptions, search } from '../../src/packs/search/index.ts';
-import { Conversation } from '../support/conversation.ts';
 import { type FakeEngine, fakeHits, startFakeDuckDuckGo } from '../support/fake-duckduckgo.ts';
+import { TestClient } from '../support/test-client.ts';
 
 let engine: FakeEngine;
 beforeEach(async () => {
@@ -14,15 +14,15 @@ beforeEach(async () => {
 });
 afterEach(() => engine.close());
 
-async function open(options: SearchOptions = {}): Promise<Conversation> {
+async function open(options: SearchOptions = {}): Promise<TestClient> {
   const server = createServer({ name: 'search', version: '1' });
   const limits = { backOffMs: 1, maxBackOffMs: 2, ...options.limits };
   await server.use(search({ url: engine.url, label: 'none', timeoutMs: 2_000, ...options, limits }));
-  return Conversation.open(server);
+  return TestClient.open(server);
 }
 
-async function find(conversation: Conversation, args: object): Promise<{ text: string; isError?: boolean }> {
-  const { result } = await conversation.call('web_search', args);
+async function find(client: TestClient, args: object): Promise<{ text: string; isError?: boolean }> {
+  const { result } = await client.call('web_search', args);
   return { text: result.content[0].text, isError: result.isError };
 }
 
@@ -53,19 +53,19 @@ test('the question goes as the form of the page sends it, with region and safe s
 });
 
 test('five results by default; more than a page follow the form for the next one', async () => {
-  const conversation = await open();
-  expect(numbers((await find(conversation, { query: 'x' })).text)).toEqual([1, 2, 3, 4, 5]);
+  const client = await open();
+  expect(numbers((await find(client, { query: 'x' })).text)).toEqual([1, 2, 3, 4, 5]);
   expect(engine.asked).toHaveLength(1);
-  const many = await find(conversation, { query: 'x', max_results: 23 });
+  const many = await find(client, { query: 'x', max_results: 23 });
   expect(numbers(many.text)).toHaveLength(23);
   expect(engine.asked.map((form) => form.get('s'))).toEqual([null, null, '10', '20']);
   expect(engine.asked[2]?.get('vqd')).toBe('4-226837495726384950172');
 });
 
 test('an answer is remembered, whatever the spaces in the question', async () => {
-  const conversation = await open();
-  await find(conversation, { query: 'two words' });
-  const again = await find(conversation, { query: '  two   words ', max_results: 2 });
+  const client = await open();
+  await find(client, { query: 'two words' });
+  const again = await find(client, { query: '  two   words ', max_results: 2 });
   expect(engine.asked).toHaveLength(1);
   expect(numbers(again.text)).toEqual([1, 2]);
   const forgetful = await open({ cacheTtlMs: 0 });
@@ -83,11 +83,11 @@ test('nothing found is an answer', async () => {
 
 test('a challenge is said to be one, is not tried again, and the engine is paused', async () => {
   engine.behave('challenge');
-  const conversation = await open();
-  const first = await find(conversation, { query: 'x' });
+  const client = await open();
+  const first = await find(client, { query: 'x' });
   expect(first.isError).toBe(true);
   expect(first.text).toMatch(/^Search error: DuckDuckGo asks for proof that a person is searching \(bot challenge\)/);
-  const second = await find(conversation, { query: 'y' });
+  const second = await find(client, { query: 'y' });
   expect(second.text).toMatch(/^Search error: Requests to DuckDuckGo are paused for another 300 s \(.*bot challenge/);
   expect(engine.asked).toHaveLength(1);
 });
@@ -114,12 +114,12 @@ test('passing failures are tried again', async () => {
 
 test('a refusal is not tried again, and after some failures the engine is paused', async () => {
   engine.behave(403);
-  const conversation = await open({ limits: { breakerThreshold: 2 } });
-  expect((await find(conversation, { query: 'a' })).text).toBe(
+  const client = await open({ limits: { breakerThreshold: 2 } });
+  expect((await find(client, { query: 'a' })).text).toBe(
     'Search error: DuckDuckGo responded with status 403 (forbidden)',
   );
-  await find(conversation, { query: 'b' });
-  expect((await find(conversation, { query: 'c' })).text).toContain('are paused for another');
+  await find(client, { query: 'b' });
+  expect((await find(client, { query: 'c' })).text).toContain('are paused for another');
   expect(engine.asked).toHaveLength(2);
 });
 
@@ -127,10 +127,10 @@ test('the pack knows how its engine is doing', async () => {
   const pack = search({ url: engine.url, timeoutMs: 2_000, limits: { attempts: 1 } });
   const server = createServer({ name: 'search', version: '1' });
   await server.use(pack);
-  const conversation = await Conversation.open(server);
+  const client = await TestClient.open(server);
   expect(pack.health()).toEqual({ status: 'ok' });
   engine.behave('challenge');
-  await find(conversation, { query: 'x' });
+  await find(client, { query: 'x' });
   expect(pack.health()).toMatchObject({ status: 'failed', detail: expect.stringContaining('bot challenge') });
 });
 
@@ -144,25 +144,25 @@ test('silence is a network timeout', async () => {
 
 test('a cancelled search ends the request to the engine, and says nothing about it', async () => {
   engine.behave('silence');
-  const conversation = await open();
-  conversation.send({
+  const client = await open();
+  client.send({
     jsonrpc: '2.0',
     id: 'gone',
     method: 'tools/call',
     params: { name: 'web_search', arguments: { query: 'x' } },
   });
   while (engine.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  conversation.notify('notifications/cancelled', { requestId: 'gone' });
+  client.notify('notifications/cancelled', { requestId: 'gone' });
   engine.behave('results');
-  expect(numbers((await find(conversation, { query: 'x' })).text)).toHaveLength(5);
-  expect(conversation.received.some((each) => each.id === 'gone')).toBe(false);
+  expect(numbers((await find(client, { query: 'x' })).text)).toHaveLength(5);
+  expect(client.received.some((each) => each.id === 'gone')).toBe(false);
 });
 
 test('questions that make no sense are refused without asking anyone', async () => {
-  const conversation = await open();
-  expect((await find(conversation, { query: '   ' })).text).toBe('Search error: the query is empty');
-  expect((await find(conversation, { query: 'x', max_results: 0 })).text).toContain('at least 1');
-  expect((await find(conversation, { query: 'x'.repeat(2000) })).text).toContain('longer than');
+  const client = await open();
+  expect((await find(client, { query: '   ' })).text).toBe('Search error: the query is empty');
+  expect((await find(client, { query: 'x', max_results: 0 })).text).toContain('at least 1');
+  expect((await find(client, { query: 'x'.repeat(2000) })).text).toContain('longer than');
   expect(engine.asked).toHaveLength(0);
 });
 
@@ -204,10 +204,10 @@ test('an engine of your own takes the place of DuckDuckGo, also in the descripti
     name: 'Shelf',
     search: async ({ text }) => ({ hits: [{ title: text, url: 'https://a.example/', snippet: '' }], more: false }),
   };
-  const conversation = await open({ backend });
-  const { tools } = (await conversation.request('tools/list')).result;
+  const client = await open({ backend });
+  const { tools } = (await client.request('tools/list')).result;
   expect(tools[0].description).toBe('Search the web using Shelf');
-  expect((await find(conversation, { query: 'books' })).text).toBe(
+  expect((await find(client, { query: 'books' })).text).toBe(
     'Search results for: books\n\n1. books\n   https://a.example/',
   );
 });
@@ -231,8 +231,8 @@ async function startSearxng(status = 200): Promise<{ server: HttpServer; url: st
 
 test('a SearXNG server can be the engine', async () => {
   const searx = await startSearxng();
-  const conversation = await open({ backend: 'searxng', url: searx.url, region: 'de', safeSearch: 'off' });
-  const { text } = await find(conversation, { query: 'mcp', max_results: 12 });
+  const client = await open({ backend: 'searxng', url: searx.url, region: 'de', safeSearch: 'off' });
+  const { text } = await find(client, { query: 'mcp', max_results: 12 });
   expect(numbers(text)).toHaveLength(12);
   expect(text).toContain('https://site12.example/mcp/12');
   expect(searx.asked.map((url) => `${url.pathname} ${url.searchParams.get('pageno')}`)).toEqual([

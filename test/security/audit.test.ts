@@ -22,8 +22,8 @@ import {
 import { rateLimit } from '../../src/security/limits/index.ts';
 import type { Sandbox } from '../../src/security/sandbox/index.ts';
 import { serveHttp } from '../../src/transports/http.ts';
-import { Conversation } from '../support/conversation.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { TestClient } from '../support/test-client.ts';
 
 const directories: string[] = [];
 const logs: AuditLog[] = [];
@@ -75,7 +75,7 @@ function audited(log: AuditLog): Server {
 test('S4-49: every tool call has a line with time, principal, session, tool, arguments, outcome and duration', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
-  const client = await Conversation.open(audited(log), undefined, {}, alice);
+  const client = await TestClient.open(audited(log), undefined, {}, alice);
   await client.call('echo', { city: 'Paris', n: 3 });
   await client.call('fail', {});
   await log.flush();
@@ -101,7 +101,7 @@ test('S4-50: refused calls and reads are in the log, those refused before they b
   const log = await openIn(directory);
   const server = audited(log);
   server.around(rateLimit([{ per: 'session', tools: ['echo'], requests: 1, windowMs: 1_000_000 }]));
-  const client = await Conversation.open(server, undefined, {}, alice);
+  const client = await TestClient.open(server, undefined, {}, alice);
   await client.call('echo', {});
   await client.call('echo', {});
   await client.call('ghost', {});
@@ -162,7 +162,7 @@ test('every start of a program has a line before it begins and one when it ends'
 test('S4-49: no secret reaches the log, by name or by shape, nested or in lists, and clipboard texts never do', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { fields: [{ tools: ['ec*'], hide: ['diary'] }], secretKeys: ['door code'] });
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   const canaries = ['canary-one', 'canary-two', 'canary-three', 'canary-four', 'canary-five', 'canary-six', 'canary-7'];
   const token = `ghp_${'a1B2'.repeat(9)}`;
   await client.call('echo', {
@@ -185,9 +185,9 @@ test('S4-49: no secret reaches the log, by name or by shape, nested or in lists,
 test('arguments can be kept out altogether, or stand there as a digest that others can compute', async () => {
   const directory = freshDirectory();
   const digests = await openIn(directory, { arguments: 'digest' });
-  await (await Conversation.open(audited(digests))).call('echo', { b: 2, a: 1 });
+  await (await TestClient.open(audited(digests))).call('echo', { b: 2, a: 1 });
   const none = await openIn(freshDirectory(), { arguments: 'none' });
-  await (await Conversation.open(audited(none))).call('echo', { b: 2, a: 1 });
+  await (await TestClient.open(audited(none))).call('echo', { b: 2, a: 1 });
   await digests.flush();
   await none.flush();
   const [call] = await entries(directory, { event: 'call' });
@@ -198,7 +198,7 @@ test('arguments can be kept out altogether, or stand there as a digest that othe
 test('long arguments are shortened, so that the log is no copy of a document', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
-  await (await Conversation.open(audited(log))).call('echo', {
+  await (await TestClient.open(audited(log))).call('echo', {
     text: 'word '.repeat(100_000),
     list: Array(9999).fill(1),
   });
@@ -210,7 +210,7 @@ test('the chain of an untouched log holds, over restarts and files', async () =>
   const directory = freshDirectory();
   for (let run = 0; run < 3; run++) {
     const log = await openIn(directory, { maxFileBytes: 1500 });
-    const client = await Conversation.open(audited(log));
+    const client = await TestClient.open(audited(log));
     for (let n = 0; n < 12; n++) {
       await client.call('echo', { run, n });
       await log.flush();
@@ -228,7 +228,7 @@ test('the chain of an untouched log holds, over restarts and files', async () =>
 test('old files go when enough are kept, and the rest still verifies from its first line on', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { maxFileBytes: 600, maxFiles: 2 });
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (let n = 0; n < 30; n++) {
     await client.call('echo', { n });
     await log.flush();
@@ -244,7 +244,7 @@ test('old files go when enough are kept, and the rest still verifies from its fi
 test('all files together keep to their size, the oldest are deleted, and the log says so', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { maxFileBytes: 600, maxTotalBytes: 3_000 });
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (let n = 0; n < 60; n++) {
     await client.call('echo', { n });
     await log.flush();
@@ -271,7 +271,7 @@ test('limits that contradict each other are an error when the log is opened', as
 /** A log of three files; the middle one was taken away while the log was written. */
 async function logWithGap(directory: string): Promise<AuditLog> {
   const log = await openIn(directory, { sync: 'always', maxFileBytes: 1_000 });
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   let n = 0;
   const callUntil = async (isEnough: () => boolean): Promise<void> => {
     while (!isEnough()) await client.call('echo', { n: n++ });
@@ -320,7 +320,7 @@ test('missing lines that nothing explains break the chain', async () => {
 test('a log whose folder was emptied goes on, and no other process takes its name', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { sync: 'always' });
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (const each of readdirSync(directory)) rmSync(join(directory, each));
   expect((await client.call('echo', { n: 1 })).error).toBeUndefined();
   const other = await openIn(directory);
@@ -334,7 +334,7 @@ test('a log whose folder is gone rejects calls, and goes on when the folder is b
   let runs = 0;
   const server = audited(log);
   server.tool('count', { input: { type: 'object' }, run: () => String(++runs) });
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   rmSync(directory, { recursive: true });
   expect((await client.call('count', {})).error?.message).toContain('the request was not run');
   expect(log.status).toMatchObject({ failure: expect.stringContaining('ENOENT'), rejectedCalls: 1 });
@@ -348,7 +348,7 @@ test('a log whose folder is gone rejects calls, and goes on when the folder is b
 /** A log of 23 lines: the first and the last by themselves, the others in groups of one and of many. */
 async function logOfGroups(directory: string): Promise<AuditLog> {
   const log = await openIn(directory);
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (let n = 0; n < 20; n++) {
     await client.call('echo', { n });
     if (n % 6 === 3 || n >= 17) await log.flush();
@@ -360,7 +360,7 @@ async function logOfGroups(directory: string): Promise<AuditLog> {
 test('tampering is found, and the first line that does not fit is named', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { sync: 'always' });
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (let n = 0; n < 20; n++) await client.call('echo', { n });
   await log.close();
   const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
@@ -444,8 +444,8 @@ test('a caller whose name cannot be encoded costs one line, and other callers no
   const directory = freshDirectory();
   const log = await openIn(directory);
   const server = audited(log);
-  const odd = await Conversation.open(server, undefined, {}, { ...alice, principal: { id: 42 as unknown as string } });
-  const fine = await Conversation.open(server);
+  const odd = await TestClient.open(server, undefined, {}, { ...alice, principal: { id: 42 as unknown as string } });
+  const fine = await TestClient.open(server);
   await odd.call('echo', { n: 1 });
   await fine.call('echo', { n: 2 });
   await log.flush();
@@ -551,7 +551,7 @@ test('a last group larger than what is read at first is taken up as a whole', as
 test('lines cut off at the end are found by whoever kept the head elsewhere', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (let n = 0; n < 5; n++) await client.call('echo', { n });
   await log.flush();
   const kept = log.head;
@@ -566,7 +566,7 @@ test('lines cut off at the end are found by whoever kept the head elsewhere', as
 test('a torn last line is sealed off by the next writer, at whatever byte it was torn', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
-  await (await Conversation.open(audited(log))).call('echo', { word: 'grüße' });
+  await (await TestClient.open(audited(log))).call('echo', { word: 'grüße' });
   await log.close();
   const whole = readFileSync(log.path);
   const lastLine = whole.lastIndexOf(0x0a, whole.length - 2) + 1;
@@ -630,7 +630,7 @@ test('processes that share a directory have chains of their own and take them up
 test('with the strictest policy the line is on the disk before the answer leaves', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { sync: 'always' });
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (let n = 0; n < 10; n++) {
     await client.call(n % 2 === 0 ? 'echo' : 'fail', { n });
     const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
@@ -644,7 +644,7 @@ test('with the strictest policy the line is on the disk before the answer leaves
 test('strangers who send garbage can not fill the disk', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
-  const client = await Conversation.open(audited(log));
+  const client = await TestClient.open(audited(log));
   for (let n = 0; n < 5_000; n++) client.send({ jsonrpc: '2.0', id: n, method: `garbage-${n}` });
   await log.close();
   const refusals = await entries(directory, { event: 'invalid-message' });
@@ -677,7 +677,7 @@ test('lines can be found by who, what, how and when', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   const server = audited(log);
-  const [one, two] = [await Conversation.open(server, undefined, {}, alice), await Conversation.open(server)];
+  const [one, two] = [await TestClient.open(server, undefined, {}, alice), await TestClient.open(server)];
   await one.call('echo', {});
   await two.call('fail', {});
   await log.flush();
@@ -689,7 +689,7 @@ test('lines can be found by who, what, how and when', async () => {
 test('a line shown on a terminal can not play tricks with it', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
-  await (await Conversation.open(audited(log))).call('echo', { text: '\u001b[2Jgone\u202Etxt.exe' });
+  await (await TestClient.open(audited(log))).call('echo', { text: '\u001b[2Jgone\u202Etxt.exe' });
   await log.flush();
   const [call] = await entries(directory, { event: 'call' });
   const shown = formatEntry(call as AuditEntry);

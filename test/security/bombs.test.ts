@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { applyPolicy, compilePolicy } from '../../src/security/policy/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
-import { Conversation } from '../support/conversation.ts';
-import { TestClient } from '../support/http-client.ts';
+import { HttpTestClient } from '../support/http-client.ts';
+import { TestClient } from '../support/test-client.ts';
 
 function target(): Server {
   const server = createServer({ name: 'target', version: '1.0.0' });
@@ -36,14 +36,14 @@ const bombs: readonly (readonly [string, string])[] = [
 ];
 
 test.each(bombs)('%s is answered, and so is the next message', async (_what, text) => {
-  const client = await Conversation.open(target());
+  const client = await TestClient.open(target());
   client.channel.receiveText(text);
   await client.next((each) => each.method === undefined && each.id !== 'c1');
   expect((await client.request('ping')).result).toEqual({});
 });
 
 test('too deep and too wide a message is refused before it is read, a long text with many commas is not', async () => {
-  const client = await Conversation.open(target());
+  const client = await TestClient.open(target());
   const refused = async (text: string) => {
     client.received.length = 0;
     client.channel.receiveText(text);
@@ -59,10 +59,10 @@ test('too deep and too wide a message is refused before it is read, a long text 
 
 describe('over HTTP', () => {
   let http: HttpServer;
-  let client: TestClient;
+  let client: HttpTestClient;
   beforeAll(async () => {
     http = await serveHttp(target(), { port: 0, graceMs: 100 });
-    client = new TestClient(http.port);
+    client = new HttpTestClient(http.port);
   });
   afterAll(async () => {
     client.close();
@@ -94,7 +94,7 @@ describe('names that mean something to the language', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
 
   test.each(names)('%s is no tool, prompt, method, resource or argument', async (name) => {
-    const client = await Conversation.open(target());
+    const client = await TestClient.open(target());
     expect((await client.call(name, {})).error?.code).toBe(-32602);
     expect((await client.request('prompts/get', { name })).error?.code).toBe(-32602);
     expect((await client.request(name)).error?.code).toBe(-32601);
@@ -110,7 +110,7 @@ describe('names that mean something to the language', () => {
   });
 
   test('as whole messages and params they change nothing', async () => {
-    const client = await Conversation.open(target());
+    const client = await TestClient.open(target());
     for (const text of [
       '{"__proto__":{"method":"tools/list"},"jsonrpc":"2.0","id":1}',
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"__proto__":{"name":"echo"}}}',
@@ -126,7 +126,7 @@ describe('names that mean something to the language', () => {
 });
 
 test('texts made to slow a matcher down are answered at once: URIs, globs, templates', async () => {
-  const client = await Conversation.open(target());
+  const client = await TestClient.open(target());
   const commas = ','.repeat(200_000);
   expect((await client.request('resources/read', { uri: `note:///${commas}` })).id).toBeDefined();
   expect((await client.request('resources/read', { uri: `x:${'../'.repeat(100_000)}` })).error).toBeDefined();

@@ -8,8 +8,8 @@ import type { Principal } from '../../src/protocol/exchange.ts';
 import { createToken, createTokenAuthenticator, requireScopes } from '../../src/security/auth/index.ts';
 import { rateLimit, shedLoad } from '../../src/security/limits/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
-import { Conversation } from '../support/conversation.ts';
-import { EventReader, initializeBody, type Message, modernBody, TestClient } from '../support/http-client.ts';
+import { EventReader, HttpTestClient, initializeBody, type Message, modernBody } from '../support/http-client.ts';
+import { TestClient } from '../support/test-client.ts';
 
 const tokens = { alice: createToken(), aliceAdmin: createToken(), bob: createToken(), brief: createToken() };
 const bearer = (who: keyof typeof tokens) => ({ Authorization: `Bearer ${tokens[who].token}` });
@@ -78,13 +78,13 @@ function notebook(): Server {
 
 let server: Server;
 let http: HttpServer;
-let client: TestClient;
+let client: HttpTestClient;
 const closers: (() => void | Promise<void>)[] = [];
 
 beforeAll(async () => {
   server = notebook();
   http = await serveHttp(server, { port: 0, authenticate, graceMs: 100 });
-  client = new TestClient(http.port);
+  client = new HttpTestClient(http.port);
 });
 afterAll(async () => {
   for (const close of closers) await close();
@@ -184,11 +184,11 @@ describe('a session', () => {
 });
 
 test('a cursor of somebody else leads nowhere', async () => {
-  const connections = new Map<string, Conversation>();
+  const connections = new Map<string, TestClient>();
   for (const id of ['alice', 'bob']) {
-    connections.set(id, await Conversation.open(server, undefined, {}, { transport: 'memory', principal: { id } }));
+    connections.set(id, await TestClient.open(server, undefined, {}, { transport: 'memory', principal: { id } }));
   }
-  const [alice, bob] = [connections.get('alice') as Conversation, connections.get('bob') as Conversation];
+  const [alice, bob] = [connections.get('alice') as TestClient, connections.get('bob') as TestClient];
   const { nextCursor } = (await alice.request('tools/list')).result;
   expect(nextCursor).toBeDefined();
   expect((await bob.request('tools/list', { cursor: nextCursor })).error?.message).toContain('Invalid cursor');
@@ -320,14 +320,14 @@ test('messages to the event stream of somebody else arrive nowhere', async () =>
 
 describe('limits over HTTP', () => {
   let limited: HttpServer;
-  let other: TestClient;
+  let other: HttpTestClient;
   let now = 0;
   beforeAll(async () => {
     const made = createServer({ name: 'limited', version: '1.0.0' });
     made.tool('count', { run: () => 'counted' });
     made.around(rateLimit([{ per: 'principal', requests: 1, windowMs: 2_500 }], { now: () => now }));
     limited = await serveHttp(made, { port: 0, authenticate, graceMs: 100 });
-    other = new TestClient(limited.port);
+    other = new HttpTestClient(limited.port);
   });
   afterAll(async () => {
     other.close();
@@ -362,7 +362,7 @@ describe('limits over HTTP', () => {
     const shedding = shedLoad({ maxInFlight: 0 });
     made.around(shedding.middleware);
     const busy = await serveHttp(made, { port: 0, graceMs: 100 });
-    const probe = new TestClient(busy.port);
+    const probe = new HttpTestClient(busy.port);
     const refused = await probe.modern('tools/call', { name: 'work' });
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
     expect((await probe.send({ method: 'GET', path: '/health' })).status).toBe(200);

@@ -3,8 +3,8 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
-import { Conversation } from '../support/conversation.ts';
-import { TestClient } from '../support/http-client.ts';
+import { HttpTestClient } from '../support/http-client.ts';
+import { TestClient } from '../support/test-client.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
 const closers: (() => void | Promise<void>)[] = [];
@@ -83,7 +83,7 @@ test.each(['stdio', 'sse', 'websocket'] as const)('a %s connection that ends giv
 test('a session over HTTP that is ended gives its space back', async () => {
   const { connect, http, headersOf } = await serve({ maxKeptBytesPerCaller: 100_000 });
   const second = await connect('http', 'alice');
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   const headers = headersOf('alice');
   const session = await client.initialize({ headers });
   const subscribe = () => client.session(session, 'resources/subscribe', { uri: uri() }, { headers });
@@ -98,7 +98,7 @@ test('sessions over HTTP whose calls hang count as well', async () => {
   const { http, headersOf } = await serve({ maxKeptBytesPerCaller: 100_000 }, (server) => {
     server.tool('hang', { run: (_args, ctx) => new Promise((_, end) => ctx.signal.addEventListener('abort', end)) });
   });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   const headers = headersOf('alice');
   let accepted = 0;
   for (let n = 0; n < 10; n++) {
@@ -194,7 +194,7 @@ test('roots that are long are asked for again, not kept', async () => {
   let length = 10;
   const server = createServer({ name: 'roots', version: '1.0.0' });
   server.tool('where', { run: async (_args, ctx) => String((await ctx.roots()).length) });
-  const client = await Conversation.open(server, '2025-11-25', { roots: { listChanged: true } });
+  const client = await TestClient.open(server, '2025-11-25', { roots: { listChanged: true } });
   let asked = 0;
   const answering = async (): Promise<void> => {
     for (;;) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import type { Peer } from '../../src/protocol/exchange.ts';
 import { limitCalls, limitConcurrency, rateLimit, shedLoad } from '../../src/security/limits/index.ts';
-import { Conversation } from '../support/conversation.ts';
+import { TestClient } from '../support/test-client.ts';
 
 const alice: Peer = { transport: 'memory', principal: { id: 'alice' } };
 const bob: Peer = { transport: 'memory', principal: { id: 'bob' } };
@@ -44,7 +44,7 @@ test('S2-31: too many requests are refused with retryAfterMs, the tool does not 
   const { server, ran } = bench();
   let now = 0;
   server.around(rateLimit([{ per: 'session', requests: 2, windowMs: 1_000 }], { now: () => now }));
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   for (let n = 0; n < 2; n++) expect((await client.call('count')).result).toBeDefined();
   const refused = await client.call('count');
   expect(refused.error).toEqual({ code: -32000, message: 'Rate limit exceeded', data: { retryAfterMs: 500 } });
@@ -56,7 +56,7 @@ test('S2-31: too many requests are refused with retryAfterMs, the tool does not 
 test('S2-31: the stateless revision is told by its own code', async () => {
   const { server } = bench();
   server.around(rateLimit([{ per: 'principal', requests: 1, windowMs: 1_000 }], { now: () => 0 }));
-  const client = new Conversation(server, alice);
+  const client = new TestClient(server, alice);
   await client.alone('tools/call', { name: 'count' });
   const { error } = await client.alone('tools/call', { name: 'count' });
   expect(error).toMatchObject({ code: 429, data: { retryAfterMs: 1000 } });
@@ -65,10 +65,10 @@ test('S2-31: the stateless revision is told by its own code', async () => {
 test('S2-32: initialize, ping and notifications pass when everything else is used up, and the connection stays', async () => {
   const { server } = bench();
   server.around(rateLimit([{ per: 'global', requests: 1, windowMs: 1_000_000 }], { now: () => 0 }));
-  const first = await Conversation.open(server);
+  const first = await TestClient.open(server);
   await first.call('count');
   expect((await first.call('count')).error?.code).toBe(-32000);
-  const second = await Conversation.open(server);
+  const second = await TestClient.open(server);
   expect(second.received[0]?.result.serverInfo.name).toBe('limits');
   for (let n = 0; n < 20; n++) expect((await first.request('ping')).result).toEqual({});
   expect((await second.alone('server/discover')).result).toBeDefined();
@@ -78,10 +78,10 @@ test('S4-51: callers are limited apart from each other, sessions of one caller t
   const { server } = bench();
   server.around(rateLimit([{ per: 'principal', requests: 2, windowMs: 1_000 }], { now: () => 0 }));
   const [one, two] = [
-    await Conversation.open(server, undefined, {}, alice),
-    await Conversation.open(server, undefined, {}, alice),
+    await TestClient.open(server, undefined, {}, alice),
+    await TestClient.open(server, undefined, {}, alice),
   ];
-  const other = await Conversation.open(server, undefined, {}, bob);
+  const other = await TestClient.open(server, undefined, {}, bob);
   await one.call('count');
   await two.call('count');
   expect((await one.call('count')).error?.code).toBe(-32000);
@@ -92,7 +92,7 @@ test('S4-51: an expensive tool has a limit of its own, per caller and tool', asy
   const { server } = bench();
   const rule = { per: ['principal', 'tool'], tools: ['c*'], requests: 1, windowMs: 1_000 } as const;
   server.around(rateLimit([rule], { now: () => 0 }));
-  const client = await Conversation.open(server, undefined, {}, alice);
+  const client = await TestClient.open(server, undefined, {}, alice);
   await client.call('count');
   expect((await client.call('count')).error?.code).toBe(-32000);
   for (let n = 0; n < 5; n++) expect((await client.call('other')).result).toBeDefined();
@@ -101,7 +101,7 @@ test('S4-51: an expensive tool has a limit of its own, per caller and tool', asy
 test('anonymous callers are counted by where they come from, a household of addresses as one', async () => {
   const { server } = bench();
   server.around(rateLimit([{ per: 'principal', requests: 1, windowMs: 1_000 }], { now: () => 0 }));
-  const from = (address: string) => new Conversation(server, { transport: 'http', address });
+  const from = (address: string) => new TestClient(server, { transport: 'http', address });
   await from('2001:db8:1:2::1').alone('tools/call', { name: 'count' });
   const same = await from('2001:db8:1:2:ffff::9').alone('tools/call', { name: 'count' });
   const other = await from('2001:db8:1:3::1').alone('tools/call', { name: 'count' });
@@ -112,7 +112,7 @@ test('made-up tool names share one bucket', async () => {
   const { server } = bench();
   const isKnown = (name: string) => server.catalog.tools.has(name);
   server.around(rateLimit([{ per: 'tool', requests: 3, windowMs: 1_000 }], { now: () => 0, isKnown }));
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   const codes = [];
   for (let n = 0; n < 5; n++) codes.push((await client.call(`ghost-${n}`)).error?.code);
   expect(codes).toEqual([-32602, -32602, -32602, -32000, -32000]);
@@ -123,7 +123,7 @@ test('a bucket store of several machines may take its time', async () => {
   const answers = [0, 700];
   const store = { find: () => ({ take: async () => answers.shift() ?? 0 }) };
   server.around(rateLimit([{ per: 'global', requests: 1, windowMs: 1 }], { store }));
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   expect((await client.call('count')).result).toBeDefined();
   expect((await client.call('count')).error?.data).toEqual({ retryAfterMs: 700 });
 });
@@ -131,7 +131,7 @@ test('a bucket store of several machines may take its time', async () => {
 test('no more calls run at a time than allowed; the next in line starts when one ends, the rest is refused', async () => {
   const { server, ran, finish } = bench();
   server.around(limitConcurrency({ per: 'principal', max: 1, queue: 1 }));
-  const client = await Conversation.open(server, undefined, {}, alice);
+  const client = await TestClient.open(server, undefined, {}, alice);
   const first = client.call('wait');
   const second = client.call('wait');
   expect((await client.call('wait')).error?.code).toBe(-32000);
@@ -147,7 +147,7 @@ test('no more calls run at a time than allowed; the next in line starts when one
 test('a call cancelled in the queue gives its place up and never runs', async () => {
   const { server, ran, finish } = bench();
   server.around(limitConcurrency({ per: 'principal', max: 1, queue: 1 }));
-  const client = await Conversation.open(server, undefined, {}, alice);
+  const client = await TestClient.open(server, undefined, {}, alice);
   const first = client.request('tools/call', { name: 'wait' }, 1);
   client.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'wait' } });
   client.notify('notifications/cancelled', { requestId: 2 });
@@ -163,7 +163,7 @@ test('a call cancelled in the queue gives its place up and never runs', async ()
 test('cancelling does not free a place while the handler goes on', async () => {
   const { server, ran } = bench();
   server.around(limitConcurrency({ per: 'principal', max: 1 }));
-  const client = await Conversation.open(server, undefined, {}, alice);
+  const client = await TestClient.open(server, undefined, {}, alice);
   client.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } });
   client.notify('notifications/cancelled', { requestId: 1 });
   expect((await client.call('wait')).error?.code).toBe(-32000);
@@ -179,7 +179,7 @@ test('a call that waits for an answer by retry gives its place back', async () =
     },
   });
   server.around(limitConcurrency({ per: 'principal', max: 1 }));
-  const client = new Conversation(server, alice);
+  const client = new TestClient(server, alice);
   const capabilities = { elicitation: { form: {} } };
   for (let n = 0; n < 3; n++) {
     const { result } = await client.alone('tools/call', { name: 'ask' }, capabilities);
@@ -191,7 +191,7 @@ test('a call that takes too long is ended, and a tool with more patience keeps t
   const { server } = bench();
   server.tool('patient', { timeoutMs: 60_000, run: () => new Promise<string>(() => {}) });
   server.around(limitCalls([{ timeoutMs: 20 }]));
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   const { result } = await client.call('patient');
   expect(result).toMatchObject({ isError: true, content: [{ text: 'patient timed out' }] });
 });
@@ -199,7 +199,7 @@ test('a call that takes too long is ended, and a tool with more patience keeps t
 test('a result beyond its limit is replaced by an error that says so', async () => {
   const { server } = bench();
   server.around(limitCalls([{ maxResultBytes: 1000 }]));
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   const large = await client.call('large', { text: 'x', times: 2000 });
   expect(large.result).toMatchObject({
     isError: true,
@@ -217,14 +217,14 @@ test('under load new work is refused, while pings, greetings and cancels go thro
   let now = 0;
   const shedding = shedLoad({ maxLagMs: 100, now: () => now });
   server.around(shedding.middleware);
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   expect((await client.call('count')).result).toBeDefined();
   now = 10_000;
   const refused = await client.call('count');
   expect(refused.error).toMatchObject({ code: -32000, data: { retryAfterMs: 1000 } });
   expect((await client.alone('tools/call', { name: 'count' })).error?.code).toBe(503);
   expect((await client.request('ping')).result).toEqual({});
-  expect((await Conversation.open(server)).received[0]?.result).toBeDefined();
+  expect((await TestClient.open(server)).received[0]?.result).toBeDefined();
   expect(ran()).toBe(1);
   shedding.close();
 });
@@ -233,7 +233,7 @@ test('when too much is in flight new work is refused until something ends', asyn
   const { server, finish } = bench();
   const shedding = shedLoad({ maxInFlight: 2, maxLagMs: Number.POSITIVE_INFINITY });
   server.around(shedding.middleware);
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   const first = client.call('wait');
   client.call('wait');
   expect(shedding.load.inFlight).toBe(2);
@@ -248,8 +248,8 @@ test('slow calls of one caller do not take the place of the others', async () =>
   const { server, finish } = bench();
   const shedding = shedLoad({ maxInFlight: 4, maxInFlightPerCaller: 2, maxLagMs: Number.POSITIVE_INFINITY });
   server.around(shedding.middleware);
-  const slow = await Conversation.open(server, undefined, {}, alice);
-  const other = await Conversation.open(server, undefined, {}, bob);
+  const slow = await TestClient.open(server, undefined, {}, alice);
+  const other = await TestClient.open(server, undefined, {}, bob);
   const first = slow.call('wait');
   slow.call('wait');
   expect((await slow.call('count')).error?.message).toContain('overloaded');

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import { serveHttp } from '../../src/transports/http.ts';
-import { Conversation } from '../support/conversation.ts';
-import { both, TestClient } from '../support/http-client.ts';
+import { both, HttpTestClient } from '../support/http-client.ts';
+import { TestClient } from '../support/test-client.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
 const long = 'x'.repeat(3 * 1024 * 1024);
@@ -110,7 +110,7 @@ test('a client that says too much about itself is refused, and its icons are not
   const server = makeServer();
   server.tool('who', { run: (_args, ctx) => void seen.push(ctx.clientInfo) });
   const http = await serveHttp(server, { port: 0, graceMs: 100 });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   const clientInfo = { name: 'c', version: '1' };
   const initialize = (params: object) => ({
     jsonrpc: '2.0',
@@ -127,11 +127,11 @@ test('a client that says too much about itself is refused, and its icons are not
     expect(json.error).toMatchObject({ code: -32602, message: expect.stringContaining('16384 characters') });
     expect([headers['mcp-session-id'], text.length < 1_000]).toEqual([undefined, true]);
   }
-  const conversation = new Conversation(server);
+  const inMemory = new TestClient(server);
   const icons = [{ src: `data:image/png;base64,${long}` }];
-  conversation.send(initialize({ clientInfo: { ...clientInfo, icons } }));
-  expect((await conversation.next(({ id }) => id === 1)).result).toBeDefined();
-  await conversation.call('who');
+  inMemory.send(initialize({ clientInfo: { ...clientInfo, icons } }));
+  expect((await inMemory.next(({ id }) => id === 1)).result).toBeDefined();
+  await inMemory.call('who');
   expect(seen).toEqual([clientInfo]);
   client.close();
   await http.close();

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Deaf, deafSocket, peakMemory, postText, send } from '../support/attacker.ts';
-import { modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -32,7 +32,7 @@ async function start(...args: string[]) {
     },
   });
   const port = Number(new URL(url).port);
-  const client = new TestClient(port);
+  const client = new HttpTestClient(port);
   open.push({ destroy: () => client.close() });
   return { port, client, child, peak: () => peakMemory(child.pid) };
 }
@@ -44,7 +44,7 @@ async function attacker(port: number): Promise<Deaf> {
 }
 
 /** Another caller is served all the time. How soon is measured by the soak, on a machine with time for it. */
-async function expectOthersServed(client: TestClient): Promise<void> {
+async function expectOthersServed(client: HttpTestClient): Promise<void> {
   expect((await client.modern('tools/list', {}, { headers: ada })).status).toBe(200);
 }
 

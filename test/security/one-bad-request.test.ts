@@ -17,7 +17,14 @@ import {
   toFetch,
 } from '../../src/index.ts';
 import { serveStream } from '../../src/transports/stream.ts';
-import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from '../support/http-client.ts';
+import {
+  both,
+  EventReader,
+  HttpTestClient,
+  initializeBody,
+  modernBody,
+  modernHeaders,
+} from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -71,7 +78,7 @@ function breakable(): Server {
 async function start(server: Server, options: HttpOptions = {}) {
   const logger = makeLogger();
   const http = await serveHttp(server, { port: 0, graceMs: 100, logger, ...options });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -109,7 +116,7 @@ describe('the program', () => {
     async (profile) => {
       const { url, child, said } = await home.serve([profile]);
       const { port, host } = new URL(url);
-      const client = new TestClient(Number(port));
+      const client = new HttpTestClient(Number(port));
       const open = { method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } };
       const stream = new EventReader(await client.open(open));
       await expect.poll(() => stream.events[0]?.data).toBeTruthy();

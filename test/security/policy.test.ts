@@ -15,8 +15,8 @@ import {
   PolicyError,
   policySchema,
 } from '../../src/security/policy/index.ts';
-import { Conversation } from '../support/conversation.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { TestClient } from '../support/test-client.ts';
 
 const peer = (principal?: Principal): Peer =>
   principal === undefined ? { transport: 'memory' } : { transport: 'memory', principal };
@@ -44,7 +44,7 @@ function served(policy: Omit<Policy, 'version'>, profile?: string): Server {
   return server;
 }
 
-const namesOf = async (client: Conversation, method: string, key: string): Promise<string[]> =>
+const namesOf = async (client: TestClient, method: string, key: string): Promise<string[]> =>
   (await client.request(method)).result[key].map(
     (each: { name?: string; uri?: string; uriTemplate?: string }) => each.uri ?? each.uriTemplate ?? each.name,
   );
@@ -59,8 +59,8 @@ describe('what a policy hides', () => {
   test('tools that are denied are in no list and look like tools that do not exist', async () => {
     const server = served({ rules });
     const [one, two] = [
-      await Conversation.open(server, undefined, {}, peer(alice)),
-      await Conversation.open(server, undefined, {}, peer(guest)),
+      await TestClient.open(server, undefined, {}, peer(alice)),
+      await TestClient.open(server, undefined, {}, peer(guest)),
     ];
     expect(await namesOf(one, 'tools/list', 'tools')).toEqual(['echo', 'search_web', 'execute_command']);
     expect(await namesOf(two, 'tools/list', 'tools')).toEqual(['echo', 'search_web']);
@@ -72,19 +72,19 @@ describe('what a policy hides', () => {
   });
 
   test('what no rule allows is denied', async () => {
-    const client = await Conversation.open(served({ rules }));
+    const client = await TestClient.open(served({ rules }));
     expect(await namesOf(client, 'tools/list', 'tools')).toEqual([]);
     expect(await namesOf(client, 'prompts/list', 'prompts')).toEqual([]);
     expect((await client.request('prompts/get', { name: 'greet' })).error).toBeDefined();
   });
 
   test('a name alone is not enough where another issuer knows somebody of that name', async () => {
-    const client = await Conversation.open(served({ rules }), undefined, {}, peer(impostor));
+    const client = await TestClient.open(served({ rules }), undefined, {}, peer(impostor));
     expect(await namesOf(client, 'tools/list', 'tools')).toEqual([]);
   });
 
   test('prompts that are denied can neither be got nor completed', async () => {
-    const client = await Conversation.open(served({ rules }), undefined, {}, peer(alice));
+    const client = await TestClient.open(served({ rules }), undefined, {}, peer(alice));
     expect(await namesOf(client, 'prompts/list', 'prompts')).toEqual(['greet']);
     expect((await client.request('prompts/get', { name: 'admin' })).error?.message).toContain('Unknown prompt');
     const ref = { type: 'ref/prompt', name: 'admin' };
@@ -94,7 +94,7 @@ describe('what a policy hides', () => {
   });
 
   test('S4-48: resources that are denied are in no list and cannot be read, by any variant of their name', async () => {
-    const client = await Conversation.open(served({ rules }));
+    const client = await TestClient.open(served({ rules }));
     expect(await namesOf(client, 'resources/list', 'resources')).toEqual(['note://public/1', 'file:///srv/a']);
     expect((await client.request('resources/read', { uri: 'note://public/1' })).result.contents[0].text).toBe('public');
     expect((await client.request('resources/read', { uri: 'file:///srv/x' })).result.contents[0].text).toBe(
@@ -117,11 +117,11 @@ describe('what a policy hides', () => {
 
   test('callers are not notified of changes to what they may not read', async () => {
     const server = served({ rules });
-    const client = await Conversation.open(server);
+    const client = await TestClient.open(server);
     for (const uri of ['note://public', 'note://secret/1', 'note://secret', 'note://public/1']) {
       await client.request('resources/subscribe', { uri });
     }
-    const listener = new Conversation(server);
+    const listener = new TestClient(server);
     listener.send({
       jsonrpc: '2.0',
       id: 1,
@@ -146,8 +146,8 @@ describe('what a policy hides', () => {
   test('a change that is one caller’s business is told to nobody else', async () => {
     const server = served({});
     const [one, two] = [
-      await Conversation.open(server, undefined, {}, peer(alice)),
-      await Conversation.open(server, undefined, {}, peer(guest)),
+      await TestClient.open(server, undefined, {}, peer(alice)),
+      await TestClient.open(server, undefined, {}, peer(guest)),
     ];
     for (const each of [one, two]) await each.request('resources/subscribe', { uri: 'note://public/1' });
     server.resourceUpdated('note://public/1', (principal) => principal?.id === 'alice');
@@ -159,15 +159,15 @@ describe('what a policy hides', () => {
     const server = createServer({ name: 's', version: '1', cache: { ttlMs: 60_000, cacheScope: 'public' } });
     server.tool('echo', { run: () => 'x' });
     applyPolicy(server, compilePolicy({ version: 1, rules: [{ effect: 'allow', tools: ['echo'] }] }));
-    const { result } = await new Conversation(server).alone('tools/list');
+    const { result } = await new TestClient(server).alone('tools/list');
     expect(result.cacheScope).toBe('private');
   });
 
   test('rules may hold for some profiles only', async () => {
     const only: Policy['rules'] = [{ effect: 'allow', tools: ['echo'], profiles: ['lab*'] }];
     const [lab, shop] = [
-      await Conversation.open(served({ rules: only }, 'lab')),
-      await Conversation.open(served({ rules: only }, 'shop')),
+      await TestClient.open(served({ rules: only }, 'lab')),
+      await TestClient.open(served({ rules: only }, 'shop')),
     ];
     expect(await namesOf(lab, 'tools/list', 'tools')).toEqual(['echo']);
     expect(await namesOf(shop, 'tools/list', 'tools')).toEqual([]);
@@ -179,7 +179,7 @@ describe('what a policy hides', () => {
     server.tool('b', { run: () => 'b' });
     const policy = (tool: string) => compilePolicy({ version: 1, rules: [{ effect: 'allow', tools: [tool] }] });
     const applied = applyPolicy(server, policy('a'));
-    const client = await Conversation.open(server);
+    const client = await TestClient.open(server);
     expect(await namesOf(client, 'tools/list', 'tools')).toEqual(['a']);
     applied.replace(policy('b'));
     await client.next(({ method }) => method === 'notifications/tools/list_changed');
@@ -190,7 +190,7 @@ describe('what a policy hides', () => {
 
 describe('what a policy says of arguments', () => {
   const client = (rules: Policy['arguments'], principal?: Principal) =>
-    Conversation.open(served({ arguments: rules }), undefined, {}, peer(principal));
+    TestClient.open(served({ arguments: rules }), undefined, {}, peer(principal));
 
   test('S4-47: an argument that is denied gives an error result, and the tool does not run', async () => {
     const connection = await client([
@@ -257,7 +257,7 @@ test('limits of a policy are in force', async () => {
       calls: [{ tools: ['echo'], maxResult: '1KiB' }],
     },
   });
-  const client = await Conversation.open(server, undefined, {}, peer(alice));
+  const client = await TestClient.open(server, undefined, {}, peer(alice));
   await client.call('search_web', {});
   expect((await client.call('search_web', {})).error?.message).toBe('Rate limit exceeded');
   expect((await client.call('echo', { text: 'x'.repeat(2000) })).result.content[0].text).toContain(
@@ -272,13 +272,13 @@ test('a call without the scopes it needs is refused with all of them, and passes
       { resources: ['note://secret/**'], scopes: ['notes:secret'] },
     ],
   });
-  const weak = await Conversation.open(server, undefined, {}, peer(alice));
+  const weak = await TestClient.open(server, undefined, {}, peer(alice));
   const refused = await weak.call('execute_command', {});
   expect(refused.error).toMatchObject({ code: -32000, data: { requiredScopes: ['exec', 'audit'] } });
   for (const uri of ['note://secret/1', 'note://public/../secret/1', 'note://%73ecret/1']) {
     expect((await weak.request('resources/read', { uri })).error, uri).toBeDefined();
   }
-  const strong = await Conversation.open(server, undefined, {}, peer({ ...alice, scopes: ['exec', 'audit'] }));
+  const strong = await TestClient.open(server, undefined, {}, peer({ ...alice, scopes: ['exec', 'audit'] }));
   expect((await strong.call('execute_command', {})).result).toBeDefined();
   expect((await weak.alone('tools/call', { name: 'execute_command' })).error?.code).toBe(403);
 });
@@ -312,7 +312,7 @@ test('a check of the policy tells what a call would get, by which rule, and what
     'limits.rate[0]: 10 in 60000 ms per principal, 10 at once',
   );
   for (const [index, { principal, tool, resource, args }] of questions.entries()) {
-    const client = await Conversation.open(served(source), undefined, {}, peer(principal));
+    const client = await TestClient.open(served(source), undefined, {}, peer(principal));
     const answer =
       tool === undefined ? await client.request('resources/read', { uri: resource }) : await client.call(tool, args);
     const passed = answer.error === undefined && answer.result.isError !== true;

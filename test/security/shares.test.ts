@@ -7,11 +7,11 @@ import { createServer, type HttpOptions, serveHttp } from '../../src/index.ts';
 import {
   both,
   EventReader,
+  HttpTestClient,
   initializeBody,
   type Message,
   modernBody,
   modernHeaders,
-  TestClient,
 } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -42,7 +42,7 @@ async function start(options: HttpOptions = {}) {
     compat: { eventsPath: '/mcp/sse' },
     ...options,
   });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -86,7 +86,7 @@ async function openSocket({ http }: Started, who: string): Promise<{ socket: Web
 const ways: Record<string, (started: Started) => Promise<void>> = {
   'calls of a session, whose connections are gone': async ({ client, http, counts }) => {
     const session = await client.initialize({ version: '2025-06-18', headers: as('mallory') });
-    const going = new TestClient(http.port);
+    const going = new HttpTestClient(http.port);
     for (let n = 0; n < 5; n++) {
       const headers = { Accept: both, 'Mcp-Session-Id': session, ...as('mallory') };
       going.open({ body: call('hang', n), headers }).catch(() => {});
@@ -167,7 +167,7 @@ describe('a call whose client has gone', () => {
   const hang = { headers: { Accept: both } };
 
   async function abandon(started: Started, wanted: { body: unknown; headers: Record<string, string> }): Promise<void> {
-    const going = new TestClient(started.http.port);
+    const going = new HttpTestClient(started.http.port);
     const begun = started.counts.started;
     going.open(wanted).catch(() => {});
     await expect.poll(() => started.counts.started).toBe(begun + 1);
@@ -240,7 +240,7 @@ test('callers without a principal are told apart by their address', async () => 
   const server = createServer({ name: 'addresses', version: '1.0.0' });
   const http = await serveHttp(server, { port: 0, graceMs: 100, limits: { maxStreamsPerCaller: 1 } });
   closers.push(() => http.close());
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(() => client.close());
   const open = (localAddress: string): Promise<number> =>
     fetchStatus(http.port, localAddress, { method: 'GET', path: '/sse', headers: eventStream });

@@ -6,11 +6,11 @@ import { createServer, type HttpServer, type Principal, serveHttp } from '../../
 import {
   both,
   EventReader,
+  HttpTestClient,
   initializeBody,
   type Message,
   modernBody,
   modernHeaders,
-  TestClient,
 } from '../support/http-client.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -47,7 +47,7 @@ async function start() {
       return { id, ...(expiry === undefined ? {} : { expiresAtMs: Number(expiry) }), claims: { token: id } };
     },
   });
-  const client = new TestClient(http.port);
+  const client = new HttpTestClient(http.port);
   closers.push(
     () => client.close(),
     () => http.close(),
@@ -65,7 +65,7 @@ interface Opened {
 }
 
 /** Reads a stream to its end, comments included. */
-async function readAll(client: TestClient, wanted: Parameters<TestClient['open']>[0]): Promise<Opened> {
+async function readAll(client: HttpTestClient, wanted: Parameters<HttpTestClient['open']>[0]): Promise<Opened> {
   const response = await client.open(wanted);
   expect(response.statusCode).toBe(200);
   const reader = new EventReader(response);
@@ -77,7 +77,7 @@ async function readAll(client: TestClient, wanted: Parameters<TestClient['open']
 }
 
 /** Everything that can be open for long. Each is opened with a token, and its end has to name the reason. */
-const kinds: Record<string, (http: HttpServer, client: TestClient, token: string) => Promise<Opened>> = {
+const kinds: Record<string, (http: HttpServer, client: HttpTestClient, token: string) => Promise<Opened>> = {
   'a subscription of a stateless request': (_http, client, token) =>
     readAll(client, {
       body: modernBody('subscriptions/listen', { notifications: {} }, 'waiting'),

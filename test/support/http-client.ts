@@ -53,7 +53,7 @@ export function parseEvents(text: string): StreamEvent[] {
   return events;
 }
 
-export class TestClient {
+export class HttpTestClient {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true });
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
-import { TestClient } from './http-client.ts';
+import { HttpTestClient } from './http-client.ts';
 
 const children = new Set<ChildProcess>();
 let directory = '';
@@ -36,7 +36,7 @@ export function useHttpProcess(): void {
 export interface HttpProcess {
   readonly child: ChildProcess;
   readonly exit: Promise<number | null>;
-  readonly client: TestClient;
+  readonly client: HttpTestClient;
 }
 
 /** Starts a server and waits until it listens. */
@@ -51,5 +51,5 @@ export async function startHttpProcess(env: Record<string, string> = {}): Promis
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).once('line', (line) => resolve(Number(line)));
     void exit.then((code) => reject(new Error(`the server exited with ${code}`)));
   });
-  return { child, exit, client: new TestClient(port) };
+  return { child, exit, client: new HttpTestClient(port) };
 }

@@ -13,7 +13,7 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-export class Conversation {
+export class TestClient {
   readonly channel: Channel;
   /** Everything that came, oldest first. */
   readonly received: Message[] = [];
@@ -35,12 +35,12 @@ export class Conversation {
     revision = '2025-11-25',
     capabilities: object = {},
     peer?: Peer,
-  ): Promise<Conversation> {
-    const conversation = new Conversation(server, peer);
+  ): Promise<TestClient> {
+    const client = new TestClient(server, peer);
     const clientInfo = { name: 'test', version: '1.0.0' };
-    await conversation.request('initialize', { protocolVersion: revision, capabilities, clientInfo });
-    conversation.notify('notifications/initialized');
-    return conversation;
+    await client.request('initialize', { protocolVersion: revision, capabilities, clientInfo });
+    client.notify('notifications/initialized');
+    return client;
   }
 
   send(message: unknown): void {

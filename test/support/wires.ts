@@ -6,8 +6,8 @@ import type { Server } from '../../src/engine/server.ts';
 import { createToken, createTokenAuthenticator } from '../../src/security/auth/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
 import { serveStream } from '../../src/transports/stream.ts';
-import type { Message } from './conversation.ts';
-import { both, EventReader, initializeBody, modernBody, modernHeaders, TestClient } from './http-client.ts';
+import { both, EventReader, HttpTestClient, initializeBody, modernBody, modernHeaders } from './http-client.ts';
+import type { Message } from './test-client.ts';
 
 export type WireKind = 'stdio' | 'http' | 'sse' | 'websocket';
 export const wireKinds: readonly WireKind[] = ['stdio', 'http', 'sse', 'websocket'];
@@ -162,12 +162,12 @@ class Duplex extends Received implements Wire {
 }
 
 class HttpSession extends Received implements Wire {
-  readonly #client: TestClient;
+  readonly #client: HttpTestClient;
   readonly #headers: Headers;
   #session = '';
   readonly #streams: EventReader[] = [];
 
-  constructor(client: TestClient, headers: Headers) {
+  constructor(client: HttpTestClient, headers: Headers) {
     super();
     this.#client = client;
     this.#headers = headers;
@@ -253,12 +253,12 @@ const connectors: Readonly<Record<WireKind, Connect>> = {
     );
   },
   async http(_server, http, headers) {
-    const wire = new HttpSession(new TestClient(http.port), headers);
+    const wire = new HttpSession(new HttpTestClient(http.port), headers);
     await wire.open();
     return wire;
   },
   async sse(_server, http, headers) {
-    const client = new TestClient(http.port);
+    const client = new HttpTestClient(http.port);
     const response = await client.open({
       method: 'GET',
       path: '/sse',

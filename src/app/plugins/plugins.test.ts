@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Conversation } from '../../../test/support/conversation.ts';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
+import { TestClient } from '../../../test/support/test-client.ts';
 import { createServer, type Server } from '../../engine/server.ts';
 import { silentLogger } from '../../protocol/logger.ts';
 import { type HealthPart, HealthRegistry } from '../health.ts';
@@ -65,7 +65,7 @@ const partOf = async (name: string): Promise<HealthPart | undefined> =>
   (await health.check()).find((part) => part.name === name);
 
 async function textOf(tool: string): Promise<string | undefined> {
-  const answer = await (await Conversation.open(server)).call(tool);
+  const answer = await (await TestClient.open(server)).call(tool);
   return answer.result?.content[0].text;
 }
 
@@ -199,7 +199,7 @@ test('plugins are closed in reverse order, and one that throws does not keep the
 test('a changed plugin is reloaded and clients are notified', async () => {
   const folder = write('greeter', greeter('one'));
   await load([{ source: folder }]);
-  const client = await Conversation.open(server);
+  const client = await TestClient.open(server);
   expect((await client.call('greet')).result.content[0].text).toBe('one');
   writeFileSync(join(folder, 'mooring-plugin.json'), JSON.stringify({ name: 'greeter', version: '1.1.0' }));
   writeFileSync(join(folder, 'index.js'), `import { text } from './text.js';\n${greeter('')}`.replace('""', 'text'));

@@ -5,16 +5,16 @@ import { createClipboardServer } from '../../../src/app/profiles/clipboard.ts';
 import { type ClipboardBackend, ClipboardError, type ClipboardOptions } from '../../../src/packs/clipboard/index.ts';
 import { memoryBackend } from '../../../src/packs/clipboard/memory.ts';
 import { silentLogger } from '../../../src/protocol/logger.ts';
-import { Conversation, type Message } from '../../support/conversation.ts';
+import { type Message, TestClient } from '../../support/test-client.ts';
 
 const limit = 1_048_576;
-const start = (options: ClipboardOptions = {}): Conversation =>
-  new Conversation(createClipboardServer(silentLogger, { backend: memoryBackend(), ...options }));
+const start = (options: ClipboardOptions = {}): TestClient =>
+  new TestClient(createClipboardServer(silentLogger, { backend: memoryBackend(), ...options }));
 
-async function ready(options: ClipboardOptions = {}): Promise<Conversation> {
-  const conversation = start(options);
-  await conversation.request('initialize', {});
-  return conversation;
+async function ready(options: ClipboardOptions = {}): Promise<TestClient> {
+  const client = start(options);
+  await client.request('initialize', {});
+  return client;
 }
 
 const text = ({ result }: Message): string => result.content[0].text;
@@ -62,15 +62,15 @@ test('S0-6 S0-7: protocolVersion, clientInfo and capabilities may be left out', 
 });
 
 test('S0-8: ids come back with the type they had', async () => {
-  const conversation = start();
-  expect((await conversation.request('initialize', {}, 'test-id')).id).toBe('test-id');
-  for (const id of [0, -3, 7, '7', 'ünïcode']) expect((await conversation.request('ping', {}, id)).id).toBe(id);
+  const client = start();
+  expect((await client.request('initialize', {}, 'test-id')).id).toBe('test-id');
+  for (const id of [0, -3, 7, '7', 'ünïcode']) expect((await client.request('ping', {}, id)).id).toBe(id);
 });
 
 test('S0-9 S0-10 S0-11 S0-12 S0-13: tools/list shows the two tools in order, with these fields and no others', async () => {
-  const conversation = await ready();
+  const client = await ready();
   for (const params of [{}, undefined]) {
-    const { result } = await conversation.request('tools/list', params);
+    const { result } = await client.request('tools/list', params);
     expect(result).toEqual({
       tools: [
         {
@@ -100,9 +100,9 @@ test('S0-9 S0-10 S0-11 S0-12 S0-13: tools/list shows the two tools in order, wit
 });
 
 test('S0-14 S0-15: get_clipboard returns one text block, with arguments {} and without any', async () => {
-  const conversation = await ready({ backend: memoryBackend('Hello, World!') });
+  const client = await ready({ backend: memoryBackend('Hello, World!') });
   for (const args of [{}, undefined]) {
-    expect((await conversation.call('get_clipboard', args)).result).toEqual({
+    expect((await client.call('get_clipboard', args)).result).toEqual({
       content: [{ type: 'text', text: 'Hello, World!' }],
     });
   }
@@ -113,7 +113,7 @@ test('S0-16: an empty clipboard is an empty text', async () => {
 });
 
 test('S0-17 S0-18 S0-19 S0-20 S0-26: what is set is what is read', async () => {
-  const conversation = await ready();
+  const client = await ready();
   for (const each of [
     'Hello, World! 🌍',
     'Hello 世界 🌍 emoji test ñ',
@@ -123,37 +123,37 @@ test('S0-17 S0-18 S0-19 S0-20 S0-26: what is set is what is read', async () => {
     '\u0000 NUL',
     '',
   ]) {
-    expect((await conversation.call('set_clipboard', { text: each })).result).toEqual({
+    expect((await client.call('set_clipboard', { text: each })).result).toEqual({
       content: [{ type: 'text', text: 'Text copied to clipboard' }],
     });
-    expect(text(await conversation.call('get_clipboard', {}))).toBe(each);
+    expect(text(await client.call('get_clipboard', {}))).toBe(each);
   }
 });
 
 test('S0-21: a text of exactly the limit is accepted, counted in code points', async () => {
-  const conversation = await ready();
+  const client = await ready();
   for (const each of ['x'.repeat(limit), '🌍'.repeat(limit)]) {
-    expect(text(await conversation.call('set_clipboard', { text: each }))).toBe('Text copied to clipboard');
-    expect(text(await conversation.call('get_clipboard')) === each).toBe(true);
+    expect(text(await client.call('set_clipboard', { text: each }))).toBe('Text copied to clipboard');
+    expect(text(await client.call('get_clipboard')) === each).toBe(true);
   }
 });
 
 test('S0-22: one character more is refused before anything happens', async () => {
-  const conversation = await ready({ backend: memoryBackend('untouched') });
+  const client = await ready({ backend: memoryBackend('untouched') });
   for (const each of ['x'.repeat(limit + 1), '🌍'.repeat(limit + 1)]) {
-    expect((await conversation.call('set_clipboard', { text: each })).error).toEqual({
+    expect((await client.call('set_clipboard', { text: each })).error).toEqual({
       code: -32602,
       message: 'Invalid params',
       data: { details: 'Text content exceeds maximum size of 1048576 characters' },
     });
   }
-  expect(text(await conversation.call('get_clipboard'))).toBe('untouched');
+  expect(text(await client.call('get_clipboard'))).toBe('untouched');
 });
 
 test('S0-23: a missing text is named', async () => {
-  const conversation = await ready();
+  const client = await ready();
   for (const args of [{}, undefined]) {
-    expect((await conversation.call('set_clipboard', args)).error).toEqual({
+    expect((await client.call('set_clipboard', args)).error).toEqual({
       code: -32602,
       message: 'Invalid params',
       data: { details: "set_clipboard requires 'text' parameter" },
@@ -162,7 +162,7 @@ test('S0-23: a missing text is named', async () => {
 });
 
 test('S0-24 S0-25 S0-34: wrong types and additional properties are refused with details', async () => {
-  const conversation = await ready({ backend: memoryBackend('untouched') });
+  const client = await ready({ backend: memoryBackend('untouched') });
   for (const [tool, args] of [
     ['set_clipboard', { text: 5 }],
     ['set_clipboard', { text: null }],
@@ -170,14 +170,14 @@ test('S0-24 S0-25 S0-34: wrong types and additional properties are refused with 
     ['set_clipboard', { text: 'a', format: 'html' }],
     ['get_clipboard', { text: 'a' }],
   ] as const) {
-    const { error } = await conversation.call(tool, args);
+    const { error } = await client.call(tool, args);
     expect(error).toMatchObject({
       code: -32602,
       message: 'Invalid params',
       data: { details: expect.stringMatching(/\S/) },
     });
   }
-  expect(text(await conversation.call('get_clipboard'))).toBe('untouched');
+  expect(text(await client.call('get_clipboard'))).toBe('untouched');
 });
 
 test('a text with half a surrogate pair is refused, since no clipboard can hold it', async () => {
@@ -199,8 +199,8 @@ test('S0-28: an unknown method', async () => {
 });
 
 test('S0-29: a clipboard that fails is a clipboard error with its reason', async () => {
-  const conversation = await ready({ backend: failing(() => new ClipboardError('No display environment available')) });
-  for (const call of [conversation.call('get_clipboard'), conversation.call('set_clipboard', { text: 'x' })]) {
+  const client = await ready({ backend: failing(() => new ClipboardError('No display environment available')) });
+  for (const call of [client.call('get_clipboard'), client.call('set_clipboard', { text: 'x' })]) {
     expect((await call).error).toEqual({
       code: -32001,
       message: 'Clipboard error',
@@ -210,19 +210,19 @@ test('S0-29: a clipboard that fails is a clipboard error with its reason', async
 });
 
 test('S0-30 S0-31: what is no message is answered, and the server goes on', async () => {
-  const conversation = await ready();
-  conversation.channel.receiveText('{"jsonrpc": "2.0", "id": 1, "method": ');
-  expect((await conversation.next((each) => each.error?.code === -32700)).error).toMatchObject({
+  const client = await ready();
+  client.channel.receiveText('{"jsonrpc": "2.0", "id": 1, "method": ');
+  expect((await client.next((each) => each.error?.code === -32700)).error).toMatchObject({
     message: 'Parse error',
   });
-  expect(conversation.received.at(-1)?.id).toBeNull();
+  expect(client.received.at(-1)?.id).toBeNull();
   for (const wrong of ['"text"', '5', 'null', '{"id":1,"method":"ping"}', '{"jsonrpc":"2.0","id":2}']) {
-    conversation.received.length = 0;
-    conversation.channel.receiveText(wrong);
-    const { error } = await conversation.next((each) => each.error !== undefined);
+    client.received.length = 0;
+    client.channel.receiveText(wrong);
+    const { error } = await client.next((each) => each.error !== undefined);
     expect(error).toMatchObject({ code: -32600, message: 'Invalid Request' });
   }
-  expect((await conversation.request('ping')).result).toEqual({});
+  expect((await client.request('ping')).result).toEqual({});
 });
 
 test('S0-32 S0-33: each kind of failure has its code', async () => {
@@ -234,15 +234,15 @@ test('S0-32 S0-33: each kind of failure has its code', async () => {
     [() => 'thrown text', -32603, 'Internal error'],
   ];
   for (const [error, code, message] of kinds) {
-    const conversation = await ready({ backend: failing(error) });
-    const answer = await conversation.call('get_clipboard');
+    const client = await ready({ backend: failing(error) });
+    const answer = await client.call('get_clipboard');
     expect(answer.error).toMatchObject({ code, message, data: { details: expect.any(String) } });
     expect(JSON.stringify(answer)).not.toContain('undefined is not');
   }
 });
 
 test('S0-35 S0-36 S0-37 S0-40: a batch is answered by one array in order, one failure and all effects included', async () => {
-  const conversation = await ready({ backend: memoryBackend('Previous clipboard content') });
+  const client = await ready({ backend: memoryBackend('Previous clipboard content') });
   const lines: string[] = [];
   const server = createClipboardServer(silentLogger, { backend: memoryBackend('Previous clipboard content') });
   const raw = server.connect(
@@ -268,8 +268,8 @@ test('S0-35 S0-36 S0-37 S0-40: a batch is answered by one array in order, one fa
     { jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'get_clipboard' } },
   ];
   raw.receiveText(JSON.stringify(batch));
-  conversation.send(batch);
-  await conversation.next((each) => each.id === 4);
+  client.send(batch);
+  await client.next((each) => each.id === 4);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] as string)).toEqual([
     { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'Previous clipboard content' }] } },
@@ -299,23 +299,23 @@ test('S0-38: an empty batch is one error, not an array', async () => {
 });
 
 test('S0-39 S0-41: notifications are never answered, alone or in a batch', async () => {
-  const conversation = await ready();
-  conversation.received.length = 0;
-  conversation.notify('notifications/initialized');
-  conversation.notify('notifications/nobody_knows', { a: 1 });
-  conversation.send([
+  const client = await ready();
+  client.received.length = 0;
+  client.notify('notifications/initialized');
+  client.notify('notifications/nobody_knows', { a: 1 });
+  client.send([
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { jsonrpc: '2.0', method: 'unknown' },
   ]);
-  await conversation.request('ping', {}, 'p');
-  expect(conversation.received.map((each) => each.id)).toEqual(['p']);
+  await client.request('ping', {}, 'p');
+  expect(client.received.map((each) => each.id)).toEqual(['p']);
 });
 
 test('S0-42: everything works without notifications/initialized', async () => {
-  const conversation = start();
-  await conversation.request('initialize', { protocolVersion: '2024-11-05' });
-  await conversation.call('set_clipboard', { text: 'test content' });
-  expect(text(await conversation.call('get_clipboard', {}))).toBe('test content');
+  const client = start();
+  await client.request('initialize', { protocolVersion: '2024-11-05' });
+  await client.call('set_clipboard', { text: 'test content' });
+  expect(text(await client.call('get_clipboard', {}))).toBe('test content');
 });
 
 test('S0-48: an operation that takes too long is an error, and the server goes on', async () => {
@@ -331,14 +331,14 @@ test('S0-48: an operation that takes too long is an error, and the server goes o
       ),
     write: async () => {},
   };
-  const conversation = await ready({ backend, timeoutMs: 60 });
-  expect((await conversation.call('get_clipboard')).error).toMatchObject({
+  const client = await ready({ backend, timeoutMs: 60 });
+  expect((await client.call('get_clipboard')).error).toMatchObject({
     code: -32001,
     message: 'Clipboard error',
     data: { details: 'Failed to access system clipboard: get_clipboard timed out' },
   });
   expect(aborted).toBe(true);
-  expect(text(await conversation.call('set_clipboard', { text: 'x' }))).toBe('Text copied to clipboard');
+  expect(text(await client.call('set_clipboard', { text: 'x' }))).toBe('Text copied to clipboard');
 });
 
 test('S0-48: the limit is five seconds unless it is set', async () => {
@@ -359,13 +359,13 @@ test('S0-49: requests run one at a time, in the order they came', async () => {
       steps.push(`end ${each}`);
     },
   };
-  const conversation = await ready({ backend });
-  await Promise.all(['a', 'b', 'c'].map((each) => conversation.call('set_clipboard', { text: each })));
+  const client = await ready({ backend });
+  await Promise.all(['a', 'b', 'c'].map((each) => client.call('set_clipboard', { text: each })));
   expect(steps).toEqual(['begin a', 'end a', 'begin b', 'end b', 'begin c', 'end c']);
 });
 
 test('S0-51: there is nothing here but the clipboard', async () => {
-  const conversation = await ready();
+  const client = await ready();
   for (const method of [
     'resources/list',
     'prompts/list',
@@ -373,14 +373,14 @@ test('S0-51: there is nothing here but the clipboard', async () => {
     'completion/complete',
     'logging/setLevel',
   ]) {
-    expect((await conversation.request(method, { uri: 'file:///etc/passwd' })).error?.code).toBe(-32601);
+    expect((await client.request(method, { uri: 'file:///etc/passwd' })).error?.code).toBe(-32601);
   }
 });
 
 test('S0-57: tools/call without a name is refused', async () => {
-  const conversation = await ready();
+  const client = await ready();
   for (const params of [{}, undefined, { arguments: {} }, { name: 5 }]) {
-    expect((await conversation.request('tools/call', params)).error).toMatchObject({
+    expect((await client.request('tools/call', params)).error).toMatchObject({
       code: -32602,
       message: 'Invalid params',
     });
@@ -406,10 +406,10 @@ test('S0-58: a clipboard that holds more than the limit is refused, not read in 
 });
 
 test('the stateless revision is served beside it by the official rules', async () => {
-  const conversation = start({ backend: failing(() => new ClipboardError('locked')) });
-  expect((await conversation.alone('tools/list')).result.tools).toHaveLength(2);
-  const { result } = await conversation.alone('tools/call', { name: 'get_clipboard' });
+  const client = start({ backend: failing(() => new ClipboardError('locked')) });
+  expect((await client.alone('tools/list')).result.tools).toHaveLength(2);
+  const { result } = await client.alone('tools/call', { name: 'get_clipboard' });
   expect(result.isError).toBe(true);
   expect(result.content[0].text).toBe('Failed to access system clipboard: locked');
-  expect((await conversation.alone('tools/call', { name: 'nobody' })).error?.code).toBe(-32602);
+  expect((await client.alone('tools/call', { name: 'nobody' })).error?.code).toBe(-32602);
 });

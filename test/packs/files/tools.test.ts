@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createServer, type Server } from '../../../src/engine/server.ts';
 import { type FilesOptions, files } from '../../../src/packs/files/index.ts';
 import { OwnFiles } from '../../../src/security/files/tree.ts';
-import { Conversation, type Message } from '../../support/conversation.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type Message, TestClient } from '../../support/test-client.ts';
 import { serveWires, statelessKinds, wireKinds } from '../../support/wires.ts';
 
 let base = '';
@@ -34,7 +34,7 @@ async function serve(options: Partial<FilesOptions> = {}): Promise<Server> {
   await server.use(files({ roots: [root], write: true, ...options }));
   return server;
 }
-const open = async (options: Partial<FilesOptions> = {}) => Conversation.open(await serve(options));
+const open = async (options: Partial<FilesOptions> = {}) => TestClient.open(await serve(options));
 
 const text = ({ result }: Message): string => result.content[0].text;
 const at = (name: string): string => join(root, name);
@@ -95,8 +95,8 @@ test('tools that change files exist only where writing is allowed; hints and sch
 });
 
 test('text is read whole or by lines, and binary files are left to read_media_file', async () => {
-  const conversation = await open();
-  const read = async (args: object) => text(await conversation.call('read_text_file', args));
+  const client = await open();
+  const read = async (args: object) => text(await client.call('read_text_file', args));
   expect(await read({ path: 'a.txt' })).toBe('one\ntwo\nthree\n');
   expect(await read({ path: pathToFileURL(at('a.txt')).href, head: 1 })).toBe('one');
   expect(await read({ path: at('a.txt'), from: 2, head: 1 })).toBe('two');
@@ -109,12 +109,11 @@ test('text is read whole or by lines, and binary files are left to read_media_fi
 });
 
 test('images and audio are content of their kind, other files are resources', async () => {
-  const conversation = await open();
+  const client = await open();
   const bytes = Buffer.from([0, 1, 2, 255]);
   const data = bytes.toString('base64');
   for (const name of ['i.png', 's.wav', 'b.bin', 'd.pdf']) writeFileSync(at(name), bytes);
-  const media = async (name: string) =>
-    (await conversation.call('read_media_file', { path: at(name) })).result.content[0];
+  const media = async (name: string) => (await client.call('read_media_file', { path: at(name) })).result.content[0];
   expect(await media('i.png')).toEqual({ type: 'image', data, mimeType: 'image/png' });
   expect(await media('s.wav')).toEqual({ type: 'audio', data, mimeType: 'audio/wav' });
   const resource = (name: string, mimeType: string) => ({
@@ -126,8 +125,8 @@ test('images and audio are content of their kind, other files are resources', as
 });
 
 test('several files are read together, within one limit; what fails is reported', async () => {
-  const conversation = await open({ maxReadBytes: 20 });
-  const { result } = await conversation.call('read_multiple_files', {
+  const client = await open({ maxReadBytes: 20 });
+  const { result } = await client.call('read_multiple_files', {
     paths: [at('a.txt'), at('nothing'), at('docs/b.md'), at('docs/deep/c.ts')],
   });
   expect(result.structuredContent.files).toEqual([
@@ -140,8 +139,8 @@ test('several files are read together, within one limit; what fails is reported'
 });
 
 test('directories are listed with sizes, and as a tree', async () => {
-  const conversation = await open();
-  const listed = await conversation.call('list_directory', { path: root });
+  const client = await open();
+  const listed = await client.call('list_directory', { path: root });
   expect(text(listed)).toBe('[FILE] a.txt\n[DIR] docs');
   expect(listed.result.structuredContent).toEqual({
     entries: [
@@ -151,7 +150,7 @@ test('directories are listed with sizes, and as a tree', async () => {
     truncated: false,
   });
   writeFileSync(at('big.txt'), 'x'.repeat(1536));
-  const sized = await conversation.call('list_directory_with_sizes', { path: root, sortBy: 'size' });
+  const sized = await client.call('list_directory_with_sizes', { path: root, sortBy: 'size' });
   expect(text(sized).split('\n')).toEqual([
     `[FILE] big.txt${' '.repeat(27)}1.50 KB`,
     `[FILE] a.txt${' '.repeat(32)}14 B`,
@@ -160,7 +159,7 @@ test('directories are listed with sizes, and as a tree', async () => {
     'Total: 2 files, 1 directories',
     'Combined size: 1.51 KB',
   ]);
-  const tree = await conversation.call('directory_tree', { path: root, excludePatterns: ['deep', '*.txt'] });
+  const tree = await client.call('directory_tree', { path: root, excludePatterns: ['deep', '*.txt'] });
   const expected = [{ name: 'docs', type: 'directory', children: [{ name: 'b.md', type: 'file' }] }];
   expect(JSON.parse(text(tree))).toEqual(expected);
   expect(tree.result.structuredContent).toEqual({ tree: expected, truncated: false });
@@ -170,11 +169,11 @@ test('directories are listed with sizes, and as a tree', async () => {
 });
 
 test('files are found by name and by content', async () => {
-  const conversation = await open();
-  const found = await conversation.call('search_files', { path: root, pattern: '**/*.{md,ts}' });
+  const client = await open();
+  const found = await client.call('search_files', { path: root, pattern: '**/*.{md,ts}' });
   expect(text(found)).toBe(`${at('docs/b.md')}\n${at('docs/deep/c.ts')}`);
-  expect(text(await conversation.call('search_files', { path: root, pattern: '*.md' }))).toBe('No matches found');
-  const lines = await conversation.call('search_text', { path: root, text: 'title', ignoreCase: true });
+  expect(text(await client.call('search_files', { path: root, pattern: '*.md' }))).toBe('No matches found');
+  const lines = await client.call('search_text', { path: root, text: 'title', ignoreCase: true });
   expect(lines.result.structuredContent).toEqual({
     matches: [
       { path: at('docs/b.md'), line: 1, text: '# Title' },
@@ -184,23 +183,22 @@ test('files are found by name and by content', async () => {
     filesSkipped: 0,
     truncated: false,
   });
-  expect(text(await conversation.call('search_text', { path: root, text: 'nowhere' }))).toBe('No matches found');
+  expect(text(await client.call('search_text', { path: root, text: 'nowhere' }))).toBe('No matches found');
 });
 
 test('facts of a file, and the directories that can be used', async () => {
-  const conversation = await open({ write: [at('docs')] });
-  const { result } = await conversation.call('get_file_info', { path: at('a.txt') });
+  const client = await open({ write: [at('docs')] });
+  const { result } = await client.call('get_file_info', { path: at('a.txt') });
   expect(result.structuredContent).toMatchObject({ path: at('a.txt'), type: 'file', size: 14 });
   expect(Date.now() - Date.parse(result.structuredContent.modified)).toBeLessThan(600_000);
-  const allowed = await conversation.call('list_allowed_directories');
+  const allowed = await client.call('list_allowed_directories');
   expect(text(allowed)).toBe(`Allowed directories:\n${root}`);
   expect(allowed.result.structuredContent).toEqual({ directories: [root], writable: [at('docs')] });
 });
 
 test('a dry run changes nothing, and an edit that does not fit says what to do', async () => {
-  const conversation = await open();
-  const edit = (edits: object[], dryRun = false) =>
-    conversation.call('edit_file', { path: at('a.txt'), edits, dryRun });
+  const client = await open();
+  const edit = (edits: object[], dryRun = false) => client.call('edit_file', { path: at('a.txt'), edits, dryRun });
   const dry = await edit([{ oldText: 'two', newText: '2' }], true);
   expect(dry.result.structuredContent).toMatchObject({ changed: false, diff: expect.stringContaining('-two\n+2') });
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
@@ -216,9 +214,9 @@ test('a dry run changes nothing, and an edit that does not fit says what to do',
 });
 
 test('errors of file tools are results that say what to do', async () => {
-  const conversation = await open({ maxReadBytes: 5, write: [at('docs')] });
+  const client = await open({ maxReadBytes: 5, write: [at('docs')] });
   const error = async (name: string, args: object) => {
-    const { result } = await conversation.call(name, args);
+    const { result } = await client.call(name, args);
     expect(result.isError).toBe(true);
     return result.content[0].text as string;
   };
@@ -240,7 +238,7 @@ test('no argument of a file tool leads out of the folders: .., links, hard links
   linkSync(join(base, 'secret.txt'), at('hard.txt'));
   mkdirSync(at('data'));
   writeFileSync(at('data/mooring.db'), 'SECRET');
-  const conversation = await open({ own: new OwnFiles({ folders: [at('data')] }) });
+  const client = await open({ own: new OwnFiles({ folders: [at('data')] }) });
   const paths = [
     ...[join(base, 'secret.txt'), `${root}/../secret.txt`, '../secret.txt', at('link.txt'), at('up/secret.txt')],
     ...[at('hard.txt'), at('data/mooring.db'), at('data'), '/proc/self/environ', '/etc/passwd', '~/.ssh/id_rsa'],
@@ -260,38 +258,38 @@ test('no argument of a file tool leads out of the folders: .., links, hard links
     };
     delete calls['list_allowed_directories'];
     for (const [name, args] of Object.entries(calls)) {
-      const { result } = await conversation.call(name, args);
+      const { result } = await client.call(name, args);
       if (name !== 'read_multiple_files') expect(result.isError, `${name} ${path}`).toBe(true);
       expect(JSON.stringify(result)).not.toContain('"SECRET');
     }
     if (path === at('hard.txt')) continue;
-    const { result } = await conversation.call('move_file', { source: at('a.txt'), destination: path });
+    const { result } = await client.call('move_file', { source: at('a.txt'), destination: path });
     expect(result.isError, `move to ${path}`).toBe(true);
-    const written = await conversation.call('write_file', { path, content: 'changed' });
+    const written = await client.call('write_file', { path, content: 'changed' });
     expect(written.result.isError, `write ${path}`).toBe(true);
   }
   expect(readFileSync(join(base, 'secret.txt'), 'utf8')).toBe('SECRET');
   expect(readFileSync(at('data/mooring.db'), 'utf8')).toBe('SECRET');
   expect(readFileSync(at('a.txt'), 'utf8')).toContain('one');
-  const everything = text(await conversation.call('directory_tree', { path: root }));
+  const everything = text(await client.call('directory_tree', { path: root }));
   for (const name of ['secret', 'data', 'hard.txt', 'link.txt']) expect(everything).not.toContain(name);
 });
 
 test('a huge file does not fill the memory: it is not read whole by any tool', async () => {
   truncateSync(at('a.txt'), 8 * 1024 ** 3);
-  const conversation = await open();
+  const client = await open();
   const before = process.memoryUsage().rss;
   for (const [name, args] of Object.entries({
     read_text_file: { path: at('a.txt') },
     read_media_file: { path: at('a.txt') },
     edit_file: { path: at('a.txt'), edits: [{ oldText: 'one', newText: '1' }] },
   })) {
-    const { result } = await conversation.call(name, args);
+    const { result } = await client.call(name, args);
     expect(result.isError).toBe(true);
     expect(result.content[0].text).toContain('larger than the limit');
   }
-  expect(text(await conversation.call('read_text_file', { path: at('a.txt'), head: 2 }))).toBe('one\ntwo');
-  expect((await conversation.call('search_text', { path: root, text: 'one' })).result.structuredContent).toMatchObject({
+  expect(text(await client.call('read_text_file', { path: at('a.txt'), head: 2 }))).toBe('one\ntwo');
+  expect((await client.call('search_text', { path: root, text: 'one' })).result.structuredContent).toMatchObject({
     filesSkipped: 1,
     truncated: false,
   });
@@ -301,17 +299,17 @@ test('a huge file does not fill the memory: it is not read whole by any tool', a
 test("access is narrowed to the client's roots, or not, as configured", async () => {
   const inside = { roots: [{ uri: pathToFileURL(at('docs')).href }] };
   const openWithRoots = async (options: Partial<FilesOptions>) => {
-    const conversation = await Conversation.open(await serve(options), '2025-11-25', { roots: { listChanged: true } });
-    const read = conversation.call('read_text_file', { path: at('a.txt') });
+    const client = await TestClient.open(await serve(options), '2025-11-25', { roots: { listChanged: true } });
+    const read = client.call('read_text_file', { path: at('a.txt') });
     if (options.clientRoots !== 'ignore') {
-      const request = await conversation.next((each) => each.method === 'roots/list');
-      conversation.send({ jsonrpc: '2.0', id: request.id, result: inside });
+      const request = await client.next((each) => each.method === 'roots/list');
+      client.send({ jsonrpc: '2.0', id: request.id, result: inside });
     }
-    return { conversation, read: await read };
+    return { client, read: await read };
   };
   const bound = await openWithRoots({});
   expect(bound.read.result.isError).toBe(true);
-  expect(text(await bound.conversation.call('list_allowed_directories'))).toBe(`Allowed directories:\n${at('docs')}`);
+  expect(text(await bound.client.call('list_allowed_directories'))).toBe(`Allowed directories:\n${at('docs')}`);
   expect((await openWithRoots({ clientRoots: 'ignore' })).read.result.isError).toBeUndefined();
 });
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createServer, type Server } from '../../../src/index.ts';
 import { Categories, type MetaOptions, meta } from '../../../src/packs/meta/index.ts';
 import { reference } from '../../../src/packs/reference/index.ts';
-import { Conversation, type Message } from '../../support/conversation.ts';
+import { type Message, TestClient } from '../../support/test-client.ts';
 
 async function make(options: Omit<MetaOptions, 'categories'> = {}): Promise<Server> {
   const server = createServer({ name: 'meta-test', version: '1.2.3' });
@@ -23,7 +23,7 @@ const answer = ({ result }: Message) => JSON.parse(result.content[0].text);
 const names = ({ result }: Message): string[] => result.tools.map((each: { name: string }) => each.name);
 
 test('S3-34: health_check is JSON that says how the server and its parts are doing', async () => {
-  const well = await Conversation.open(
+  const well = await TestClient.open(
     await make({ health: async () => [{ name: 'data', status: 'ok', detail: 'fine' }] }),
   );
   expect(answer(await well.call('health_check'))).toEqual({
@@ -33,22 +33,22 @@ test('S3-34: health_check is JSON that says how the server and its parts are doi
     uptime: expect.any(Number),
     parts: [{ name: 'data', status: 'ok', detail: 'fine' }],
   });
-  const ill = await Conversation.open(
+  const ill = await TestClient.open(
     await make({ health: async () => [{ name: 'plugin x', status: 'failed', detail: 'why' }] }),
   );
   expect(answer(await ill.call('health_check'))).toMatchObject({
     status: 'degraded',
     parts: [{ name: 'plugin x', status: 'failed', detail: 'why' }],
   });
-  const alone = await Conversation.open(await make());
+  const alone = await TestClient.open(await make());
   expect(answer(await alone.call('health_check'))).toMatchObject({ status: 'ok', parts: [] });
 });
 
 test('every answer has a schema that names its fields, and comes as a value as well as in text', async () => {
-  const conversation = await Conversation.open(
+  const client = await TestClient.open(
     await make({ health: async () => [{ name: 'data', status: 'degraded', detail: 'slow' }] }),
   );
-  const { result } = await conversation.request('tools/list');
+  const { result } = await client.request('tools/list');
   const outputOf = (name: string) =>
     result.tools.find((tool: { name: string }) => tool.name === name).outputSchema as {
       properties: Record<string, unknown>;
@@ -68,15 +68,15 @@ test('every answer has a schema that names its fields, and comes as a value as w
   })) {
     const { properties, required } = outputOf(name);
     expect(Object.keys(properties)).toEqual(required);
-    const called = await conversation.call(name, args);
+    const called = await client.call(name, args);
     expect(called.result.structuredContent).toEqual(answer(called));
     expect(Object.keys(called.result.structuredContent)).toEqual(required);
   }
 });
 
 test('search_tools finds by words of names, descriptions and arguments, best first, with schemas', async () => {
-  const conversation = await Conversation.open(await make());
-  const search = async (args: object) => answer(await conversation.call('search_tools', args));
+  const client = await TestClient.open(await make());
+  const search = async (args: object) => answer(await client.call('search_tools', args));
   const found = await search({ query: 'note' });
   expect(found.tools.map((each: { name: string }) => each.name)).toEqual(['add_note', 'delete_note', 'get_notes']);
   expect(found.tools[0]).toMatchObject({
@@ -95,8 +95,8 @@ test('search_tools finds by words of names, descriptions and arguments, best fir
 
 test('list_categories names what belongs together, without what a stranger may not see', async () => {
   const server = await make();
-  const conversation = await Conversation.open(server);
-  expect(answer(await conversation.call('list_categories'))).toEqual({
+  const client = await TestClient.open(server);
+  expect(answer(await client.call('list_categories'))).toEqual({
     categories: [
       {
         name: 'reference',
@@ -114,8 +114,8 @@ test('list_categories names what belongs together, without what a stranger may n
       { name: 'meta', about: 'About this server', tools: ['health_check', 'search_tools', 'list_categories'] },
     ],
   });
-  expect(answer(await conversation.call('search_tools', { query: 'secret' })).total).toBe(0);
-  const ada = await Conversation.open(server, '2025-11-25', {}, { transport: 'memory', principal: { id: 'ada' } });
+  expect(answer(await client.call('search_tools', { query: 'secret' })).total).toBe(0);
+  const ada = await TestClient.open(server, '2025-11-25', {}, { transport: 'memory', principal: { id: 'ada' } });
   expect(answer(await ada.call('search_tools', { query: 'secret' })).total).toBe(1);
   expect(answer(await ada.call('list_categories')).categories.at(-1)).toMatchObject({
     name: 'other',
@@ -125,7 +125,7 @@ test('list_categories names what belongs together, without what a stranger may n
 
 test('a short list shows few tools, the rest is found, and what was found is listed to that session alone', async () => {
   const server = await make({ shortList: ['calculate'] });
-  const [one, other] = [await Conversation.open(server), await Conversation.open(server)];
+  const [one, other] = [await TestClient.open(server), await TestClient.open(server)];
   const short = ['calculate', 'health_check', 'search_tools', 'list_categories'];
   expect(names(await one.request('tools/list'))).toEqual(short);
   one.received.length = 0;
@@ -142,20 +142,18 @@ test('a short list shows few tools, the rest is found, and what was found is lis
 
 test('what is not listed can be called all the same, and stateless clients find it too', async () => {
   const server = await make({ shortList: [] });
-  const conversation = await Conversation.open(server);
-  expect((await conversation.call('calculate', { operation: 'add', a: 1, b: 1 })).result.content[0].text).toBe(
-    '1 + 1 = 2',
-  );
+  const client = await TestClient.open(server);
+  expect((await client.call('calculate', { operation: 'add', a: 1, b: 1 })).result.content[0].text).toBe('1 + 1 = 2');
   const short = ['health_check', 'search_tools', 'list_categories'];
-  expect(names(await conversation.alone('tools/list'))).toEqual(short);
-  const { result } = await conversation.alone('tools/call', { name: 'search_tools', arguments: { query: 'time' } });
+  expect(names(await client.alone('tools/list'))).toEqual(short);
+  const { result } = await client.alone('tools/call', { name: 'search_tools', arguments: { query: 'time' } });
   expect(JSON.parse(result.content[0].text).tools[0].name).toBe('get_current_time');
-  expect(names(await conversation.alone('tools/list'))).toEqual(short);
+  expect(names(await client.alone('tools/list'))).toEqual(short);
 });
 
 test('single tools of the pack can be had', async () => {
   const server = createServer({ name: 'one', version: '1' });
   await server.use(meta({ tools: ['health_check'] }));
-  const conversation = await Conversation.open(server);
-  expect(names(await conversation.request('tools/list'))).toEqual(['health_check']);
+  const client = await TestClient.open(server);
+  expect(names(await client.request('tools/list'))).toEqual(['health_check']);
 });

@@ -12,10 +12,10 @@ import { localProfile } from '../../../src/app/profiles/local.ts';
 import type { Settings } from '../../../src/app/settings.ts';
 import type { Server } from '../../../src/engine/server.ts';
 import { silentLogger } from '../../../src/protocol/logger.ts';
-import { Conversation, type Message } from '../../support/conversation.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { settings } from '../../support/settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type Message, TestClient } from '../../support/test-client.ts';
 
 let folder = '';
 const servers: Server[] = [];
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-async function open(changes: Partial<Settings> = {}): Promise<Conversation> {
+async function open(changes: Partial<Settings> = {}): Promise<TestClient> {
   const { server } = await localProfile.assemble({
     logger: silentLogger,
     version: '9.9.9',
@@ -35,7 +35,7 @@ async function open(changes: Partial<Settings> = {}): Promise<Conversation> {
     settings: settings({ dataDir: join(folder, 'data'), packs: { clipboard: { backend: 'memory' } }, ...changes }),
   });
   servers.push(server);
-  return Conversation.open(server);
+  return TestClient.open(server);
 }
 
 const text = ({ result }: Message): string => result.content[0].text;
@@ -45,32 +45,32 @@ test('it is the default, and speaks every revision by the official rules', async
   expect(defaultProfile).toBe('local');
   for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
     await open();
-    const conversation = new Conversation(servers.at(-1) as Server);
-    const { result } = await conversation.request('initialize', { protocolVersion: revision });
+    const client = new TestClient(servers.at(-1) as Server);
+    const { result } = await client.request('initialize', { protocolVersion: revision });
     expect(result).toMatchObject({ protocolVersion: revision, serverInfo: { name: 'mooring', version: '9.9.9' } });
   }
 });
 
 test('clipboard, notes, time, arithmetic, search and meta are there; commands and files are not', async () => {
-  const conversation = await open();
-  const listed = names(await conversation.request('tools/list'));
+  const client = await open();
+  const listed = names(await client.request('tools/list'));
   for (const name of ['get_clipboard', 'set_clipboard', 'add_note', 'get_notes', 'calculate', 'get_current_time']) {
     expect(listed).toContain(name);
   }
   for (const name of ['web_search', 'health_check', 'search_tools', 'list_categories']) expect(listed).toContain(name);
   const absent = ['execute_command', 'read_text_file', 'write_file', 'increment_counter', 'long_running_task'];
   for (const name of absent) expect(listed).not.toContain(name);
-  const { result } = await conversation.request('resources/list');
+  const { result } = await client.request('resources/list');
   expect(result.resources.some((each: { uri: string }) => each.uri.startsWith('file:'))).toBe(false);
 });
 
 test('the clipboard and the notes work, and errors are results in plain words', async () => {
-  const conversation = await open();
-  await conversation.call('set_clipboard', { text: 'copied' });
-  expect(text(await conversation.call('get_clipboard'))).toBe('copied');
-  expect(text(await conversation.call('add_note', { content: 'kept' }))).toBe('Note 1 added');
-  expect(text(await conversation.call('get_current_time', { timezone: 'Asia/Tokyo' }))).toMatch(/\+09:00$/);
-  expect((await conversation.call('calculate', { operation: 'divide', a: 1, b: 0 })).result).toEqual({
+  const client = await open();
+  await client.call('set_clipboard', { text: 'copied' });
+  expect(text(await client.call('get_clipboard'))).toBe('copied');
+  expect(text(await client.call('add_note', { content: 'kept' }))).toBe('Note 1 added');
+  expect(text(await client.call('get_current_time', { timezone: 'Asia/Tokyo' }))).toMatch(/\+09:00$/);
+  expect((await client.call('calculate', { operation: 'divide', a: 1, b: 0 })).result).toEqual({
     content: [{ type: 'text', text: 'Division by zero' }],
     isError: true,
   });
@@ -101,59 +101,59 @@ test('files under a root can be read and searched with tools, and changed only w
 });
 
 test('the data folder of the server is hidden from the file tools, wherever it is', async () => {
-  const conversation = await open({ roots: [folder], write: true });
-  await conversation.call('add_note', { content: 'private' });
-  expect(text(await conversation.call('list_directory', { path: folder }))).toBe('');
+  const client = await open({ roots: [folder], write: true });
+  await client.call('add_note', { content: 'private' });
+  expect(text(await client.call('list_directory', { path: folder }))).toBe('');
   for (const [name, args] of Object.entries({
     read_media_file: { path: join(folder, 'data/mooring.db') },
     write_file: { path: join(folder, 'data/mooring.db'), content: '' },
     move_file: { source: join(folder, 'data'), destination: join(folder, 'moved') },
     delete_file: { path: join(folder, 'data/mooring.db') },
   }))
-    expect((await conversation.call(name, args)).result.isError, name).toBe(true);
-  expect(text(await conversation.call('get_notes'))).toContain('private');
+    expect((await client.call(name, args)).result.isError, name).toBe(true);
+  expect(text(await client.call('get_notes'))).toContain('private');
 });
 
 test('files under a root are resources', async () => {
   const root = join(folder, 'root');
   mkdirSync(root);
   writeFileSync(join(root, 'a.txt'), 'hello file');
-  const conversation = await open({ roots: [root] });
+  const client = await open({ roots: [root] });
   const uri = pathToFileURL(join(root, 'a.txt')).href;
-  const { result } = await conversation.request('resources/list');
+  const { result } = await client.request('resources/list');
   expect(result.resources.map((each: { uri: string }) => each.uri)).toContain(uri);
-  const read = await conversation.request('resources/read', { uri });
+  const read = await client.request('resources/read', { uri });
   expect(read.result.contents[0].text).toBe('hello file');
-  expect(names(await conversation.request('tools/list'))).not.toContain('execute_command');
+  expect(names(await client.request('tools/list'))).not.toContain('execute_command');
 });
 
 const hasSandbox = ensureProgram('bwrap');
 
 test.skipIf(!hasSandbox)('commands and workers come when they are enabled', async () => {
-  const conversation = await open({
+  const client = await open({
     enable: { commands: true, workers: true },
     allowedCommands: ['echo'],
     packs: { clipboard: { backend: 'memory' } },
   });
-  const listed = names(await conversation.request('tools/list'));
+  const listed = names(await client.request('tools/list'));
   for (const name of ['execute_command', 'start_worker']) expect(listed).toContain(name);
-  const said = await conversation.call('execute_command', { command: 'echo', args: ['from the sandbox'] });
+  const said = await client.call('execute_command', { command: 'echo', args: ['from the sandbox'] });
   expect(text(said)).toContain('from the sandbox');
 });
 
 test('health_check speaks of the parts, list_categories of the packs', async () => {
-  const conversation = await open();
-  const health = JSON.parse(text(await conversation.call('health_check')));
+  const client = await open();
+  const health = JSON.parse(text(await client.call('health_check')));
   const parts = new Map(health.parts.map((each: { name: string; status: string }) => [each.name, each.status]));
   expect(parts.get('clipboard')).toBe('ok');
   expect(parts.get('data')).toBe('ok');
-  const { categories } = JSON.parse(text(await conversation.call('list_categories')));
+  const { categories } = JSON.parse(text(await client.call('list_categories')));
   expect(categories.map((each: { name: string }) => each.name)).toEqual(['clipboard', 'reference', 'search', 'meta']);
 });
 
 test('a short list can be configured, and a mistake in the options of a pack is named', async () => {
-  const conversation = await open({ packs: { clipboard: { backend: 'memory' }, meta: { shortList: ['get_notes'] } } });
-  expect(names(await conversation.request('tools/list')).sort()).toEqual(
+  const client = await open({ packs: { clipboard: { backend: 'memory' }, meta: { shortList: ['get_notes'] } } });
+  expect(names(await client.request('tools/list')).sort()).toEqual(
     ['get_notes', 'health_check', 'list_categories', 'search_tools'].sort(),
   );
   await expect(open({ packs: { clipboard: { backend: 'x12' } } })).rejects.toThrow('packs.clipboard: backend');
@@ -180,8 +180,8 @@ test('a policy that bounds the network bounds web search, and health_check speak
       clipboard: { backend: 'memory' },
       search: { backend: 'searxng', url, limits: { attempts: 1, breakerThreshold: 1 } },
     };
-    const partOf = async (conversation: Conversation) => {
-      const { parts } = JSON.parse(text(await conversation.call('health_check')));
+    const partOf = async (client: TestClient) => {
+      const { parts } = JSON.parse(text(await client.call('health_check')));
       return parts.find(({ name }: { name: string }) => name === 'search');
     };
 

@@ -3,9 +3,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { referenceProfile } from '../../../src/app/profiles/reference.ts';
 import type { Server } from '../../../src/engine/server.ts';
-import { Conversation, type Message } from '../../support/conversation.ts';
 import { assemble } from '../../support/settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type Message, TestClient } from '../../support/test-client.ts';
 
 let folder = '';
 let server: Server;
@@ -18,11 +18,11 @@ afterEach(async () => {
   await server.close();
 });
 
-const open = (): Promise<Conversation> => Conversation.open(server, '2024-11-05');
+const open = (): Promise<TestClient> => TestClient.open(server, '2024-11-05');
 const text = ({ result }: Message): string => result.content[0].text;
 
 test('S1-15 S1-16: initialize answers exactly as the document shows, whatever the client declares', async () => {
-  const { result } = await new Conversation(server).request('initialize', {
+  const { result } = await new TestClient(server).request('initialize', {
     protocolVersion: '2024-11-05',
     capabilities: { tools: {}, resources: {} },
     clientInfo: { name: 'my-client', version: '1.0.0' },
@@ -39,20 +39,20 @@ test('S1-15 S1-16: initialize answers exactly as the document shows, whatever th
 });
 
 test('S1-14: nothing but initialize is served before it', async () => {
-  const conversation = new Conversation(server);
+  const client = new TestClient(server);
   for (const method of ['tools/list', 'tools/call', 'resources/list', 'prompts/list']) {
-    expect((await conversation.request(method, { name: 'increment_counter' })).error?.code).toBe(-32600);
+    expect((await client.request(method, { name: 'increment_counter' })).error?.code).toBe(-32600);
   }
 });
 
 test('S1-17 S1-18: the notification has two names, and no answer', async () => {
-  const conversation = new Conversation(server);
-  await conversation.request('initialize', {});
-  conversation.received.length = 0;
-  conversation.notify('initialized', {});
-  conversation.notify('notifications/initialized');
-  await conversation.request('ping', {}, 'p');
-  expect(conversation.received.map((each) => each.id)).toEqual(['p']);
+  const client = new TestClient(server);
+  await client.request('initialize', {});
+  client.received.length = 0;
+  client.notify('initialized', {});
+  client.notify('notifications/initialized');
+  await client.request('ping', {}, 'p');
+  expect(client.received.map((each) => each.id)).toEqual(['p']);
 });
 
 test('S1-8 S1-19: ping, and the shape of answers', async () => {
@@ -92,24 +92,24 @@ test('S1-20 S1-21 S1-22: tools/list has every tool of the document, the first tw
 });
 
 test('S1-21: get_current_time returns the time, of a place if one is named', async () => {
-  const conversation = await open();
+  const client = await open();
   const before = Date.now();
-  const { result } = await conversation.call('get_current_time', {});
+  const { result } = await client.call('get_current_time', {});
   expect(result.content).toHaveLength(1);
   const time = Date.parse(result.content[0].text);
   expect(time).toBeGreaterThanOrEqual(Math.floor(before / 1000) * 1000);
   expect(time).toBeLessThanOrEqual(Date.now());
-  expect(text(await conversation.call('get_current_time', { timezone: 'Asia/Kathmandu' }))).toMatch(/\+05:45$/);
-  expect(text(await conversation.call('get_current_time', { timezone: 'UTC' }))).toMatch(/\+00:00$/);
-  expect((await conversation.call('get_current_time', { timezone: 'Mars/Base' })).result).toEqual({
+  expect(text(await client.call('get_current_time', { timezone: 'Asia/Kathmandu' }))).toMatch(/\+05:45$/);
+  expect(text(await client.call('get_current_time', { timezone: 'UTC' }))).toMatch(/\+00:00$/);
+  expect((await client.call('get_current_time', { timezone: 'Mars/Base' })).result).toEqual({
     content: [{ type: 'text', text: 'Error: Unknown time zone "Mars/Base"; use an IANA name such as Europe/Warsaw' }],
     isError: true,
   });
 });
 
 test('S1-23 S1-30: arithmetic in words and signs, without isError', async () => {
-  const conversation = await open();
-  expect((await conversation.call('calculate', { operation: 'add', a: 5, b: 3 })).result).toEqual({
+  const client = await open();
+  expect((await client.call('calculate', { operation: 'add', a: 5, b: 3 })).result).toEqual({
     content: [{ type: 'text', text: '5 + 3 = 8' }],
   });
   for (const [operation, a, b, expected] of [
@@ -119,23 +119,23 @@ test('S1-23 S1-30: arithmetic in words and signs, without isError', async () => 
     ['add', -1.5, 0.25, '-1.5 + 0.25 = -1.25'],
     ['divide', 0, 5, '0 / 5 = 0'],
   ] as const) {
-    expect(text(await conversation.call('calculate', { operation, a, b }))).toBe(expected);
+    expect(text(await client.call('calculate', { operation, a, b }))).toBe(expected);
   }
 });
 
 test('S1-24: a division by zero is a result that says so', async () => {
-  const conversation = await open();
+  const client = await open();
   for (const b of [0, -0]) {
-    expect((await conversation.call('calculate', { operation: 'divide', a: 1, b })).result).toEqual({
+    expect((await client.call('calculate', { operation: 'divide', a: 1, b })).result).toEqual({
       content: [{ type: 'text', text: 'Error: Division by zero' }],
       isError: true,
     });
   }
-  expect((await conversation.call('calculate', { operation: 'multiply', a: 1e308, b: 10 })).result.isError).toBe(true);
+  expect((await client.call('calculate', { operation: 'multiply', a: 1e308, b: 10 })).result.isError).toBe(true);
 });
 
 test('S1-12 S1-25: missing and wrong parameters are invalid params', async () => {
-  const conversation = await open();
+  const client = await open();
   for (const args of [
     {},
     { operation: 'add', a: 1 },
@@ -143,78 +143,78 @@ test('S1-12 S1-25: missing and wrong parameters are invalid params', async () =>
     { operation: 'add', a: '1', b: 2 },
     { operation: 'add', a: null, b: 2 },
   ]) {
-    expect((await conversation.call('calculate', args)).error?.code).toBe(-32602);
+    expect((await client.call('calculate', args)).error?.code).toBe(-32602);
   }
-  expect((await conversation.request('tools/call', { arguments: {} })).error?.code).toBe(-32602);
+  expect((await client.request('tools/call', { arguments: {} })).error?.code).toBe(-32602);
 });
 
 test('S1-6 S1-26 S1-33: the counter goes up by one or by an amount, and is a resource', async () => {
-  const conversation = await open();
+  const client = await open();
   const counter = async (): Promise<object> =>
-    (await conversation.request('resources/read', { uri: 'server://counter' })).result.contents;
+    (await client.request('resources/read', { uri: 'server://counter' })).result.contents;
   expect(await counter()).toEqual([{ uri: 'server://counter', mimeType: 'text/plain', text: '0' }]);
-  expect(text(await conversation.call('increment_counter', {}))).toContain('1');
-  expect(text(await conversation.call('increment_counter'))).toContain('2');
-  expect(text(await conversation.call('increment_counter', { amount: 40 }))).toContain('42');
+  expect(text(await client.call('increment_counter', {}))).toContain('1');
+  expect(text(await client.call('increment_counter'))).toContain('2');
+  expect(text(await client.call('increment_counter', { amount: 40 }))).toContain('42');
   expect(await counter()).toEqual([{ uri: 'server://counter', mimeType: 'text/plain', text: '42' }]);
   for (const amount of [1.5, '1', null]) {
-    expect((await conversation.call('increment_counter', { amount })).error?.code).toBe(-32602);
+    expect((await client.call('increment_counter', { amount })).error?.code).toBe(-32602);
   }
 });
 
 test('S1-27 S1-28: notes are stored and returned, by tag and up to a limit', async () => {
-  const conversation = await open();
-  expect(text(await conversation.call('add_note', { content: 'milk', tags: ['shop', 'home'] }))).toBe('Note 1 added');
-  await conversation.call('add_note', { content: 'bread', tags: ['shop'] });
-  await conversation.call('add_note', { content: 'call Ada' });
+  const client = await open();
+  expect(text(await client.call('add_note', { content: 'milk', tags: ['shop', 'home'] }))).toBe('Note 1 added');
+  await client.call('add_note', { content: 'bread', tags: ['shop'] });
+  await client.call('add_note', { content: 'call Ada' });
   const notes = async (args?: object): Promise<{ id: string; content: string; tags: string[] }[]> =>
-    JSON.parse(text(await conversation.call('get_notes', args))).notes;
+    JSON.parse(text(await client.call('get_notes', args))).notes;
   expect((await notes()).map((note) => note.content)).toEqual(['call Ada', 'bread', 'milk']);
   expect((await notes({ tags: ['shop'] })).map((note) => note.id)).toEqual(['2', '1']);
   expect((await notes({ limit: 1 })).map((note) => note.content)).toEqual(['call Ada']);
   expect((await notes({ tags: ['home'], limit: 5 }))[0]).toMatchObject({ content: 'milk', tags: ['shop', 'home'] });
-  expect(JSON.parse(text(await conversation.call('get_notes', { limit: 1 })))).toMatchObject({ count: 1, total: 3 });
+  expect(JSON.parse(text(await client.call('get_notes', { limit: 1 })))).toMatchObject({ count: 1, total: 3 });
   for (const args of [{}, { content: 5 }, { content: 'x', tags: 'shop' }, { content: 'x', tags: [5] }]) {
-    expect((await conversation.call('add_note', args)).error?.code).toBe(-32602);
+    expect((await client.call('add_note', args)).error?.code).toBe(-32602);
   }
   for (const args of [{ limit: 0 }, { limit: 'all' }, { tags: 'shop' }]) {
-    expect((await conversation.call('get_notes', args)).error?.code).toBe(-32602);
+    expect((await client.call('get_notes', args)).error?.code).toBe(-32602);
   }
 });
 
 test('S1-29 S1-43: a long task reports each step to the token of its caller, and can be cancelled', async () => {
-  const conversation = await open();
-  const answer = await conversation.request('tools/call', {
+  const client = await open();
+  const answer = await client.request('tools/call', {
     name: 'long_running_task',
     arguments: { delay: 0.001 },
     _meta: { progressToken: 'task-1' },
   });
   expect(text(answer)).toBe('Completed 5 steps');
-  const steps = conversation.received.filter((each) => each.method === 'notifications/progress');
+  const steps = client.received.filter((each) => each.method === 'notifications/progress');
   expect(steps.map((each) => each.params)).toEqual(
     [1, 2, 3, 4, 5].map((progress) => ({ progressToken: 'task-1', progress, total: 5 })),
   );
-  conversation.received.length = 0;
-  conversation.send({
+  client.received.length = 0;
+  client.send({
     jsonrpc: '2.0',
     id: 'long',
     method: 'tools/call',
     params: { name: 'long_running_task', arguments: { steps: 1000, delay: 0.01 }, _meta: { progressToken: 't' } },
   });
-  await conversation.next((each) => each.method === 'notifications/progress');
-  conversation.notify('notifications/cancelled', { requestId: 'long' });
-  await conversation.request('ping');
-  const told = conversation.received.length;
+  await client.next((each) => each.method === 'notifications/progress');
+  client.notify('notifications/cancelled', { requestId: 'long' });
+  await client.request('ping');
+  const told = client.received.length;
   await new Promise((resolve) => setTimeout(resolve, 40));
-  expect(conversation.received).toHaveLength(told);
-  expect(conversation.received.some((each) => each.id === 'long')).toBe(false);
+  expect(client.received).toHaveLength(told);
+  expect(client.received.some((each) => each.id === 'long')).toBe(false);
 });
 
 test('a long task that would take more than five minutes is not begun', async () => {
-  const conversation = await open();
-  const answer = await conversation.call('long_running_task', { steps: 6, delay: 60 });
+  const client = await open();
+  const answer = await client.call('long_running_task', { steps: 6, delay: 60 });
   expect(JSON.stringify(answer)).toContain('at most 300 are allowed');
-  expect(text(await conversation.call('long_running_task', { steps: 1000, delay: 0 }))).toBe('Completed 1000 steps');
+  expect(text(await client.call('long_running_task', { steps: 1000, delay: 0 }))).toBe('Completed 1000 steps');
 });
 
 test('S1-31: resources/list shows status and counter as the document does', async () => {
@@ -240,15 +240,15 @@ test('S1-32: the status is JSON that says healthy and for how long', async () =>
 });
 
 test('notes are resources by id, listed as a template, with ids to complete', async () => {
-  const conversation = await open();
-  for (let n = 1; n <= 12; n++) await conversation.call('add_note', { content: `note ${n}` });
-  const { result } = await conversation.request('resources/templates/list');
+  const client = await open();
+  for (let n = 1; n <= 12; n++) await client.call('add_note', { content: `note ${n}` });
+  const { result } = await client.request('resources/templates/list');
   expect(result.resourceTemplates).toMatchObject([{ uriTemplate: 'note://{id}', name: 'Note' }]);
-  const note = (await conversation.request('resources/read', { uri: 'note://7' })).result.contents[0];
+  const note = (await client.request('resources/read', { uri: 'note://7' })).result.contents[0];
   expect(JSON.parse(note.text)).toMatchObject({ id: '7', content: 'note 7', tags: [] });
-  const all = (await conversation.request('resources/read', { uri: 'server://notes' })).result.contents[0];
+  const all = (await client.request('resources/read', { uri: 'server://notes' })).result.contents[0];
   expect(JSON.parse(all.text)).toHaveLength(12);
-  const completed = await conversation.request('completion/complete', {
+  const completed = await client.request('completion/complete', {
     ref: { type: 'ref/resource', uri: 'note://{id}' },
     argument: { name: 'id', value: '1' },
   });
@@ -256,23 +256,21 @@ test('notes are resources by id, listed as a template, with ids to complete', as
 });
 
 test('S1-34 S1-35 S1-36: changes are told to those who subscribed, for as long as they are', async () => {
-  const conversation = await open();
+  const client = await open();
   const updates = (): string[] =>
-    conversation.received
-      .filter((each) => each.method === 'notifications/resources/updated')
-      .map((each) => each.params.uri);
-  expect((await conversation.request('resources/subscribe', { uri: 'server://counter' })).result).toEqual({});
-  await conversation.call('add_note', { content: 'not subscribed' });
-  await conversation.call('increment_counter');
-  await conversation.request('ping');
+    client.received.filter((each) => each.method === 'notifications/resources/updated').map((each) => each.params.uri);
+  expect((await client.request('resources/subscribe', { uri: 'server://counter' })).result).toEqual({});
+  await client.call('add_note', { content: 'not subscribed' });
+  await client.call('increment_counter');
+  await client.request('ping');
   expect(updates()).toEqual(['server://counter']);
-  await conversation.request('resources/subscribe', { uri: 'server://notes' });
-  await conversation.call('add_note', { content: 'subscribed' });
-  await conversation.request('ping');
+  await client.request('resources/subscribe', { uri: 'server://notes' });
+  await client.call('add_note', { content: 'subscribed' });
+  await client.request('ping');
   expect(updates()).toEqual(['server://counter', 'server://notes']);
-  expect((await conversation.request('resources/unsubscribe', { uri: 'server://counter' })).result).toEqual({});
-  await conversation.call('increment_counter');
-  await conversation.request('ping');
+  expect((await client.request('resources/unsubscribe', { uri: 'server://counter' })).result).toEqual({});
+  await client.call('increment_counter');
+  await client.request('ping');
   expect(updates()).toHaveLength(2);
 });
 
@@ -290,9 +288,9 @@ test('S1-37: prompts/list shows the greeting as the document does', async () => 
 });
 
 test('S1-38: prompts/get answers exactly as the document shows', async () => {
-  const conversation = await open();
+  const client = await open();
   const greeting = (args: object): Promise<Message> =>
-    conversation.request('prompts/get', { name: 'greeting', arguments: args });
+    client.request('prompts/get', { name: 'greeting', arguments: args });
   expect((await greeting({ name: 'Alice', style: 'formal' })).result).toEqual({
     messages: [{ role: 'user', content: { type: 'text', text: 'Please greet Alice in a formal style.' } }],
   });
@@ -300,21 +298,21 @@ test('S1-38: prompts/get answers exactly as the document shows', async () => {
 });
 
 test('S1-39: a missing argument and an unknown prompt are invalid params', async () => {
-  const conversation = await open();
+  const client = await open();
   for (const params of [
     { name: 'greeting' },
     { name: 'greeting', arguments: { style: 'formal' } },
     { name: 'nobody' },
   ]) {
-    expect((await conversation.request('prompts/get', params)).error?.code).toBe(-32602);
+    expect((await client.request('prompts/get', params)).error?.code).toBe(-32602);
   }
 });
 
 test('styles of a greeting are completed, notes are put into the prompt that summarizes them', async () => {
-  const conversation = await open();
+  const client = await open();
   const complete = async (value: string): Promise<string[]> =>
     (
-      await conversation.request('completion/complete', {
+      await client.request('completion/complete', {
         ref: { type: 'ref/prompt', name: 'greeting' },
         argument: { name: 'style', value },
       })
@@ -322,31 +320,31 @@ test('styles of a greeting are completed, notes are put into the prompt that sum
   expect(await complete('')).toEqual(['formal', 'casual']);
   expect(await complete('F')).toEqual(['formal']);
   const summary = async (args?: object): Promise<string> =>
-    (await conversation.request('prompts/get', { name: 'summarize_notes', ...(args && { arguments: args }) })).result
+    (await client.request('prompts/get', { name: 'summarize_notes', ...(args && { arguments: args }) })).result
       .messages[0].content.text;
   expect(await summary()).toBe('There are no notes to summarize.');
-  await conversation.call('add_note', { content: 'buy milk', tags: ['shop'] });
-  await conversation.call('add_note', { content: 'call Ada' });
+  await client.call('add_note', { content: 'buy milk', tags: ['shop'] });
+  await client.call('add_note', { content: 'call Ada' });
   expect(await summary()).toMatch(/2\. call Ada\n1\. \[shop\] buy milk$/);
   expect(await summary({ tag: 'shop' })).not.toContain('Ada');
 });
 
 test('S1-46 S1-47: an unknown tool and an unknown resource are invalid params', async () => {
-  const conversation = await open();
-  expect((await conversation.call('nobody', {})).error?.code).toBe(-32602);
+  const client = await open();
+  expect((await client.call('nobody', {})).error?.code).toBe(-32602);
   for (const uri of ['server://nobody', 'note://999', 'note://../1', 'note://01']) {
-    expect((await conversation.request('resources/read', { uri })).error?.code).toBe(-32602);
+    expect((await client.request('resources/read', { uri })).error?.code).toBe(-32602);
   }
 });
 
 test('S1-9 S1-10 S1-11: parse error, invalid request, method not found', async () => {
-  const conversation = await open();
-  conversation.channel.receiveText('{');
-  expect((await conversation.next((each) => each.error !== undefined)).error?.code).toBe(-32700);
-  conversation.received.length = 0;
-  conversation.channel.receiveText('{"id":1}');
-  expect((await conversation.next((each) => each.error !== undefined)).error?.code).toBe(-32600);
-  expect((await conversation.request('no/such/method')).error?.code).toBe(-32601);
+  const client = await open();
+  client.channel.receiveText('{');
+  expect((await client.next((each) => each.error !== undefined)).error?.code).toBe(-32700);
+  client.received.length = 0;
+  client.channel.receiveText('{"id":1}');
+  expect((await client.next((each) => each.error !== undefined)).error?.code).toBe(-32600);
+  expect((await client.request('no/such/method')).error?.code).toBe(-32601);
 });
 
 test('S1-13: a fault of our own is an internal error without its reasons', async () => {
@@ -362,33 +360,33 @@ test('S1-13: a fault of our own is an internal error without its reasons', async
 });
 
 test('S1-48: lists that change are announced', async () => {
-  const conversation = await open();
+  const client = await open();
   const tool = server.tool('late', { run: () => 'x' });
   const resource = server.resource('server://late', { name: 'Late', read: () => 'x' });
   const prompt = server.prompt('late', { get: () => 'x' });
   for (const kind of ['tools', 'resources', 'prompts']) {
-    await conversation.next((each) => each.method === `notifications/${kind}/list_changed`);
+    await client.next((each) => each.method === `notifications/${kind}/list_changed`);
   }
-  conversation.received.length = 0;
+  client.received.length = 0;
   for (const each of [tool, resource, prompt]) each.remove();
   for (const kind of ['tools', 'resources', 'prompts']) {
-    await conversation.next((each) => each.method === `notifications/${kind}/list_changed`);
+    await client.next((each) => each.method === `notifications/${kind}/list_changed`);
   }
 });
 
 test('S1-53: list methods and ping take {} or no params at all', async () => {
-  const conversation = await open();
+  const client = await open();
   for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping', 'resources/templates/list']) {
     for (const params of [{}, undefined]) {
-      expect((await conversation.request(method, params)).result, method).toBeDefined();
+      expect((await client.request(method, params)).result, method).toBeDefined();
     }
   }
 });
 
 test('S1-6: what was stored is there after a restart', async () => {
-  const conversation = await open();
-  await conversation.call('increment_counter', { amount: 7 });
-  await conversation.call('add_note', { content: 'kept' });
+  const client = await open();
+  await client.call('increment_counter', { amount: 7 });
+  await client.call('add_note', { content: 'kept' });
   await server.close();
   ({ server } = await assemble(referenceProfile, { dataDir: folder }));
   const again = await open();
@@ -397,8 +395,8 @@ test('S1-6: what was stored is there after a restart', async () => {
 });
 
 test('what one caller keeps, another does not see', async () => {
-  const as = (id: string): Promise<Conversation> =>
-    Conversation.open(server, '2024-11-05', {}, { transport: 'memory', principal: { id, issuer: 'test' } });
+  const as = (id: string): Promise<TestClient> =>
+    TestClient.open(server, '2024-11-05', {}, { transport: 'memory', principal: { id, issuer: 'test' } });
   const [ada, eve] = [await as('ada'), await as('eve')];
   for (const each of [ada, eve]) await each.request('resources/subscribe', { uri: 'server://notes' });
   await ada.call('add_note', { content: 'of Ada' });
@@ -408,15 +406,14 @@ test('what one caller keeps, another does not see', async () => {
   expect((await eve.request('resources/read', { uri: 'note://1' })).error?.code).toBe(-32602);
   expect(text(await ada.call('get_notes'))).toContain('of Ada');
   // Nor when it happens.
-  const told = (each: Conversation): boolean =>
-    each.received.some(({ method }) => method?.endsWith('updated') === true);
+  const told = (each: TestClient): boolean => each.received.some(({ method }) => method?.endsWith('updated') === true);
   expect([told(ada), told(eve)]).toEqual([true, false]);
 });
 
 test('the stateless revision is served beside it, notes and all', async () => {
-  const conversation = new Conversation(server);
-  await conversation.alone('tools/call', { name: 'add_note', arguments: { content: 'alone' } });
-  const { result } = await conversation.alone('tools/call', { name: 'get_notes' });
+  const client = new TestClient(server);
+  await client.alone('tools/call', { name: 'add_note', arguments: { content: 'alone' } });
+  const { result } = await client.alone('tools/call', { name: 'get_notes' });
   expect(JSON.parse(result.content[0].text).notes[0].content).toBe('alone');
-  expect((await conversation.alone('resources/read', { uri: 'note://9' })).error?.code).toBe(-32602);
+  expect((await client.alone('resources/read', { uri: 'note://9' })).error?.code).toBe(-32602);
 });

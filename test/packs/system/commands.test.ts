@@ -8,19 +8,19 @@ import { createServer } from '../../../src/engine/server.ts';
 import { defaultPrograms, system } from '../../../src/packs/system/index.ts';
 import { silentLogger } from '../../../src/protocol/logger.ts';
 import { type AuditEntry, openAuditLog, queryAudit } from '../../../src/security/audit/index.ts';
-import { Conversation } from '../../support/conversation.ts';
 import { afterwards, assemble, makeFolder, makeSettings, memoryLogger, useProfiles } from '../../support/profile.ts';
+import { TestClient } from '../../support/test-client.ts';
 import { answer, haveSandbox, noBus, old, open, processes, texts, uriOf } from './session.ts';
 
 useProfiles();
 
-const execute = (conversation: Conversation, command: string, args?: readonly string[]) =>
-  conversation.call('execute_command', { command, ...(args === undefined ? {} : { args }) });
+const execute = (client: TestClient, command: string, args?: readonly string[]) =>
+  client.call('execute_command', { command, ...(args === undefined ? {} : { args }) });
 
 describe.skipIf(!haveSandbox)('in the sandbox', () => {
   test('S4-6: the tool, as the document shows it', async () => {
-    const { conversation } = await open();
-    const { tools } = (await conversation.request('tools/list')).result;
+    const { client } = await open();
+    const { tools } = (await client.request('tools/list')).result;
     expect(tools[0]).toEqual({
       name: 'execute_command',
       description: 'Execute a shell command',
@@ -33,43 +33,43 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
   });
 
   test('S4-7 S4-9: output is one block of text; args may be left out', async () => {
-    const { conversation } = await open();
-    const { result } = await execute(conversation, 'ls', ['-la', '/tmp']);
+    const { client } = await open();
+    const { result } = await execute(client, 'ls', ['-la', '/tmp']);
     expect(Object.keys(result)).toEqual(['content']);
     expect(result.content).toHaveLength(1);
     expect(result.content[0]).toMatchObject({ type: 'text', text: expect.stringMatching(/^total \d+\ndrwxrwxrwt/) });
-    expect(texts(await execute(conversation, 'uname'))).toBe('Linux\n');
-    expect(texts(await execute(conversation, 'echo', ['$HOME', '`id`', '; ls', '*']))).toBe('$HOME `id` ; ls *\n');
+    expect(texts(await execute(client, 'uname'))).toBe('Linux\n');
+    expect(texts(await execute(client, 'echo', ['$HOME', '`id`', '; ls', '*']))).toBe('$HOME `id` ; ls *\n');
   });
 
   test('a program that is told to write to /dev/stdout or /dev/stderr does so', async () => {
-    const { conversation } = await open({ allowedCommands: ['sh'] });
+    const { client } = await open({ allowedCommands: ['sh'] });
     const script = 'echo out > /dev/stdout; echo also > /dev/fd/1; echo err > /dev/stderr';
-    const { result } = await execute(conversation, 'sh', ['-c', script]);
+    const { result } = await execute(client, 'sh', ['-c', script]);
     expect(result.isError).toBeUndefined();
     expect(texts({ result })).toBe('out\nalso\nerr\n');
   });
 
   test('S4-8 S4-44: a failure is a result that says so', async () => {
-    const { conversation } = await open();
-    const { result } = await execute(conversation, 'cat', ['/nonexistent']);
+    const { client } = await open();
+    const { result } = await execute(client, 'cat', ['/nonexistent']);
     expect(result.isError).toBe(true);
     expect(texts({ result })).toMatch(/^Command failed: .*No such file or directory/);
   });
 
   test('S4-43: arguments are checked by the schema; at this revision a violation is a protocol error', async () => {
-    const { conversation } = await open();
+    const { client } = await open();
     for (const args of [{}, { command: 5 }, { command: 'ls', args: 'x' }, { command: 'ls', args: [1] }]) {
-      expect((await conversation.call('execute_command', args)).error?.code).toBe(-32602);
+      expect((await client.call('execute_command', args)).error?.code).toBe(-32602);
     }
   });
 
   test('S4-47: what is not on the list is not run', async () => {
     const folder = makeFolder({ open: true });
     writeFileSync(join(folder, 'keep'), 'x');
-    const { conversation } = await open({ roots: [folder] });
+    const { client } = await open({ roots: [folder] });
     for (const command of ['rm', '/bin/rm', 'sh', '../bin/ls', 'ls; rm', 'env', 'python3', 'toString', '__proto__']) {
-      const { result } = await execute(conversation, command, [join(folder, 'keep')]);
+      const { result } = await execute(client, command, [join(folder, 'keep')]);
       expect(result.isError, command).toBe(true);
       expect(texts({ result })).toMatch(
         /^Command failed: permission denied: .* is not an allowed command \(allowed: ls, /,
@@ -79,17 +79,17 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
       ['-f', 'keep'],
       ['--follow', 'keep'],
     ]) {
-      expect(texts(await execute(conversation, 'tail', args))).toMatch(
+      expect(texts(await execute(client, 'tail', args))).toMatch(
         /^Command failed: permission denied: Argument not allowed/,
       );
     }
-    expect(texts(await execute(conversation, 'cat', [join(folder, 'keep')]))).toBe('x');
+    expect(texts(await execute(client, 'cat', [join(folder, 'keep')]))).toBe('x');
   });
 
   test('S4-47: the operator’s list takes the place of the documented one', async () => {
-    const { conversation } = await open({ allowedCommands: ['basename'] });
-    expect(texts(await execute(conversation, 'basename', ['/a/b']))).toBe('b\n');
-    expect((await execute(conversation, 'ls')).result.isError).toBe(true);
+    const { client } = await open({ allowedCommands: ['basename'] });
+    expect(texts(await execute(client, 'basename', ['/a/b']))).toBe('b\n');
+    expect((await execute(client, 'ls')).result.isError).toBe(true);
     await expect(open({ allowedCommands: ['no-such-program'] })).rejects.toThrow('no-such-program');
   });
 
@@ -97,13 +97,13 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     const folder = makeFolder({ open: true });
     writeFileSync(join(folder, 'a.txt'), 'a');
     process.env['MOORING_TEST_SECRET'] = 'hunter2';
-    const { conversation } = await open({
+    const { client } = await open({
       roots: [folder],
       allowedCommands: ['env', 'cat', 'ls', 'sh', 'seq', 'pwd'],
       packs: { ...noBus, system: { commands: { limits: { timeoutMs: 1000, maxOutputBytes: 2000 } } } },
     });
     delete process.env['MOORING_TEST_SECRET'];
-    const environment = texts(await execute(conversation, 'env'));
+    const environment = texts(await execute(client, 'env'));
     expect(environment).not.toContain('hunter2');
     expect(
       environment
@@ -112,14 +112,14 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
         .map((line) => line.split('=')[0])
         .sort(),
     ).toEqual(['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'TMPDIR', 'USER'].sort());
-    expect(texts(await execute(conversation, 'pwd'))).toBe(`${folder}\n`);
-    expect(texts(await execute(conversation, 'sh', ['-c', 'echo x > a.txt']))).toContain('Read-only file system');
-    expect(texts(await execute(conversation, 'cat', ['/etc/shadow']))).toMatch(/^Command failed/);
-    expect(texts(await execute(conversation, 'cat', ['/proc/net/dev']))).not.toContain('eth');
-    expect(texts(await execute(conversation, 'sh', ['-c', 'while :; do :; done']))).toBe(
+    expect(texts(await execute(client, 'pwd'))).toBe(`${folder}\n`);
+    expect(texts(await execute(client, 'sh', ['-c', 'echo x > a.txt']))).toContain('Read-only file system');
+    expect(texts(await execute(client, 'cat', ['/etc/shadow']))).toMatch(/^Command failed/);
+    expect(texts(await execute(client, 'cat', ['/proc/net/dev']))).not.toContain('eth');
+    expect(texts(await execute(client, 'sh', ['-c', 'while :; do :; done']))).toBe(
       'Command failed: timed out after 1000 ms',
     );
-    expect(texts(await execute(conversation, 'seq', ['1', '100000']))).toMatch(
+    expect(texts(await execute(client, 'seq', ['1', '100000']))).toMatch(
       /^Command failed: it printed more than is allowed\n1\n2\n/,
     );
   });
@@ -130,45 +130,45 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
       mkdirSync(join(folder, name), { mode: 0o755 });
       writeFileSync(join(folder, name, 'file'), name);
     }
-    const { conversation } = await open({ roots: [folder] }, { roots: { listChanged: true } });
-    const listed = execute(conversation, 'ls', ['-a']);
-    await answer(conversation, 'roots/list', { roots: [{ uri: uriOf(join(folder, 'a')) }] });
+    const { client } = await open({ roots: [folder] }, { roots: { listChanged: true } });
+    const listed = execute(client, 'ls', ['-a']);
+    await answer(client, 'roots/list', { roots: [{ uri: uriOf(join(folder, 'a')) }] });
     expect(texts(await listed)).toBe('.\n..\nfile\n');
-    expect(texts(await execute(conversation, 'cat', [join(folder, 'a/file')]))).toBe('a');
-    expect((await execute(conversation, 'cat', [join(folder, 'b/file')])).result.isError).toBe(true);
+    expect(texts(await execute(client, 'cat', [join(folder, 'a/file')]))).toBe('a');
+    expect((await execute(client, 'cat', [join(folder, 'b/file')])).result.isError).toBe(true);
   });
 
   test('S4-37 S4-39: a cancelled command gets no response, and its processes end', async () => {
-    const { conversation } = await open();
+    const { client } = await open();
     const params = { name: 'execute_command', arguments: { command: 'sleep', args: ['31536004'] } };
     for (const id of ['req_123', 124]) {
-      conversation.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
+      client.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
       await expect.poll(() => processes('sleep 31536004'), { timeout: 10_000 }).toBeGreaterThan(0);
-      conversation.notify('notifications/cancelled', { requestId: id, reason: 'User cancelled operation' });
+      client.notify('notifications/cancelled', { requestId: id, reason: 'User cancelled operation' });
       await expect.poll(() => processes('sleep 31536004'), { timeout: 10_000 }).toBe(0);
-      await conversation.request('ping');
-      expect(conversation.received.some((each) => each.id === id)).toBe(false);
+      await client.request('ping');
+      expect(client.received.some((each) => each.id === id)).toBe(false);
     }
   });
 
   test('S4-38: cancelling what is unknown or over is ignored', async () => {
-    const { conversation } = await open();
-    await conversation.request('ping', undefined, 'done');
-    for (const requestId of ['done', 'never', 77]) conversation.notify('notifications/cancelled', { requestId });
-    expect(texts(await execute(conversation, 'echo', ['alive']))).toBe('alive\n');
+    const { client } = await open();
+    await client.request('ping', undefined, 'done');
+    for (const requestId of ['done', 'never', 77]) client.notify('notifications/cancelled', { requestId });
+    expect(texts(await execute(client, 'echo', ['alive']))).toBe('alive\n');
   });
 
   test('S4-36 S4-60: a long command reports progress in fractions, only to those who asked, and can be cancelled', async () => {
-    const { conversation } = await open();
+    const { client } = await open();
     const params = { name: 'execute_command', arguments: { command: 'sleep', args: ['31536005'] } };
     const _meta = { progressToken: 'index_build_123' };
-    conversation.send({ jsonrpc: '2.0', id: 'quiet', method: 'tools/call', params });
-    conversation.send({ jsonrpc: '2.0', id: 'loud', method: 'tools/call', params: { ...params, _meta } });
+    client.send({ jsonrpc: '2.0', id: 'quiet', method: 'tools/call', params });
+    client.send({ jsonrpc: '2.0', id: 'loud', method: 'tools/call', params: { ...params, _meta } });
     const progress = () =>
-      conversation.received.filter((each) => each.method === 'notifications/progress').map((each) => each.params);
-    await conversation.next(() => progress().length >= 3);
-    conversation.notify('notifications/cancelled', { requestId: 'loud' });
-    conversation.notify('notifications/cancelled', { requestId: 'quiet' });
+      client.received.filter((each) => each.method === 'notifications/progress').map((each) => each.params);
+    await client.next(() => progress().length >= 3);
+    client.notify('notifications/cancelled', { requestId: 'loud' });
+    client.notify('notifications/cancelled', { requestId: 'quiet' });
     await expect.poll(() => processes('sleep 31536005'), { timeout: 10_000 }).toBe(0);
     for (const { progressToken, total } of progress()) expect([progressToken, total]).toEqual(['index_build_123', 1]);
     const values = progress().map((each) => each.progress);
@@ -178,12 +178,12 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
   });
 
   test('S4-51: expensive calls have a limit of their own, and cheap ones go on', async () => {
-    const { conversation } = await open();
-    const answers = await Promise.all(Array.from({ length: 30 }, () => execute(conversation, 'echo', ['x'])));
+    const { client } = await open();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => execute(client, 'echo', ['x'])));
     const refused = answers.filter(({ error }) => error !== undefined);
     expect(refused.length).toBeGreaterThanOrEqual(8);
     expect(refused[0]?.error).toMatchObject({ code: -32000, message: 'Rate limit exceeded' });
-    expect((await conversation.request('prompts/list')).result.prompts).toHaveLength(1);
+    expect((await client.request('prompts/list')).result.prompts).toHaveLength(1);
   });
 
   test('S4-49 S4-50: calls, refusals, reads and starts of programs are in the audit log, without secrets', async () => {
@@ -192,11 +192,11 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     const settings = makeSettings('system', { packs: noBus });
     const { server } = await systemProfile.assemble({ logger: silentLogger, version: '0', settings, audit });
     await server.use(audit);
-    const conversation = await Conversation.open(server, old, {}, { transport: 'memory', principal: { id: 'ada' } });
-    await execute(conversation, 'echo', ['--token=sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c']);
-    await execute(conversation, 'rm', ['x']);
-    await conversation.call('nobody', {});
-    await conversation.request('resources/read', { uri: 'file:///etc/passwd' });
+    const client = await TestClient.open(server, old, {}, { transport: 'memory', principal: { id: 'ada' } });
+    await execute(client, 'echo', ['--token=sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c']);
+    await execute(client, 'rm', ['x']);
+    await client.call('nobody', {});
+    await client.request('resources/read', { uri: 'file:///etc/passwd' });
     await server.close();
     const entries: AuditEntry[] = [];
     for await (const entry of queryAudit(directory)) entries.push(entry);
@@ -236,10 +236,10 @@ test.skipIf(!haveSandbox)(
     afterwards(() => chmodSync(closed, 0o700));
     const logger = memoryLogger();
     const { server } = await assemble('system', { roots: [closed, entered], packs: noBus }, logger);
-    const conversation = await Conversation.open(server, old);
+    const client = await TestClient.open(server, old);
     expect(logger.lines.join('\n')).toContain(`commands cannot access ${closed}`);
-    expect(texts(await execute(conversation, 'cat', ['a']))).toBe(entered);
-    const { result } = await conversation.request('resources/read', { uri: uriOf(join(closed, 'a')) });
+    expect(texts(await execute(client, 'cat', ['a']))).toBe(entered);
+    const { result } = await client.request('resources/read', { uri: uriOf(join(closed, 'a')) });
     expect(result.contents[0].text).toBe(closed);
   },
 );
@@ -250,19 +250,19 @@ describe('below the kernel level, where the operator chose it', () => {
     writeFileSync(join(folder, 'a.txt'), 'one\ntwo\n');
     symlinkSync('/etc/hostname', join(folder, 'link'));
     const packs = { ...noBus, system: { commands: { level: 'none' } } };
-    const { conversation } = await open({ roots: [folder], packs });
-    expect(texts(await execute(conversation, 'head', ['-n', '1', 'a.txt']))).toBe('one\n');
-    expect(texts(await execute(conversation, 'cat', [join(folder, 'a.txt')]))).toBe('one\ntwo\n');
-    expect(texts(await execute(conversation, 'echo', ['/etc/passwd']))).toBe('/etc/passwd\n');
+    const { client } = await open({ roots: [folder], packs });
+    expect(texts(await execute(client, 'head', ['-n', '1', 'a.txt']))).toBe('one\n');
+    expect(texts(await execute(client, 'cat', [join(folder, 'a.txt')]))).toBe('one\ntwo\n');
+    expect(texts(await execute(client, 'echo', ['/etc/passwd']))).toBe('/etc/passwd\n');
     for (const path of ['/etc/passwd', '../x', join(folder, 'link'), `${folder}/../`, 'missing']) {
-      expect(texts(await execute(conversation, 'cat', [path])), path).toMatch(/^Command failed: permission denied: /);
+      expect(texts(await execute(client, 'cat', [path])), path).toMatch(/^Command failed: permission denied: /);
     }
   });
 
   test('without folders there is nothing to look at', async () => {
-    const { conversation } = await open({ packs: { ...noBus, system: { commands: { level: 'none' } } } });
-    expect(texts(await execute(conversation, 'ls'))).toBe('Command failed: permission denied: no folder is open');
-    expect(texts(await execute(conversation, 'echo', ['x']))).toBe('x\n');
+    const { client } = await open({ packs: { ...noBus, system: { commands: { level: 'none' } } } });
+    expect(texts(await execute(client, 'ls'))).toBe('Command failed: permission denied: no folder is open');
+    expect(texts(await execute(client, 'echo', ['x']))).toBe('x\n');
   });
 });
 

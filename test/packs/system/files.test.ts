@@ -3,9 +3,9 @@
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Conversation } from '../../support/conversation.ts';
 import { haveBus, startBus, TestService } from '../../support/private-bus.ts';
 import { makeFolder, useProfiles } from '../../support/profile.ts';
+import { TestClient } from '../../support/test-client.ts';
 import { noBus, open, uriOf } from './session.ts';
 
 useProfiles();
@@ -19,16 +19,16 @@ async function named() {
   const path = join(folder, 'nginx.conf');
   writeFileSync(path, nginx);
   const file = { path, name: 'Nginx Configuration', description: 'Main nginx config file', mimeType: 'text/plain' };
-  const { conversation } = await open({ packs: { ...noBus, system: { files: [file] } } }, { roots: {} });
-  return { conversation, uri: uriOf(path) };
+  const { client } = await open({ packs: { ...noBus, system: { files: [file] } } }, { roots: {} });
+  return { client, uri: uriOf(path) };
 }
 
 test('S4-12 S4-14: a file named by the operator is listed and read as the document shows', async () => {
-  const { conversation, uri } = await named();
-  expect((await conversation.request('resources/list')).result).toEqual({
+  const { client, uri } = await named();
+  expect((await client.request('resources/list')).result).toEqual({
     resources: [{ uri, name: 'Nginx Configuration', description: 'Main nginx config file', mimeType: 'text/plain' }],
   });
-  expect((await conversation.request('resources/read', { uri })).result).toEqual({
+  expect((await client.request('resources/read', { uri })).result).toEqual({
     contents: [{ uri, mimeType: 'text/plain', text: nginx }],
   });
 });
@@ -38,13 +38,13 @@ test('files below a root are listed with their types; bytes that are no text com
   mkdirSync(join(folder, 'sub'));
   writeFileSync(join(folder, 'sub/read me.md'), '# hi');
   writeFileSync(join(folder, 'data'), Buffer.from([0, 1, 255]));
-  const { conversation } = await open({ roots: [folder] });
-  const { resources } = (await conversation.request('resources/list')).result;
+  const { client } = await open({ roots: [folder] });
+  const { resources } = (await client.request('resources/list')).result;
   expect(resources).toMatchObject([
     { uri: uriOf(join(folder, 'data')), name: 'data', mimeType: 'text/plain' },
     { uri: uriOf(join(folder, 'sub/read me.md')), name: 'sub/read me.md', mimeType: 'text/markdown' },
   ]);
-  const { result } = await conversation.request('resources/read', { uri: uriOf(join(folder, 'data')) });
+  const { result } = await client.request('resources/read', { uri: uriOf(join(folder, 'data')) });
   expect(result.contents[0]).toMatchObject({ mimeType: 'application/octet-stream', blob: 'AAH/' });
 });
 
@@ -55,35 +55,35 @@ test('S4-48: what is outside, however it is spelled, is not found', async () => 
   writeFileSync(join(folder, 'root/a'), 'a');
   symlinkSync('../secret', join(folder, 'root/link'));
   linkSync(join(folder, 'secret'), join(folder, 'root/hard'));
-  const { conversation } = await open({ roots: [join(folder, 'root')] });
+  const { client } = await open({ roots: [join(folder, 'root')] });
   const base = uriOf(join(folder, 'root'));
   for (const uri of [
     ...[`${base}/../secret`, `${base}/%2e%2e/secret`, `${base}/..%2fsecret`, `${base}/%252e%252e/secret`],
     ...[`${base}/link`, `${base}/hard`, `${base}-evil`, 'file:///etc/passwd', 'file:///proc/self/environ'],
     ...[`${base}/a?x`, `${base}/a#x`, `file://localhost${base.slice(7)}/a`, base, `${base}/`, `${base}/a%00`],
   ]) {
-    expect((await conversation.request('resources/read', { uri })).error?.code, uri).toBe(-32002);
+    expect((await client.request('resources/read', { uri })).error?.code, uri).toBe(-32002);
   }
-  const { resources } = (await conversation.request('resources/list')).result;
+  const { resources } = (await client.request('resources/list')).result;
   expect(resources.map(({ name }: { name: string }) => name)).toEqual(['a']);
 });
 
 test('S4-16: there is no method that writes', async () => {
-  const { conversation, uri } = await named();
+  const { client, uri } = await named();
   for (const method of ['resources/write', 'resources/create', 'resources/update', 'resources/delete']) {
-    expect((await conversation.request(method, { uri, text: 'x' })).error?.code, method).toBe(-32601);
+    expect((await client.request(method, { uri, text: 'x' })).error?.code, method).toBe(-32601);
   }
 });
 
 test('S4-33 S4-34 S4-35: a long list comes in pages; each item once, cursors are opaque, wrong ones refused', async () => {
   const folder = makeFolder();
   for (let n = 0; n < 250; n++) writeFileSync(join(folder, `file-${n}.txt`), '');
-  const { conversation } = await open({ roots: [folder] });
+  const { client } = await open({ roots: [folder] });
   const seen: string[] = [];
   let cursor: string | undefined;
   let pages = 0;
   do {
-    const { result } = await conversation.request('resources/list', cursor === undefined ? {} : { cursor });
+    const { result } = await client.request('resources/list', cursor === undefined ? {} : { cursor });
     seen.push(...result.resources.map(({ uri }: { uri: string }) => uri));
     cursor = result.nextCursor;
     pages++;
@@ -92,34 +92,33 @@ test('S4-33 S4-34 S4-35: a long list comes in pages; each item once, cursors are
   expect(seen).toHaveLength(250);
   expect(new Set(seen).size).toBe(250);
   for (const wrong of ['page_2_token', 'x', '']) {
-    expect((await conversation.request('resources/list', { cursor: wrong })).error?.code).toBe(-32602);
+    expect((await client.request('resources/list', { cursor: wrong })).error?.code).toBe(-32602);
   }
-  const tools = await conversation.request('tools/list', { cursor: 'page_2_token' });
+  const tools = await client.request('tools/list', { cursor: 'page_2_token' });
   expect(tools.error?.code).toBe(-32602);
 });
 
-const told = (conversation: Conversation, method: string) =>
-  conversation.received.filter((each) => each.method === method);
+const told = (client: TestClient, method: string) => client.received.filter((each) => each.method === method);
 
 test('S4-18 S4-19: a subscribed file that changes is told about, once and with its URI', async () => {
   const folder = makeFolder();
   const path = join(folder, 'system.log');
   writeFileSync(path, 'one\n');
   writeFileSync(join(folder, 'other'), 'x');
-  const { conversation } = await open({ roots: [folder] });
+  const { client } = await open({ roots: [folder] });
   const uri = uriOf(path);
-  expect((await conversation.request('resources/subscribe', { uri })).result).toEqual({});
+  expect((await client.request('resources/subscribe', { uri })).result).toEqual({});
   writeFileSync(join(folder, 'other'), 'y');
   writeFileSync(path, 'two\n');
-  expect((await conversation.next((each) => each.method === 'notifications/resources/updated')).params).toEqual({
+  expect((await client.next((each) => each.method === 'notifications/resources/updated')).params).toEqual({
     uri,
   });
-  expect((await conversation.request('resources/unsubscribe', { uri })).result).toEqual({});
-  const before = told(conversation, 'notifications/resources/updated').length;
+  expect((await client.request('resources/unsubscribe', { uri })).result).toEqual({});
+  const before = told(client, 'notifications/resources/updated').length;
   writeFileSync(path, 'three\n');
   await wait(200);
-  expect(told(conversation, 'notifications/resources/updated')).toHaveLength(before);
-  expect(told(conversation, 'notifications/resources/updated').every(({ params }) => params.uri === uri)).toBe(true);
+  expect(told(client, 'notifications/resources/updated')).toHaveLength(before);
+  expect(told(client, 'notifications/resources/updated').every(({ params }) => params.uri === uri)).toBe(true);
 });
 
 test('a file that is replaced, as editors do it, is told as a change; a named file is watched too', async () => {
@@ -127,23 +126,23 @@ test('a file that is replaced, as editors do it, is told as a change; a named fi
   const path = join(folder, 'nginx.conf');
   writeFileSync(path, 'a');
   const file = { path, name: 'Nginx' };
-  const { conversation } = await open({ packs: { ...noBus, system: { files: [file] } } });
-  await conversation.request('resources/subscribe', { uri: uriOf(path) });
+  const { client } = await open({ packs: { ...noBus, system: { files: [file] } } });
+  await client.request('resources/subscribe', { uri: uriOf(path) });
   writeFileSync(join(folder, 'new'), 'b');
   renameSync(join(folder, 'new'), path);
-  await conversation.next((each) => each.method === 'notifications/resources/updated');
-  expect((await conversation.request('resources/read', { uri: uriOf(path) })).result.contents[0].text).toBe('b');
+  await client.next((each) => each.method === 'notifications/resources/updated');
+  expect((await client.request('resources/read', { uri: uriOf(path) })).result.contents[0].text).toBe('b');
 });
 
 test('files that come and go change the list, in new folders as well', async () => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'first'), '');
-  const { conversation } = await open({ roots: [folder] });
+  const { client } = await open({ roots: [folder] });
   const names = async () =>
-    (await conversation.request('resources/list')).result.resources.map(({ name }: { name: string }) => name);
-  const changes = () => told(conversation, 'notifications/resources/list_changed').length;
-  const nextChange = async (known: number) => void (await conversation.next(() => changes() > known));
-  await conversation.request('resources/subscribe', { uri: uriOf(join(folder, 'first')) });
+    (await client.request('resources/list')).result.resources.map(({ name }: { name: string }) => name);
+  const changes = () => told(client, 'notifications/resources/list_changed').length;
+  const nextChange = async (known: number) => void (await client.next(() => changes() > known));
+  await client.request('resources/subscribe', { uri: uriOf(join(folder, 'first')) });
   writeFileSync(join(folder, 'second'), '');
   await nextChange(0);
   expect(await names()).toEqual(['first', 'second']);
@@ -166,12 +165,12 @@ test('the same for a subscription of the stateless revision', async () => {
   const path = join(folder, 'a');
   writeFileSync(path, '1');
   const { server } = await open({ roots: [folder] });
-  const conversation = new Conversation(server);
+  const client = new TestClient(server);
   const notifications = { resourceSubscriptions: [uriOf(path)] };
-  void conversation.alone('subscriptions/listen', { notifications });
-  await conversation.next((each) => each.method?.endsWith('acknowledged') === true);
+  void client.alone('subscriptions/listen', { notifications });
+  await client.next((each) => each.method?.endsWith('acknowledged') === true);
   writeFileSync(path, '2');
-  const { params } = await conversation.next((each) => each.method === 'notifications/resources/updated');
+  const { params } = await client.next((each) => each.method === 'notifications/resources/updated');
   expect(params.uri).toBe(uriOf(path));
 });
 
@@ -182,8 +181,8 @@ test.skipIf(!haveBus)(
     await TestService.start(path, 'org.freedesktop.NetworkManager', {
       'org.freedesktop.NetworkManager': { Version: { signature: 's', value: '1.42' } },
     });
-    const { conversation } = await open({ packs: { dbus: { buses: [address] } } });
-    const { resources } = (await conversation.request('resources/list')).result;
+    const { client } = await open({ packs: { dbus: { buses: [address] } } });
+    const { resources } = (await client.request('resources/list')).result;
     const service = (name: string) => ({
       uri: `dbus://service/org.freedesktop.${name}`,
       name: `${name} Service Info`,
@@ -191,8 +190,8 @@ test.skipIf(!haveBus)(
     });
     expect(resources).toHaveLength(2);
     expect(resources).toEqual(expect.arrayContaining([service('DBus'), service('NetworkManager')]));
-    await conversation.request('resources/read', { uri: service('NetworkManager').uri });
-    const { params } = await conversation.next((each) => each.method === 'notifications/message');
+    await client.request('resources/read', { uri: service('NetworkManager').uri });
+    const { params } = await client.next((each) => each.method === 'notifications/message');
     expect(params).toMatchObject({
       level: 'info',
       logger: 'dbus-indexer',

@@ -1,8 +1,8 @@
 // Profile `system` through the wire: its handshake, its messages, its log, its prompt.
 
 import { expect, test } from 'vitest';
-import { Conversation } from '../../support/conversation.ts';
 import { useProfiles } from '../../support/profile.ts';
+import { TestClient } from '../../support/test-client.ts';
 import { noBus, old, open } from './session.ts';
 
 useProfiles();
@@ -15,8 +15,8 @@ const hello = {
 
 test('S4-2 S4-32 S4-58: initialize as the document shows it, and logging declared because it is offered', async () => {
   const { server } = await open();
-  const conversation = new Conversation(server);
-  expect(await conversation.request('initialize', hello, 1)).toEqual({
+  const client = new TestClient(server);
+  expect(await client.request('initialize', hello, 1)).toEqual({
     jsonrpc: '2.0',
     id: 1,
     result: {
@@ -33,49 +33,49 @@ test('S4-2 S4-32 S4-58: initialize as the document shows it, and logging declare
 });
 
 test('S4-3 S4-4: initialized is taken silently, ping is answered with nothing', async () => {
-  const { conversation } = await open();
-  conversation.notify('notifications/initialized');
-  expect(await conversation.request('ping', undefined, 9)).toEqual({ jsonrpc: '2.0', id: 9, result: {} });
+  const { client } = await open();
+  client.notify('notifications/initialized');
+  expect(await client.request('ping', undefined, 9)).toEqual({ jsonrpc: '2.0', id: 9, result: {} });
 });
 
 test('S4-5 S4-40 S4-42: shorthand is not the wire; the JSON-RPC codes have their meanings', async () => {
-  const { server, conversation } = await open();
+  const { server, client } = await open();
   server.method('test/fault', () => {
     throw new Error('inside');
   });
-  conversation.channel.receiveText('{"id":"s","method":"ping"}');
-  expect((await conversation.next((each) => each.id === 's')).error?.code).toBe(-32600);
-  conversation.channel.receiveText('{"method":');
-  expect((await conversation.next((each) => each.error?.code === -32700)).error).toBeDefined();
-  const unknown = await conversation.request('no/such', {}, 42);
+  client.channel.receiveText('{"id":"s","method":"ping"}');
+  expect((await client.next((each) => each.id === 's')).error?.code).toBe(-32600);
+  client.channel.receiveText('{"method":');
+  expect((await client.next((each) => each.error?.code === -32700)).error).toBeDefined();
+  const unknown = await client.request('no/such', {}, 42);
   expect(unknown).toMatchObject({
     id: 42,
     error: { code: -32601, message: expect.stringMatching(/^Method not found/) },
   });
-  expect((await conversation.request('tools/call', {})).error?.code).toBe(-32602);
-  expect((await conversation.request('test/fault')).error?.code).toBe(-32603);
+  expect((await client.request('tools/call', {})).error?.code).toBe(-32602);
+  expect((await client.request('test/fault')).error?.code).toBe(-32603);
 });
 
 test('S4-41: errors of the server itself lie in their range', async () => {
-  const { conversation } = await open({
+  const { client } = await open({
     packs: { limits: { requests: 1, windowMs: 60_000 }, ...noBus },
   });
-  await conversation.request('tools/list');
-  const { error } = await conversation.request('tools/list');
+  await client.request('tools/list');
+  const { error } = await client.request('tools/list');
   expect(error?.code).toBeLessThanOrEqual(-32000);
   expect(error?.code).toBeGreaterThanOrEqual(-32099);
 });
 
 test('S4-29 S4-30: levels of the document and of the official text are accepted, others refused', async () => {
-  const { conversation } = await open();
+  const { client } = await open();
   for (const level of ['debug', 'info', 'warn', 'error', 'notice', 'warning', 'critical', 'alert', 'emergency']) {
-    expect((await conversation.request('logging/setLevel', { level })).result, level).toEqual({});
+    expect((await client.request('logging/setLevel', { level })).result, level).toEqual({});
   }
-  expect((await conversation.request('logging/setLevel', { level: 'loud' })).error?.code).toBe(-32602);
+  expect((await client.request('logging/setLevel', { level: 'loud' })).error?.code).toBe(-32602);
 });
 
 test('S4-30 S4-31: messages below the level are not sent; data is a text or any JSON', async () => {
-  const { server, conversation } = await open();
+  const { server, client } = await open();
   server.tool('talk', {
     description: 'Talk',
     run: (_args, ctx) => {
@@ -86,39 +86,39 @@ test('S4-30 S4-31: messages below the level are not sent; data is a text or any 
     },
   });
   const said = () =>
-    conversation.received.filter((each) => each.method === 'notifications/message').map(({ params }) => params);
-  await conversation.request('logging/setLevel', { level: 'warn' });
-  await conversation.call('talk');
+    client.received.filter((each) => each.method === 'notifications/message').map(({ params }) => params);
+  await client.request('logging/setLevel', { level: 'warn' });
+  await client.call('talk');
   expect(said()).toEqual([
     { level: 'warning', data: { free: 3 } },
     { level: 'error', data: 'too late' },
   ]);
-  await conversation.request('logging/setLevel', { level: 'debug' });
-  await conversation.call('talk');
+  await client.request('logging/setLevel', { level: 'debug' });
+  await client.call('talk');
   expect(said()[2]).toEqual({ level: 'info', logger: 'dbus-indexer', data: 'Indexed 127 services in 2.3s' });
 });
 
 test('S4-10 S4-11 S4-17: results may hold text, images and embedded resources, nested', async () => {
-  const { server, conversation } = await open();
+  const { server, client } = await open();
   const content = [
     { type: 'text', text: 'x' },
     { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' },
     { type: 'resource', resource: { uri: 'file:///x', mimeType: 'text/plain', text: 'y' } },
   ] as const;
   server.tool('show', { description: 'Show', run: () => content });
-  expect((await conversation.call('show')).result).toEqual({ content });
+  expect((await client.call('show')).result).toEqual({ content });
 });
 
 test('S4-45: tools and prompts say what they are', async () => {
-  const { conversation } = await open();
-  const { tools } = (await conversation.request('tools/list')).result;
-  const { prompts } = (await conversation.request('prompts/list')).result;
+  const { client } = await open();
+  const { tools } = (await client.request('tools/list')).result;
+  const { prompts } = (await client.request('prompts/list')).result;
   for (const { name, description } of [...tools, ...prompts]) expect(description, name).toMatch(/\w{4,}/);
 });
 
 test('S4-20 S4-21: the prompt, as the document shows it', async () => {
-  const { conversation } = await open();
-  expect((await conversation.request('prompts/list')).result).toEqual({
+  const { client } = await open();
+  expect((await client.request('prompts/list')).result).toEqual({
     prompts: [
       {
         name: 'analyze_system',
@@ -128,7 +128,7 @@ test('S4-20 S4-21: the prompt, as the document shows it', async () => {
     ],
   });
   const params = { name: 'analyze_system', arguments: { focus: 'network' } };
-  expect((await conversation.request('prompts/get', params)).result).toEqual({
+  expect((await client.request('prompts/get', params)).result).toEqual({
     description: 'System analysis prompt',
     messages: [
       {
@@ -137,6 +137,6 @@ test('S4-20 S4-21: the prompt, as the document shows it', async () => {
       },
     ],
   });
-  const plain = await conversation.request('prompts/get', { name: 'analyze_system' });
+  const plain = await client.request('prompts/get', { name: 'analyze_system' });
   expect(plain.result.messages[0].content.text).toBe('Analyze the current system state and identify any issues.');
 });

@@ -1,11 +1,11 @@
-// What the tests of profile `system` share: a conversation with it, answers to its questions, a look at processes.
+// What the tests of profile `system` share: a client with it, answers to its questions, a look at processes.
 
 import { execFileSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '../../../src/app/settings.ts';
-import { Conversation, type Message } from '../../support/conversation.ts';
 import { assemble } from '../../support/profile.ts';
 import { ensureProgram } from '../../support/programs.ts';
+import { type Message, TestClient } from '../../support/test-client.ts';
 
 /** True where the sandbox can hold. */
 export const haveSandbox = ensureProgram('bwrap') && ensureProgram('prlimit');
@@ -17,7 +17,7 @@ export const noBus = { dbus: { buses: [] } };
 
 export async function open(changes: Partial<Settings> = {}, capabilities: object = {}) {
   const { server } = await assemble('system', { packs: noBus, ...changes });
-  return { server, conversation: await Conversation.open(server, old, capabilities) };
+  return { server, client: await TestClient.open(server, old, capabilities) };
 }
 
 export const uriOf = (path: string): string => pathToFileURL(path).href;
@@ -29,10 +29,10 @@ export const texts = ({ result }: Message): string =>
 const answered = new WeakSet<object>();
 
 /** Answers one question of the server and says which it was. */
-export async function answer(conversation: Conversation, method: string, result: object): Promise<Message> {
-  const question = await conversation.next((each) => each.method === method && !answered.has(each));
+export async function answer(client: TestClient, method: string, result: object): Promise<Message> {
+  const question = await client.next((each) => each.method === method && !answered.has(each));
   answered.add(question);
-  conversation.send({ jsonrpc: '2.0', id: question.id, result });
+  client.send({ jsonrpc: '2.0', id: question.id, result });
   return question;
 }
 
