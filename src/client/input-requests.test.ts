@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
 import { InputDeclined, type InputHandlers } from './input-requests.ts';
@@ -14,6 +15,8 @@ const form = {
   },
 };
 const sampled = { role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Paris' }] } as const;
+
+afterEach(() => void vi.useRealTimers());
 
 /** Puts a question to a client of the handshake era and gives back its answer. */
 async function ask(method: string, params: object, handlers: InputHandlers, revision = '2025-11-25'): Promise<Sent> {
@@ -129,9 +132,16 @@ test('while a person thinks, the time of the call does not run', async () => {
       return undefined;
     },
   });
-  const elicit = () => new Promise<{ action: 'decline' }>((done) => setTimeout(() => done({ action: 'decline' }), 250));
+  let decline = (): void => {};
+  const elicit = () =>
+    new Promise<{ action: 'decline' }>((done) => {
+      decline = () => done({ action: 'decline' });
+    });
   const client = await connect(server.target, { handlers: { elicit } });
+  vi.useFakeTimers();
   const call = client.callTool('x', {}, { timeoutMs: 100 });
+  await vi.advanceTimersByTimeAsync(250);
+  decline();
   await vi.waitFor(() => expect(server.sent.some(({ id }) => id === 'q')).toBe(true));
   server.say({ id: server.of('tools/call')[0]?.id, result: text('in time') });
   expect(await call).toEqual(text('in time'));
@@ -142,7 +152,7 @@ test('the questions of one round are asked at once, and the state goes back as i
   let most = 0;
   const together = async <T>(answer: T): Promise<T> => {
     most = Math.max(most, ++open);
-    await new Promise((next) => setTimeout(next, 20));
+    await nextTurn();
     open--;
     return answer;
   };

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from '../connect.ts';
 import { ScriptedServer, type Sent, scriptError } from '../testing/scripted-server.ts';
 import type { Change } from './changes.ts';
@@ -21,6 +21,8 @@ const agreeing = (era: 'handshake' | 'stateless') =>
       return undefined;
     },
   });
+
+afterEach(() => void vi.useRealTimers());
 
 async function take(subscription: Subscription, count: number): Promise<Change[]> {
   const changes: Change[] = [];
@@ -137,10 +139,11 @@ test('aborting, unsubscribing and closing the client each end the iteration', as
 });
 
 test('an acknowledged subscription has no time limit', async () => {
+  vi.useFakeTimers();
   const server = agreeing('stateless');
   const client = await connect(server.target, { timeoutMs: 30, maxTimeoutMs: 60 });
   const subscription = await client.subscribe('demo://a');
-  await new Promise((next) => setTimeout(next, 120));
+  await vi.advanceTimersByTimeAsync(120);
   server.say(updated('demo://a', server.of('subscriptions/listen')[0]?.id));
   expect(await take(subscription, 1)).toEqual([{ kind: 'resource', uri: 'demo://a' }]);
 });

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { Database } from './database.ts';
@@ -112,7 +113,7 @@ test('two connections write by turns without losing or repeating anything', asyn
   const ids = await Promise.all(
     Array.from({ length: 60 }, async (_, n) => {
       // Small groups, so that the two really meet.
-      await new Promise((resolve) => setTimeout(resolve, n % 7));
+      for (let turn = 0; turn < n % 7; turn++) await nextTurn();
       return (await (n % 2 === 0 ? one : other).notes.add(me, { content: String(n), tags: [] })).id;
     }),
   );

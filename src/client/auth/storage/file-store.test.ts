@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts';
 import { createFileStore, defaultCredentialFile } from './file-store.ts';
@@ -80,7 +81,7 @@ test('two stores on one file exclude each other like two processes do', async ()
   let inside = 0;
   const task = async () => {
     expect(++inside).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
     inside--;
   };
   await Promise.all([one, two, one, two].map((store) => store.lock('k', task)));
