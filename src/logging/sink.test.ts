@@ -1,11 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
-import { LogSink, sendTo, sendToFd } from './sink.ts';
+import { LogSink, sendTo } from './sink.ts';
 
 /** A way out that takes each text only when told to. */
 function slowWay() {
@@ -118,22 +114,4 @@ test('a destroyed stream does no harm', async () => {
   await nextTurn();
   sink.write('1');
   await sink.flushed();
-});
-
-test('a descriptor that blocks is written to on another thread', async () => {
-  const directory = temporaryFolder();
-  const pipe = join(directory, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  const fd = openSync(pipe, constants.O_RDWR);
-  const sink = new LogSink(sendToFd(fd), describeDrops);
-  const size = 300_000; // The pipe holds 65,536: the first write blocks in the middle.
-  sink.write('x'.repeat(size));
-  await nextTurn();
-  let read = 0;
-  const buffer = Buffer.alloc(65_536);
-  while (read < size) read += readSync(fd, buffer);
-  await sink.flushed();
-  closeSync(fd);
-  rmSync(directory, { recursive: true });
-  expect(read).toBe(size);
 });

@@ -1,4 +1,3 @@
-import { createServer, connect as dial } from 'node:net';
 import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -203,18 +202,4 @@ test('a message that the host fails on is answered with an error, and the next i
   await nextTurn();
   await nextTurn();
   expect(output.messages.map(({ id }) => id)).toEqual([1, 2]);
-});
-
-test('the same framing serves a socket', async () => {
-  const host = new FakeHost();
-  const listener = createServer({ allowHalfOpen: true }, (socket) => {
-    void serveStream(host, socket, socket, { transport: 'stdio', address: 'a socket' }).closed.then(() => socket.end());
-  });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const socket = dial({ port: (listener.address() as { port: number }).port, host: '127.0.0.1', allowHalfOpen: true });
-  socket.end(request(1, 'later', { ms: 5 }));
-  let text = '';
-  for await (const chunk of socket) text += chunk;
-  listener.close();
-  expect(JSON.parse(text)).toMatchObject({ id: 1, result: 'later' });
 });
