@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { caller, Worlds } from '../../src/client/auth/testing/setup.ts';
 import { createFileStore, defaultCredentialFile } from '../../src/client/index.ts';
+import { caller, Worlds } from '../client/auth/setup.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();

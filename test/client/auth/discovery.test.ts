@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from 'vitest';
-import { createAuthHttp } from '../http.ts';
-import { type FakeHttp, notFound, startFakeHttp } from '../testing/fake-http.ts';
+import { type Discovery, type DiscoveryOptions, discover } from '../../../src/client/auth/discovery/discovery.ts';
+import { readChallenge } from '../../../src/client/auth/discovery/www-authenticate.ts';
+import { createAuthHttp } from '../../../src/client/auth/http.ts';
+import { type FakeHttp, notFound, startFakeHttp } from './fake-http.ts';
 import {
   type FakeResource,
   type ResourceBehaviour,
   type ServerBehaviour,
   startAuthorizationServer,
   startResource,
-} from '../testing/fake-provider.ts';
-import { type Discovery, type DiscoveryOptions, discover } from './discovery.ts';
-import { readChallenge } from './www-authenticate.ts';
+} from './fake-provider.ts';
 
 const running: FakeHttp[] = [];
 afterEach(async () => {

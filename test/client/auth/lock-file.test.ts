@@ -4,8 +4,8 @@ import { access, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promis
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../../test/support/temporary-folder.ts';
-import { withLockFile } from './lock-file.ts';
+import { withLockFile } from '../../../src/client/auth/storage/lock-file.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 let path: string;

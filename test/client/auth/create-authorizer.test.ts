@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
-import { createHookRedirector } from './grants/redirect.ts';
-import { createMemoryStore } from './storage/credential-store.ts';
-import { createFileStore } from './storage/file-store.ts';
-import { startAuthorizationServer, startResource } from './testing/fake-provider.ts';
-import { type AuthTestSetup, caller, selfSigning, Worlds } from './testing/setup.ts';
+import { createHookRedirector } from '../../../src/client/auth/grants/redirect.ts';
+import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
+import { createFileStore } from '../../../src/client/auth/storage/file-store.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { startAuthorizationServer, startResource } from './fake-provider.ts';
+import { type AuthTestSetup, caller, selfSigning, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { createAuthHttp } from './http.ts';
-import { type FakeHttp, type Reply, type SeenRequest, startFakeHttp } from './testing/fake-http.ts';
+import { createAuthHttp } from '../../../src/client/auth/http.ts';
+import { type FakeHttp, type Reply, type SeenRequest, startFakeHttp } from './fake-http.ts';
 
 const running: FakeHttp[] = [];
 afterEach(async () => {

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../storage/credential-store.ts';
-import { caller, Worlds } from '../testing/setup.ts';
-import { createResponseValidator } from './authorization-response.ts';
-import { createLoopbackRedirector, type LoopbackOptions } from './loopback.ts';
+import { createResponseValidator } from '../../../src/client/auth/grants/authorization-response.ts';
+import { createLoopbackRedirector, type LoopbackOptions } from '../../../src/client/auth/grants/loopback.ts';
+import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
+import { caller, Worlds } from './setup.ts';
 
 const issuer = 'https://as.example.com';
 const target = new URL('https://as.example.com/authorize?x=1');

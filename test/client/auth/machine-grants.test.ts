@@ -1,8 +1,8 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type FakeHttp, notFound, startFakeHttp } from '../testing/fake-http.ts';
-import { caller, Worlds } from '../testing/setup.ts';
-import type { MachineGrant } from './machine-grants.ts';
+import type { MachineGrant } from '../../../src/client/auth/grants/machine-grants.ts';
+import { type FakeHttp, notFound, startFakeHttp } from './fake-http.ts';
+import { caller, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => {

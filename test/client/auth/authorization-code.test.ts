@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { caller, Worlds } from '../testing/setup.ts';
-import { createHookRedirector } from './redirect.ts';
+import { createHookRedirector } from '../../../src/client/auth/grants/redirect.ts';
+import { caller, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());

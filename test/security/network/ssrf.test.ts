@@ -2,9 +2,9 @@
 // all addresses of this machine. The trap must not see a connection.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createFetcher, type NetworkError } from './fetcher.ts';
-import { closedHosts } from './testing/addresses.ts';
-import { startHttp, startTrap, type TestServer } from './testing/servers.ts';
+import { createFetcher, type NetworkError } from '../../../src/security/network/fetcher.ts';
+import { closedHosts } from '../../../src/security/network/testing/addresses.ts';
+import { startHttp, startTrap, type TestServer } from './servers.ts';
 
 let trap: TestServer;
 let entry: TestServer;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { SocketPool } from './socket-pool.ts';
+import { SocketPool } from '../../src/client/transports/socket-pool.ts';
 
 let server: Server;
 let connections = 0;

@@ -1,10 +1,10 @@
 // Puts an authorization server, a protected endpoint and an authorizer that signs in by itself together for a test,
 // and takes everything down after it.
-import type { AuthorizerOptions } from '../authorizer-options.ts';
-import { createAuthorizer } from '../create-authorizer.ts';
-import { followRedirect } from '../grants/follow-redirect.ts';
-import { createHookRedirector, type Redirector } from '../grants/redirect.ts';
-import { createAuthorizedFetch } from '../with-authorization.ts';
+import type { AuthorizerOptions } from '../../../src/client/auth/authorizer-options.ts';
+import { createAuthorizer } from '../../../src/client/auth/create-authorizer.ts';
+import { followRedirect } from '../../../src/client/auth/grants/follow-redirect.ts';
+import { createHookRedirector, type Redirector } from '../../../src/client/auth/grants/redirect.ts';
+import { createAuthorizedFetch } from '../../../src/client/auth/with-authorization.ts';
 import type { FakeHttp } from './fake-http.ts';
 import {
   type FakeAuthorizationServer,

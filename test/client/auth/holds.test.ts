@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { followRedirect } from './grants/follow-redirect.ts';
-import { createHookRedirector } from './grants/redirect.ts';
-import { Holds } from './holds.ts';
-import { caller, Worlds } from './testing/setup.ts';
+import { followRedirect } from '../../../src/client/auth/grants/follow-redirect.ts';
+import { createHookRedirector } from '../../../src/client/auth/grants/redirect.ts';
+import { Holds } from '../../../src/client/auth/holds.ts';
+import { caller, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { createFetcher, type FetcherOptions, type NetworkError } from './fetcher.ts';
-import { makeCertificate } from './testing/certificate.ts';
-import { startHttp, startHttps, startRaw, type TestServer } from './testing/servers.ts';
-import { toWebFetch } from './web-fetch.ts';
+import { createFetcher, type FetcherOptions, type NetworkError } from '../../../src/security/network/fetcher.ts';
+import { toWebFetch } from '../../../src/security/network/web-fetch.ts';
+import { makeCertificate } from './certificate.ts';
+import { startHttp, startHttps, startRaw, type TestServer } from './servers.ts';
 
 const running: TestServer[] = [];
 afterEach(async () => {

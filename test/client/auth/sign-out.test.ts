@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { signOut } from './sign-out.ts';
-import { type CredentialStore, createMemoryStore } from './storage/credential-store.ts';
-import type { Reply } from './testing/fake-http.ts';
-import type { ServerBehaviour } from './testing/fake-provider.ts';
-import { type AuthTestSetup, caller, Worlds } from './testing/setup.ts';
+import { signOut } from '../../../src/client/auth/sign-out.ts';
+import { type CredentialStore, createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
+import type { Reply } from './fake-http.ts';
+import type { ServerBehaviour } from './fake-provider.ts';
+import { type AuthTestSetup, caller, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());

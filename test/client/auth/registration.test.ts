@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { createMemoryStore } from '../storage/credential-store.ts';
-import { caller, selfSigning, Worlds } from '../testing/setup.ts';
+import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
+import { caller, selfSigning, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());

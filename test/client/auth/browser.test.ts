@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { temporaryFolder } from '../../../../test/support/temporary-folder.ts';
-import { openerFor, openInBrowser } from './browser.ts';
+import { openerFor, openInBrowser } from '../../../src/client/auth/grants/browser.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();

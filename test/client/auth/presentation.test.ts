@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import { afterEach, expect, test } from 'vitest';
-import { createMemoryStore } from './storage/credential-store.ts';
-import type { SeenRequest } from './testing/fake-http.ts';
-import { type AuthTestSetup, caller, Worlds } from './testing/setup.ts';
+import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
+import type { SeenRequest } from './fake-http.ts';
+import { type AuthTestSetup, caller, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { measureTree } from './process-tree.ts';
+import { measureTree } from '../../src/security/sandbox/process-tree.ts';
 
 test('a tree is its root and all descendants', async () => {
   const child = spawn('/bin/sh', ['-c', '(sleep 30 & wait) & echo ready; wait'], { detached: true });

@@ -1,10 +1,10 @@
 // A server given as an origin alone, whose endpoint is at a path of it.
 import { afterEach, expect, test } from 'vitest';
-import { createAuthorizer } from '../create-authorizer.ts';
-import { signOut } from '../sign-out.ts';
-import { createMemoryStore } from '../storage/credential-store.ts';
-import { selfSigning, Worlds } from '../testing/setup.ts';
-import { createAuthorizedFetch } from '../with-authorization.ts';
+import { createAuthorizer } from '../../../src/client/auth/create-authorizer.ts';
+import { signOut } from '../../../src/client/auth/sign-out.ts';
+import { createMemoryStore } from '../../../src/client/auth/storage/credential-store.ts';
+import { createAuthorizedFetch } from '../../../src/client/auth/with-authorization.ts';
+import { selfSigning, Worlds } from './setup.ts';
 
 const worlds = new Worlds();
 afterEach(() => worlds.stop());
