@@ -1,6 +1,7 @@
 // Self-signed certificates for tests, written as DER: Node.js can create keys and signatures, but no certificates.
 
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
@@ -15,16 +16,14 @@ const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
 const time = (date: Date): Buffer =>
   der(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`, 'ascii'));
 
-/** A certificate for an IP address, valid from a day before until some days after now. */
-export function createCertificate(ip: string, days: number): { readonly key: string; readonly cert: string } {
+/** A certificate for an IPv4 address or a host name, valid until some days after now. */
+export function createCertificate(host: string, days: number): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   // commonName: each certificate has its own, so that one is not taken for the issuer of another.
-  const commonName = der(0x0c, Buffer.from(`test ${ip} ${days}`));
+  const commonName = der(0x0c, Buffer.from(`test ${host} ${days}`));
   const name = sequence(der(0x31, sequence(oid('550403'), commonName)));
-  const subjectAltName = sequence(
-    oid('551d11'),
-    der(0x04, sequence(der(0x87, Buffer.from(ip.split('.').map(Number))))),
-  );
+  const altName = isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host));
+  const subjectAltName = sequence(oid('551d11'), der(0x04, sequence(altName)));
   const day = 24 * 3600 * 1000;
   const end = new Date(Date.now() + days * day);
   const body = sequence(

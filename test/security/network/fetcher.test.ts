@@ -4,7 +4,7 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import { afterEach, expect, test } from 'vitest';
 import { createFetcher, type FetcherOptions, type NetworkError } from '../../../src/security/network/fetcher.ts';
 import { toWebFetch } from '../../../src/security/network/web-fetch.ts';
-import { makeCertificate } from './certificate.ts';
+import { createCertificate } from '../../support/certificate.ts';
 import { startHttp, startHttps, startRaw, type TestServer } from './servers.ts';
 
 const running: TestServer[] = [];
@@ -420,7 +420,7 @@ test('a body is repeated on 307 within the origin, dropped on 303, and never sen
 });
 
 test('TLS is checked for the name, on the pinned address', async () => {
-  const certificate = makeCertificate(['secure.test']);
+  const certificate = createCertificate('secure.test', 1);
   const seen: unknown[] = [];
   const { port } = await keep(
     startHttps(certificate, (request, response) => {
@@ -437,7 +437,7 @@ test('TLS is checked for the name, on the pinned address', async () => {
 });
 
 test('a redirect from https to http is rejected', async () => {
-  const certificate = makeCertificate(['secure.test']);
+  const certificate = createCertificate('secure.test', 1);
   const plain = await serve((_request, response) => response.end('plain'));
   const secure = await keep(
     startHttps(certificate, (_request, response) => {
