@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { TestClient } from '../../../test/support/test-client.ts';
 import { createServer, type Server } from '../../engine/server.ts';
@@ -21,6 +21,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const close of closing.splice(0)) await close();
 });
 
@@ -160,7 +161,7 @@ test('a plugin receives its configuration and only what it was granted', async (
       commands: typeof host.commands, around: typeof server.around, observe: typeof server.observe,
     }) });
   } })`;
-  process.env['PLUGIN_TEST_SECRET'] = 's3';
+  vi.stubEnv('PLUGIN_TEST_SECRET', 's3');
   const source = write('curious', module, { needs: ['data', 'env:PLUGIN_TEST_SECRET'] });
   await load([{ source, config: { city: 'Gdynia' }, grant: ['data', 'env:PLUGIN_TEST_SECRET', 'network'] }]);
   delete process.env['PLUGIN_TEST_SECRET'];
