@@ -77,6 +77,21 @@ export function ownerChecksum(row: SqlRow): number {
   );
 }
 
+/** That of a row of `tasks`: everything but `due` and `lease_until`, which are renewed for many rows at once. */
+export function taskChecksum(row: SqlRow): number {
+  const { id, service, owner, tool, dedupe, phase, created, updated, expires, holder, version, fence, state } = row;
+  return checksumOf(
+    `${id}\n${service}\n${owner}\n${tool}\n${dedupe}\n${phase}\n${created}\n${updated}\n${expires}\n${holder}`,
+    `${version}\n${fence}\n${state}`,
+  );
+}
+
+/** That of a row of `task_parts`. */
+export function taskPartChecksum(row: SqlRow): number {
+  const { task, kind, position, value } = row;
+  return checksumOf(`${task}\n${kind}\n${position}`, String(value));
+}
+
 interface Table {
   readonly name: string;
   /** What identifies a row. */
@@ -84,6 +99,8 @@ interface Table {
   /** What its checksum is made of besides. */
   readonly columns: readonly string[];
   checksum(row: SqlRow): number;
+  /** A damaged row affects one note or one task, which says so when it is read; the rest can be used. */
+  readonly checkedWhenRead?: true;
 }
 
 const plain = (name: string, key: readonly string[], ...rest: readonly string[]): Table => ({
@@ -93,8 +110,8 @@ const plain = (name: string, key: readonly string[], ...rest: readonly string[])
   checksum: (row) => checksumOf(...[...key, ...rest].map((column) => row[column] as string | number)),
 });
 
-/** Every table and how its rows are summed up. */
-const tables: readonly Table[] = [
+/** The tables that once had no checksums, and how their rows are summed up. */
+const firstTables: readonly Table[] = [
   {
     name: 'owners',
     key: ['number'],
@@ -106,10 +123,33 @@ const tables: readonly Table[] = [
     key: ['owner', 'id'],
     columns: ['note', '(select key from owners where number = owner) as owner_key'],
     checksum: ({ owner_key, note }) => noteChecksum(String(owner_key), note),
+    checkedWhenRead: true,
   },
   plain('note_tags', ['owner', 'tag', 'note']),
   plain('records', ['kind', 'key'], 'value'),
   plain('expiring', ['key'], 'value', 'expires'),
+];
+
+/** Every table. */
+const tables: readonly Table[] = [
+  ...firstTables,
+  {
+    name: 'tasks',
+    key: ['number'],
+    columns: [
+      ...['id', 'service', 'owner', 'tool', 'dedupe', 'phase', 'created', 'updated', 'expires', 'holder'],
+      ...['version', 'fence', 'state'],
+    ],
+    checksum: taskChecksum,
+    checkedWhenRead: true,
+  },
+  {
+    name: 'task_parts',
+    key: ['task', 'kind', 'position'],
+    columns: ['value'],
+    checksum: taskPartChecksum,
+    checkedWhenRead: true,
+  },
 ];
 
 /** Rows checked at a time: some milliseconds. */
@@ -129,7 +169,7 @@ function* batchesOf(db: SqliteConnection, { name, key, columns }: Table): Genera
 
 /** Gives every row its checksum, for databases of a time when there were none. */
 export function addChecksums(db: SqliteConnection): void {
-  for (const table of tables) {
+  for (const table of firstTables) {
     const where = table.key.map((column) => `${column} = ?`).join(' and ');
     const update = db.prepare(`update ${table.name} set checksum = ? where ${where}`);
     for (const rows of batchesOf(db, table)) {
@@ -141,14 +181,11 @@ export function addChecksums(db: SqliteConnection): void {
 
 /**
  * The first row whose checksum does not match, described for a person; undefined when all do. Lets other work run meanwhile.
- * Notes may be left out: a damaged one is reported when it is read, and can be deleted.
+ * Notes and tasks may be left out: a damaged one is reported when it is read.
  */
-export async function findDamagedRow(
-  db: SqliteConnection,
-  which: 'all' | 'all but notes',
-): Promise<string | undefined> {
+export async function findDamagedRow(db: SqliteConnection, which: 'all' | 'shared rows'): Promise<string | undefined> {
   for (const table of tables) {
-    if (which === 'all but notes' && table.name === 'notes') continue;
+    if (which === 'shared rows' && table.checkedWhenRead) continue;
     for (const rows of batchesOf(db, table)) {
       const damaged = rows.find((row) => table.checksum(row) !== row['checksum']);
       if (damaged !== undefined) {

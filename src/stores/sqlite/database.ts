@@ -30,7 +30,7 @@ import { migrate, rollBack } from './migrations.ts';
 export interface DatabaseOptions {
   /** How long a write waits for another process that holds the lock. Default 5 s. */
   readonly busyTimeoutMs?: number;
-  /** How often to check whether another process has written. Default 250 ms; 0 = never. */
+  /** How often to check whether another process has written, while there is a listener. Default 250 ms; 0 = never. */
   readonly pollMs?: number;
 }
 
@@ -60,7 +60,8 @@ export class Database {
   #syncing = 0;
   readonly #statements = new Map<string, Statement>();
   readonly #changed = new Set<() => void>();
-  readonly #poll: NodeJS.Timeout | undefined;
+  readonly #pollMs: number;
+  #poll: NodeJS.Timeout | undefined;
   #queue: Write[] = [];
   #scheduled = false;
   #dataVersion: unknown;
@@ -76,9 +77,7 @@ export class Database {
     this.#files = new OpenFiles(file);
     this.#log = new LogSync(`${file}-wal`, sync);
     this.#busyTimeoutMs = options.busyTimeoutMs ?? 5_000;
-    this.#dataVersion = this.#readDataVersion();
-    const pollMs = options.pollMs ?? 250;
-    if (pollMs > 0) this.#poll = setInterval(() => this.#lookForChanges(), pollMs).unref();
+    this.#pollMs = options.pollMs ?? 250;
   }
 
   /** Opens the database of a folder, making both where they do not exist. Fails with a `StoreError` that says what to do. */
@@ -176,8 +175,15 @@ export class Database {
 
   /** Calls back after every change, of this process and of others. */
   onChange(listener: () => void): () => void {
+    if (this.#changed.size === 0 && this.#pollMs > 0 && this.#closed === undefined) {
+      this.#dataVersion = this.#readDataVersion();
+      this.#poll = setInterval(() => this.#lookForChanges(), this.#pollMs).unref();
+    }
     this.#changed.add(listener);
-    return () => void this.#changed.delete(listener);
+    return () => {
+      this.#changed.delete(listener);
+      if (this.#changed.size === 0) clearInterval(this.#poll);
+    };
   }
 
   /** Finishes open transactions and closes the file. */
@@ -325,7 +331,7 @@ async function prepare(db: SqliteConnection, file: string, busyTimeoutMs: number
   // Before a migration, which would give damaged rows a checksum of their own.
   if (checked) await retryWhileBusy(() => check(db, file), busyTimeoutMs);
   await retryWhileBusy(() => migrate(db, file), busyTimeoutMs);
-  if (checked) await checkRows(db, file, 'all but notes');
+  if (checked) await checkRows(db, file, 'shared rows');
   markAsUsed(file);
 }
 

@@ -7,12 +7,13 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { SqliteExpiringStore } from './expiring.ts';
 import { SqliteNotes, type SqliteNotesOptions } from './notes.ts';
 import { SqliteRecords } from './records.ts';
+import { SqliteTasks, type SqliteTasksOptions } from './tasks.ts';
 
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { NewNote, NoteList, NoteQuery, NotesChange, StoredNote } from './note-contract.ts';
-export type { SqliteExpiringStore, SqliteNotes, SqliteNotesOptions, SqliteRecords };
+export type { SqliteExpiringStore, SqliteNotes, SqliteNotesOptions, SqliteRecords, SqliteTasks, SqliteTasksOptions };
 
-export interface DataFolderOptions extends DatabaseOptions, SqliteNotesOptions {
+export interface DataFolderOptions extends DatabaseOptions, SqliteNotesOptions, SqliteTasksOptions {
   readonly backups?: CopyOptions;
   /** When the age of the last good copy is checked. Default 30 s after opening; 0 = never. */
   readonly backupAfterMs?: number;
@@ -25,6 +26,8 @@ export interface DataFolder {
   readonly file: string;
   readonly notes: SqliteNotes;
   readonly expiring: SqliteExpiringStore;
+  /** Pass it to `createServer({ tasks: { store } })`. */
+  readonly tasks: SqliteTasks;
   /** Small JSON values of one kind, for packs that must remember something. */
   records(kind: string): SqliteRecords;
   /** Updates the last good copy if it is old; returns whether it did. */
@@ -42,6 +45,7 @@ export async function openDataFolder(folder: string, options: DataFolderOptions 
     file: database.file,
     notes: new SqliteNotes(database, options),
     expiring: new SqliteExpiringStore(database),
+    tasks: new SqliteTasks(database, options),
     records: (kind) => new SqliteRecords(database, kind),
     refreshBackup: renew,
     close() {

@@ -69,7 +69,7 @@ export function check(db: Preparing, file: string): void {
 }
 
 /** Compares rows with their checksums; see `findDamagedRow`. */
-export async function checkRows(db: SqliteConnection, file: string, which: 'all' | 'all but notes'): Promise<void> {
+export async function checkRows(db: SqliteConnection, file: string, which: 'all' | 'shared rows'): Promise<void> {
   const row = await findDamagedRow(db, which);
   if (row !== undefined) throw damaged(file, `${row} does not match its checksum`);
 }

@@ -61,6 +61,48 @@ const steps: readonly (string | ((db: SqliteConnection) => void))[] = [
       alter table expiring add column checksum integer not null default 0;`);
     addChecksums(db);
   },
+  // 5: tasks. A change of a task takes the next number of `task_changes`, so that other processes find what is new.
+  `create table tasks (
+     number       integer primary key,
+     id           text not null unique,
+     service      text not null,
+     owner        text not null,
+     tool         text not null,
+     dedupe       text,
+     phase        text not null,
+     created      integer not null,
+     updated      integer not null,
+     expires      integer,
+     due          integer,
+     holder       text,
+     lease_until  integer,
+     version      integer not null,
+     fence        integer not null,
+     state        text not null,
+     bytes        integer not null default 0,
+     changed      integer not null,
+     checksum     integer not null
+   ) strict;
+   create index tasks_by_owner on tasks (owner, number);
+   create index tasks_by_due on tasks (due) where due is not null;
+   create index tasks_by_expiry on tasks (expires) where expires is not null;
+   create index tasks_by_change on tasks (changed);
+   create index tasks_by_dedupe on tasks (dedupe) where dedupe is not null;
+   create table task_parts (
+     task      integer not null references tasks (number) on delete cascade,
+     kind      text not null,
+     position  integer not null,
+     value     text not null,
+     checksum  integer not null,
+     primary key (task, kind, position)
+   ) strict, without rowid;
+   create table task_counts (
+     owner   text primary key,
+     active  integer not null,
+     kept    integer not null
+   ) strict, without rowid;
+   create table task_changes (last integer not null) strict;
+   insert into task_changes values (0);`,
 ];
 
 export const schemaVersion = steps.length;

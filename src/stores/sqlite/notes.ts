@@ -205,8 +205,8 @@ export class SqliteNotes {
   /** Reports every change from now on, of this process and of others that share the folder. */
   watch(listener: (change: NotesChange) => void): () => void {
     if (this.#unlisten === undefined) {
-      this.#changes();
       this.#unlisten = this.#db.onChange(() => this.#notify());
+      this.#changes();
     }
     this.#listeners.add(listener);
     return () => {
