@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
 import { changeRecord, claimRecord } from '../../src/engine/tasks/task-record.ts';
 import type {
   TaskChange,
@@ -30,16 +31,19 @@ interface Limits {
   readonly maxTasks?: number;
 }
 
+async function openSqlite(limits?: Limits): Promise<TaskStore> {
+  const folder = temporaryFolder();
+  const data = await openDataFolder(folder, limits);
+  cleaning.push(
+    () => rmSync(folder, { recursive: true, force: true }),
+    () => data.close(),
+  );
+  return data.tasks;
+}
+
 const stores: Record<string, (limits?: Limits) => Promise<TaskStore>> = {
-  sqlite: async (limits) => {
-    const folder = temporaryFolder();
-    const data = await openDataFolder(folder, limits);
-    cleaning.push(
-      () => rmSync(folder, { recursive: true, force: true }),
-      () => data.close(),
-    );
-    return data.tasks;
-  },
+  memory: async (limits) => createMemoryTaskStore(limits),
+  sqlite: openSqlite,
 };
 
 const leaseMs = 30_000;
@@ -380,7 +384,9 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
       fc.constant<TaskChange>({ type: 'request-cancel' }),
       fc.nat(50_000).map((ms): TaskChange => ({ type: 'release', dueAtMs: Date.now() + ms })),
       fc.record({ type: fc.constant('hand-over' as const), ticket: json }),
-      json.map((result) => end({ type: 'result', result, isError: false })),
+      json.map((result): TaskChange => {
+        return { type: 'end', outcome: { type: 'result', result, isError: false }, expiresAtMs: null };
+      }),
     );
     const action = fc.oneof(
       { weight: 6, arbitrary: fc.record({ at: fc.nat(2), changes: fc.array(change, { minLength: 1, maxLength: 3 }) }) },

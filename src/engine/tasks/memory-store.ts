@@ -34,6 +34,9 @@ class MemoryTaskStore implements TaskStore {
   readonly #activeByOwner = new Map<string, number>();
   readonly #byDedupeKey = new Map<string, string>();
   readonly #lengths = new Map<string, number>();
+  /** The number of each task, in the order of creation: a page starts after it even if the task was deleted. */
+  readonly #numbers = new Map<string, number>();
+  #lastNumber = 0;
   #totalLength = 0;
 
   constructor(maxTasks: number, maxLength: number) {
@@ -49,6 +52,7 @@ class MemoryTaskStore implements TaskStore {
       throw new UserError('The store of tasks is full; try again when some have expired');
     }
     this.#records.set(record.id, record);
+    this.#numbers.set(record.id, ++this.#lastNumber);
     this.#measure(record);
     let ids = this.#idsByOwner.get(record.owner);
     if (ids === undefined) this.#idsByOwner.set(record.owner, (ids = new Set()));
@@ -136,17 +140,22 @@ class MemoryTaskStore implements TaskStore {
 
   async list({ owner, tool, phase, after, limit }: TaskQuery): Promise<TaskPage> {
     const ids = owner === undefined ? [...this.#records.keys()] : [...(this.#idsByOwner.get(owner) ?? [])];
-    const position = after === undefined ? ids.length : ids.indexOf(after);
+    const before = after === undefined ? Number.POSITIVE_INFINITY : Number(after);
     const tasks: TaskRecord[] = [];
-    for (let index = position - 1; index >= 0; index--) {
+    for (let index = ids.length - 1; index >= 0; index--) {
+      if (this.#numberOf(ids[index]) >= before) continue;
       const record = this.#live(ids[index]);
       if (record === undefined) continue;
       if (tool !== undefined && record.tool !== tool) continue;
       if (phase !== undefined && record.phase !== phase) continue;
-      if (tasks.length === limit) return { tasks, next: (tasks.at(-1) as TaskRecord).id };
+      if (tasks.length === limit) return { tasks, next: String(this.#numberOf(tasks.at(-1)?.id)) };
       tasks.push(record);
     }
     return { tasks };
+  }
+
+  #numberOf(id: string | undefined): number {
+    return this.#numbers.get(id as string) as number;
   }
 
   async count(owner?: string): Promise<{ readonly active: number; readonly kept: number }> {
@@ -173,6 +182,7 @@ class MemoryTaskStore implements TaskStore {
     this.#records.delete(id);
     this.#totalLength -= this.#lengths.get(id) ?? 0;
     this.#lengths.delete(id);
+    this.#numbers.delete(id);
     const ids = this.#idsByOwner.get(owner);
     ids?.delete(id);
     if (ids?.size === 0) this.#idsByOwner.delete(owner);
