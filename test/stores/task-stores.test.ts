@@ -1,9 +1,12 @@
 // Every store of tasks keeps the same promises. Durable stores have tests of their own beside their sources.
 
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createSealer } from '../../src/engine/sealer.ts';
 import { createMemoryTaskStore } from '../../src/engine/tasks/memory-store.ts';
+import { sealTasks } from '../../src/engine/tasks/sealed-store.ts';
 import { changeRecord, claimRecord } from '../../src/engine/tasks/task-record.ts';
 import type {
   TaskChange,
@@ -44,6 +47,7 @@ async function openSqlite(limits?: Limits): Promise<TaskStore> {
 const stores: Record<string, (limits?: Limits) => Promise<TaskStore>> = {
   memory: async (limits) => createMemoryTaskStore(limits),
   sqlite: openSqlite,
+  'sqlite, encrypted': async (limits) => sealTasks(await openSqlite(limits), createSealer(randomBytes(32))),
 };
 
 const leaseMs = 30_000;

@@ -99,6 +99,8 @@ export interface TaskRecord {
   /** Whether the handler runs again after the process that ran it died, and how often it may start in all. */
   readonly recover: 'fail' | 'replay';
   readonly maxAttempts: number;
+  /** What it contains is encrypted, and not with a key of this server: it fails, and never runs. */
+  readonly sealed?: true;
 }
 
 /** A small change of a record. Several are applied together or not at all. */
