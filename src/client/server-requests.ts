@@ -1,7 +1,8 @@
 // Requests the server sends us, on revisions where it may: answered by the handlers, cancelled on the server's request.
 
-import { isRequestId, resultText } from '../protocol/json-rpc.ts';
+import { isObject, isRequestId, resultText } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
+import { metaKeys } from '../protocol/meta.ts';
 import { methods } from '../protocol/methods.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ClientCodec } from '../protocol/revisions/client-revisions.ts';
@@ -54,7 +55,7 @@ export class ServerRequests {
     this.#pending.hold();
     try {
       const result = await this.#inputs.answer(method, params, codec, controller.signal);
-      if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(result)));
+      if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(withRelatedTask(result, params))));
     } catch (error) {
       if (!controller.signal.aborted) this.#report(id, error);
     } finally {
@@ -73,4 +74,12 @@ export class ServerRequests {
   #sendError(id: RequestId, code: number, message: string): void {
     this.#send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
   }
+}
+
+/** The response to a request of a task names the task too (2025-11-25, Tasks, "Associating Task-Related Messages"). */
+function withRelatedTask(result: JsonObject, { _meta: meta }: JsonObject): JsonObject {
+  const task = isObject(meta) ? meta[metaKeys.relatedTask] : undefined;
+  if (task === undefined) return result;
+  const own = result['_meta'];
+  return { ...result, _meta: { ...(isObject(own) ? own : {}), [metaKeys.relatedTask]: task } };
 }
