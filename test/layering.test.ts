@@ -57,6 +57,7 @@ const singleHomes = [
 const directImports: Readonly<Record<string, string>> = {
   'protocol/revisions/client-revisions.ts':
     'the entry point for clients; a server does not load the codecs of a client',
+  'protocol/revisions/client-tasks.ts': 'loaded with the first task of a client',
   'protocol/revisions/input-requests.ts': 'loaded with the first input request of a server',
   'schema/eager.ts': 'policies cannot wait for the validator; a server loads it with the first call',
   'packs/dbus/address.ts': 'doctor checks whether a bus responds',

@@ -54,6 +54,11 @@ export class CallRunner implements CallOwner {
     return this.#closing.signal.aborted;
   }
 
+  /** Whether a lost connection is opened again. */
+  get reopens(): boolean {
+    return this.#options.reopen !== undefined;
+  }
+
   start<T>(call: OutgoingCall): Promise<T> {
     const result = call.begin<T>(this, this.#cancel);
     if (!call.ended) this.#send(call);

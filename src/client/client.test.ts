@@ -225,7 +225,7 @@ test('every request of the newest revision names revision, client and capabiliti
       'io.modelcontextprotocol/clientCapabilities': {
         elicitation: { form: {} },
         roots: {},
-        extensions: { 'com.example/x': {} },
+        extensions: { 'com.example/x': {}, 'io.modelcontextprotocol/tasks': {} },
       },
     },
   });

@@ -31,6 +31,7 @@ import { Logging, toLogMessage } from './features/logging.ts';
 import { Prompts } from './features/prompts.ts';
 import { Resources } from './features/resources.ts';
 import { changeMethods, type Subscription, Subscriptions, type WatchFilter } from './features/subscriptions.ts';
+import { type ClientTasks, Tasks } from './features/tasks.ts';
 import { Tools } from './features/tools.ts';
 import type { InputResponder } from './input-requests.ts';
 import type { CallOptions, ClientLimits, ConnectOptions, ReadOptions, ToolCallOptions } from './options.ts';
@@ -57,11 +58,15 @@ const staleBy = {
   resources: [methods.listResources, methods.listResourceTemplates],
 } as const;
 
+/** Notifications about a task: 2025-11-25, and the extension of 2026-07-28. */
+const taskNotifications = ['notifications/tasks/status', 'notifications/tasks'];
+
 /** A connection to a server. Made by `connect`. */
 export class Client {
   readonly #parts: ClientParts;
   readonly #kit: FeatureContext & { latest: ClientConnection };
   readonly #tools: Tools;
+  readonly #tasks: Tasks;
   readonly #resources: Resources;
   readonly #prompts: Prompts;
   readonly #logging: Logging;
@@ -82,7 +87,9 @@ export class Client {
     });
     this.#kit = { caller, cache, limits, logger, latest: connection };
     const { validateOutput = true, validateArguments = false } = options;
-    this.#tools = new Tools(this.#kit, { validateOutput, validateArguments });
+    const onTask = (call: OutgoingCall, created: JsonObject): Promise<unknown> => this.#tasks.finish(call, created);
+    this.#tools = new Tools(this.#kit, { validateOutput, validateArguments }, onTask);
+    this.#tasks = new Tasks(this.#kit, inputs, this.#tools);
     this.#resources = new Resources(this.#kit);
     this.#prompts = new Prompts(this.#kit);
     this.#logging = new Logging(this.#kit, options.onLog !== undefined);
@@ -144,9 +151,17 @@ export class Client {
     return this.#tools.page(cursor, options);
   }
 
-  /** Calls a tool. A tool that fails is a result with `isError`; a call that fails rejects with a `ClientError`. */
+  /**
+   * Calls a tool. A tool that fails is a result with `isError`; a call that fails rejects with a `ClientError`. If the
+   * server runs the call as a task, this waits for the task; aborting the call cancels it.
+   */
   callTool(name: string, args?: JsonObject, options?: ToolCallOptions): Promise<ToolResult> {
     return this.#tools.call(name, args, options);
+  }
+
+  /** Calls that are started without waiting for their result, and can be continued later. */
+  get tasks(): ClientTasks {
+    return this.#tasks;
   }
 
   // Resources.
@@ -242,6 +257,7 @@ export class Client {
     if (caller.closed) return caller.close(graceMs);
     const closing = caller.close(graceMs);
     this.#subscriptions.close();
+    this.#tasks.close();
     cache?.close();
     await closing;
     this.#notifyState('closed');
@@ -277,8 +293,10 @@ export class Client {
       const kind = changeMethods[method];
       if (kind !== undefined) this.#changed(kind, params, standing);
       else if (method === 'notifications/subscriptions/acknowledged') {
-        this.#subscriptions.acknowledged(params, standing);
-      } else if (method === 'notifications/message') {
+        if (standing?.onAcknowledged === undefined) this.#subscriptions.acknowledged(params, standing);
+        else standing.onAcknowledged(params);
+      } else if (taskNotifications.includes(method) && this.#tasks.notified(params)) return;
+      else if (method === 'notifications/message') {
         const message = toLogMessage(params);
         if (message !== undefined) options.onLog?.(message);
       } else if (method !== 'notifications/cancelled') options.onNotification?.(method, params);

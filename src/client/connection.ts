@@ -48,6 +48,8 @@ export class ClientConnection implements TransportListener {
   readonly #pending: PendingCalls;
   readonly #serverRequests: ServerRequests;
   readonly #depth: { readonly maxDepth: number; readonly maxBatch: number };
+  /** Calls that became tasks, by the token of their progress. */
+  #kept: Map<number, OutgoingCall> | undefined;
   #over: ClientError | undefined;
   #retired = false;
   #ended: Promise<void> | undefined;
@@ -228,6 +230,7 @@ export class ClientConnection implements TransportListener {
       const reading = this.codec === undefined ? undefined : this.codec.decodeResult(result as JsonObject);
       if (reading === undefined || reading.kind === 'complete') call.succeed(result as JsonObject);
       else if (reading.kind === 'input-required') call.requireInput(reading);
+      else if (reading.kind === 'task') call.createdTask(result as JsonObject);
       else call.fail(clientErrors.invalidResult(call.method, reading.why));
     } else call.fail(this.#errorOf(call.method, message));
     if (this.#retired) this.#closeIfRetired();
@@ -279,13 +282,22 @@ export class ClientConnection implements TransportListener {
 
   #progress(params: JsonObject): void {
     const { progressToken, progress } = params;
-    const call = typeof progressToken === 'number' ? this.#pending.get(progressToken) : undefined;
+    if (typeof progressToken !== 'number') return;
+    const call = this.#pending.get(progressToken) ?? this.#kept?.get(progressToken);
     if (call === undefined || typeof progress !== 'number') return;
     // Progress must increase (every revision says so); otherwise it could keep a stuck call alive.
     if (call.lastProgress !== undefined && !(progress > call.lastProgress)) return;
     call.lastProgress = progress;
     this.#pending.extend(call);
     call.report(params as unknown as Progress);
+  }
+
+  /** Progress of a task is reported under the token of the request that created it. */
+  keepProgress(call: OutgoingCall): () => void {
+    const { progressToken } = call;
+    this.#kept ??= new Map();
+    this.#kept.set(progressToken, call);
+    return () => this.#kept?.delete(progressToken);
   }
 
   /** A subscription has begun: it has no time limit any more. */

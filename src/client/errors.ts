@@ -41,7 +41,9 @@ export type ClientErrorCode =
   | 'cancelled'
   | 'too-many-input-retries'
   | 'input-unavailable'
-  | 'input-declined';
+  | 'input-declined'
+  | 'task-gone'
+  | 'task-cancelled';
 
 interface Details {
   readonly tried?: readonly string[];
@@ -159,6 +161,20 @@ export const clientErrors = {
     new ClientError('input-declined', `${method} failed because its input request was declined: ${clean(why)}`, {
       cause,
     }),
+  taskGone: (id: string, serverError?: ServerErrorInfo) =>
+    new ClientError(
+      'task-gone',
+      `The server has no task ${quote(id)}: it has expired, was deleted, or belongs to another user`,
+      { serverError },
+    ),
+  taskCancelled: (id: string, why: string | undefined) =>
+    new ClientError('task-cancelled', `Task ${quote(id)} was cancelled${why === undefined ? '' : `: ${clean(why)}`}`),
+  taskFailed: (id: string, why: string | undefined, error: JsonRpcErrorObject) =>
+    new ClientError(
+      'server-error',
+      `Task ${quote(id)} failed: ${clean(error.message)} (${error.code})${why === undefined || error.message.includes(why) ? '' : `; ${clean(why)}`}`,
+      { serverError: toSaid(error) },
+    ),
 } as const;
 
 /** What a server adds to "not found" and the URI; nothing, mostly. */

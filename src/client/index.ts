@@ -1,5 +1,6 @@
 // The entry point of "mooring/client".
 
+export type { TaskState, TaskStatus } from '../protocol/task.ts';
 export * from './auth/index.ts';
 export { ResponseCache } from './cache.ts';
 export { Client } from './client.ts';
@@ -11,6 +12,7 @@ export type { Change } from './features/changes.ts';
 export type { CompletionRequest } from './features/completion.ts';
 export type { Page } from './features/lists.ts';
 export type { Subscription, WatchFilter } from './features/subscriptions.ts';
+export type { ClientTasks } from './features/tasks.ts';
 export {
   type FormRequest,
   type InputContext,
@@ -26,8 +28,10 @@ export type {
   ReadOptions,
   RetryOptions,
   RevisionChoice,
+  StartTaskOptions,
   ToolCallOptions,
 } from './options.ts';
 export type { ServerEntry, Target } from './target.ts';
+export type { TaskHandle, TaskInfo } from './task-handle.ts';
 export { inMemory } from './transports/in-memory.ts';
 export type { Outgoing, Transport, TransportListener } from './transports/transport.ts';

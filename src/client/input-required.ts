@@ -38,7 +38,7 @@ export async function respondToInputRequests(
     const responses = await Promise.all(
       entries.map(async ([key, request]) => {
         const response = await inputs.answer(request.method, request.params, codec, signal).catch((error: unknown) => {
-          throw explain(method, request.method, error);
+          throw explainInputFailure(method, request.method, error);
         });
         return [key, response] as const;
       }),
@@ -69,12 +69,13 @@ export async function visitLinks(
   const visits = await Promise.all(
     links.map((link) => inputs.answer(methods.elicit.name, { ...link, mode: 'url' }, codec, signal)),
   ).catch((error: unknown) => {
-    throw explain(method, methods.elicit.name, error);
+    throw explainInputFailure(method, methods.elicit.name, error);
   });
   return visits.every(({ action }) => action === 'accept');
 }
 
-function explain(method: string, request: string, error: unknown): unknown {
+/** Turns the failure of a handler into an error for the caller. */
+export function explainInputFailure(method: string, request: string, error: unknown): unknown {
   if (!(error instanceof InputFailure)) return error;
   if (error.kind === 'unavailable' || error.kind === 'unknown') return clientErrors.inputUnavailable(method, request);
   return clientErrors.inputDeclined(method, error.message, error.cause ?? error);

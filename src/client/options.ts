@@ -6,6 +6,7 @@ import type { Authorizer } from './auth/authorizer.ts';
 import type { ResponseCache } from './cache.ts';
 import type { EraCache } from './era-cache.ts';
 import type { InputHandlers } from './input-requests.ts';
+import type { TaskHandle } from './task-handle.ts';
 
 /** How far a call has come, as the server reports it. */
 export interface Progress {
@@ -43,6 +44,21 @@ export interface ToolCallOptions extends CallOptions {
    * annotations say, if its list was fetched.
    */
   readonly idempotent?: boolean | undefined;
+  /**
+   * Whether the server may run the call as a task, which is polled until its result is there. Default: if the tool requires
+   * it (2025-11-25) or the server decides so (2026-07-28). `prefer`: also if it is optional. `never`: not at all; a tool
+   * that requires a task is then rejected by the server.
+   */
+  readonly task?: 'never' | 'prefer' | undefined;
+  /** The server created a task for this call: to show its status, or to keep its id. */
+  readonly onTask?: ((task: TaskHandle) => void) | undefined;
+}
+
+/** Options of a call that is started as a task. */
+export interface StartTaskOptions extends CallOptions {
+  readonly idempotent?: boolean | undefined;
+  /** How long the server should keep the task, from its creation; the server may decide otherwise. Only 2025-11-25. */
+  readonly ttlMs?: number | undefined;
 }
 
 /** When a call that may be repeated is repeated. */

@@ -1,6 +1,7 @@
 // One logical call: from the caller's promise through retries and input requests to its end. Knows what to send and
 // how to decode the result; connection.ts sends it, call-runner.ts decides what follows a failure.
 
+import { isObject } from '../protocol/json-rpc.ts';
 import type { MethodRow } from '../protocol/methods.ts';
 import type { LogLevel } from '../protocol/model.ts';
 import type { ClientCodec, DecodedResult, RequestMeta } from '../protocol/revisions/client-revisions.ts';
@@ -25,6 +26,8 @@ export interface CallConnection {
   cancel(call: OutgoingCall, reason: string): void;
   /** Removes the call's time limit. */
   exempt(call: OutgoingCall): void;
+  /** Reports progress to the call although its request is answered; the returned function ends that. */
+  keepProgress(call: OutgoingCall): () => void;
 }
 
 /** What a call addresses, for revisions that repeat it in headers. */
@@ -39,7 +42,7 @@ const nothing: CallOptions = {};
 /** A call in progress. Plain fields: one of these is created for every request. */
 export class OutgoingCall {
   readonly method: string;
-  readonly fields: string;
+  fields: string;
   readonly options: CallOptions;
   addressed: CallTarget | undefined;
   /** May be sent again when it is not known whether it arrived. */
@@ -48,6 +51,14 @@ export class OutgoingCall {
   longLived = false;
   /** Params of this retry only: the responses to input requests of the result before. */
   retryFields = '';
+  /** The request carries `task`, on revisions where the client requests tasks. */
+  requestsTask = false;
+  /** The request does not declare that a task may be the answer, on revisions where the server decides. */
+  withoutTasks = false;
+  /** Takes over when the server creates a task; its value is the value of the call. Undefined: a task is not valid. */
+  onTask: ((call: OutgoingCall, created: JsonObject) => unknown) | undefined;
+  /** Long-lived: the server has acknowledged what it will send. */
+  onAcknowledged: ((params: JsonObject) => void) | undefined;
 
   /** Id of the request in flight; 0 between two of them. */
   id = 0;
@@ -58,6 +69,8 @@ export class OutgoingCall {
   /** What is left of `maxTimeoutMs` when the request is sent again. */
   leftMs: number | undefined;
   lastProgress: number | undefined;
+  /** The token under which progress of the last request is reported; 0 without one. */
+  progressToken = 0;
   attempts = 0;
   rounds = 0;
   /** How often a new session was opened for it. */
@@ -107,6 +120,12 @@ export class OutgoingCall {
     });
   }
 
+  /** Asks for a task, on revisions where the client does. */
+  requestTask(ttl?: number): void {
+    this.requestsTask = true;
+    this.fields += `,"task":${JSON.stringify(ttl === undefined ? {} : { ttl })}`;
+  }
+
   /** Between two requests no time limit runs; the next one has the time that is left. */
   stopClock(): void {
     if (this.hardDeadline > 0) this.leftMs = Math.max(this.hardDeadline - performance.now(), 0);
@@ -115,21 +134,36 @@ export class OutgoingCall {
   /** The `_meta` of the request; undefined where there is none. */
   metaWith(level: LogLevel | undefined): RequestMeta | undefined {
     const { onProgress, meta, logLevel = level } = this.options;
-    if (onProgress === undefined && meta === undefined && logLevel === undefined) return undefined;
-    return { ...(onProgress === undefined ? {} : { progressToken: this.id }), logLevel, extra: meta };
+    const { withoutTasks } = this;
+    if (onProgress === undefined && meta === undefined && logLevel === undefined && !withoutTasks) return undefined;
+    if (onProgress !== undefined) this.progressToken = this.id;
+    const token = onProgress === undefined ? {} : { progressToken: this.id };
+    return { ...token, logLevel, extra: meta, withoutTasks };
   }
 
   /** Decodes and checks the final result and returns it to the caller. */
   succeed(result: JsonObject): void {
     if (this.ended) return;
+    if (this.requestsTask && isObject(result['task'])) return this.createdTask(result);
     try {
-      const value = this.#decode(result);
-      this.ended = true;
-      this.#unlisten?.();
-      this.#resolve(value);
+      this.#end(this.#decode(result));
     } catch (error) {
       this.reject(error);
     }
+  }
+
+  /** The server created a task instead of returning a result. */
+  createdTask(result: JsonObject): void {
+    if (this.ended) return;
+    const { onTask } = this;
+    if (onTask === undefined)
+      this.fail(clientErrors.invalidResult(this.method, 'it is a task, which was not requested'));
+    else this.#end(onTask(this, result));
+  }
+
+  /** Decodes the final result of a task. */
+  decode(result: JsonObject): unknown {
+    return this.#decode(result);
   }
 
   requireInput(reading: Extract<DecodedResult, { kind: 'input-required' }>): void {
@@ -141,6 +175,12 @@ export class OutgoingCall {
     if (this.ended) return;
     if (this.#owner === undefined) this.reject(error);
     else this.#owner.failed(this, error);
+  }
+
+  #end(value: unknown): void {
+    this.ended = true;
+    this.#unlisten?.();
+    this.#resolve(value);
   }
 
   /** Ends it for good. */

@@ -40,6 +40,15 @@ function isOffered({ codec, facts }: ClientConnection, { name, needs }: MethodRo
   return isObject(declared) && (flag === undefined || declared[flag] === true);
 }
 
+/** Whether calls of tools become tasks at the request of the client. */
+export function requestsTasks({ latest }: FeatureContext): boolean {
+  if (latest.codec?.tasks !== 'requested') return false;
+  const { tasks } = latest.facts?.capabilities ?? {};
+  const requests = isObject(tasks) ? tasks['requests'] : undefined;
+  const tools = isObject(requests) ? requests['tools'] : undefined;
+  return isObject(tools) && isObject(tools['call']);
+}
+
 /** Throws unless the server offers a method. */
 export function requireOffered(kit: FeatureContext, row: MethodRow): void {
   if (offers(kit, row)) return;

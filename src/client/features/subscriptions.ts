@@ -15,7 +15,7 @@ import { type Change, ChangeQueue } from './changes.ts';
 import { type FeatureContext, requireOffered } from './feature-context.ts';
 
 /** What to wait for. */
-export interface WatchFilter extends ListenFilter {}
+export interface WatchFilter extends Omit<ListenFilter, 'taskIds'> {}
 
 /** Open until closed, by either side. Iterate it; leaving the loop closes it. */
 export interface Subscription extends AsyncIterable<Change> {

@@ -6,9 +6,9 @@ import type { Tool, ToolResult } from '../../protocol/model.ts';
 import { type HeaderParam, headerParams } from '../../protocol/revisions/index.ts';
 import { compileSchema, formatIssues, SchemaError, type Validation, type Validator } from '../../schema/index.ts';
 import { clientErrors } from '../errors.ts';
-import type { ReadOptions, ToolCallOptions } from '../options.ts';
+import type { ReadOptions, StartTaskOptions, ToolCallOptions } from '../options.ts';
 import { type JsonObject, OutgoingCall } from '../outgoing-call.ts';
-import { type FeatureContext, requireOffered } from './feature-context.ts';
+import { type FeatureContext, requestsTasks, requireOffered } from './feature-context.ts';
 import { ListReader, type Page } from './lists.ts';
 
 /** What is checked about a call. */
@@ -31,14 +31,21 @@ const none: readonly HeaderParam[] = [];
 export class Tools {
   readonly #kit: FeatureContext;
   readonly #settings: ToolSettings;
+  /** Brings a call that became a task to its end. */
+  readonly #onTask: (call: OutgoingCall, created: JsonObject) => Promise<unknown>;
   readonly #lists: ListReader<Tool>;
   readonly #known = new Map<string, KnownTool>();
   /** The whole list was fetched and has not changed since. */
   #complete = false;
 
-  constructor(kit: FeatureContext, settings: ToolSettings) {
+  constructor(
+    kit: FeatureContext,
+    settings: ToolSettings,
+    onTask: (call: OutgoingCall, created: JsonObject) => Promise<unknown>,
+  ) {
     this.#kit = kit;
     this.#settings = settings;
+    this.#onTask = onTask;
     const kind = { row: methods.listTools, key: 'tools', strings: ['name'] } as const;
     this.#lists = new ListReader<Tool>(kit, kind, (tool) => this.#remember(tool));
   }
@@ -54,12 +61,33 @@ export class Tools {
   }
 
   call(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
-    if (this.#settings.validateArguments) return this.#callChecked(name, args ?? {}, options);
+    if (this.#settings.validateArguments || (requestsTasks(this.#kit) && options?.task !== 'never')) {
+      return this.#callKnown(name, args, options);
+    }
     try {
       return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** Calls a tool as a task, where the client decides; `onTask` gets the task, if there is one. */
+  async start<T>(
+    name: string,
+    args: JsonObject | undefined,
+    options: StartTaskOptions,
+    onTask: (call: OutgoingCall, created: JsonObject) => T,
+  ): Promise<T | ToolResult> {
+    const requested = requestsTasks(this.#kit);
+    if (requested || this.#settings.validateArguments) await this.#check(name, args);
+    const call = this.#prepare(name, args, options);
+    call.onTask = onTask;
+    if (requested) {
+      const { tool } = this.#known.get(name) ?? {};
+      if (tool !== undefined && !supportsTasks(tool)) throw clientErrors.notOffered(`tool "${name}" as a task`);
+      call.requestTask(options.ttlMs);
+    }
+    return this.#kit.caller.start<T | ToolResult>(call);
   }
 
   /** The list is out of date: its headers and schemas must not be relied on. */
@@ -83,6 +111,8 @@ export class Tools {
       options,
     );
     call.idempotent = options?.idempotent ?? isIdempotent(known?.tool);
+    if (options?.task === 'never') call.withoutTasks = true;
+    else call.onTask = this.#onTask;
     if (this.#kit.latest.mirrors) {
       call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
       call.onHeaderMismatch = this.#refreshHeaders;
@@ -90,20 +120,34 @@ export class Tools {
     return call;
   }
 
-  async #callChecked(name: string, args: JsonObject, options: ToolCallOptions | undefined): Promise<ToolResult> {
+  /** A call for which the list of tools must be known: to check arguments, or to request a task where the tool has it. */
+  async #callKnown(
+    name: string,
+    args: JsonObject | undefined,
+    options: ToolCallOptions | undefined,
+  ): Promise<ToolResult> {
+    await this.#check(name, args);
+    const call = this.#prepare(name, args, options);
+    const support = this.#known.get(name)?.tool.execution?.taskSupport;
+    const wanted = support === 'required' || (support === 'optional' && options?.task === 'prefer');
+    if (wanted && options?.task !== 'never' && requestsTasks(this.#kit)) call.requestTask();
+    return this.#kit.caller.start<ToolResult>(call);
+  }
+
+  /** Fetches the list where the tool is not known, and validates the arguments if that is wanted. */
+  async #check(name: string, args: JsonObject = {}): Promise<void> {
     if (!this.#known.has(name) && !this.#complete) await this.list();
     const known = this.#known.get(name);
-    const validator = known === undefined ? undefined : this.#validator(known, 'input');
-    if (validator !== undefined) {
-      const validating = (async () => validator.validate(args))();
-      const validation = await validating.catch((error: unknown): Validation => {
-        if (!(error instanceof SchemaError)) throw error;
-        this.#ignoreSchema(known as KnownTool, 'input', error);
-        return { ok: true, value: args };
-      });
-      if (!validation.ok) throw clientErrors.invalidArguments(name, formatIssues(validation.issues));
-    }
-    return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
+    if (known === undefined || !this.#settings.validateArguments) return;
+    const validator = this.#validator(known, 'input');
+    if (validator === undefined) return;
+    const validating = (async () => validator.validate(args))();
+    const validation = await validating.catch((error: unknown): Validation => {
+      if (!(error instanceof SchemaError)) throw error;
+      this.#ignoreSchema(known, 'input', error);
+      return { ok: true, value: args };
+    });
+    if (!validation.ok) throw clientErrors.invalidArguments(name, formatIssues(validation.issues));
   }
 
   /** The mirrored headers may be outdated: fetch the list again, then retry once. */
@@ -189,7 +233,12 @@ function argumentsText(name: string, args: JsonObject): string {
   }
 }
 
-function toToolResult(result: JsonObject): ToolResult {
+function supportsTasks({ execution }: Tool): boolean {
+  return execution?.taskSupport === 'optional' || execution?.taskSupport === 'required';
+}
+
+/** The result of a tool, whichever response it came with. */
+export function toToolResult(result: JsonObject): ToolResult {
   if (Array.isArray(result['content'])) return result as unknown as ToolResult;
   // Some servers leave the text copy out where there is structured content.
   if (result['content'] === undefined && 'structuredContent' in result) {

@@ -12,6 +12,7 @@ type SharedMembers =
   | 'requests'
   | 'serverCapabilities'
   | 'batches'
+  | 'tasks'
   | 'notification'
   | 'cancelled'
   | 'samplingResult';
@@ -25,6 +26,7 @@ export function sharedMembers(dialect: ClientDialect): Pick<ClientCodec, SharedM
     requests: new Set(shared.requests),
     serverCapabilities: shared.serverCapabilities,
     batches: shared.batches,
+    tasks: shared.tasks,
     notification: (method, params) => (sendable.has(method) ? notificationText(method, params) : undefined),
     cancelled: (requestId, reason) => notificationText('notifications/cancelled', { requestId, reason }),
     samplingResult: (result) => encodeSamplingResult(result, dialect),

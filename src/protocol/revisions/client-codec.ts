@@ -2,6 +2,7 @@
 // client-stateless.ts implement it, client-revisions.ts picks one. The server's side is codec.ts.
 
 import type { Capabilities, Implementation, LogLevel, Meta, SamplingResult } from '../model.ts';
+import type { Dialect } from './dialects.ts';
 import type { HeaderParam } from './headers.ts';
 
 type Fields = { readonly [key: string]: unknown };
@@ -13,11 +14,18 @@ export interface RequestMeta {
   readonly logLevel?: LogLevel | undefined;
   /** Additional keys of the caller: trace context, extensions. */
   readonly extra?: Meta | undefined;
+  /** The server must not answer with a task, on revisions where it decides. */
+  readonly withoutTasks?: boolean;
 }
+
+/** How a revision has tasks: see `Dialect.tasks`. */
+export type TaskDialect = NonNullable<Dialect['tasks']>;
 
 /** A decoded result. */
 export type DecodedResult =
   | { readonly kind: 'complete' }
+  /** The server created a task. */
+  | { readonly kind: 'task' }
   | {
       readonly kind: 'input-required';
       readonly requests: Readonly<Record<string, WireInputRequest>>;
@@ -56,6 +64,7 @@ export interface ListenFilter {
   readonly prompts?: boolean;
   readonly resources?: boolean;
   readonly uris?: readonly string[];
+  readonly taskIds?: readonly string[];
 }
 
 /** One revision of the protocol, ready to use for one client. */
@@ -64,6 +73,8 @@ export interface ClientCodec {
   readonly opening: 'initialize' | 'discover';
   /** How a server's input request arrives: as a request, or as a result that requires a retry. */
   readonly inputRequests: 'push' | 'retry';
+  /** Undefined where the revision has no tasks. */
+  readonly tasks: TaskDialect | undefined;
   /** Requests that a server may support; others are not sent. */
   readonly requests: ReadonlySet<string>;
   /** Capabilities that a server can declare; a feature without one needs no declaration. */

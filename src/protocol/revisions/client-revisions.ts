@@ -18,6 +18,7 @@ export type {
   ListenFilter,
   RequestMeta,
   ServerFacts,
+  TaskDialect,
   WireInputRequest,
 } from './client-codec.ts';
 

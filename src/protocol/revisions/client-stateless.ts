@@ -9,11 +9,13 @@ import type { ClientCodec, DecodedResult, ListenFilter, WireInputRequest } from 
 import { join, metaMembers, requestWith, sharedMembers } from './client-codec-base.ts';
 import { type ClientDialect, encodeCapabilities } from './client-dialects.ts';
 import { pick } from './content.ts';
+import { tasksExtension } from './extensions.ts';
 import { encodeHeaderValue, type HeaderParam } from './headers.ts';
 
 type Fields = { readonly [key: string]: unknown };
 
 const complete = { kind: 'complete' } as const;
+const task = { kind: 'task' } as const;
 
 export function createClientStatelessCodec(
   dialect: ClientDialect,
@@ -21,20 +23,25 @@ export function createClientStatelessCodec(
   capabilities: Capabilities,
 ): ClientCodec {
   const { date, implementation } = dialect.shared;
-  const envelope = JSON.stringify({
-    [metaKeys.protocolVersion]: date,
-    [metaKeys.clientInfo]: pick(identity, implementation),
-    [metaKeys.clientCapabilities]: encodeCapabilities(capabilities, dialect),
-  }).slice(1, -1);
+  const envelopeWith = (declared: Capabilities): string =>
+    JSON.stringify({
+      [metaKeys.protocolVersion]: date,
+      [metaKeys.clientInfo]: pick(identity, implementation),
+      [metaKeys.clientCapabilities]: declared,
+    }).slice(1, -1);
+  const declared = encodeCapabilities(capabilities, dialect);
+  const envelope = envelopeWith(withTasks(declared));
   const plainMeta = `"_meta":{${envelope}}`;
+  let undeclared: string | undefined;
   return {
     ...sharedMembers(dialect),
     opening: 'discover',
     inputRequests: 'retry',
     http: { headers: ['MCP-Protocol-Version', date], mirrored: true, sessions: false, closingCancels: true },
     request(id, method, fields, meta) {
-      const own = meta === undefined ? '' : metaMembers(meta, true);
-      return requestWith(id, method, join(fields, own === '' ? plainMeta : `"_meta":{${join(own, envelope)}}`));
+      if (meta === undefined) return requestWith(id, method, join(fields, plainMeta));
+      const rest = meta.withoutTasks === true ? (undeclared ??= envelopeWith(withoutTasks(declared))) : envelope;
+      return requestWith(id, method, join(fields, `"_meta":{${join(metaMembers(meta, true), rest)}}`));
     },
     openingFields: () => '',
     decodeResult: (result) => (result['resultType'] === 'complete' ? complete : readUnusual(result)),
@@ -47,24 +54,44 @@ export function createClientStatelessCodec(
 function readUnusual(result: Fields): DecodedResult {
   const type = result['resultType'];
   if (type === undefined) return complete;
+  if (type === 'task') return task;
   if (type !== 'input_required') return { kind: 'invalid', why: `resultType ${JSON.stringify(type)} is not known` };
   const { inputRequests = {}, requestState } = result;
   if (requestState !== undefined && typeof requestState !== 'string') {
     return { kind: 'invalid', why: 'requestState is not a string' };
   }
-  if (!isObject(inputRequests)) return { kind: 'invalid', why: 'inputRequests is not an object' };
+  const requests = isObject(inputRequests) ? readInputRequests(inputRequests) : 'inputRequests is not an object';
+  if (typeof requests === 'string') return { kind: 'invalid', why: requests };
+  if (Object.keys(requests).length === 0 && requestState === undefined) {
+    return { kind: 'invalid', why: 'input_required carries neither inputRequests nor requestState' };
+  }
+  return { kind: 'input-required', requests, state: requestState };
+}
+
+/** The input requests of a result or a task; a string says what is wrong with them. */
+export function readInputRequests(inputRequests: Fields): Readonly<Record<string, WireInputRequest>> | string {
   const requests: [string, WireInputRequest][] = [];
   for (const [key, inputRequest] of Object.entries(inputRequests)) {
     const params = isObject(inputRequest) ? (inputRequest['params'] ?? {}) : undefined;
     if (!isObject(inputRequest) || typeof inputRequest['method'] !== 'string' || !isObject(params)) {
-      return { kind: 'invalid', why: `inputRequests.${key} is not a request` };
+      return `inputRequests.${key} is not a request`;
     }
     requests.push([key, { method: inputRequest['method'], params }]);
   }
-  if (requests.length === 0 && requestState === undefined) {
-    return { kind: 'invalid', why: 'input_required carries neither inputRequests nor requestState' };
-  }
-  return { kind: 'input-required', requests: Object.fromEntries(requests), state: requestState };
+  return Object.fromEntries(requests);
+}
+
+/** Tasks are declared unless a call opts out: `callTool` handles them. */
+function withTasks(declared: Capabilities): Capabilities {
+  const { extensions } = declared;
+  return { ...declared, extensions: { ...(isObject(extensions) ? extensions : {}), [tasksExtension]: {} } };
+}
+
+function withoutTasks(declared: Capabilities): Capabilities {
+  const { extensions, ...others } = declared;
+  if (!isObject(extensions)) return declared;
+  const { [tasksExtension]: _, ...rest } = extensions;
+  return { ...others, extensions: rest };
 }
 
 function mirror(
@@ -85,12 +112,13 @@ function mirror(
   return headers;
 }
 
-function encodeFilter({ tools, prompts, resources, uris }: ListenFilter): string {
+function encodeFilter({ tools, prompts, resources, uris, taskIds }: ListenFilter): string {
   const notifications = {
     ...(tools === true ? { toolsListChanged: true } : {}),
     ...(prompts === true ? { promptsListChanged: true } : {}),
     ...(resources === true ? { resourcesListChanged: true } : {}),
     ...(uris === undefined || uris.length === 0 ? {} : { resourceSubscriptions: uris }),
+    ...(taskIds === undefined ? {} : { taskIds }),
   };
   return `"notifications":${JSON.stringify(notifications)}`;
 }

@@ -1,0 +1,366 @@
+// One task that a client follows: polls it, listens for changes, handles its input requests and returns its result, in
+// both dialects.
+
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { ToolResult } from '../../protocol/model.ts';
+import type { DecodedTask } from '../../protocol/revisions/client-tasks.ts';
+import { hasEnded, type TaskStatus } from '../../protocol/task.ts';
+import { unlessAborted } from '../abort-signals.ts';
+import { ClientError, clientErrors } from '../errors.ts';
+import type { FeatureContext } from '../features/feature-context.ts';
+import type { InputResponder } from '../input-requests.ts';
+import type { JsonObject } from '../outgoing-call.ts';
+import type { TaskHandle, TaskInfo } from '../task-handle.ts';
+import { maxPollMs, pollPauseMs } from './poll-interval.ts';
+import { TaskInputs } from './task-inputs.ts';
+import type { TaskRequests } from './task-requests.ts';
+import { listenToTask } from './task-stream.ts';
+
+/** A task that takes longer than this is worth a stream for its notifications. */
+const listenAfterMs = 2_000;
+/** How long an open request for the result may take to return it once the task has ended. */
+const resultWaitMs = 1_000;
+/** How long a server may be unreachable after the task may have been deleted. */
+const graceMs = 60_000;
+/** How long a server may be unreachable if it keeps the task for ever. Stops a wait that can not end. */
+const maxUnreachableMs = 3_600_000;
+
+/** What tasks of one client share. */
+export interface TaskSharing {
+  readonly kit: FeatureContext;
+  readonly requests: TaskRequests;
+  readonly inputs: InputResponder;
+  /** Followed tasks by id, for notifications. */
+  readonly followed: Map<string, Set<ActiveTask>>;
+  /** How many more streams may be opened for notifications. Stops many tasks from using up all connections. */
+  streams: number;
+}
+
+/** A task on the server. */
+export class ActiveTask implements TaskHandle {
+  readonly id: string;
+  readonly #shared: TaskSharing;
+  readonly #decode: (result: JsonObject) => unknown;
+  readonly #inputs: TaskInputs;
+  readonly #listeners = new Set<(task: TaskHandle) => void>();
+  #task: DecodedTask;
+  readonly #seenAt = performance.now();
+  #polledAt = this.#seenAt;
+  /** When a stream for notifications is opened. */
+  #listenAt = this.#seenAt + listenAfterMs;
+  #waiting = 0;
+  #following: { readonly controller: AbortController; readonly result: Promise<JsonObject> } | undefined;
+  #wake: (() => void) | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #stream: 'none' | 'opening' | 'open' | 'unavailable' = 'none';
+  /** An open `tasks/result`, on revisions that have it, and what it returned. */
+  #resultRequest: Promise<void> | undefined;
+  #result: JsonObject | undefined;
+
+  constructor(shared: TaskSharing, task: DecodedTask, decode: (result: JsonObject) => unknown) {
+    this.id = task.state.taskId;
+    this.#shared = shared;
+    this.#task = task;
+    this.#decode = decode;
+    this.#inputs = new TaskInputs(shared.inputs, (responses, signal) =>
+      shared.requests.persist(() => shared.requests.update(this.id, responses, signal), this.#giveUpAt, signal),
+    );
+  }
+
+  get status(): TaskStatus {
+    return this.#task.state.status;
+  }
+
+  get info(): TaskInfo {
+    const { state, inputRequests } = this.#task;
+    return inputRequests === undefined ? state : { ...state, inputRequests };
+  }
+
+  async wait({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<ToolResult> {
+    if (signal?.aborted) throw clientErrors.cancelled('the wait for a task', signal.reason);
+    this.#waiting++;
+    try {
+      const result = await unlessAborted(this.#follow(), signal).catch((error: unknown) => {
+        throw signal?.aborted ? clientErrors.cancelled('the wait for a task', signal.reason) : error;
+      });
+      return (await this.#decode(result)) as ToolResult;
+    } finally {
+      if (--this.#waiting === 0) this.#stopFollowing();
+    }
+  }
+
+  async poll(): Promise<TaskStatus> {
+    if (!hasEnded(this.status) || this.#isPartial) this.#changed(await this.#shared.requests.get(this.id));
+    return this.status;
+  }
+
+  async answerInput({
+    signal = new AbortController().signal,
+  }: {
+    readonly signal?: AbortSignal | undefined;
+  } = {}): Promise<TaskStatus> {
+    await this.poll();
+    if (this.status !== 'input_required') return this.status;
+    const stopping = new AbortController();
+    const stop = (): void => stopping.abort(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      if (this.#task.inputRequests !== undefined) await this.#answerNow(stopping.signal);
+      else {
+        this.#requestResult(stopping.signal);
+        while (this.status === 'input_required') await this.#pollAfterPause(stopping.signal);
+      }
+      return await this.poll();
+    } catch (error) {
+      throw signal.aborted ? clientErrors.cancelled('the input of a task', signal.reason) : error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stopping.abort(new Error('the input was answered'));
+      this.#inputs.close();
+    }
+  }
+
+  async cancel(): Promise<void> {
+    const { requests } = this.#shared;
+    const task = await requests.cancel(this.id);
+    if (task !== undefined) this.#changed(task);
+  }
+
+  onChange(listener: (task: TaskHandle) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The server sent a notification about this task. */
+  notified(task: DecodedTask): void {
+    this.#polledAt = performance.now();
+    this.#changed(task);
+  }
+
+  /** Ends every wait with an error. */
+  end(error: unknown): void {
+    this.#following?.controller.abort(error);
+  }
+
+  // Following.
+
+  #follow(): Promise<JsonObject> {
+    if (this.#following === undefined) {
+      const controller = new AbortController();
+      this.#failure = undefined;
+      const result = this.#run(controller.signal);
+      // Each wait handles it; without one there is no reader.
+      result.catch(() => {});
+      this.#following = { controller, result };
+    }
+    return this.#following.result;
+  }
+
+  #stopFollowing(): void {
+    this.#following?.controller.abort(new Error('the wait for the task has ended'));
+    this.#following = undefined;
+  }
+
+  async #run(signal: AbortSignal): Promise<JsonObject> {
+    this.#register();
+    try {
+      if (this.#isPartial) await this.#get(signal);
+      while (!hasEnded(this.status) && this.#result === undefined) {
+        this.#attend(signal);
+        await this.#pollAfterPause(signal);
+        if (this.#failure !== undefined) throw this.#failure.error;
+      }
+      return await this.#outcome(signal);
+    } finally {
+      this.#unregister();
+      this.#inputs.close();
+    }
+  }
+
+  /** Starts what the status requires. */
+  #attend(signal: AbortSignal): void {
+    const { inputRequests } = this.#task;
+    const { codec } = this.#shared.requests;
+    this.#inputs.attend(inputRequests ?? {}, codec, (error) => this.#fail(error));
+    if (codec.tasks === 'requested') {
+      if (this.status === 'input_required') this.#requestResult(signal);
+    } else if (performance.now() >= this.#listenAt) {
+      this.#listen(signal);
+    }
+  }
+
+  /** Waits for the time of the next poll and polls, or until something else changes the task. */
+  async #pollAfterPause(signal: AbortSignal): Promise<void> {
+    const interval = this.#stream === 'open' ? maxPollMs : this.#task.state.pollIntervalMs;
+    const wokenEarly = await this.#pause(this.#polledAt + pollPauseMs(interval) - performance.now(), signal);
+    if (wokenEarly) return;
+    await this.#get(signal);
+  }
+
+  async #get(signal: AbortSignal): Promise<void> {
+    const { requests } = this.#shared;
+    const task = await requests.persist(() => requests.get(this.id, signal), this.#giveUpAt, signal);
+    this.#polledAt = performance.now();
+    this.#changed(task);
+  }
+
+  /** The result that creates a task has only its status: what belongs to the status must be requested. */
+  get #isPartial(): boolean {
+    const { state, inputRequests, result, error } = this.#task;
+    if (this.#shared.requests.codec.tasks === 'requested' || ['working', 'cancelled'].includes(state.status))
+      return false;
+    return inputRequests === undefined && result === undefined && error === undefined;
+  }
+
+  #pause(ms: number, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+        this.#wake = undefined;
+      };
+      const stop = (): void => {
+        end();
+        reject(signal.reason);
+      };
+      const timer = setTimeout(
+        () => {
+          end();
+          resolve(false);
+        },
+        Math.max(ms, 0),
+      );
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop, { once: true });
+      this.#wake = () => {
+        end();
+        resolve(true);
+      };
+    });
+  }
+
+  /** Until when an unreachable server is tried. */
+  readonly #giveUpAt = (): number => {
+    const { ttlMs } = this.#task.state;
+    return ttlMs === null ? this.#polledAt + maxUnreachableMs : this.#seenAt + ttlMs + graceMs;
+  };
+
+  #changed(task: DecodedTask): void {
+    const before = this.#task.state;
+    const { state } = task;
+    // An ended task never changes again; a late response may be older than what is known.
+    if (hasEnded(before.status) && !this.#isPartial) return;
+    this.#task = task;
+    this.#wake?.();
+    const same =
+      before.status === state.status &&
+      before.statusMessage === state.statusMessage &&
+      before.lastUpdatedAt === state.lastUpdatedAt;
+    if (same) return;
+    for (const listener of this.#listeners) {
+      try {
+        listener(this);
+      } catch (error) {
+        this.#shared.kit.logger.error('a listener of a task failed', { task: this.id, error });
+      }
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = { error };
+    this.#wake?.();
+  }
+
+  // Input.
+
+  async #answerNow(signal: AbortSignal): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    this.#inputs.attend(this.#task.inputRequests ?? {}, this.#shared.requests.codec, (error) => {
+      failure ??= { error };
+    });
+    await unlessAborted(this.#inputs.settled(), signal);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  // Notifications.
+
+  #listen(signal: AbortSignal): void {
+    const shared = this.#shared;
+    if (this.#stream !== 'none' || shared.streams <= 0) return;
+    this.#stream = 'opening';
+    shared.streams--;
+    void listenToTask(shared.kit, this.id, signal).then(async (stream) => {
+      this.#stream = stream === undefined ? 'unavailable' : 'open';
+      this.#wake?.();
+      await stream?.over;
+      shared.streams++;
+      if (stream === undefined) return;
+      this.#stream = 'none';
+      this.#listenAt = performance.now() + maxPollMs;
+      this.#wake?.();
+    });
+  }
+
+  #register(): void {
+    const { followed } = this.#shared;
+    const same = followed.get(this.id);
+    if (same === undefined) followed.set(this.id, new Set([this]));
+    else same.add(this);
+  }
+
+  #unregister(): void {
+    const { followed } = this.#shared;
+    const same = followed.get(this.id);
+    same?.delete(this);
+    if (same?.size === 0) followed.delete(this.id);
+  }
+
+  // Results.
+
+  /** Keeps a request for the result open: the server may send its input requests with it. */
+  #requestResult(signal: AbortSignal): void {
+    this.#resultRequest ??= this.#shared.requests
+      .result(this.id, signal, true)
+      .then(
+        (result) => {
+          this.#result = result;
+          this.#wake?.();
+        },
+        // Polling finds out why; the request is made again after the next poll.
+        () => {},
+      )
+      .finally(() => {
+        this.#resultRequest = undefined;
+      });
+  }
+
+  async #outcome(signal: AbortSignal): Promise<JsonObject> {
+    const { state, result, error } = this.#task;
+    if (state.status === 'cancelled') throw clientErrors.taskCancelled(this.id, state.statusMessage);
+    if (error !== undefined) throw clientErrors.taskFailed(this.id, state.statusMessage, error);
+    if (result !== undefined) return result;
+    const found = await this.#fetchResult(signal);
+    if (!hasEnded(this.status)) {
+      const status = found['isError'] === true ? 'failed' : 'completed';
+      this.#changed({ state: { ...this.#task.state, status } });
+    }
+    return found;
+  }
+
+  async #fetchResult(signal: AbortSignal): Promise<JsonObject> {
+    const { requests } = this.#shared;
+    // The open request may just be about to return it.
+    if (this.#result === undefined && this.#resultRequest !== undefined) await this.#pause(resultWaitMs, signal);
+    if (this.#result !== undefined) return this.#result;
+    const fetch = (): Promise<JsonObject> => requests.result(this.id, signal, false);
+    return requests.persist(fetch, this.#giveUpAt, signal).catch((error: unknown) => {
+      const { serverError } = error instanceof ClientError ? error : {};
+      if (serverError?.code === undefined || this.#task.state.status !== 'failed') throw error;
+      throw clientErrors.taskFailed(this.id, this.#task.state.statusMessage, {
+        code: serverError.code,
+        message: serverError.message ?? '',
+        ...(isObject(serverError) && 'data' in serverError ? { data: serverError.data } : {}),
+      });
+    });
+  }
+}
