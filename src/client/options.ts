@@ -144,7 +144,7 @@ export interface ConnectOptions {
   readonly authorizer?: Authorizer;
   /** HTTP, WebSocket: sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** HTTP: used instead of Node's own client, for proxies and tests. Slower. */
+  /** HTTP: used instead of Node's own client and the proxy of the environment. Slower. */
   readonly fetch?: typeof fetch;
 
   /** Commands: the folder to start in. */

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DoctorFinding, type FindingId, findingKinds } from '../../src/app/doctor/findings.ts';
 import { Home } from '../support/program.ts';
+import { startProxy, type TestProxy } from '../support/proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startWebServers } from './web-servers.ts';
 
@@ -128,6 +129,11 @@ const urls: readonly Case[] = [
   { title: 'a certificate for another name', id: 'certificate-wrong-host', target: (web) => `${web.wrongHost}/mcp` },
   { title: '0.0.0.0', id: 'wildcard-address', target: (web) => `${web.working.replace('127.0.0.1', '0.0.0.0')}/mcp` },
   { title: 'the older transport', id: 'sse-transport', target: (web) => `${web.sse}/sse` },
+];
+
+/** Checked with a proxy that rejects everything. */
+const rejections: readonly Case[] = [
+  { title: 'a proxy that rejects', id: 'proxy-rejected', target: 'https://mcp.invalid/mcp?proxy', says: 'HTTP 403' },
 ];
 
 /** Checked with HTTPS_PROXY set to an address where nothing listens. */
@@ -294,6 +300,7 @@ const configs: readonly ConfigCase[] = [
 const home = new Home();
 let web: Web;
 let busy: Server;
+let proxy: TestProxy;
 let found: ReadonlyMap<string, readonly DoctorFinding[]>;
 let machine: readonly DoctorFinding[];
 const codes: (number | null)[] = [];
@@ -306,6 +313,7 @@ beforeAll(async () => {
   home.path = temporaryFolder();
   mkdirSync(home.folder);
   web = await startWebServers();
+  proxy = await startProxy({ status: 403 });
   busy = createServer().listen(0, '127.0.0.1');
   await new Promise((ready) => busy.once('listening', ready));
   writeFileSync(home.file('plain.sh'), 'echo\n');
@@ -336,9 +344,10 @@ beforeAll(async () => {
       NODE_EXTRA_CA_CERTS: home.file('trusted.pem'),
     }),
     run(targets(proxies), [], { HTTPS_PROXY: 'http://127.0.0.1:9' }),
+    run(targets(rejections), [], { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }),
     run([], ['--no-sandbox', '--no-servers', '--data', data, '--port', String(port)]),
   ]);
-  machine = results[3] as readonly DoctorFinding[];
+  machine = results.at(-1) as readonly DoctorFinding[];
   found = byGroup(results.flat());
 }, 120_000);
 
@@ -350,6 +359,7 @@ function byGroup(findings: readonly DoctorFinding[]): Map<string, DoctorFinding[
 
 afterAll(async () => {
   await web.close();
+  await proxy.close();
   await new Promise((closed) => busy.close(closed));
   await home.close();
   rmSync(home.path, { recursive: true, force: true });
@@ -365,7 +375,7 @@ const isIn = (group: string, { id, says }: Pick<Case, 'id' | 'says'>): void => {
 };
 
 test.each([...silent, ...commands])('$title: $id', (each) => isIn(textOf(each.target), each));
-test.each([...urls, ...proxies])('$title: $id', (each) => isIn(textOf(each.target), each));
+test.each([...urls, ...proxies, ...rejections])('$title: $id', (each) => isIn(textOf(each.target), each));
 test.each(configs)('$title: $id', (each) => isIn(pathOf(each).replace(home.path, '~'), each));
 
 test.each([
@@ -377,11 +387,11 @@ test.each([
 });
 
 test('the exit code is 1 if something does not work', () => {
-  expect(codes).toEqual([1, 1, 1, 1]);
+  expect(codes).toEqual([1, 1, 1, 1, 1]);
 });
 
 test('each finding about servers and files occurs here, and has a row in the documentation', () => {
-  const here = [...silent, ...commands, ...urls, ...proxies, ...configs].map(({ id }) => id);
+  const here = [...silent, ...commands, ...urls, ...proxies, ...rejections, ...configs].map(({ id }) => id);
   const page = readFileSync(resolve(import.meta.dirname, '../../docs/guide/troubleshooting.md'), 'utf8');
   const ids = Object.keys(findingKinds) as FindingId[];
   const serverIds = ids.slice(ids.indexOf('config-missing'));

@@ -1,20 +1,25 @@
-// Checks the proxy that the environment names for a URL. Many clients and package managers use these variables.
+// Checks the proxy that the environment names for a URL. The client uses it, as many clients and package managers do.
 
+import {
+  type Env,
+  type HttpProxy,
+  isLoopback,
+  ProxyError,
+  portOf,
+  proxyVariable,
+  toProxy,
+  withoutBrackets,
+} from '../../transports/proxy/environment.ts';
 import type { Report } from './findings.ts';
 import { probePort } from './probe.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const proxyTimeoutMs = 2_000;
 
 /** The reports about the proxy for this URL. */
 export async function checkProxy(url: URL, env: Env): Promise<Report[]> {
-  const secure = /^(https|wss):$/.test(url.protocol);
-  const names = secure ? ['HTTPS_PROXY', 'https_proxy'] : ['HTTP_PROXY', 'http_proxy'];
-  const name = [...names, 'ALL_PROXY', 'all_proxy'].find((each) => env[each]);
-  if (name === undefined) return [];
-  const value = env[name] as string;
-  if (isExcluded(url, env['NO_PROXY'] ?? env['no_proxy'] ?? '')) return [];
+  const variable = proxyVariable(url, env);
+  if (variable === undefined) return [];
+  const { name } = variable;
   if (isLoopback(url.hostname)) {
     return [
       {
@@ -24,38 +29,22 @@ export async function checkProxy(url: URL, env: Env): Promise<Report[]> {
       },
     ];
   }
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  const proxy = URL.canParse(text) ? new URL(text) : undefined;
-  if (proxy === undefined || proxy.hostname === '') {
-    const remedy = `Write it as ${name}=http://host:port, or unset it.`;
-    return [{ id: 'proxy-unreachable', detail: `${name} is not a URL: ${JSON.stringify(value)}`, remedy }];
+  let proxy: HttpProxy;
+  try {
+    proxy = toProxy(variable);
+  } catch (error) {
+    if (!(error instanceof ProxyError)) throw error;
+    return [
+      { id: 'proxy-unreachable', detail: error.message, remedy: `Write it as ${name}=http://host:port, or unset it.` },
+    ];
   }
-  const port = Number(proxy.port || (proxy.protocol === 'https:' ? 443 : 80));
-  const why = await probePort(proxy.hostname.replace(/^\[|\]$/g, ''), port, proxyTimeoutMs);
+  const why = await probePort(withoutBrackets(proxy.url.hostname), Number(portOf(proxy.url)), proxyTimeoutMs);
   if (why === undefined) return [];
   return [
     {
       id: 'proxy-unreachable',
-      detail: `The proxy ${proxy.host} of ${name} cannot be reached (${why})`,
+      detail: `The proxy ${proxy.url.host} of ${name} cannot be reached (${why})`,
       remedy: `Correct ${name}, or unset it if this network has no proxy.`,
     },
   ];
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
-}
-
-/** The rules of curl: names with their subdomains, addresses, optionally with a port, or `*`. */
-function isExcluded({ hostname, port }: URL, list: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  return list
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .some((each) => {
-      if (each === '*') return true;
-      const [, name = '', only] = /^\.?\[?(.+?)\]?(?::(\d+))?$/.exec(each.toLowerCase()) ?? [];
-      if (only !== undefined && !each.includes('::') && only !== port) return false;
-      return host === name || host === each.toLowerCase() || host.endsWith(`.${name}`);
-    });
 }

@@ -26,6 +26,7 @@ export async function checkUrl(entry: UrlEntry, options: ServerCheckOptions): Pr
   const url = URL.canParse(entry.url) ? new URL(entry.url) : undefined;
   if (url === undefined || !/^(https?|wss?):$/.test(url.protocol)) return [invalidUrl(entry.url)];
   const reports: Report[] = [...wildcard(url), ...(await checkProxy(url, process.env))];
+  if (reports.some(({ id }) => id === 'proxy-unreachable')) return reports;
   if (/^wss?:$/.test(url.protocol)) {
     const { reports: found } = await checkConnection(entry.url, options, { headers: entry.headers });
     return [...reports, ...found];
@@ -106,6 +107,10 @@ async function explainFailure(url: URL, failure: ProbeResult & { ok: false }, ti
   if (untrusted.includes(code)) {
     const remedy = 'If you trust it, set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority.';
     return { id: 'certificate-untrusted', detail: `${host}: ${message}`, remedy };
+  }
+  if (code === 'ERR_PROXY_CONNECTION') {
+    const remedy = 'Correct the URL of the proxy, ask its operator, or exclude the server with NO_PROXY.';
+    return { id: 'proxy-rejected', detail: message, remedy };
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return {

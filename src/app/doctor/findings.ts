@@ -90,6 +90,10 @@ export const findingKinds = {
   'certificate-untrusted': { severity: 'error', about: 'the certificate is self-signed or of an unknown authority' },
   'certificate-wrong-host': { severity: 'error', about: 'the certificate is for another name' },
   'proxy-unreachable': { severity: 'error', about: 'HTTPS_PROXY or HTTP_PROXY is wrong or does not respond' },
+  'proxy-rejected': {
+    severity: 'error',
+    about: 'the proxy of HTTPS_PROXY or HTTP_PROXY does not let the connection pass',
+  },
   'proxy-for-loopback': { severity: 'warning', about: 'a proxy is set and NO_PROXY does not exclude this machine' },
   redirected: { severity: 'error', about: 'the server redirects to another origin' },
   'wrong-path': { severity: 'error', about: 'the endpoint has another path, which was found' },

@@ -1,9 +1,8 @@
 // One plain HTTP request, to see how an address responds. Knows nothing of protocol revisions beyond one valid request.
 
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { findRoute } from '../../transports/proxy/http-route.ts';
 
 export type ProbeResult =
   | {
@@ -26,29 +25,32 @@ const initialize = JSON.stringify({
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'mooring-doctor', version: '1' } },
 });
 
-/** Sends a request; a stream counts as complete with its first bytes. Redirects are not followed. */
-export function probe(
+/**
+ * Sends a request, through the proxy of the environment if there is one. A stream counts as complete with its first
+ * bytes. Redirects are not followed.
+ */
+export async function probe(
   method: 'GET' | 'POST',
   url: URL,
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
 ): Promise<ProbeResult> {
   const body = method === 'POST' ? initialize : undefined;
-  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const route = await findRoute(url);
+  const { host, port, path, headers: fixed } = route.toTarget(url);
+  const all: Record<string, string> = {
+    Accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...headers,
+  };
+  for (let at = 0; at < fixed.length; at += 2) all[fixed[at] as string] = fixed[at + 1] as string;
   return new Promise((resolve) => {
     const fail = (error: NodeJS.ErrnoException): void =>
       resolve({ ok: false, code: error.code ?? '', message: error.message || (error.code ?? 'no reason given') });
-    const options = {
-      method,
-      headers: {
-        Accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      agent: false,
-      timeout: timeoutMs,
-    } as const;
-    const request = send(url, options, (response) => {
+    const options = { host, port, path, method, headers: all, agent: new route.Agent(), timeout: timeoutMs };
+    const request = route.request(options, (response) => {
+      const rejection = route.rejection?.(url, response.statusCode ?? 0);
+      if (rejection !== undefined) request.destroy(rejection);
       const header = (name: string): string => String(response.headers[name] ?? '');
       const type = header('content-type').split(';', 1)[0]?.trim().toLowerCase() ?? '';
       let text = '';
@@ -66,7 +68,7 @@ export function probe(
       // A stream may stay silent for long.
       if (type === 'text/event-stream' && method === 'GET') done();
     });
-    request.on('error', fail);
+    request.on('error', (error) => fail(route.explain?.(error) ?? error));
     request.on('timeout', () =>
       request.destroy(Object.assign(new Error(`no response within ${timeoutMs} ms`), { code: 'ETIMEDOUT' })),
     );

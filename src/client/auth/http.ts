@@ -1,6 +1,8 @@
 // Requests of the authorization code: a time limit, a size cap and no automatic redirect on any of them. Metadata is
 // fetched without credentials and may follow a few redirects; a request with credentials never does.
 
+import { ProxyError } from '../../transports/proxy/environment.ts';
+import { fetchThroughProxy } from '../transports/proxy-fetch.ts';
 import { createUrlGuard, type UrlGuard, type UrlGuardOptions } from './discovery/url-guard.ts';
 import { AuthError, authErrors } from './errors.ts';
 
@@ -40,7 +42,7 @@ const maxRedirects = 3;
 /** Creates bounded HTTP on top of a fetch. */
 export function createAuthHttp(server: string | URL, options: AuthHttpOptions = {}): AuthHttp {
   const guard = createUrlGuard(server, options);
-  const fetchIt = options.fetch ?? ((url, init) => fetch(url, init));
+  const fetchIt = options.fetch ?? fetchThroughProxy;
   const timeoutMs = options.timeoutMs ?? 20_000;
   const maxBytes = options.maxBytes ?? 262_144;
 
@@ -114,6 +116,7 @@ async function readCapped(response: Response, maxBytes: number): Promise<Buffer<
 function reasonOf(error: unknown, timeout: AbortSignal, timeoutMs: number): string {
   if (timeout.aborted) return `no answer within ${timeoutMs} ms`;
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof ProxyError) return error.message;
   // Node's fetch hides the useful part ("connect ECONNREFUSED …") one level down.
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
 }

@@ -2,6 +2,7 @@
 // HTTP transports send through it; what travels is theirs.
 
 import { isObject, type JsonRpcErrorObject } from '../../protocol/json-rpc.ts';
+import { ProxyError } from '../../transports/proxy/environment.ts';
 import type { AuthorizationHeaders, Authorizer } from '../auth/authorizer.ts';
 import { type ClientError, clientErrors, type ServerErrorInfo } from '../errors.ts';
 import type { ConnectOptions } from '../options.ts';
@@ -42,7 +43,12 @@ export class HttpClient {
   }
 
   static async create(url: URL, options: ConnectOptions, listener: TransportListener): Promise<HttpClient> {
-    return new HttpClient(url, await createWire(url, options.fetch), options, listener);
+    try {
+      return new HttpClient(url, await createWire(url, options.fetch), options, listener);
+    } catch (error) {
+      if (error instanceof ProxyError) throw clientErrors.configuration(error.message, error);
+      throw error;
+    }
   }
 
   /** The endpoint, which may have moved within its origin. */
@@ -122,6 +128,7 @@ export class HttpClient {
   }
 
   #explain(error: unknown): ClientError {
+    if (error instanceof ProxyError) return clientErrors.unreachable(this.#url.href, error.message, error);
     const { code, cause, message } = error as NodeJS.ErrnoException & { cause?: unknown };
     if (code?.startsWith('ERR_INVALID_') || code === 'ERR_HTTP_INVALID_HEADER_VALUE') {
       return clientErrors.configuration(`A header cannot be sent: ${message}`, error);

@@ -1,8 +1,8 @@
 // HTTP requests as the transports need them: headers as a list, a body that is read as it arrives, and a way to abort at
 // any time. Uses Node's HTTP client, which costs a fifth of `fetch`; the application can pass a `fetch` of its own.
 
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
-import type { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { findRoute, type HttpRoute, type RequestTarget } from '../../transports/proxy/http-route.ts';
 import { SocketPool } from './socket-pool.ts';
 
 /** A request to send. */
@@ -51,46 +51,31 @@ export interface HttpWire {
 /** Requests in flight at a time; more of them wait, so that a busy client does not run out of file descriptors. */
 const maxSockets = 256;
 
-interface Secure {
-  readonly request: typeof requestHttps;
-  readonly Agent: typeof HttpsAgent;
-}
-
-/** Creates the wire for a URL. TLS is loaded only if it is used. */
+/** Creates the wire for a URL, through the proxy of the environment if there is one. */
 export async function createWire(url: URL, given: typeof fetch | undefined): Promise<HttpWire> {
-  if (given !== undefined) return new FetchWire(given);
-  const secure = url.protocol === 'https:' ? await import('node:https') : undefined;
-  return new NodeWire(secure);
-}
-
-/** The parts of a URL as Node's client needs them, cached: parsing a URL for every request is slow. */
-interface RequestTarget {
-  readonly url: URL;
-  readonly header: string;
-  readonly host: string;
-  readonly port: string;
-  readonly path: string;
+  return given === undefined ? new NodeWire(await findRoute(url)) : new FetchWire(given);
 }
 
 class NodeWire implements HttpWire {
-  readonly #request: typeof requestHttp;
+  readonly #route: HttpRoute;
   readonly #short: SocketPool;
   readonly #long: SocketPool;
+  /** Of the last URL: parsing a URL for every request is slow. */
   #target: RequestTarget | undefined;
 
-  constructor(secure: Secure | undefined) {
-    this.#request = (secure?.request ?? requestHttp) as typeof requestHttp;
-    const Agent = (secure?.Agent ?? HttpAgent) as typeof HttpAgent;
-    this.#short = new SocketPool(Agent, maxSockets);
-    this.#long = new SocketPool(Agent, Number.POSITIVE_INFINITY);
+  constructor(route: HttpRoute) {
+    this.#route = route;
+    this.#short = new SocketPool(route.Agent, maxSockets);
+    this.#long = new SocketPool(route.Agent, Number.POSITIVE_INFINITY);
   }
 
   send({ method, url, headers, body, long }: OutgoingHttpRequest, listener: ReplyListener): () => void {
-    const target = this.#target?.url === url ? this.#target : (this.#target = toTarget(url));
-    const flat = ['Host', target.header, ...headers];
+    const route = this.#route;
+    const target = this.#target?.url === url ? this.#target : (this.#target = route.toTarget(url));
+    const flat = [...target.headers, ...headers];
     if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
     try {
-      const request = this.#request(
+      const request = route.request(
         {
           agent: (long === true ? this.#long : this.#short).agent(),
           host: target.host,
@@ -99,9 +84,16 @@ class NodeWire implements HttpWire {
           method,
           headers: flat,
         },
-        (message) => listener.reply(new NodeReply(message)),
+        (message) => {
+          const rejection = route.rejection?.(url, message.statusCode ?? 0);
+          if (rejection === undefined) listener.reply(new NodeReply(message));
+          else {
+            new NodeReply(message).discard();
+            listener.error(rejection);
+          }
+        },
       );
-      request.on('error', (error) => listener.error(error));
+      request.on('error', (error) => listener.error(route.explain?.(error) ?? error));
       request.end(body);
       return () => request.destroy();
     } catch (error) {
@@ -115,16 +107,6 @@ class NodeWire implements HttpWire {
     this.#short.close();
     this.#long.close();
   }
-}
-
-function toTarget(url: URL): RequestTarget {
-  return {
-    url,
-    header: url.host,
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port,
-    path: `${url.pathname}${url.search}`,
-  };
 }
 
 class NodeReply implements HttpReply {

@@ -1,7 +1,8 @@
 // A server over a WebSocket: one text frame is one message, both ways.
 
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import type { WebSocket as Socket } from 'ws';
+import { findProxy, ProxyError } from '../../transports/proxy/environment.ts';
 import { loadWebSocketLibrary } from '../../transports/websocket-library.ts';
 import { type AuthorizationHeaders, type Authorizer, headerOf } from '../auth/authorizer.ts';
 import { type ClientError, clientErrors } from '../errors.ts';
@@ -49,10 +50,11 @@ export class WebSocketTransport implements Transport {
   async open(listener: TransportListener): Promise<void> {
     this.#listener = listener;
     const { WebSocket } = await loadWebSocketLibrary();
+    const agent = await this.#proxyAgent();
     const { authorizer } = this.#options;
     const attempt = await (authorizer === undefined
-      ? this.#attempt(WebSocket, {})
-      : this.#authorized(authorizer, (credentials) => this.#attempt(WebSocket, credentials)));
+      ? this.#attempt(WebSocket, agent, {})
+      : this.#authorized(authorizer, (credentials) => this.#attempt(WebSocket, agent, credentials)));
     if (attempt.socket === undefined) throw this.#upgradeError(attempt);
     this.#follow(attempt.socket);
     if (this.#closed) attempt.socket.terminate();
@@ -101,9 +103,27 @@ export class WebSocketTransport implements Transport {
     });
   }
 
-  #attempt(WebSocket: typeof Socket, credentials: AuthorizationHeaders): Promise<ConnectAttempt> {
+  /** A WebSocket goes through a tunnel with TLS and without, so that the proxy does not read or buffer its frames. */
+  async #proxyAgent(): Promise<Agent | undefined> {
+    try {
+      const proxy = findProxy(this.#url);
+      if (proxy === undefined) return undefined;
+      const { tunnelAgent } = await import('../../transports/proxy/agent.ts');
+      return new (await tunnelAgent(proxy, this.#url.protocol === 'wss:'))();
+    } catch (error) {
+      if (error instanceof ProxyError) throw clientErrors.configuration(error.message, error);
+      throw error;
+    }
+  }
+
+  #attempt(
+    WebSocket: typeof Socket,
+    agent: Agent | undefined,
+    credentials: AuthorizationHeaders,
+  ): Promise<ConnectAttempt> {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(this.#url, ['mcp'], {
+        agent,
         headers: { ...this.#options.headers, ...credentials },
         maxPayload: this.#maxMessageBytes,
         // Compression gains little for short messages, and a short frame could expand into a very long one.

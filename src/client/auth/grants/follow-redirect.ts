@@ -1,5 +1,6 @@
 // A sign-in without a person: walks the redirects of an authorization server that asks nothing, by plain requests.
 // For tests, conformance runs and machines whose server consents by itself. A real server shows a page instead.
+import { fetchThroughProxy } from '../../transports/proxy-fetch.ts';
 import { authErrors } from '../errors.ts';
 import type { FetchLike } from '../http.ts';
 import type { RedirectHook } from './redirect.ts';
@@ -8,7 +9,7 @@ import type { RedirectHook } from './redirect.ts';
 const maxHops = 5;
 
 /** Creates a hook that follows redirects until one leads to the redirect URI. */
-export function followRedirect(fetchIt: FetchLike = (url, init) => fetch(url, init)): RedirectHook {
+export function followRedirect(fetchIt: FetchLike = fetchThroughProxy): RedirectHook {
   return async (start, { redirectUri, signal }) => {
     const home = new URL(redirectUri);
     let url = start;
