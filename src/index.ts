@@ -7,6 +7,7 @@ export type {
   PluginPack,
   PluginServer,
 } from './app/plugins/contract.ts';
+export type { ChangeAudience } from './engine/audience.ts';
 export { audio, type ContentOptions, image, json, resourceLink, text } from './engine/content.ts';
 export type { Context, InputRequestOptions, SessionView } from './engine/context.ts';
 export type {
@@ -32,8 +33,19 @@ export {
 export { InputRequestError, type InputRequestErrorCode } from './engine/input-requests/input-request-error.ts';
 export { type InputRequired, inputRequired } from './engine/input-requests/input-required.ts';
 export { defaultLimits, type Limits } from './engine/limits.ts';
-export type { ExpiringStore, Middleware, Observer, Pack, RequestEnd, RequestInfo, Sealer } from './engine/ports.ts';
+export type {
+  Bus,
+  BusListener,
+  ExpiringStore,
+  Middleware,
+  Observer,
+  Pack,
+  RequestEnd,
+  RequestInfo,
+  Sealer,
+} from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
+export type { ChangeScope } from './engine/server-state.ts';
 export { createLogger } from './logging/logger.ts';
 export type { Ability } from './protocol/abilities.ts';
 export { WireError, wireErrors } from './protocol/errors.ts';

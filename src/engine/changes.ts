@@ -6,9 +6,7 @@ import type { Principal } from '../protocol/exchange.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { ChangeNotification, Codec } from '../protocol/revisions/index.ts';
 import { inSlices } from '../protocol/slices.ts';
-
-/** Who may be notified of a change. */
-export type ChangeAudience = (principal: Principal | undefined) => boolean;
+import type { AudienceTest } from './audience.ts';
 
 export type ListKind = Exclude<ChangeNotification['kind'], 'resource'>;
 export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
@@ -17,10 +15,10 @@ export const listKinds: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 export class AnnouncedChange {
   readonly change: ChangeNotification;
   /** It is for callers in one of these audiences; undefined: for all that follow it. */
-  readonly audiences: ChangeAudience[] | undefined;
+  readonly audiences: AudienceTest[] | undefined;
   readonly #texts = new Map<Codec, string>();
 
-  constructor(change: ChangeNotification, audience: ChangeAudience | undefined) {
+  constructor(change: ChangeNotification, audience: AudienceTest | undefined) {
     this.change = change;
     this.audiences = audience && [audience];
   }
@@ -70,6 +68,16 @@ export class Changes {
     this.#onError = onError;
   }
 
+  /** The resources that listeners follow. */
+  get followedUris(): Iterable<string> {
+    return this.#byUri.keys();
+  }
+
+  /** Everything that was published has been announced. */
+  get idle(): boolean {
+    return !this.#announcing;
+  }
+
   add(listener: ChangeListener, lists: Iterable<ListKind>, uris: Iterable<string>): void {
     for (const kind of lists) this.#lists[kind].add(listener);
     let bytes = 0;
@@ -97,7 +105,7 @@ export class Changes {
   }
 
   /** Notifies listeners after this turn, or later if there are many; the same change is announced once meanwhile. */
-  publish(change: ChangeNotification, audience?: ChangeAudience): void {
+  publish(change: ChangeNotification, audience?: AudienceTest): void {
     const { kind, uri = '' } = change;
     if (kind === 'resource' ? this.#byUri.size === 0 : this.#lists[kind].size === 0) return;
     const key = `${kind} ${uri}`;
@@ -167,7 +175,7 @@ export class Changes {
 }
 
 /** The URIs of the folders above a resource, each with and without the slash at its end. */
-function* foldersOf(uri: string): Generator<string> {
+export function* foldersOf(uri: string): Generator<string> {
   for (let slash = uri.indexOf('/'); slash !== -1; slash = uri.indexOf('/', slash + 1)) {
     yield uri.slice(0, slash);
     yield uri.slice(0, slash + 1);

@@ -2,7 +2,7 @@
 // What is done with a message that it receives is in receive-message.ts.
 
 import { WireError, wireErrors } from '../protocol/errors.ts';
-import type { Inbound, Outlet, Peer, SessionChannel } from '../protocol/exchange.ts';
+import type { Inbound, Outlet, Peer, SessionChannel, SessionState } from '../protocol/exchange.ts';
 import { type JsonRpcResponse, parseMessage, requestText } from '../protocol/json-rpc.ts';
 import type { RequestId } from '../protocol/model.ts';
 import type { EngineCall } from './call.ts';
@@ -168,6 +168,16 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     this.#changes?.remove(uri);
     session.unsubscribe(uri);
     this.#followChanges();
+  }
+
+  setState(state: SessionState): void {
+    this.#unfollow();
+    this.session?.setState(state);
+    this.#followChanges();
+  }
+
+  changesSince(position: number): readonly string[] {
+    return this.server.shared?.since(position, this.session, this.peer.principal) ?? [];
   }
 
   /** Sends a message that belongs to no request. */

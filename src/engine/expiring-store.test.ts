@@ -76,3 +76,17 @@ test('expired values are dropped while others are written', () => {
   }
   expect([store.get('w0'), store.get('n0')]).toEqual([0, true]);
 });
+
+test('a value is replaced only if it is the expected one', () => {
+  const { store, clock } = make();
+  expect(store.replace?.('k', { n: 1 }, { n: 2 }, 1_000)).toBe(false);
+  expect(store.replace?.('k', undefined, { n: 1 }, 1_000)).toBe(true);
+  expect([store.replace?.('k', undefined, 'x', 1_000), store.replace?.('k', { n: 2 }, 'x', 1_000)]).toEqual([
+    false,
+    false,
+  ]);
+  expect(store.replace?.('k', { n: 1 }, { n: 2 }, 1_000)).toBe(true);
+  expect(store.get('k')).toEqual({ n: 2 });
+  clock.ms += 1_000;
+  expect(store.replace?.('k', undefined, 'later', 1_000)).toBe(true);
+});

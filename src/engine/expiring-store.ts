@@ -50,11 +50,20 @@ export function createMemoryExpiringStore(
       marks.add(key, value, now() + ttlMs);
       return true;
     },
+    replace(key, expected, value, ttlMs, owner = '') {
+      if (!isSame(values.get(key), expected)) return false;
+      values.set(key, { value, until: now() + ttlMs, owner, bytes: key.length + sizeOf(value) });
+      return true;
+    },
     delete(key) {
       marks.delete(key);
       values.delete(key);
     },
   };
+}
+
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 function cautious(now: () => number): () => number {

@@ -5,7 +5,7 @@ import type { WireError } from '../protocol/errors.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
 import type { Context, SessionView } from './context.ts';
 
-export type { EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
+export type { Bus, BusListener, EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
 export { principalKey } from '../protocol/principal.ts';
 
 /** A request on its way to its feature, as middleware sees it. */

@@ -8,9 +8,10 @@ import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
 import { type ChangeNotification, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
+import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './audience.ts';
 import { CallTimeout } from './call-timeout.ts';
 import { Catalog, type CatalogKind } from './catalog.ts';
-import { type AnnouncedChange, type ChangeAudience, Changes } from './changes.ts';
+import { type AnnouncedChange, Changes, type ListKind } from './changes.ts';
 import type { Call, CallServer, Feature } from './contract.ts';
 import { Deadlines, type Timed } from './deadlines.ts';
 import type { Limits } from './limits.ts';
@@ -18,7 +19,8 @@ import { ListCache } from './lists.ts';
 import { MiddlewareChain } from './middleware.ts';
 import { Observers } from './observers.ts';
 import { PendingRequests } from './pending-requests.ts';
-import type { ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
+import type { Bus, ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
+import { SharedChanges } from './shared-changes.ts';
 
 export interface ServerStateOptions {
   readonly identity: Implementation;
@@ -33,15 +35,21 @@ export interface ServerStateOptions {
   readonly listCache: CacheHint;
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
+  readonly bus: Bus | undefined;
   readonly logger: Logger | undefined;
   readonly masksErrors: boolean;
 }
+
+/** Whose clients are notified of a change: those of all processes on the bus, or those of this one. */
+export type ChangeScope = 'all-processes' | 'this-process';
 
 export class ServerState implements CallServer {
   readonly identity: Implementation;
   readonly revisions: ServerRevisions;
   readonly catalog: Catalog;
   readonly changes: Changes;
+  /** Undefined without a bus: no other process has clients to notify. */
+  readonly shared: SharedChanges | undefined;
   /** Decide who may be notified of a change of a resource; all must agree. */
   readonly changeFilters: ChangeFilter[] = [];
   readonly subscriptionBudget: CallerBudget;
@@ -61,6 +69,8 @@ export class ServerState implements CallServer {
   readonly observers: Observers;
   /** The servers that this one is mounted on: what changes here changes there. */
   readonly mountedOn: ServerState[] = [];
+  /** The servers that are mounted on this one. */
+  readonly mounted: ServerState[] = [];
   readonly deadlines: Deadlines<Call & Timed>;
   readonly usedStates: MarkBudget;
   #idPrefix: string | undefined;
@@ -91,11 +101,12 @@ export class ServerState implements CallServer {
     const { maxUsedStates, maxUsedStatesPerCaller, journalTtlMs } = options.limits;
     this.usedStates = new MarkBudget(maxUsedStates, maxUsedStatesPerCaller, journalTtlMs);
     this.deadlines = new Deadlines((call) => this.#expire(call));
+    this.shared = options.bus && new SharedChanges(this, options.bus);
   }
 
-  /** Makes the ids of our requests unique among processes. Created on first use: start-up loads no crypto. */
+  /** Makes the ids of our requests unique among processes, and says which process sent them. Created on first use: start-up loads no crypto. */
   get idPrefix(): string {
-    return (this.#idPrefix ??= `m${crypto.randomUUID().slice(0, 8)}-`);
+    return (this.#idPrefix ??= `m${this.shared?.bus.process ?? crypto.randomUUID().slice(0, 8)}-`);
   }
 
   get capabilities(): Capabilities {
@@ -119,17 +130,48 @@ export class ServerState implements CallServer {
     return this.changeFilters.every((allows) => allows(uri, principal));
   }
 
-  /** Notifies clients of a change that is not a registration, also those of the servers that this one is mounted on. */
-  announce(change: ChangeNotification, audience?: ChangeAudience): void {
-    const { kind, uri } = change;
-    if (kind !== 'resource') this.lists.forget(kind);
-    if (kind === 'resources') this.lists.forget('resourceTemplates');
-    this.changes.publish(change, audience);
-    for (const outer of this.mountedOn) {
-      const mayRead: ChangeAudience = (principal) =>
-        audience?.(principal) !== false && this.#mayRead(uri as string, principal);
-      outer.announce(change, kind === 'resource' ? mayRead : audience);
+  /**
+   * Notifies clients of a change that is not a registration, also those of the servers that this one is mounted on.
+   * `mount`: the mounted servers that the change comes from, outermost first.
+   */
+  announce(
+    change: ChangeNotification,
+    audience?: ChangeAudience,
+    where: ChangeScope = 'all-processes',
+    mount: readonly ServerState[] = [],
+  ): void {
+    const { kind, uri = '' } = change;
+    if (kind !== 'resource') this.forgetList(kind);
+    const keys = audience && audienceKeys(audience);
+    if (this.shared !== undefined && where === 'all-processes' && (audience === undefined || keys !== undefined)) {
+      const names = mount.map(({ identity }) => identity.name);
+      this.shared.publish(change, keys, names);
+    } else {
+      const test = audienceTest(audience);
+      const isAllowed: AudienceTest = (principal) =>
+        test?.(principal) !== false && mount.every((inner) => inner.#mayRead(uri, principal));
+      this.changes.publish(change, mount.length === 0 ? test : isAllowed);
     }
+    const path = kind === 'resource' ? [this, ...mount] : mount;
+    for (const outer of this.mountedOn) outer.announce(change, audience, where, path);
+  }
+
+  forgetList(kind: ListKind): void {
+    this.lists.forget(kind);
+    if (kind === 'resources') this.lists.forget('resourceTemplates');
+  }
+
+  mountAllows(path: readonly string[], uri: string): AudienceTest {
+    const servers: ServerState[] = [];
+    let at: ServerState = this;
+    for (const name of path) {
+      const inner = at.mounted.find(({ identity }) => identity.name === name);
+      // Not mounted here, so nothing is known about who may read its resources.
+      if (inner === undefined) return () => false;
+      servers.push(inner);
+      at = inner;
+    }
+    return (principal) => servers.every((inner) => inner.#mayRead(uri, principal));
   }
 
   /** Whether this server is another, or mounted on it directly or through others. */
@@ -164,7 +206,8 @@ export class ServerState implements CallServer {
     this.#registered.add(list);
     this.#capabilities = undefined;
     this.lists.forget(kind);
-    this.changes.publish({ kind: list });
+    if (this.shared?.serving === true) this.shared.publish({ kind: list }, undefined, []);
+    else this.changes.publish({ kind: list });
   }
 
   #expire(call: Call): void {

@@ -6,7 +6,6 @@ import type {
   MessageRoute,
   Outlet,
   Peer,
-  Principal,
   ReadHeader,
   SaveState,
   SessionFacts,
@@ -19,6 +18,7 @@ import type { CacheHint, Capabilities, Implementation } from '../protocol/model.
 import type { Rules } from '../protocol/rules.ts';
 import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
+import type { ChangeAudience } from './audience.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
 import type { Feature } from './contract.ts';
@@ -37,9 +37,9 @@ import { lazySealer } from './lazy-sealer.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { mountCatalog } from './mount.ts';
 import { hasContentList } from './output-content.ts';
-import type { ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
+import type { Bus, ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable } from './run-call.ts';
-import { ServerState } from './server-state.ts';
+import { type ChangeScope, ServerState } from './server-state.ts';
 import { Session } from './session.ts';
 
 /** The options of a server. Only `name` and `version` are required. */
@@ -64,6 +64,8 @@ export interface ServerOptions extends Implementation {
   readonly sealer?: Sealer;
   /** For marks of single-use states, and journals too large for clients. Replicas share one. Default: in memory. */
   readonly store?: ExpiringStore;
+  /** Connects the processes that serve the same endpoint, which then need the same `key` and `store`. Default: none. */
+  readonly bus?: Bus;
   /** Where the server reports to its operator. Default: warnings and errors on the console; `false`: nowhere. */
   readonly logger?: Logger | false;
   /**
@@ -86,8 +88,20 @@ export class Server implements SessionHost {
   readonly #packs: Pack<Server>[] = [];
 
   constructor(options: ServerOptions) {
-    const { instructions, rules, limits, capabilities, extensions, logging, cache, sealer, store, logger, errors } =
-      options;
+    const {
+      instructions,
+      rules,
+      limits,
+      capabilities,
+      extensions,
+      logging,
+      cache,
+      sealer,
+      store,
+      bus,
+      logger,
+      errors,
+    } = options;
     const { key, previousKeys = [] } = options;
     const { name, version, title, description, websiteUrl, icons } = options;
     if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
@@ -110,6 +124,7 @@ export class Server implements SessionHost {
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
       sealer: sealer ?? lazySealer(() => this.sealing as Sealing),
       store: store ?? createMemoryExpiringStore(),
+      bus,
       logger: logger === false ? undefined : (logger ?? createConsoleLogger()),
       masksErrors: errors === 'masked',
     });
@@ -221,10 +236,13 @@ export class Server implements SessionHost {
     };
     const unmount = mountCatalog({ target: outer.catalog, source: inner.catalog, rename });
     inner.mountedOn.push(outer);
+    outer.mounted.push(inner);
     return {
       remove: () => {
         const index = inner.mountedOn.indexOf(outer);
-        if (index !== -1) inner.mountedOn.splice(index, 1);
+        if (index === -1) return;
+        inner.mountedOn.splice(index, 1);
+        outer.mounted.splice(outer.mounted.indexOf(inner), 1);
         unmount();
       },
     };
@@ -258,19 +276,23 @@ export class Server implements SessionHost {
     return isThenable(installed) ? (installed as Promise<void>) : Promise.resolve();
   }
 
-  /** Notifies subscribers that a resource changed: those that may read it and, if given, are in `audience`. */
-  resourceUpdated(uri: string, audience?: (principal: Principal | undefined) => boolean): void {
-    this.#state.announce({ kind: 'resource', uri }, audience);
+  /**
+   * Notifies subscribers that a resource changed: those that may read it and, if given, are in `audience`. With a bus it
+   * notifies the clients of all processes. Use `this-process` where each process notices the change itself, as with a file
+   * that all of them watch.
+   */
+  resourceUpdated(uri: string, audience?: ChangeAudience, scope?: ChangeScope): void {
+    this.#state.announce({ kind: 'resource', uri }, audience, scope);
   }
   /** Notifies clients that the list of tools changed. Registering and removing tools does so already. */
-  toolsChanged(): void {
-    this.#state.announce({ kind: 'tools' });
+  toolsChanged(scope?: ChangeScope): void {
+    this.#state.announce({ kind: 'tools' }, undefined, scope);
   }
-  promptsChanged(): void {
-    this.#state.announce({ kind: 'prompts' });
+  promptsChanged(scope?: ChangeScope): void {
+    this.#state.announce({ kind: 'prompts' }, undefined, scope);
   }
-  resourcesChanged(): void {
-    this.#state.announce({ kind: 'resources' });
+  resourcesChanged(scope?: ChangeScope): void {
+    this.#state.announce({ kind: 'resources' }, undefined, scope);
   }
 
   /** What is registered, for packs that show or search it. */
@@ -298,6 +320,12 @@ export class Server implements SessionHost {
   get store(): ExpiringStore {
     return this.#state.store;
   }
+  get bus(): Bus | undefined {
+    return this.#state.shared?.bus;
+  }
+  get changesPosition(): number {
+    return this.#state.shared?.position ?? 0;
+  }
 
   /** Preloads what tool calls need; otherwise the first call loads it. */
   async prepare(): Promise<void> {
@@ -305,6 +333,8 @@ export class Server implements SessionHost {
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
+    const { shared } = this.#state;
+    if (shared !== undefined) shared.serving = true;
     return new EngineChannel(this.#state, peer, outlet, key);
   }
 

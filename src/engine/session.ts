@@ -131,6 +131,15 @@ export class Session implements SessionView, ChannelSession {
     this.#changed();
   }
 
+  /** Takes over a state that another process has changed. */
+  setState({ initialized, level, subscriptions }: SessionState): void {
+    if (initialized === true) this.#initialized = true;
+    this.#level = level ?? 'info';
+    this.#subscriptions = subscriptions && new Set(subscriptions);
+    this.#watchedLength = 0;
+    for (const uri of this.subscriptions) this.#watchedLength += uri.length;
+  }
+
   #changed(): void {
     this.#save?.({
       ...(this.#initialized && this.codec.rules.requestsFrom === 'initialized' ? { initialized: true } : {}),

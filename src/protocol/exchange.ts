@@ -4,7 +4,7 @@ import type { CachedText } from './cached-text.ts';
 import type { MessageLimits } from './json-rpc.ts';
 import type { Logger } from './logger.ts';
 import type { Capabilities, Implementation, LogLevel, RequestId } from './model.ts';
-import type { ExpiringStore, Sealer } from './ports.ts';
+import type { Bus, ExpiringStore, Sealer } from './ports.ts';
 import type { Principal } from './principal.ts';
 import type { Sealing } from './seal-key.ts';
 
@@ -136,6 +136,10 @@ export interface SessionChannel extends Channel {
   peer: Peer;
   /** Sets the outlet for messages that belong to no request; without one the channel does not follow changes. */
   setOutlet(outlet: Outlet | undefined): void;
+  /** Takes over a state that another process has changed. Nothing is saved. */
+  setState(state: SessionState): void;
+  /** With a bus: notifications of what the session follows and was changed after that position. */
+  changesSince(position: number): readonly string[];
   /** Fails input requests that wait for a response on an outlet that is no longer duplex. */
   release(): void;
   /** Ends one running call with an error. Does nothing if there is no such call. */
@@ -173,6 +177,10 @@ export interface SessionHost extends Host {
   readonly sealing: Sealing | undefined;
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
+  /** Connects this process with others that serve the same sessions. */
+  readonly bus?: Bus | undefined;
+  /** With a bus: clients of this process have been notified of all changes up to this position. */
+  readonly changesPosition: number;
   /** Opens a channel. Without an outlet, only responses are sent. `key` names the session it may start. */
   connect(peer: Peer, outlet?: Outlet, key?: string): SessionChannel;
   /** Resumes a session known from elsewhere; undefined when its revision is not enabled. */

@@ -1,4 +1,4 @@
-// Interfaces of stores and sealers that engine and transports share. In-memory implementations are beside their users;
+// Interfaces of stores, sealers and the bus that engine and transports share. In-memory implementations are beside their users;
 // durable ones are in stores/.
 
 import type { Json } from './model.ts';
@@ -30,6 +30,17 @@ export interface ExpiringStore {
    * A full store throws.
    */
   add(key: string, value: Json, ttlMs: number): boolean | Promise<boolean>;
+  /**
+   * Sets the key only if its value is still `expected` (undefined: absent), and returns whether it did. Stores that
+   * several processes share need it, so that two of them can change one value at the same time.
+   */
+  replace?(
+    key: string,
+    expected: Json | undefined,
+    value: Json,
+    ttlMs: number,
+    owner?: string,
+  ): boolean | Promise<boolean>;
   delete(key: string): void | Promise<void>;
 }
 
@@ -52,4 +63,42 @@ export interface EventLog {
   ): readonly LoggedEvent[] | undefined | Promise<readonly LoggedEvent[] | undefined>;
   /** Drops all streams of a session that has ended. */
   forget(session: string): void;
+}
+
+/** Receives the messages of one topic. For a request, what it returns is the response. */
+export type BusListener = (
+  data: Json,
+  from: string,
+  position: number,
+) => Json | undefined | void | Promise<Json | undefined | void>;
+
+/**
+ * Connects the processes that serve the same endpoint: workers of one machine, or replicas. Without one, a server assumes
+ * that no other process has its sessions. Topics that a process does not know are ignored, so that two versions can run
+ * side by side.
+ */
+export interface Bus {
+  /** The name of this process on the bus: eight hexadecimal digits. Ids that must lead back to the process contain it. */
+  readonly process: string;
+  /** All processes on the bus, this one included. */
+  readonly processes: ReadonlySet<string>;
+  /**
+   * Sends a message to all processes, this one included. All receive all messages in the same order. Resolves with the
+   * position of the message in that order once this process has received it; never rejects.
+   */
+  publish(topic: string, data: Json): Promise<number>;
+  /** Sends a message to one process. It is lost if that process has ended. */
+  send(process: string, topic: string, data: Json): void;
+  /** Sends a message to one process and resolves with the response. Rejects if the process has ended, or after `timeoutMs`. */
+  request(process: string, topic: string, data: Json, timeoutMs: number): Promise<Json>;
+  /** Sets the listener of a topic. Returns a function that removes it. */
+  listen(topic: string, listener: BusListener): () => void;
+  /** The position of the last published message that this process has received. Positions grow, also across restarts. */
+  readonly position: number;
+  /** Everything that was published before this time, on the monotonic clock, has been received here. */
+  readonly freshAtMs: number;
+  /** Calls the listener when messages may have been missed. */
+  onGap(listener: () => void): void;
+  /** Calls the listener when another process has ended. */
+  onLeave(listener: (process: string) => void): void;
 }

@@ -210,10 +210,10 @@ export class Plugin {
       resourceTemplate: (template, definition) =>
         keep(server.resourceTemplate(template, { ...definition, read: this.#own(definition.read) })),
       prompt: (name, definition) => keep(server.prompt(name, { ...definition, get: this.#own(definition.get) })),
-      resourceUpdated: (uri, audience) => server.resourceUpdated(uri, audience),
-      toolsChanged: () => server.toolsChanged(),
-      promptsChanged: () => server.promptsChanged(),
-      resourcesChanged: () => server.resourcesChanged(),
+      resourceUpdated: (uri, audience, scope) => server.resourceUpdated(uri, audience, scope),
+      toolsChanged: (scope) => server.toolsChanged(scope),
+      promptsChanged: (scope) => server.promptsChanged(scope),
+      resourcesChanged: (scope) => server.resourcesChanged(scope),
     };
   }
 

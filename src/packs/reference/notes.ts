@@ -120,6 +120,7 @@ export function installNotes(server: Server, options: NotesOptions): void {
 /** Notifies the subscribers whose data changed; others do not even learn when something changed. */
 export function announce(server: Server, { owner, counter, notes }: NotesChange): void {
   const isOwner = (principal: Principal | undefined): boolean => principalKey(principal) === owner;
-  if (counter) server.resourceUpdated(uris.counter, isOwner);
-  if (notes) server.resourceUpdated(uris.notes, isOwner);
+  // Processes that share the data folder notice each other's changes there.
+  if (counter) server.resourceUpdated(uris.counter, isOwner, 'this-process');
+  if (notes) server.resourceUpdated(uris.notes, isOwner, 'this-process');
 }

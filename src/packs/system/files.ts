@@ -138,10 +138,10 @@ function watchTrees(
       new FolderWatch(
         tree,
         {
-          fileChanged: (path) => server.resourceUpdated(toUri(path)),
+          fileChanged: (path) => server.resourceUpdated(toUri(path), undefined, 'this-process'),
           listChanged: () => {
             listing?.forget();
-            server.resourcesChanged();
+            server.resourcesChanged('this-process');
           },
         },
         {

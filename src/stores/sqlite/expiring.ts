@@ -41,6 +41,15 @@ export class SqliteExpiringStore implements ExpiringStore {
     });
   }
 
+  replace(key: string, expected: Json | undefined, value: Json, ttlMs: number): Promise<boolean> {
+    return this.#db.write(() => {
+      this.#sweep();
+      if (JSON.stringify(this.#find(key)) !== JSON.stringify(expected)) return false;
+      this.#put(key, value, ttlMs);
+      return true;
+    });
+  }
+
   async delete(key: string): Promise<void> {
     await this.#db.write(() => this.#db.statement('delete from expiring where key = ?').run(JSON.stringify(key)));
   }

@@ -308,6 +308,14 @@ test('an expiring value is added once, found until its time, and shared between 
   expect(await one.expiring.get('brief')).toBeUndefined();
 });
 
+test('an expiring value is replaced only if it is the expected one, whichever connection set it', async () => {
+  const [one, other] = [await open(), await open()];
+  expect(await one.expiring.replace('state', undefined, { n: 1 }, 60_000)).toBe(true);
+  expect(await other.expiring.replace('state', undefined, { n: 2 }, 60_000)).toBe(false);
+  expect(await other.expiring.replace('state', { n: 1 }, { n: 2 }, 60_000)).toBe(true);
+  expect(await one.expiring.get('state')).toEqual({ n: 2 });
+});
+
 test('ids are suggested by their first digits, newest first', () => {
   const ids = (last: number, prefix: string, limit: number) => countIds(idRanges(last, prefix), limit);
   expect(ids(123, '12', 10)).toEqual({ values: ['123', '122', '121', '120', '12'], total: 5 });

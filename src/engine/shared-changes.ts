@@ -1,0 +1,162 @@
+// Changes that all processes on a bus announce: each publishes its own, and every process announces them to its clients in
+// the same order. The recent ones are remembered, for sessions that had no stream when they happened.
+
+import type { Principal } from '../protocol/exchange.ts';
+import { isObject } from '../protocol/json-rpc.ts';
+import type { Json } from '../protocol/model.ts';
+import type { Bus } from '../protocol/ports.ts';
+import type { ChangeNotification } from '../protocol/revisions/index.ts';
+import { type AudienceTest, testOfKeys } from './audience.ts';
+import { AnnouncedChange, type Changes, foldersOf, type ListKind, listKinds } from './changes.ts';
+import type { Session } from './session.ts';
+
+/** The server, as far as shared changes need it. */
+interface AnnouncingServer {
+  readonly identity: { readonly name: string };
+  readonly changes: Changes;
+  offers(path: string): boolean;
+  maySee(announcement: AnnouncedChange, principal: Principal | undefined): boolean;
+  /** Discards what is cached of the list. */
+  forgetList(kind: ListKind): void;
+  /** Whether a server that is mounted here, named by its path, lets a caller read a resource. */
+  mountAllows(path: readonly string[], uri: string): AudienceTest;
+}
+
+interface RecentChange {
+  readonly position: number;
+  readonly announced: AnnouncedChange;
+}
+
+/** Stops a server that announces many different resources from filling the memory: about 3 MB. */
+const maxRecent = 10_000;
+
+export class SharedChanges {
+  readonly bus: Bus;
+  /** Clients may have seen the lists of this process, so registrations are changes. */
+  serving = false;
+  readonly #server: AnnouncingServer;
+  readonly #topic: string;
+  /** Published in this turn of the event loop; the same change is published once. */
+  readonly #waiting = new Map<string, Json>();
+  /** By position, oldest first. */
+  #recent: RecentChange[] = [];
+  /** Changes at this position and before are not remembered. */
+  #from: number;
+  /** Everything up to here has been announced. */
+  #announced: number;
+  #received: number;
+
+  constructor(server: AnnouncingServer, bus: Bus) {
+    this.#server = server;
+    this.bus = bus;
+    this.#topic = `changes ${server.identity.name}`;
+    this.#from = this.#announced = this.#received = bus.position;
+    bus.listen(this.#topic, (data, _from, position) => this.#receive(data, position));
+    bus.onGap(() => this.#announceAll());
+  }
+
+  /** `audience`: keys of callers. `mount`: names of the mounted servers that the resource belongs to, outermost first. */
+  publish(change: ChangeNotification, audience: readonly string[] | undefined, mount: readonly string[]): void {
+    const data: Json = {
+      kind: change.kind,
+      ...(change.uri === undefined ? {} : { uri: change.uri }),
+      ...(audience === undefined ? {} : { audience }),
+      ...(mount.length === 0 ? {} : { mount }),
+    };
+    if (this.#waiting.size === 0) queueMicrotask(() => this.#flush());
+    this.#waiting.set(JSON.stringify(data), data);
+  }
+
+  #flush(): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const data of waiting) void this.bus.publish(this.#topic, data);
+  }
+
+  #receive(data: Json, position: number): void {
+    const received = parse(data);
+    if (received === undefined) return;
+    const { kind, uri, audience, mount } = received;
+    if (this.#server.changes.idle) this.#announced = this.#received;
+    this.#received = position;
+    const change: ChangeNotification = uri === undefined ? { kind } : { kind, uri };
+    const test = testOf(audience && testOfKeys(audience), mount && this.#server.mountAllows(mount, uri ?? ''));
+    if (kind !== 'resource') this.#server.forgetList(kind);
+    this.#recent.push({ position, announced: new AnnouncedChange(change, test) });
+    if (this.#recent.length > maxRecent * 2) this.#forgetOldest();
+    this.#server.changes.publish(change, test);
+  }
+
+  #forgetOldest(): void {
+    this.#from = (this.#recent[maxRecent - 1] as RecentChange).position;
+    this.#recent = this.#recent.slice(maxRecent);
+  }
+
+  /** Messages may have been missed: clients are told to read everything again that they follow. */
+  #announceAll(): void {
+    this.#recent = [];
+    this.#from = this.bus.position;
+    for (const kind of listKinds) {
+      this.#server.forgetList(kind);
+      this.#server.changes.publish({ kind });
+    }
+    for (const uri of [...this.#server.changes.followedUris]) this.#server.changes.publish({ kind: 'resource', uri });
+  }
+
+  /** The clients of this process have been notified of all changes up to this position. */
+  get position(): number {
+    return this.#server.changes.idle ? this.bus.position : this.#announced;
+  }
+
+  /** Notifications of what a session follows and was changed after a position; each change once. */
+  since(position: number, session: Session | undefined, principal: Principal | undefined): string[] {
+    if (session?.initialized !== true) return [];
+    const texts = new Set<string>();
+    const isList = (kind: ListKind): boolean => this.#server.offers(`${kind}.listChanged`);
+    if (position < this.#from) {
+      // It is not known what was changed, so everything may have been.
+      for (const kind of listKinds) if (isList(kind)) texts.add(session.codec.change({ kind }));
+      for (const uri of session.subscriptions) texts.add(session.codec.change({ kind: 'resource', uri }));
+      return [...texts];
+    }
+    for (let at = this.#recent.length - 1; at >= 0; at--) {
+      const recent = this.#recent[at] as RecentChange;
+      if (recent.position <= position) break;
+      const { kind, uri = '' } = recent.announced.change;
+      const isFollowed =
+        kind === 'resource'
+          ? covers(session.subscriptions, uri) && this.#server.maySee(recent.announced, principal)
+          : isList(kind);
+      if (isFollowed) texts.add(recent.announced.text(session.codec));
+    }
+    return [...texts].reverse();
+  }
+}
+
+interface ReceivedChange {
+  readonly kind: ChangeNotification['kind'];
+  readonly uri?: string;
+  readonly audience?: readonly string[];
+  readonly mount?: readonly string[];
+}
+
+/** Undefined for a change of a kind that this version does not know. */
+function parse(data: Json): ReceivedChange | undefined {
+  if (!isObject(data)) return undefined;
+  const { kind } = data;
+  if (kind !== 'resource' && !(listKinds as readonly unknown[]).includes(kind)) return undefined;
+  return data as unknown as ReceivedChange;
+}
+
+function testOf(first: AudienceTest | undefined, second: AudienceTest | undefined): AudienceTest | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (principal) => first(principal) && second(principal);
+}
+
+/** Whether one of the subscriptions is to the resource, or to a folder above it. */
+function covers(subscriptions: ReadonlySet<string>, uri: string): boolean {
+  if (subscriptions.size === 0) return false;
+  if (subscriptions.has(uri)) return true;
+  for (const folder of foldersOf(uri)) if (subscriptions.has(folder)) return true;
+  return false;
+}

@@ -1,0 +1,138 @@
+// Changes that are announced in one process reach the clients of all processes, once each.
+import { afterEach, expect, test } from 'vitest';
+import type { ChangeAudience } from '../../src/engine/audience.ts';
+import { createServer, type Server } from '../../src/engine/server.ts';
+import type { Principal } from '../../src/protocol/principal.ts';
+import { TestBuses, type TestProcess } from '../support/bus.ts';
+
+let buses = new TestBuses();
+afterEach(() => {
+  buses.close();
+  buses = new TestBuses();
+});
+
+async function start(name = 'shared', prepare: (server: Server) => void = () => {}) {
+  const joined = await buses.join();
+  const server = createServer({ name, version: '1', logger: false, bus: joined.bus });
+  server.resourceTemplate('memo://{id}', { name: 'Memo', read: () => 'text' });
+  server.tool('a', { run: () => 'a' });
+  prepare(server);
+  return { ...joined, server };
+}
+
+/** A client on a pipe that follows resources and lists; gives what it is told. */
+async function follow(server: Server, uris: readonly string[], principal?: Principal): Promise<string[]> {
+  const told: string[] = [];
+  const receive = (text: string | undefined): boolean => {
+    const { method, params } = JSON.parse(text ?? '{}') as { method?: string; params?: { uri?: string } };
+    if (method !== undefined) told.push(params?.uri ?? method);
+    return true;
+  };
+  const outlet = { duplex: true, push: receive, end: receive };
+  const channel = server.connect({ transport: 'memory', ...(principal && { principal }) }, outlet);
+  const clientInfo = { name: 'c', version: '1' };
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  channel.receive({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  channel.receive({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  for (const uri of uris) {
+    channel.receive({ jsonrpc: '2.0', id: uri, method: 'resources/subscribe', params: { uri } });
+  }
+  return told;
+}
+
+/** Waits until everything that was published before has been announced everywhere. */
+async function settled(...processes: TestProcess[]): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all(processes.map(({ bus }) => bus.publish('test', null)));
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a change reaches the clients of every process once, however often it is announced in one turn', async () => {
+  const [a, b] = [await start(), await start()];
+  const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
+  for (let n = 0; n < 5; n++) a.server.resourceUpdated('memo://1');
+  a.server.resourceUpdated('memo://2');
+  await settled(a, b);
+  expect([atA, atB]).toEqual([['memo://1'], ['memo://1']]);
+});
+
+test('an announcement for this process stays in it', async () => {
+  const [a, b] = [await start(), await start()];
+  const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
+  a.server.resourceUpdated('memo://1', undefined, 'this-process');
+  a.server.resourcesChanged('this-process');
+  await settled(a, b);
+  expect([atA, atB]).toEqual([['memo://1', 'notifications/resources/list_changed'], []]);
+});
+
+const alice: Principal = { id: 'alice' };
+const bob: Principal = { id: 'bob', issuer: 'https://issuer.example' };
+test.each<[string, ChangeAudience, { alice: number; bob: number; anonymous: number }]>([
+  ['one caller', alice, { alice: 1, bob: 0, anonymous: 0 }],
+  ['several callers', [alice, bob], { alice: 1, bob: 1, anonymous: 0 }],
+  ['callers without a principal', [undefined], { alice: 0, bob: 0, anonymous: 1 }],
+  ['no caller', [], { alice: 0, bob: 0, anonymous: 0 }],
+  ['the same id of another issuer', { id: 'bob' }, { alice: 0, bob: 0, anonymous: 0 }],
+])('an audience of %s applies in every process', async (_name, audience, expected) => {
+  const [a, b] = [await start(), await start()];
+  for (const { server } of [a, b]) {
+    const told = {
+      alice: await follow(server, ['memo://1'], alice),
+      bob: await follow(server, ['memo://1'], bob),
+      anonymous: await follow(server, ['memo://1']),
+    };
+    a.server.resourceUpdated('memo://1', audience);
+    await settled(a, b);
+    const counts = { alice: told.alice.length, bob: told.bob.length, anonymous: told.anonymous.length };
+    expect(counts).toEqual(expected);
+  }
+});
+
+test('an audience given as a function is applied in this process and notifies no other', async () => {
+  const [a, b] = [await start(), await start()];
+  const [atA, atB] = [await follow(a.server, ['memo://1'], alice), await follow(b.server, ['memo://1'], alice)];
+  a.server.resourceUpdated('memo://1', (principal) => principal?.id === 'alice');
+  await settled(a, b);
+  expect([atA, atB]).toEqual([['memo://1'], []]);
+});
+
+test('each process decides by its own rules who may hear of a change', async () => {
+  const [a, b] = [
+    await start(),
+    await start('shared', (server) => server.restrict((_kind, key) => key !== 'memo://1')),
+  ];
+  const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
+  b.server.resourceUpdated('memo://1');
+  await settled(a, b);
+  expect([atA, atB]).toEqual([['memo://1'], []]);
+});
+
+test('a change of a mounted server is announced with its restrictions in every process', async () => {
+  const inners: Server[] = [];
+  const mountInner = (server: Server): void => {
+    const inner = createServer({ name: 'library', version: '1', logger: false });
+    inner.resource('book://emma', { name: 'Emma', read: () => 'text' });
+    inner.resource('book://secret', { name: 'Secret', read: () => 'text' });
+    inner.restrict((_kind, _key, principal) => principal?.id === 'alice');
+    server.mount('library', inner);
+    inners.push(inner);
+  };
+  const [a, b] = [await start('shared', mountInner), await start('shared', mountInner)];
+  const atAlice = await follow(b.server, ['book://emma'], alice);
+  const atBob = await follow(b.server, ['book://emma'], bob);
+  inners[0]?.resourceUpdated('book://emma');
+  await settled(a, b);
+  expect([atAlice, atBob]).toEqual([['book://emma'], []]);
+});
+
+test('a registration while clients are served is announced everywhere, one at start-up is not', async () => {
+  const a = await start();
+  const atA = await follow(a.server, []);
+  const b = await start();
+  await settled(a, b);
+  expect(atA).toEqual([]);
+  const atB = await follow(b.server, []);
+  b.server.tool('later', { run: () => 'x' });
+  await settled(a, b);
+  expect([atA, atB]).toEqual([['notifications/tools/list_changed'], ['notifications/tools/list_changed']]);
+});
