@@ -60,6 +60,17 @@ test('an id expires by the time of day, also when the monotonic clock stopped me
   expect(ids.open(id, '', 1_005)).toBeUndefined();
 });
 
+test('a session that is used often is looked up once a second, and one that was revoked elsewhere ends within it', () => {
+  const { ids, store } = make();
+  const id = ids.create(facts, '') as string;
+  const get = vi.spyOn(store, 'get');
+  for (let ms = 0; ms < 3_000; ms++) expect(ids.open(id, '', 10_000 + ms)).toBeDefined();
+  expect(get).toHaveBeenCalledTimes(3);
+  const other = make(undefined, store).ids;
+  expect(other.revoke(other.open(id, '') as OpenedSession, anonymous)).toBe(true);
+  expect(ids.open(id, '', 13_000)).toBeUndefined();
+});
+
 test('a revoked id stays revoked until it would have expired', () => {
   const { ids, store } = make();
   const id = ids.create(facts, '') as string;

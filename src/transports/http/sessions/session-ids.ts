@@ -3,18 +3,19 @@
 
 import { callerKey } from '../../../protocol/caller-budget.ts';
 import { monotonicMs } from '../../../protocol/clock.ts';
-import type { Peer, SessionFacts } from '../../../protocol/exchange.ts';
+import type { Peer, SessionFacts, SessionState } from '../../../protocol/exchange.ts';
 import { MarkBudget } from '../../../protocol/mark-budget.ts';
 import type { Capabilities, Implementation, Json } from '../../../protocol/model.ts';
-import type { ExpiringStore, Sealer } from '../../../protocol/ports.ts';
+import type { Bus, ExpiringStore, Sealer } from '../../../protocol/ports.ts';
 import { newSessionKey } from '../../../protocol/session-key.ts';
 import type { HttpLimits } from '../limits.ts';
 import { whenReady } from '../when-ready.ts';
+import { type CheckedSession, CheckedSessions } from './checked-sessions.ts';
 
 const purpose = 'session';
 
 /** A session id that was opened. Thousands of these are cached, so they are small. */
-export class OpenedSession {
+export class OpenedSession implements CheckedSession {
   readonly id: string;
   readonly key: string;
   readonly expiresAtMs: number;
@@ -25,6 +26,9 @@ export class OpenedSession {
   /** Names of its revocation and its state in the store, cached while the session is used often. */
   #revokedKey: string | undefined = undefined;
   #stateKey: string | undefined = undefined;
+  checkedAtMs = Number.NEGATIVE_INFINITY;
+  /** With a bus: its state in the store, if that is known and small. */
+  cachedState: { readonly state: SessionState | undefined } | undefined = undefined;
   /** It does not expire before this time on the monotonic clock. */
   #validUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -95,8 +99,10 @@ export class SessionIds {
   readonly #facts = new Map<string, NegotiatedFacts>();
   /** How many ended sessions are stored because of which caller. */
   readonly #revoked: MarkBudget;
+  readonly #checked: CheckedSessions;
 
-  constructor(sealer: Sealer, store: ExpiringStore, limits: HttpLimits) {
+  constructor(sealer: Sealer, store: ExpiringStore, limits: HttpLimits, bus?: Bus) {
+    this.#checked = new CheckedSessions(bus);
     this.#sealer = sealer;
     this.#store = store;
     this.#limits = limits;
@@ -197,13 +203,25 @@ export class SessionIds {
 
   #unrevoked(session: OpenedSession, nowMs: number): OpenedSession | undefined | Promise<OpenedSession | undefined> {
     if (session.isExpired(nowMs)) return undefined;
+    if (this.#checked.isCurrent(session, nowMs)) return session;
+    session.cachedState = undefined;
+    const found = (mark: Json | undefined): OpenedSession | undefined => {
+      if (mark !== undefined) return undefined;
+      session.checkedAtMs = nowMs;
+      return session;
+    };
     const mark = this.#store.get(session.revokedKey);
-    if (mark instanceof Promise) return mark.then((found) => (found === undefined ? session : undefined));
-    return mark === undefined ? session : undefined;
+    return mark instanceof Promise ? mark.then(found) : found(mark);
+  }
+
+  /** The session was ended, or its state was changed: what is known of it must be looked up again. */
+  changed(key: string): void {
+    this.#checked.changed(key);
   }
 
   /**
-   * Ends a session: once this has returned true, no replica accepts its id. False: the caller has ended too many sessions
+   * Ends a session: once this has returned true, this process does not accept its id any more, and no replica does so
+   * for longer than `maxCheckAgeMs`. False: the caller has ended too many sessions
    * that are still stored, so this one was not ended. The limit here is twice that of `waitMs`, so that sessions that
    * were open when it was reached can be ended.
    */
@@ -213,6 +231,7 @@ export class SessionIds {
     const { key, expiresAtMs, revokedKey, stateKey } = session;
     const ttlMs = expiresAtMs - Date.now();
     return whenReady(this.#store.add(revokedKey, true, ttlMs), (added) => {
+      this.#checked.changed(key);
       if (added) this.#revoked.charge(caller, ttlMs);
       return whenReady(this.#store.delete(`facts ${key}`), () => whenReady(this.#store.delete(stateKey), () => true));
     });
