@@ -52,7 +52,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
 
   #withObservers(outlet: Outlet): Outlet {
     const { sent } = this.server.observers;
-    return sent.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, sent);
+    return sent.length === 0 ? outlet : new ObservedOutlet(outlet, this.peer, this, sent);
   }
 
   /** The outlet that all messages share. */
@@ -88,8 +88,8 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
 
   receiveText(text: string, inbound?: Inbound): void {
     const message = parseMessage(text, this.server.limits);
-    if (message instanceof WireError) this.reject(message, undefined, inbound);
-    else this.#receive(message, inbound, text.length);
+    if (!(message instanceof WireError)) return this.#receive(message, inbound, text.length);
+    rejectMessage(this, currentCodec(this), undefined, message, undefined, this.#outletOf(inbound), text);
   }
 
   receive(value: unknown, inbound?: Inbound): void {
@@ -99,7 +99,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   #receive(value: unknown, inbound: Inbound | undefined, length: number): void {
     this.messageLength = length;
     const outlet = this.#outletOf(inbound);
-    for (const notify of this.server.observers.received) notify(value, this.peer);
+    for (const notify of this.server.observers.received) notify(value, this.peer, this.session);
     receiveMessage(this, value, outlet, inbound);
   }
 

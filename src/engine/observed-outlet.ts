@@ -2,15 +2,24 @@
 
 import type { Outlet, Peer } from '../protocol/exchange.ts';
 import type { Observers } from './observers.ts';
+import type { SessionInfo } from './ports.ts';
 
 export class ObservedOutlet implements Outlet {
   readonly #outlet: Outlet;
   readonly #peer: Peer;
+  /** Its session may be opened by the message that is answered here. */
+  readonly #channel: { readonly session: SessionInfo | undefined };
   readonly #observers: Observers['sent'];
 
-  constructor(outlet: Outlet, peer: Peer, observers: Observers['sent']) {
+  constructor(
+    outlet: Outlet,
+    peer: Peer,
+    channel: { readonly session: SessionInfo | undefined },
+    observers: Observers['sent'],
+  ) {
     this.#outlet = outlet;
     this.#peer = peer;
+    this.#channel = channel;
     this.#observers = observers;
   }
 
@@ -38,6 +47,6 @@ export class ObservedOutlet implements Outlet {
   }
 
   #notifySent(text: string): void {
-    for (const notify of this.#observers) notify(text, this.#peer);
+    for (const notify of this.#observers) notify(text, this.#peer, this.#channel.session);
   }
 }

@@ -3,6 +3,7 @@
 
 import type { WireError } from '../protocol/errors.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
+import type { Capabilities, Implementation, LogLevel } from '../protocol/model.ts';
 import type { Context, SessionView } from './context.ts';
 
 export type { Bus, BusListener, EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
@@ -59,17 +60,29 @@ export interface RequestEnd {
 
 /** A message that was rejected before it ran: an unknown method, invalid params, a session that is not initialized. */
 export interface RejectedMessage {
-  /** The message as received; it may be anything. */
+  /** The message as received; it may be anything. Undefined for a text that is not JSON. */
   readonly message: unknown;
+  /** The text, if it is not JSON and the transport passed it on. */
+  readonly text?: string | undefined;
   readonly peer: Peer;
   readonly error: WireError;
   readonly code: number;
 }
 
+/** The session of a message, as observers see it. Only handshake revisions have sessions. */
+export interface SessionInfo extends SessionView {
+  readonly revision: string;
+  readonly clientInfo: Implementation | undefined;
+  readonly capabilities: Capabilities;
+  readonly level: LogLevel;
+  readonly subscriptions: ReadonlySet<string>;
+}
+
 /** Is notified of messages and calls and cannot change them. Every method is optional; what it throws is logged. */
 export interface Observer {
-  received?(message: unknown, peer: Peer): void;
-  sent?(text: string, peer: Peer): void;
+  /** `session`: the one that the connection or the HTTP request belongs to; undefined before `initialize`. */
+  received?(message: unknown, peer: Peer, session?: SessionInfo): void;
+  sent?(text: string, peer: Peer, session?: SessionInfo): void;
   started?(request: RequestInfo): void;
   /** Called before the response is sent. */
   ended?(ended: RequestEnd): void;

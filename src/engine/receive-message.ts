@@ -65,12 +65,13 @@ export function rejectMessage(
   error: WireError,
   message: unknown,
   outlet: Outlet,
+  text?: string,
 ): void {
   // A response with the id of a request in flight would settle that request; a long id is not sent back.
   const safeId = id === undefined || isLong(id, server.limits) || inFlight.has(id) ? undefined : id;
   outlet.end(codec.error(safeId, error), codec.statusOf(error), error.http?.headers);
   const code = error.code ?? codec.codeOf(error.kind);
-  for (const notify of server.observers.rejected) notify({ message, peer, error, code });
+  for (const notify of server.observers.rejected) notify({ message, text, peer, error, code });
 }
 
 function receiveOther(channel: ReceivingChannel, value: unknown, outlet: Outlet, inbound: Inbound | undefined): void {

@@ -306,6 +306,10 @@ export class Server implements SessionHost {
   get handshakeVersions(): readonly string[] {
     return this.#state.revisions.handshakeVersions;
   }
+  /** Every revision that this server supports, oldest first. */
+  get revisions(): readonly string[] {
+    return [...this.handshakeVersions, ...this.#state.revisions.statelessVersions];
+  }
   get assumedVersion(): string | undefined {
     return this.#state.revisions.assumedVersion;
   }

@@ -5,14 +5,14 @@ import type { ChannelSession, SaveState, SessionFacts, SessionState } from '../p
 import type { Capabilities, Implementation, LogLevel, Root } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { newSessionKey } from '../protocol/session-key.ts';
-import type { SessionView } from './context.ts';
+import type { SessionInfo } from './ports.ts';
 
 const none: ReadonlySet<string> = new Set();
 
 /** What is known of a session when it starts; the key may be created later. */
 type Facts = Omit<SessionFacts, 'revision' | 'key'> & { readonly key?: string | undefined };
 
-export class Session implements SessionView, ChannelSession {
+export class Session implements SessionInfo, ChannelSession {
   #key: string | undefined;
   readonly codec: Codec;
   readonly clientInfo: Implementation | undefined;
@@ -56,6 +56,10 @@ export class Session implements SessionView, ChannelSession {
   get facts(): SessionFacts {
     const { key, clientInfo, capabilities } = this;
     return { key, revision: this.codec.date, ...(clientInfo === undefined ? {} : { clientInfo }), capabilities };
+  }
+
+  get revision(): string {
+    return this.codec.date;
   }
 
   /** Its state is stored elsewhere, so that it outlives the request or the connection. */

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startFakeHttp } from '../../src/client/auth/testing/fake-http.ts';
 import { type ConnectOptions, connect, createAuthorizer, type Target } from '../../src/client/index.ts';
 import { createServer } from '../../src/engine/server.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
 import { createCertificate } from '../support/certificate.ts';
 import { useHome } from '../support/program.ts';
 import { type ProxyOptions, startProxy, type TestProxy } from '../support/proxy.ts';
+import { startFakeHttp } from './auth/fake-http.ts';
 
 const home = useHome();
 const closers: (() => Promise<unknown>)[] = [];

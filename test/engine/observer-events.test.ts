@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { connectInMemory, createServer, type Server } from '../../src/index.ts';
-import { TestClient } from '../support/test-client.ts';
+import { type Message, TestClient } from '../support/test-client.ts';
 import { serveWires, statelessKinds, wireKinds } from '../support/wires.ts';
 
 function observed(): { server: Server; events: string[] } {
@@ -72,4 +72,36 @@ test.for(wireKinds)('over %s, connections and changed roots are reported', async
     expected.push(`disconnected ${kind}`);
   }
   await expect.poll(() => events).toEqual(expected);
+});
+
+test('messages are reported with the session they belong to, also the response that opens it', async () => {
+  const { server } = observed();
+  const seen: string[] = [];
+  server.observe({
+    received: (message, _peer, session) => seen.push(`in ${(message as Message)['method']} ${session?.revision}`),
+    sent: (_text, _peer, session) => seen.push(`out ${session?.clientInfo?.name} ${session?.revision}`),
+  });
+  const connection = connectInMemory(server);
+  const clientInfo = { name: 'probe', version: '1' };
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  connection.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  await connection.receive();
+  connection.send({ jsonrpc: '2.0', id: 2, method: 'ping' });
+  await connection.receive();
+  expect(seen).toEqual([
+    'in initialize undefined',
+    'out probe 2025-06-18',
+    'in ping 2025-06-18',
+    'out probe 2025-06-18',
+  ]);
+});
+
+test('a text that is not JSON is reported as it arrived', async () => {
+  const { server } = observed();
+  const texts: unknown[] = [];
+  server.observe({ rejected: ({ message, text }) => texts.push([message, text]) });
+  const connection = connectInMemory(server);
+  connection.send('{"jsonrpc":');
+  await connection.receive();
+  expect(texts).toEqual([[undefined, '{"jsonrpc":']]);
 });
