@@ -43,6 +43,7 @@ export type {
   RequestEnd,
   RequestInfo,
   Sealer,
+  SessionInfo,
 } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
 export type { ChangeScope } from './engine/server-state.ts';
@@ -65,10 +66,12 @@ export {
   type ExtraRoute,
   type FetchHandler,
   type FetchInfo,
+  type HttpExchange,
   type HttpLimits,
   type HttpOptions,
   type HttpRequest,
   type HttpServer,
+  type MountedRoute,
   type NodeHandler,
   type OptionNames,
   type RouteResponse,

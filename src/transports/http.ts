@@ -7,7 +7,7 @@ import type { HttpServer } from './http/node/serve.ts';
 import type { NodeHandler } from './http/node/to-node-handler.ts';
 import type { EndpointOptions, HttpOptions } from './http/options.ts';
 
-export type { HttpRequest } from './http/exchange.ts';
+export type { ByteSink, HttpExchange, HttpRequest } from './http/exchange.ts';
 export type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
 export type { HttpLimits } from './http/limits.ts';
 export type { HttpServer } from './http/node/serve.ts';
@@ -19,6 +19,7 @@ export type {
   EndpointOptions,
   ExtraRoute,
   HttpOptions,
+  MountedRoute,
   OptionNames,
   RouteResponse,
   TlsOptions,

@@ -9,7 +9,7 @@ import type { Sealer } from '../../protocol/ports.ts';
 import { type AccessDenial, explainDenial, type HostOriginCheck } from './access.ts';
 import { EndpointState } from './endpoint-state.ts';
 import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts';
-import { extraRoute, healthRoutes, metricsRoute } from './extra-routes.ts';
+import { extraRoute, healthRoutes, metricsRoute, mountedRoutes } from './extra-routes.ts';
 import { LegacySse } from './legacy-sse.ts';
 import { type HttpLimits, resolveHttpLimits } from './limits.ts';
 import { HttpMetrics } from './metrics.ts';
@@ -42,6 +42,7 @@ export class Endpoint {
   readonly streamable: Streamable;
   readonly #access: HostOriginCheck;
   readonly #routes = new Map<string, Route>();
+  readonly #mounted: (path: string) => Route | undefined;
   /** Called when the server closes. */
   readonly #drains: ((graceMs: number) => Promise<void>)[] = [];
   readonly #revocations: Revocation[] = [];
@@ -74,12 +75,14 @@ export class Endpoint {
       },
       allow: this.streamable.allow,
     });
-    const { healthPath = '/health', metricsPath, routes = [] } = options;
+    const { healthPath = '/health', metricsPath, routes = [], mounts = [] } = options;
     if (metricsPath !== undefined) {
       this.metrics = new HttpMetrics(host, this.state, this.sessions.active, options.monitors);
       this.addRoute(metricsPath, metricsRoute(this.metrics));
     }
     for (const route of routes) this.addRoute(route.path, extraRoute(route, this.errors));
+    this.#mounted = mountedRoutes(mounts);
+    for (const mount of mounts) this.onDrain(async () => mount.close?.());
     this.#addLegacyRoutes();
     if (healthPath !== false) this.#addHealthRoutes(healthPath);
     this.#traced = this.metrics !== undefined || this.logger.enabled('debug');
@@ -166,7 +169,7 @@ export class Endpoint {
 
   #handle(exchange: HttpExchange): void {
     if (this.#traced) this.#trace(exchange);
-    const route = this.#routes.get(exchange.path);
+    const route = this.#routes.get(exchange.path) ?? this.#mounted(exchange.path);
     const { method } = exchange;
     const serve = route !== undefined && Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
     if (route !== undefined && serve === undefined && method !== 'OPTIONS') {

@@ -49,7 +49,7 @@ export interface HttpExchange extends AdmittedRequest {
   readBody(maxBytes: number, done: (body: string | BodyError) => void): void;
   /** False when so many responses are unread that one of this length cannot be buffered. */
   hasRoomFor(length: number): boolean;
-  respond(status: number, headers: HeaderList, body?: string): void;
+  respond(status: number, headers: HeaderList, body?: string | Uint8Array): void;
   openStream(headers: HeaderList): ByteSink;
   /** Calls `listener` once when the client disconnects before the response is complete. */
   onGone(listener: () => void): void;

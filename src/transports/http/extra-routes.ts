@@ -3,7 +3,7 @@
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { HttpExchange, HttpRequest, Route } from './exchange.ts';
 import type { HttpMetrics } from './metrics.ts';
-import type { ExtraRoute, RouteResponse } from './options.ts';
+import type { ExtraRoute, MountedRoute, RouteResponse } from './options.ts';
 import type { ErrorResponses } from './responses.ts';
 
 const pageHeaders = ['Cache-Control', 'no-store'];
@@ -67,6 +67,16 @@ export function extraRoute(route: ExtraRoute, errors: ErrorResponses): Route {
       .catch((error: unknown) => errors.failed(exchange, error));
   };
   return { methods: { [method]: serve }, allow: method, public: route.public === true };
+}
+
+/** Finds what is mounted at or above a path. Only called for paths without a route. */
+export function mountedRoutes(mounts: readonly MountedRoute[]): (path: string) => Route | undefined {
+  const rows = mounts.map((mount) => {
+    const serve = (exchange: HttpExchange): void => mount.handle(exchange);
+    const route: Route = { methods: { GET: serve, HEAD: serve, POST: serve }, allow: 'GET, HEAD, POST', public: true };
+    return { path: mount.path, below: `${mount.path}/`, route };
+  });
+  return (path) => rows.find((row) => path === row.path || path.startsWith(row.below))?.route;
 }
 
 /** Async, so that a handler that throws is a rejected promise too. */

@@ -4,7 +4,7 @@ import type { Principal } from '../../protocol/exchange.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EventLog, ExpiringStore, Sealer } from '../../protocol/ports.ts';
-import type { HttpRequest } from './exchange.ts';
+import type { HttpExchange, HttpRequest } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** Why a request was denied. */
@@ -39,6 +39,15 @@ export interface ExtraRoute {
   /** Served without authentication. Default false. */
   readonly public?: boolean;
   answer(request: HttpRequest): RouteResponse | Promise<RouteResponse>;
+}
+
+/** Everything below a path, such as the console. Host and Origin are checked before; it authenticates by itself. */
+export interface MountedRoute {
+  /** Without a slash at the end: `/console` serves `/console` and everything below `/console/`. */
+  readonly path: string;
+  handle(exchange: HttpExchange): void;
+  /** Called when the server closes, to end open streams. */
+  close?(): void | Promise<void>;
 }
 
 /** Routes and events that clients of older, unofficial servers expect. All off by default. */
@@ -96,6 +105,8 @@ export interface EndpointOptions {
   readonly monitors?: readonly Monitor[];
   readonly compat?: CompatOptions;
   readonly routes?: readonly ExtraRoute[];
+  /** Other applications below paths of this server. */
+  readonly mounts?: readonly MountedRoute[];
   readonly logger?: Logger;
 }
 

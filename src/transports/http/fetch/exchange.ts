@@ -84,10 +84,10 @@ export class FetchExchange implements HttpExchange {
     return true;
   }
 
-  respond(status: number, headers: HeaderList, body?: string): void {
+  respond(status: number, headers: HeaderList, body?: string | Uint8Array): void {
     if (this.#responded) return;
     try {
-      const response = new Response(body ?? null, { status, headers: this.#headers(headers) });
+      const response = new Response((body as string | undefined) ?? null, { status, headers: this.#headers(headers) });
       this.#responded = true;
       this.#resolve(response);
       this.onResponded?.(status);

@@ -157,7 +157,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     return length <= freeBytes || buffered.held === 0 || !buffered.isOverfull(callerKey(this));
   }
 
-  respond(status: number, headers: HeaderList, body?: string): void {
+  respond(status: number, headers: HeaderList, body?: string | Uint8Array): void {
     if (this.#responded) return;
     try {
       this.#respond(status, headers, body);
@@ -169,7 +169,7 @@ export class NodeExchange extends NodeRequest implements HttpExchange {
     }
   }
 
-  #respond(status: number, headers: HeaderList, body: string | undefined): void {
+  #respond(status: number, headers: HeaderList, body: string | Uint8Array | undefined): void {
     const response = this.#response;
     const all = this.extraHeaders === undefined ? headers.slice() : [...headers, ...this.extraHeaders];
     // A response without content must not have a length.
