@@ -212,12 +212,13 @@ export class ClientConnection implements TransportListener {
 
   #take(message: unknown, text: string): void {
     const { jsonrpc, method, id } = (message ?? {}) as JsonObject;
-    if (jsonrpc === '2.0' && method === undefined && typeof id === 'number') this.#answer(message as JsonObject, id);
+    if (jsonrpc === '2.0' && method === undefined && typeof id === 'number')
+      this.#answer(message as JsonObject, id, text);
     else this.#sort(message, text);
   }
 
   /** The commonest message by far: an answer. */
-  #answer(message: JsonObject, id: number): void {
+  #answer(message: JsonObject, id: number, text: string): void {
     const call = this.#pending.take(id);
     if (call === undefined) {
       // A late response to a cancelled request is expected; a response to an unknown id is not.
@@ -225,6 +226,7 @@ export class ClientConnection implements TransportListener {
       return;
     }
     call.id = 0;
+    if (call.options.onResponse !== undefined) call.showResponse(text);
     const { result, error } = message;
     if (typeof result === 'object' && result !== null && !Array.isArray(result) && error === undefined) {
       const reading = this.codec === undefined ? undefined : this.codec.decodeResult(result as JsonObject);

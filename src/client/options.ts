@@ -29,6 +29,8 @@ export interface CallOptions {
   readonly logLevel?: LogLevel | undefined;
   /** Further `_meta` keys: trace context, extensions. */
   readonly meta?: Meta | undefined;
+  /** Gets each response of the call as the server sent it: the last one, and those with input requests before it. */
+  readonly onResponse?: ((text: string) => void) | undefined;
 }
 
 /** Reads may be answered from what is known already. */
@@ -52,6 +54,8 @@ export interface ToolCallOptions extends CallOptions {
   readonly task?: 'never' | 'prefer' | undefined;
   /** The server created a task for this call: to show its status, or to keep its id. */
   readonly onTask?: ((task: TaskHandle) => void) | undefined;
+  /** Sent as the arguments as it is, so that integers beyond 2^53 keep their digits. JSON of an object. */
+  readonly argumentsText?: string | undefined;
 }
 
 /** Options of a call that is started as a task. */

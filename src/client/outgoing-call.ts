@@ -192,10 +192,20 @@ export class OutgoingCall {
   }
 
   report(progress: Progress): void {
+    this.#guard('onProgress', () => this.options.onProgress?.(progress));
+  }
+
+  /** Shows the caller a response as it arrived. */
+  showResponse(text: string): void {
+    this.#guard('onResponse', () => this.options.onResponse?.(text));
+  }
+
+  /** What a listener of the caller throws ends its call, not the connection. */
+  #guard(name: string, notify: () => void): void {
     try {
-      this.options.onProgress?.(progress);
+      notify();
     } catch (error) {
-      this.reject(error instanceof Error ? error : new ClientError('cancelled', 'onProgress failed', { cause: error }));
+      this.reject(error instanceof Error ? error : new ClientError('cancelled', `${name} failed`, { cause: error }));
     }
   }
 }

@@ -99,10 +99,9 @@ export class Tools {
   #prepare(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): OutgoingCall {
     requireOffered(this.#kit, methods.callTool);
     const known = this.#known.get(name);
+    const text = options?.argumentsText ?? (args === undefined ? undefined : argumentsText(name, args));
     const fields =
-      args === undefined
-        ? `"name":${JSON.stringify(name)}`
-        : `"name":${JSON.stringify(name)},"arguments":${argumentsText(name, args)}`;
+      text === undefined ? `"name":${JSON.stringify(name)}` : `"name":${JSON.stringify(name)},"arguments":${text}`;
     const checked = known?.tool.outputSchema !== undefined && this.#settings.validateOutput;
     const call = new OutgoingCall(
       methods.callTool,
