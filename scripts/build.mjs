@@ -39,6 +39,7 @@ const entries = {
   'dev/run-file': 'src/app/dev/run-file.ts',
   'dev/loader-hooks': 'src/app/dev/loader-hooks.ts',
   client: 'src/client/index.ts',
+  console: 'src/console/index.ts',
   security: 'src/security/index.ts',
   'stores/sqlite': 'src/stores/sqlite/index.ts',
   ...Object.fromEntries(packs.map((name) => [`packs/${name}`, `src/packs/${name}/index.ts`])),

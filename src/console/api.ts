@@ -91,12 +91,15 @@ export interface FeedEntry {
   /** The tool, prompt, resource or task that it is about. */
   readonly name?: string;
   readonly bytes: number;
-  /** The JSON text, redacted; cut after 64 KiB, then `cut` is true. */
+  /**
+   * The JSON text, redacted; cut after 64 KiB, then `cut` is true. The feed leaves out texts beyond 16 KiB: `entries/N` has
+   * them.
+   */
   readonly text?: string;
   readonly cut?: boolean;
   /** The entry of the request that this responds to. */
   readonly requestEntry?: number;
-  /** Entries that belong together: rounds of input requests, polls of a task, retries. */
+  /** Entries that belong together: rounds of input requests, progress, polls of a task. Every request has one. */
   readonly group?: string;
   readonly outcome?: string;
   readonly code?: number;

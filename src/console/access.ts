@@ -1,0 +1,110 @@
+// Who may use the console: the token of this start, or an authenticated principal with the scope for it. Host is checked by
+// the HTTP server before a request comes here.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { Principal } from '../protocol/principal.ts';
+import type { ConsoleExchange, ConsoleUser, Right } from './contract.ts';
+
+/** Allows to view and to try with a token of the server's own authentication. */
+const consoleScope = 'console';
+/** Allows to operate as well. */
+const operateScope = 'console:operate';
+
+/** Wrong tokens of one address within a minute; more get 429. Stops programs on this machine from guessing. */
+const maxWrongTokens = 5;
+const windowMs = 60_000;
+/** Stops many addresses from filling the memory. */
+const maxAddresses = 1_000;
+
+export interface AccessOptions {
+  /** Undefined: only principals of `authenticate` have access. */
+  readonly token: string | undefined;
+  /** Only the right `view`. */
+  readonly readOnly?: boolean;
+  /** The token has the right `operate`, too. */
+  readonly operate?: boolean;
+  /** Authenticates tokens other than that of this start. */
+  readonly authenticate?: ((request: ConsoleExchange) => Promise<Principal | undefined>) | undefined;
+}
+
+export interface AccessDenied {
+  readonly status: 401 | 403 | 429;
+  readonly code: string;
+  readonly message: string;
+}
+
+export type Admission = { readonly user: ConsoleUser } | { readonly denied: AccessDenied };
+
+export class Access {
+  readonly #options: AccessOptions;
+  readonly #token: Buffer | undefined;
+  readonly #wrong = new Map<string, { count: number; sinceMs: number }>();
+
+  constructor(options: AccessOptions) {
+    this.#options = options;
+    this.#token = options.token === undefined ? undefined : Buffer.from(options.token);
+  }
+
+  async check(exchange: ConsoleExchange): Promise<Admission> {
+    if (!isSameOrigin(exchange)) {
+      return denied(403, 'origin', 'Pages of other origins have no access to the console');
+    }
+    const [, token] = /^Bearer ([^\s]+)$/i.exec(exchange.get('authorization') ?? '') ?? [];
+    if (token === undefined) {
+      return denied(401, 'token', 'The console needs its token. Open the link that was printed when it was started');
+    }
+    if (this.#token !== undefined && isEqual(Buffer.from(token), this.#token)) return { user: this.#tokenUser };
+    const principal = await this.#options.authenticate?.(exchange);
+    if (principal !== undefined) return admitPrincipal(principal, this.#options.readOnly === true);
+    // The right token is accepted before this: other programs cannot lock the user out.
+    if (this.#isGuessing(exchange.address ?? '')) return denied(429, 'rate', 'Too many wrong tokens. Wait a minute');
+    return denied(401, 'token', 'The token is wrong or from an earlier start. Open the link of the current start');
+  }
+
+  get #tokenUser(): ConsoleUser {
+    const { readOnly = false, operate = false } = this.#options;
+    return { id: 'console', rights: rightsOf(readOnly, operate) };
+  }
+
+  #isGuessing(address: string): boolean {
+    const now = Date.now();
+    const known = this.#wrong.get(address);
+    if (known !== undefined && now - known.sinceMs < windowMs) return ++known.count > maxWrongTokens;
+    this.#wrong.delete(address);
+    this.#wrong.set(address, { count: 1, sinceMs: now });
+    if (this.#wrong.size > maxAddresses) this.#wrong.delete(this.#wrong.keys().next().value as string);
+    return false;
+  }
+}
+
+function admitPrincipal(principal: Principal, readOnly: boolean): Admission {
+  const scopes = principal.scopes ?? [];
+  if (!scopes.includes(consoleScope)) {
+    return denied(403, 'scope', `The token does not have the scope "${consoleScope}"`);
+  }
+  return { user: { id: principal.id, rights: rightsOf(readOnly, scopes.includes(operateScope)) } };
+}
+
+function rightsOf(readOnly: boolean, operate: boolean): ReadonlySet<Right> {
+  if (readOnly) return new Set(['view']);
+  return new Set(operate ? ['view', 'try', 'operate'] : ['view', 'try']);
+}
+
+/**
+ * Browsers send `Origin` with everything except requests to the same origin, and `Sec-Fetch-Site` with those. Programs send
+ * neither; they have no user whose token they could misuse. Host is an allowed one, so it can be compared with.
+ */
+function isSameOrigin(exchange: ConsoleExchange): boolean {
+  const origin = exchange.get('origin');
+  const site = exchange.get('sec-fetch-site');
+  if (origin === undefined) return site === undefined || site === 'same-origin';
+  return URL.canParse(origin) && new URL(origin).host === (exchange.get('host') ?? '').toLowerCase();
+}
+
+function denied(status: AccessDenied['status'], code: string, message: string): Admission {
+  return { denied: { status, code, message } };
+}
+
+function isEqual(left: Buffer, right: Buffer): boolean {
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,139 @@
+// The text of a message as the console stores and shows it: without secrets, and cut to a limit. Everything that enters the
+// feed passes through here first, so that no secret is ever stored.
+
+import { isObject } from '../protocol/json-rpc.ts';
+import { createRedactor, type Redactor } from '../security/redact.ts';
+
+/** Longer texts are cut: stops one message from filling the buffer. */
+export const maxTextChars = 64 * 1024;
+/** Longer texts are not parsed, only searched for the shapes of secrets: stops large results from blocking calls. */
+const maxParsedChars = 256 * 1024;
+
+const replacement = '[redacted]';
+/** A member of a JSON object whose value is a text. */
+const member = /"((?:[^"\\]|\\.){1,200})"\s*:\s*"(?:[^"\\]|\\.)*(?:"|$)/g;
+
+/** Names of arguments whose values are secret, by tool: those with `writeOnly` or `format: password` in the schema. */
+export type SecretArguments = (tool: string) => ReadonlySet<string> | undefined;
+
+export interface CaptureOptions {
+  /** Nothing is redacted. */
+  readonly raw?: boolean;
+  readonly secretArguments?: SecretArguments;
+}
+
+export interface CapturedText {
+  readonly text: string;
+  readonly cut: boolean;
+  /** Of the whole message. */
+  readonly bytes: number;
+}
+
+export class Capture {
+  readonly raw: boolean;
+  readonly #redactor: Redactor;
+  readonly #secretArguments: SecretArguments;
+
+  constructor({ raw = false, secretArguments = () => undefined }: CaptureOptions = {}) {
+    this.raw = raw;
+    this.#redactor = createRedactor({ maxTextChars, replacement, maxDepth: 64 });
+    this.#secretArguments = secretArguments;
+  }
+
+  /** `text` is the message as it travelled, where that is known. */
+  message(message: unknown, text: string | undefined): CapturedText {
+    const whole = text ?? toJson(message);
+    const bytes = Buffer.byteLength(whole);
+    if (this.raw) return cut(whole, bytes);
+    if (whole.length > maxParsedChars) return cut(this.#hideMembers(this.#redactor.redactText(whole)), bytes, true);
+    const safe = toJson(this.#redactor.redact(this.#hideFields(message)));
+    // Without secrets the text is shown as it travelled: parsing it again would change large integers.
+    return cut(text !== undefined && safe === toJson(message) ? text : safe, bytes);
+  }
+
+  /** A text that is not a message. */
+  text(text: string): CapturedText {
+    return cut(this.raw ? text : this.#redactor.redactText(text), Buffer.byteLength(text));
+  }
+
+  /** Redacts something that is not a message: a setting, a header, a line of a log. */
+  value(value: unknown): unknown {
+    return this.raw ? value : this.#redactor.redact(value);
+  }
+
+  /** Hides texts by the names of their members in JSON that is too long to parse. */
+  #hideMembers(json: string): string {
+    return json.replace(member, (all, name: string) =>
+      this.#redactor.isSecretKey(name) ? `"${name}":"${replacement}"` : all,
+    );
+  }
+
+  /** Hides what is secret because of its place: the content of elicitation results, secret arguments of tools. */
+  #hideFields(message: unknown): unknown {
+    if (!isObject(message)) return message;
+    const { result, params, method } = message;
+    if (isObject(result) && isObject(result['content']) && typeof result['action'] === 'string') {
+      return { ...message, result: { ...result, content: replacement } };
+    }
+    if (!isObject(params)) return message;
+    let shown = params;
+    if (isObject(params['inputResponses'])) {
+      const responses = Object.entries(params['inputResponses']).map(([key, response]) => [
+        key,
+        isObject(response) && isObject(response['content']) ? { ...response, content: replacement } : response,
+      ]);
+      shown = { ...shown, inputResponses: Object.fromEntries(responses) };
+    }
+    const name = params['name'];
+    const hidden = method === 'tools/call' && typeof name === 'string' ? this.#secretArguments(name) : undefined;
+    if (hidden !== undefined && hidden.size > 0) {
+      shown = { ...shown, arguments: withoutFields(params['arguments'], hidden, 0) };
+    }
+    return shown === params ? message : { ...message, params: shown };
+  }
+}
+
+/** Stops deeply nested arguments from exhausting the stack. */
+const maxDepth = 64;
+
+function withoutFields(value: unknown, names: ReadonlySet<string>, depth: number): unknown {
+  if (depth > maxDepth) return replacement;
+  if (Array.isArray(value)) return value.map((item) => withoutFields(item, names, depth + 1));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      names.has(key) ? replacement : withoutFields(item, names, depth + 1),
+    ]),
+  );
+}
+
+/** The names of all properties of a JSON Schema that are secret, at any depth. */
+export function secretProperties(schema: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (node: unknown, depth: number): void => {
+    if (depth > maxDepth || !isObject(node)) return;
+    for (const [keyword, value] of Object.entries(node)) {
+      if (keyword === 'properties' && isObject(value)) {
+        for (const [name, property] of Object.entries(value)) {
+          if (isObject(property) && (property['writeOnly'] === true || property['format'] === 'password')) {
+            found.add(name);
+          }
+        }
+      }
+      if (Array.isArray(value)) for (const item of value) visit(item, depth + 1);
+      else visit(value, depth + 1);
+    }
+  };
+  visit(schema, 0);
+  return found;
+}
+
+function cut(text: string, bytes: number, isCut = false): CapturedText {
+  if (text.length <= maxTextChars) return { text, cut: isCut, bytes };
+  return { text: text.slice(0, maxTextChars), cut: true, bytes };
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}

@@ -1,0 +1,18 @@
+// The entry point of "mooring/console".
+
+export type {
+  About,
+  AuditPage,
+  ConsoleState,
+  FeedEntry,
+  PeerInfo,
+} from './api.ts';
+export {
+  type Console,
+  type ConsoleAccessOptions,
+  type ConsoleOptions,
+  createConsole,
+} from './console.ts';
+export type { ConsoleExchange, ConsoleSink } from './contract.ts';
+export type { ListeningConsole, ListenOptions } from './listen.ts';
+export type { ConsoleEvent } from './routes.ts';

@@ -1,0 +1,63 @@
+// What the page shows of a server by asking it as a client: its lists, and how each revision describes it.
+
+import type { Client } from '../client/index.ts';
+import { isObject } from '../protocol/json-rpc.ts';
+import type { About, JsonObject, Lists } from './api.ts';
+import type { Clients, SharedClient } from './clients.ts';
+import { memberText } from './json-member.ts';
+
+/** The lists as a client of the revision gets them. A list that cannot be read is empty, with a note. */
+export async function listsOf({ client, warnings }: SharedClient): Promise<Lists> {
+  warnings.length = 0;
+  const notes: string[] = [];
+  const list = async (name: string, read: () => Promise<readonly object[]>): Promise<readonly JsonObject[]> => {
+    try {
+      return (await read()) as readonly JsonObject[];
+    } catch (error) {
+      notes.push(`${name}: ${(error as Error).message}`);
+      return [];
+    }
+  };
+  const tools = await list('tools', () => client.listTools());
+  const resources = await list('resources', () => client.listResources());
+  const resourceTemplates = await list('resource templates', () => client.listResourceTemplates());
+  const prompts = await list('prompts', () => client.listPrompts());
+  const { revision, instructions } = client;
+  return {
+    revision,
+    tools,
+    resources,
+    resourceTemplates,
+    prompts,
+    ...(instructions === undefined ? {} : { instructions }),
+    notes: [...notes, ...warnings],
+  };
+}
+
+/** What the server tells a client of each revision when it connects. */
+export async function describeRevisions(
+  clients: Clients,
+  revisions: readonly string[],
+): Promise<About['descriptions']> {
+  const descriptions: About['descriptions'][number][] = [];
+  for (const revision of revisions) {
+    let text: string | undefined;
+    const onMessage = (direction: 'in' | 'out', message: string): void => {
+      if (direction === 'in') text ??= descriptionIn(message);
+    };
+    // A revision that the server does not support has no description.
+    await clients.once(revision, { onMessage }, async (_client: Client) => {}).catch(() => {});
+    if (text !== undefined) descriptions.push({ revision, text });
+  }
+  return descriptions;
+}
+
+/** The result of `initialize` or `server/discover`. */
+export function descriptionIn(message: string): string | undefined {
+  try {
+    const { result } = JSON.parse(message) as JsonObject;
+    return isObject(result) && isObject(result['capabilities']) ? memberText(message, 'result') : undefined;
+  } catch {
+    return undefined; // Not a message.
+  }
+}

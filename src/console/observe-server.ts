@@ -1,0 +1,197 @@
+// Fills the feed with the messages of a server in this process, by an observer. The observer is attached while a page is
+// open, for a minute after that and after the start, and always with `keep`: otherwise calls cost nothing more.
+
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Observer, SessionInfo } from '../engine/ports.ts';
+import type { Server } from '../engine/server.ts';
+import type { Peer } from '../protocol/exchange.ts';
+import { isObject } from '../protocol/json-rpc.ts';
+import { metaKeys } from '../protocol/meta.ts';
+import type { SessionRow } from './api.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { Feed } from './feed.ts';
+import { clientLabel, type FeedPeer } from './peers.ts';
+
+/** How long messages are recorded after the start, and after the last page was closed. */
+const idleMs = 60_000;
+/** Stops sessions that are opened again and again from filling the memory. */
+const maxKeys = 2_000;
+/** How much of a session key is shown. */
+const shownKeyChars = 8;
+
+export class ServerObserver {
+  readonly #server: Server;
+  readonly #feed: Feed;
+  readonly #keep: boolean;
+  #detach: (() => void) | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #ticker: NodeJS.Timeout | undefined;
+  #delay: IntervalHistogram | undefined;
+  #watchers = 0;
+  readonly #byObject = new WeakMap<Peer, FeedPeer>();
+  /** Peers of HTTP requests, by session or by what stateless clients report about themselves. */
+  readonly #byKey = new BoundedMap<string, FeedPeer>(maxKeys);
+
+  constructor(server: Server, feed: Feed, keep: boolean) {
+    this.#server = server;
+    this.#feed = feed;
+    this.#keep = keep;
+    this.#attach();
+    this.#stopWhenIdle();
+  }
+
+  /** Whether messages are recorded. */
+  get isAttached(): boolean {
+    return this.#detach !== undefined;
+  }
+
+  /** A page was opened. Returns a function for when it is closed. */
+  watch(): () => void {
+    this.#watchers++;
+    clearTimeout(this.#idleTimer);
+    this.#attach();
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      if (--this.#watchers === 0) this.#stopWhenIdle();
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.#idleTimer);
+    this.#stop();
+  }
+
+  sessions(): SessionRow[] {
+    const rows: SessionRow[] = [];
+    for (const { info, session, open, lastSeenMs, number } of this.#feed.peers.all()) {
+      if (!open) continue;
+      const { transport, revision, client, principal } = info;
+      rows.push({
+        key: info.session ?? String(number),
+        peer: number,
+        transport,
+        ...(revision === undefined ? {} : { revision }),
+        ...(client === undefined ? {} : { client }),
+        ...(principal === undefined ? {} : { principal }),
+        capabilities: Object.keys(session?.capabilities ?? {}),
+        ...(session === undefined ? {} : { level: session.level }),
+        subscriptions: session?.subscriptions.size ?? 0,
+        streams: 0,
+        lastSeen: new Date(lastSeenMs).toISOString(),
+      });
+    }
+    return rows;
+  }
+
+  #stopWhenIdle(): void {
+    if (this.#keep) return;
+    this.#idleTimer = setTimeout(() => this.#stop(), idleMs);
+    this.#idleTimer.unref();
+  }
+
+  #attach(): void {
+    if (this.#detach !== undefined) return;
+    this.#detach = this.#server.observe(this.#observer);
+    this.#delay = monitorEventLoopDelay({ resolution: 20 });
+    this.#delay.enable();
+    this.#ticker = setInterval(() => this.#tick(), 1_000);
+    this.#ticker.unref();
+  }
+
+  #stop(): void {
+    this.#detach?.();
+    this.#detach = undefined;
+    clearInterval(this.#ticker);
+    this.#delay?.disable();
+  }
+
+  #tick(): void {
+    const { mean = 0 } = this.#delay ?? {};
+    this.#delay?.reset();
+    let open = 0;
+    for (const peer of this.#feed.peers.all()) if (peer.open) open++;
+    this.#feed.rates.tick(open, Number.isFinite(mean) ? Math.round(mean / 1e4) / 100 : 0);
+  }
+
+  readonly #observer: Observer = {
+    received: (message, peer, session) => {
+      this.#feed.record({ direction: 'in', peer: this.#peerOf(peer, session, message), message, exchange: peer });
+    },
+    sent: (text, peer, session) => {
+      const message = parse(text);
+      this.#feed.record({ direction: 'out', peer: this.#peerOf(peer, session), message, text, exchange: peer });
+    },
+    rejected: ({ message, text, peer, error }) => {
+      const reason = error.message;
+      this.#feed.reject({ direction: 'in', peer: this.#peerOf(peer, undefined), message, text, reason });
+    },
+    connected: (peer) => void this.#peerOf(peer, undefined),
+    disconnected: (peer) => {
+      const known = this.#byObject.get(peer);
+      if (known !== undefined) known.open = false;
+    },
+  };
+
+  #peerOf(peer: Peer, session: SessionInfo | undefined, message?: unknown): FeedPeer {
+    let known = this.#byObject.get(peer);
+    if (known === undefined) {
+      known = peer.transport === 'http' ? this.#httpPeer(peer, session, message) : this.#add(peer);
+      this.#byObject.set(peer, known);
+    }
+    if (session !== undefined && known.session !== session) this.#addSession(known, session, peer);
+    return known;
+  }
+
+  /** HTTP has requests, not connections: those of one session, or of one stateless client, are one peer. */
+  #httpPeer(peer: Peer, session: SessionInfo | undefined, message: unknown): FeedPeer {
+    if (isObject(message) && message['method'] === 'initialize') return this.#add(peer);
+    const key = session === undefined ? statelessKey(peer, message) : sessionKey(session);
+    const known = this.#byKey.get(key);
+    if (known !== undefined && this.#feed.peers.get(known.number) === known) return known;
+    const added = this.#add(peer);
+    this.#byKey.set(key, added);
+    return added;
+  }
+
+  #add({ transport, principal, address }: Peer): FeedPeer {
+    return this.#feed.peers.add({
+      transport,
+      ...(principal === undefined ? {} : { principal: principal.id }),
+      ...(address === undefined ? {} : { address }),
+    });
+  }
+
+  #addSession(known: FeedPeer, session: SessionInfo, peer: Peer): void {
+    known.session = session;
+    if (peer.transport === 'http') this.#byKey.set(sessionKey(session), known);
+    this.#feed.peers.update(known, {
+      session: session.key.slice(0, shownKeyChars),
+      revision: session.revision,
+      client: clientLabel(session.clientInfo),
+    });
+  }
+}
+
+const sessionKey = (session: SessionInfo): string => `session ${session.key}`;
+
+function statelessKey({ principal, address }: Peer, message: unknown): string {
+  const params = isObject(message) ? message['params'] : undefined;
+  const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {};
+  return JSON.stringify([
+    'client',
+    principal?.id,
+    address,
+    meta[metaKeys.protocolVersion],
+    clientLabel(meta[metaKeys.clientInfo]),
+  ]);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

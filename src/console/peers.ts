@@ -1,0 +1,103 @@
+// The peers of the feed: a number for each connection, HTTP session or stateless client, and what is known of it.
+
+import type { SessionInfo } from '../engine/ports.ts';
+import { isObject } from '../protocol/json-rpc.ts';
+import type { PeerInfo } from './api.ts';
+
+/** Stops clients that connect again and again from filling the memory. */
+const maxPeers = 1_000;
+/** Stops a client with a long name from filling the page. */
+const maxNameChars = 200;
+
+/** What the feed knows of one peer. */
+export class FeedPeer {
+  readonly number: number;
+  info: PeerInfo;
+  /** Increases with every change, so that readers get only what is new. */
+  version = 0;
+  lastSeenMs = 0;
+  open = true;
+  session: SessionInfo | undefined;
+  /** Requests to the peer that have no response yet: id to entry number. */
+  readonly requestsOut = new Map<string, number>();
+  /** Requests of the peer that have no response yet. */
+  readonly requestsIn = new Map<string, number>();
+
+  constructor(number: number, info: Omit<PeerInfo, 'number'>) {
+    this.number = number;
+    this.info = { number, ...info };
+  }
+}
+
+export class Peers {
+  readonly #peers = new Map<number, FeedPeer>();
+  #last = 0;
+  #version = 0;
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get size(): number {
+    return this.#peers.size;
+  }
+
+  all(): IterableIterator<FeedPeer> {
+    return this.#peers.values();
+  }
+
+  get(number: number): FeedPeer | undefined {
+    return this.#peers.get(number);
+  }
+
+  add(info: Omit<PeerInfo, 'number'>, number = this.#last + 1): FeedPeer {
+    this.#last = Math.max(this.#last, number);
+    const peer = new FeedPeer(number, info);
+    peer.version = ++this.#version;
+    peer.lastSeenMs = Date.now();
+    this.#peers.set(number, peer);
+    if (this.#peers.size > maxPeers) this.#forgetOldest();
+    return peer;
+  }
+
+  /** Adds what is newly known. */
+  update(peer: FeedPeer, known: Partial<PeerInfo>): void {
+    const { info } = peer;
+    const changed = (Object.keys(known) as (keyof PeerInfo)[]).some(
+      (key) => known[key] !== undefined && known[key] !== info[key],
+    );
+    if (!changed) return;
+    peer.info = { ...info, ...withoutUndefined(known) };
+    peer.version = ++this.#version;
+  }
+
+  changedSince(version: number): PeerInfo[] {
+    const changed: PeerInfo[] = [];
+    for (const peer of this.#peers.values()) if (peer.version > version) changed.push(peer.info);
+    return changed;
+  }
+
+  clear(): void {
+    this.#peers.clear();
+  }
+
+  #forgetOldest(): void {
+    let oldest: FeedPeer | undefined;
+    for (const peer of this.#peers.values()) {
+      if (oldest === undefined || peer.lastSeenMs < oldest.lastSeenMs) oldest = peer;
+    }
+    if (oldest !== undefined) this.#peers.delete(oldest.number);
+  }
+}
+
+/** `claude 1.2`: name and version as a client reports them. */
+export function clientLabel(implementation: unknown): string | undefined {
+  if (!isObject(implementation)) return undefined;
+  const { name, version } = implementation;
+  if (typeof name !== 'string') return undefined;
+  return `${name}${typeof version === 'string' ? ` ${version}` : ''}`.slice(0, maxNameChars);
+}
+
+function withoutUndefined<T extends object>(value: T): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Partial<T>;
+}

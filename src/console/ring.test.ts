@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { FeedEntry } from './api.ts';
+import { Ring } from './ring.ts';
+
+const entry = (number: number, peer: number, text = ''): FeedEntry => ({
+  ...{ number, peer, text, at: '', direction: 'in', side: 'client', kind: 'notification', bytes: text.length },
+});
+
+const numbers = (ring: Ring): number[] => [...ring.entries()].map(({ number }) => number);
+
+test('the oldest entries leave first', () => {
+  const ring = new Ring({ maxEntries: 3 });
+  for (let number = 1; number <= 5; number++) ring.add(entry(number, number));
+  expect(numbers(ring)).toEqual([3, 4, 5]);
+});
+
+test('a peer that sends much does not push the messages of others out', () => {
+  const ring = new Ring({ maxEntries: 10 });
+  for (let number = 1; number <= 3; number++) ring.add(entry(number, 1));
+  for (let number = 4; number <= 5_000; number++) ring.add(entry(number, 2));
+  expect(numbers(ring).slice(0, 3)).toEqual([1, 2, 3]);
+  expect(ring.size).toBe(10);
+});
+
+test('large texts are limited by their size', () => {
+  const ring = new Ring({ maxBytes: 100_000 });
+  for (let number = 1; number <= 100; number++) ring.add(entry(number, 1, 'x'.repeat(10_000)));
+  expect(numbers(ring)).toEqual([97, 98, 99, 100]);
+});

@@ -1,0 +1,303 @@
+// The routes of the console: the page's files, and the JSON below `api/` (api.ts). Every API route checks access first.
+
+import type { Access } from './access.ts';
+import type { CallRequest, CompleteRequest, ConsoleState, InputAnswer, OperateRequest, ScreenName } from './api.ts';
+import { ConsoleError } from './console-error.ts';
+import type { ConsoleExchange, ConsoleSource, ConsoleUser, Right } from './contract.ts';
+import { maxReaders, Readers } from './readers.ts';
+import { maxRecordingBytes, parseRecording, recordingLines, restoreRecording } from './recording.ts';
+import { type StaticFiles, securityHeaders } from './static-files.ts';
+
+/** Stops a request from filling the memory. Arguments of tools may contain files. */
+const maxBodyBytes = 8 * 1024 * 1024;
+
+/** Something that was done in the console, for the audit log. */
+export interface ConsoleEvent {
+  readonly user: string;
+  /** `view`, or the route. */
+  readonly action: string;
+  readonly details?: { readonly [key: string]: unknown };
+}
+
+export interface RoutesOptions {
+  readonly source: ConsoleSource;
+  readonly access: Access;
+  readonly files: StaticFiles;
+  /** Where the console is, without a slash at the end. */
+  readonly path: string;
+  readonly version: string;
+  readonly raw: boolean;
+  readonly sandboxOrigin?: string | undefined;
+  /** Records what users do. */
+  readonly record?: ((event: ConsoleEvent) => void) | undefined;
+}
+
+interface ApiRequest {
+  readonly exchange: ConsoleExchange;
+  readonly user: ConsoleUser;
+  /** The parts of the path that the pattern captured. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+  body(): Promise<unknown>;
+}
+
+interface ApiRoute {
+  readonly method: 'GET' | 'POST';
+  readonly pattern: RegExp;
+  readonly right: Right;
+  /** The value to respond with; undefined: the route has responded by itself. */
+  run(request: ApiRequest): unknown;
+}
+
+export class Routes {
+  readonly #options: RoutesOptions;
+  readonly #readers: Readers;
+  readonly #startedAt = new Date().toISOString();
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+    const { source } = options;
+    this.#readers = new Readers(source.feed, {
+      get callVersion() {
+        return source.calls?.version ?? 0;
+      },
+      callsSince: (version) => source.calls?.since(version) ?? [],
+      get connection() {
+        return source.connection;
+      },
+    });
+  }
+
+  handle(exchange: ConsoleExchange): void {
+    const { path, files } = this.#options;
+    if (exchange.path === path) {
+      exchange.respond(308, [...securityHeaders(), 'Location', `${path.slice(path.lastIndexOf('/') + 1)}/`]);
+      return;
+    }
+    const name = exchange.path.slice(path.length + 1);
+    if (name.startsWith('api/')) void this.#api(exchange, name.slice('api/'.length));
+    else if (exchange.method === 'GET' || exchange.method === 'HEAD') files.serve(exchange, name);
+    else respondError(exchange, new ConsoleError(405, 'method', 'Use GET'));
+  }
+
+  close(): void {
+    this.#readers.close();
+  }
+
+  async #api(exchange: ConsoleExchange, name: string): Promise<void> {
+    try {
+      // Access first: without it, requests do not even learn which routes exist.
+      const admission = await this.#options.access.check(exchange);
+      if ('denied' in admission) {
+        const { status, code, message } = admission.denied;
+        throw new ConsoleError(status, code, message);
+      }
+      const { user } = admission;
+      const found = this.#routes.filter(({ pattern }) => pattern.test(name));
+      const route = found.find(({ method }) => method === exchange.method);
+      if (route === undefined) {
+        throw found.length === 0
+          ? new ConsoleError(404, 'route', 'There is nothing here')
+          : new ConsoleError(405, 'method', `Use ${found.map(({ method }) => method).join(' or ')}`);
+      }
+      if (!user.rights.has(route.right)) {
+        throw new ConsoleError(403, 'right', `This needs the right "${route.right}", which this token does not have`);
+      }
+      const [, ...parts] = route.pattern.exec(name) ?? [];
+      const query = new URLSearchParams(exchange.query);
+      const result = await route.run({ exchange, user, parts, query, body: () => readJson(exchange) });
+      if (result !== undefined) respondJson(exchange, 200, result);
+    } catch (error) {
+      respondError(exchange, error);
+    }
+  }
+
+  readonly #routes: readonly ApiRoute[] = [
+    view('GET', /^state$/, ({ user }) => this.#state(user)),
+    view('GET', /^feed$/, (request) => this.#feed(request)),
+    view('GET', /^entries\/(\d{1,15})$/, ({ parts: [number] }) => {
+      return this.#source.feed.ring.get(Number(number)) ?? missing('This message is not in the buffer any more');
+    }),
+    view('GET', /^lists$/, ({ query }) => {
+      return this.#source.lists?.(query.get('revision') ?? undefined) ?? missing('There is no server to ask');
+    }),
+    view('GET', /^series$/, ({ query }) => {
+      return this.#source.feed.rates.series(query.get('resolution') === '10' ? 10 : 1);
+    }),
+    view('GET', /^sessions$/, () => ({ sessions: this.#source.sessions?.() ?? [] })),
+    view('GET', /^tasks$/, async () => ({ tasks: (await this.#source.tasks?.()) ?? [] })),
+    view('GET', /^audit$/, ({ query }) => this.#source.audit?.(query) ?? { enabled: false, lines: [] }),
+    view('GET', /^about$/, () => this.#source.about()),
+    view('GET', /^auth$/, () => ({ steps: this.#source.auth?.() ?? [] })),
+    view('GET', /^export$/, ({ exchange, user }) => this.#export(exchange, user)),
+    view('POST', /^import$/, (request) => this.#import(request)),
+    view('POST', /^validate$/, async ({ body }) => {
+      const request = (await body()) as Parameters<NonNullable<ConsoleSource['validate']>>[0];
+      return this.#source.validate?.(request) ?? missing('There is no server to ask');
+    }),
+    trying('POST', /^complete$/, async ({ body }) => {
+      const { ref, argument } = (await body()) as CompleteRequest;
+      const { client } = await this.#calls.clients.get();
+      const { values } = await client.complete({ ref, argument } as unknown as Parameters<typeof client.complete>[0]);
+      return { values };
+    }),
+    trying('POST', /^calls$/, async ({ user, body }) => {
+      const request = (await body()) as CallRequest;
+      const started = this.#calls.start(request);
+      this.#record(user, 'calls', { method: request.method, name: request.params['name'] ?? request.params['uri'] });
+      return started;
+    }),
+    trying('POST', /^calls\/(c\d+)\/input$/, async ({ parts: [id], body }) => {
+      this.#calls.answer(id as string, (await body()) as InputAnswer);
+      return {};
+    }),
+    trying('POST', /^calls\/(c\d+)\/cancel$/, ({ parts: [id] }) => {
+      this.#calls.cancel(id as string);
+      return {};
+    }),
+    trying('POST', /^compare$/, async ({ user, body }) => {
+      const request = (await body()) as CallRequest;
+      const comparison = this.#calls.compare(request, this.#source.revisions);
+      this.#record(user, 'compare', { method: request.method, name: request.params?.['name'] });
+      return comparison;
+    }),
+    {
+      method: 'POST',
+      pattern: /^operate\/([a-z-]{1,40})$/,
+      right: 'operate',
+      run: async ({ user, parts: [verb], body }) => {
+        const { operations = {} } = this.#source;
+        const run = Object.hasOwn(operations, verb as string) ? operations[verb as string] : undefined;
+        if (run === undefined) return missing(`There is no action ${JSON.stringify(verb)}`);
+        const request = (await body()) as OperateRequest;
+        this.#record(user, `operate/${verb}`, { id: request.id });
+        await run(request);
+        return {};
+      },
+    },
+  ];
+
+  get #source(): ConsoleSource {
+    return this.#options.source;
+  }
+
+  get #calls(): NonNullable<ConsoleSource['calls']> {
+    return this.#source.calls ?? missing('This console has no server to call');
+  }
+
+  #record(user: ConsoleUser, action: string, details?: ConsoleEvent['details']): void {
+    this.#options.record?.({ user: user.id, action, ...(details === undefined ? {} : { details }) });
+  }
+
+  #state(user: ConsoleUser): ConsoleState {
+    const { source, version, raw, sandboxOrigin } = this.#options;
+    const { connection } = source;
+    return {
+      server: source.server,
+      mode: source.mode,
+      rights: [...user.rights],
+      revisions: source.revisions,
+      startedAt: this.#startedAt,
+      mooring: version,
+      raw,
+      ...(connection === undefined ? {} : { connection }),
+      screens: screensOf(source),
+      ...(sandboxOrigin === undefined ? {} : { sandboxOrigin }),
+      snippets: source.snippets,
+    };
+  }
+
+  #feed({ exchange, user, query }: ApiRequest): undefined {
+    if (this.#readers.size >= maxReaders)
+      throw new ConsoleError(429, 'readers', 'Too many pages of the console are open');
+    this.#record(user, 'view');
+    const unwatch = this.#source.watch?.();
+    const headers = ['Content-Type', 'text/event-stream', 'X-Accel-Buffering', 'no', ...apiHeaders];
+    const remove = this.#readers.add(exchange.openStream(headers), Number(query.get('after') ?? 0) || 0);
+    exchange.onGone(() => {
+      remove();
+      unwatch?.();
+    });
+    return undefined;
+  }
+
+  #export(exchange: ConsoleExchange, user: ConsoleUser): undefined {
+    this.#record(user, 'export');
+    const { feed, server } = this.#source;
+    const disposition = 'attachment; filename="recording.ndjson"';
+    const headers = ['Content-Type', 'application/x-ndjson', 'Content-Disposition', disposition, ...apiHeaders];
+    exchange.respond(200, headers, [...recordingLines(feed, server)].join(''));
+    return undefined;
+  }
+
+  async #import({ exchange, user }: ApiRequest): Promise<unknown> {
+    const recording = parseRecording(await readText(exchange, maxRecordingBytes));
+    this.#record(user, 'import');
+    return { entries: restoreRecording(this.#source.feed, recording) };
+  }
+}
+
+function view(method: ApiRoute['method'], pattern: RegExp, run: ApiRoute['run']): ApiRoute {
+  return { method, pattern, right: 'view', run };
+}
+
+function trying(method: ApiRoute['method'], pattern: RegExp, run: ApiRoute['run']): ApiRoute {
+  return { method, pattern, right: 'try', run };
+}
+
+function screensOf(source: ConsoleSource): ScreenName[] {
+  const optional: readonly (readonly [ScreenName, boolean])[] = [
+    ['overview', true],
+    ['timeline', true],
+    ['tools', source.calls !== undefined],
+    ['resources', source.calls !== undefined],
+    ['prompts', source.calls !== undefined],
+    ['tasks', source.tasks !== undefined],
+    ['sessions', source.sessions !== undefined],
+    ['metrics', source.mode !== 'recording'],
+    ['audit', source.audit !== undefined],
+    ['auth', source.auth !== undefined],
+    ['about', true],
+  ];
+  return optional.flatMap(([name, isThere]) => (isThere ? [name] : []));
+}
+
+function missing(message: string): never {
+  throw new ConsoleError(404, 'missing', message);
+}
+
+const apiHeaders: readonly string[] = ['Cache-Control', 'no-store', ...securityHeaders()];
+
+function respondJson(exchange: ConsoleExchange, status: number, value: unknown): void {
+  exchange.respond(status, ['Content-Type', 'application/json', ...apiHeaders], JSON.stringify(value));
+}
+
+function respondError(exchange: ConsoleExchange, error: unknown): void {
+  const { status, code } = error instanceof ConsoleError ? error : { status: 502, code: 'failed' };
+  const message = error instanceof Error ? error.message : String(error);
+  const body = JSON.stringify({ error: { code, message } });
+  const headers = ['Content-Type', 'application/json', ...apiHeaders];
+  if (status === 401) headers.push('WWW-Authenticate', 'Bearer');
+  if (status === 429) headers.push('Retry-After', '60');
+  exchange.respond(status, headers, body);
+}
+
+function readText(exchange: ConsoleExchange, maxBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    exchange.readBody(maxBytes, (body) => {
+      if (typeof body === 'string') resolve(body);
+      else reject(new ConsoleError(413, body.reason, `The request is larger than ${maxBytes} bytes, or is not UTF-8`));
+    });
+  });
+}
+
+async function readJson(exchange: ConsoleExchange): Promise<unknown> {
+  const text = await readText(exchange, maxBodyBytes);
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // Reported below.
+  }
+  throw new ConsoleError(400, 'json', 'The body must be a JSON object');
+}

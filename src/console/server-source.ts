@@ -1,0 +1,118 @@
+// The console of a server in this process: its traffic by an observer, calls by a client in memory with the principal
+// `console`.
+
+import { connect, inMemory } from '../client/index.ts';
+import type { Server } from '../engine/server.ts';
+import { formatIssues, type Validator } from '../schema/index.ts';
+import type { About, AuditPage, ConsoleState, Lists, Validated, ValidateRequest } from './api.ts';
+import { ConsoleCalls } from './calls.ts';
+import { Capture, secretProperties } from './capture.ts';
+import { ConsoleError } from './console-error.ts';
+import type { ConsoleSource } from './contract.ts';
+import { Feed } from './feed.ts';
+import { describeRevisions, listsOf } from './listing.ts';
+import { ServerObserver } from './observe-server.ts';
+import { validateArguments, validatorOf } from './validate.ts';
+
+/** The caller of everything that is tried in the console. Policies and audit lines name it. */
+const consolePrincipal = { id: 'console' } as const;
+
+export interface ServerSourceOptions {
+  /** Values are not redacted. Only on loopback addresses. */
+  readonly raw?: boolean;
+  /** Messages are recorded even while no page is open. */
+  readonly keep?: boolean;
+  readonly version: string;
+  readonly snippets?: ConsoleState['snippets'];
+  readonly settings?: () => About['settings'];
+  readonly audit?: ((query: URLSearchParams) => Promise<AuditPage>) | undefined;
+}
+
+export class ServerSource implements ConsoleSource {
+  readonly mode = 'embedded';
+  readonly feed: Feed;
+  readonly calls: ConsoleCalls;
+  readonly audit: ((query: URLSearchParams) => Promise<AuditPage>) | undefined;
+  readonly #server: Server;
+  readonly #observer: ServerObserver;
+  readonly #options: ServerSourceOptions;
+  readonly #secrets = new WeakMap<object, ReadonlySet<string>>();
+
+  constructor(server: Server, options: ServerSourceOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.audit = options.audit;
+    const capture = new Capture({
+      raw: options.raw === true,
+      secretArguments: (tool) => this.#secretArguments(tool),
+    });
+    this.feed = new Feed(capture);
+    this.#observer = new ServerObserver(server, this.feed, options.keep === true);
+    const client = { name: 'mooring-console', version: options.version };
+    const peer = { transport: 'memory', principal: consolePrincipal } as const;
+    this.calls = new ConsoleCalls({
+      feed: this.feed,
+      dial: (settings) => connect(inMemory(server, peer), { client, eraCache: false, ...settings }),
+      isOwn: (entry) => this.feed.peers.get(entry.peer)?.info.principal === consolePrincipal.id,
+      outputIssues: (tool, content) => issuesOf(server.catalog.tools.get(tool)?.output?.validator, content),
+    });
+  }
+
+  get server(): ConsoleState['server'] {
+    const { name, version } = this.#server;
+    return { name, version };
+  }
+
+  get revisions(): readonly string[] {
+    return this.#server.revisions;
+  }
+
+  get snippets(): ConsoleState['snippets'] {
+    return this.#options.snippets ?? [];
+  }
+
+  async lists(revision: string | undefined): Promise<Lists> {
+    return listsOf(await this.calls.clients.get(revision));
+  }
+
+  async validate({ tool, schema, argumentsText }: ValidateRequest): Promise<Validated> {
+    if (schema !== undefined) return validateArguments(validatorOf(schema), argumentsText);
+    const entry = this.#server.catalog.tools.get(tool ?? '');
+    if (entry === undefined) throw new ConsoleError(404, 'tool', `There is no tool ${JSON.stringify(tool)}`);
+    return validateArguments(entry.input.validator, argumentsText);
+  }
+
+  sessions() {
+    return this.#observer.sessions();
+  }
+
+  async about(): Promise<About> {
+    const settings = this.#options.settings?.() ?? [];
+    return { settings, descriptions: await describeRevisions(this.calls.clients, this.revisions) };
+  }
+
+  watch(): () => void {
+    return this.#observer.watch();
+  }
+
+  async close(): Promise<void> {
+    this.#observer.close();
+    await this.calls.close();
+  }
+
+  #secretArguments(tool: string): ReadonlySet<string> | undefined {
+    const entry = this.#server.catalog.tools.get(tool);
+    if (entry === undefined) return undefined;
+    let names = this.#secrets.get(entry);
+    if (names === undefined) {
+      names = secretProperties(entry.input.json);
+      this.#secrets.set(entry, names);
+    }
+    return names;
+  }
+}
+
+async function issuesOf(validator: Validator | undefined, content: unknown): Promise<readonly string[]> {
+  const validation = await validator?.validate(content);
+  return validation === undefined || validation.ok ? [] : [formatIssues(validation.issues)];
+}
