@@ -30,6 +30,12 @@ const pages = [
     about: 'authentication, policy, limits, audit, sandbox, files, network',
   },
   {
+    file: 'telemetry.md',
+    module: 'mooring/telemetry',
+    entry: 'telemetry/index',
+    about: 'OpenTelemetry for servers and clients',
+  },
+  {
     file: 'stores-sqlite.md',
     module: 'mooring/stores/sqlite',
     entry: 'stores/sqlite/index',

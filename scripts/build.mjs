@@ -41,6 +41,7 @@ const entries = {
   client: 'src/client/index.ts',
   console: 'src/console/index.ts',
   security: 'src/security/index.ts',
+  telemetry: 'src/telemetry/index.ts',
   'stores/sqlite': 'src/stores/sqlite/index.ts',
   ...Object.fromEntries(packs.map((name) => [`packs/${name}`, `src/packs/${name}/index.ts`])),
 };

@@ -18,11 +18,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   security: ['engine', 'protocol', 'schema'],
   client: ['transports', 'protocol', 'schema'],
   packs: ['engine', 'security', 'protocol', 'schema'],
+  telemetry: ['engine', 'security', 'client', 'protocol'],
   gateway: ['engine', 'client', 'protocol', 'schema'],
   // It calls servers as a client, redacts what it stores, and checks Host and Origin on a port of its own.
   console: ['gateway', 'client', 'security', 'transports', 'engine', 'protocol', 'schema'],
   app: [
     'console',
+    'telemetry',
     'packs',
     'gateway',
     'stores',
@@ -52,6 +54,7 @@ const singleHomes = [
   'entities',
   'toml-eslint-parser',
   'diff',
+  '@opentelemetry/api',
 ];
 
 /** Files and folders that are imported past the index.ts above them, each with the reason. One that is not needed must go. */

@@ -61,6 +61,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   });
   // On a failure from here on, packs must be closed, or the process would not end.
   await closeOnFailure(ready.server, async () => {
+    if (settings.telemetry !== undefined) await ready.server.use(await telemetryOf(settings.telemetry));
     if (audit !== undefined) await ready.server.use(audit);
     const authentication = await authenticationOf(settings);
     if (authentication !== undefined) await warnOfUnreachableData(ready, authentication, logger);
@@ -88,6 +89,18 @@ function knownFolders({ settings, file }: ResolvedSettings): string[] {
   const { dataDir, roots, plugins } = settings;
   const sources = plugins.map(({ source }) => source).filter(isAbsolute);
   return [dataDir, ...roots, ...[...sources, ...(file === undefined ? [] : [file])].map((path) => dirname(path))];
+}
+
+async function telemetryOf(options: { readonly contents: boolean }) {
+  try {
+    const { telemetry } = await import('../telemetry/index.ts');
+    return telemetry(options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new UsageError(
+      'OpenTelemetry needs a package that is not installed. Run "npm install @opentelemetry/api", or leave out --otel',
+    );
+  }
 }
 
 /** Flags that have no effect because HTTP is off. */

@@ -12,6 +12,8 @@ export interface Settings {
   readonly roots: readonly string[];
   /** Whether tools may change the files in the roots: in all of them, or, limited by a policy, in these folders. */
   readonly write?: boolean | readonly string[];
+  /** OpenTelemetry; undefined: off. */
+  readonly telemetry?: { readonly contents: boolean } | undefined;
   /** Programs `execute_command` may run; undefined = what the profile documents. */
   readonly allowedCommands: readonly string[] | undefined;
   /** Commands and workers in the default profile, where they are off by default. */

@@ -276,6 +276,7 @@ export class Client {
       held,
       unexpected: reportUnexpectedOutput(options, logger),
       seen: onMessage === undefined ? undefined : guarded(onMessage, 'onMessage', logger),
+      telemetry: options.telemetry,
       notified(method, params, standing) {
         const known = client();
         if (known !== undefined) known.#notified(method, params, standing);

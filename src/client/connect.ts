@@ -56,8 +56,14 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     const path = target === destination ? '' : new URL(target.address).pathname;
     return new Negotiation({ address, hasSse, eraKey, vocabulary, limits, eraCache, dial, tried, path, signal });
   };
-  const open = (signal: AbortSignal): Promise<ClientConnection> =>
-    openHereOrElsewhere(destination, eraCache, (target, tried = []) => openAt(target, tried, signal));
+  const open = async (signal: AbortSignal): Promise<ClientConnection> => {
+    const connection = await openHereOrElsewhere(destination, eraCache, (target, tried = []) =>
+      openAt(target, tried, signal),
+    );
+    const ended = options.telemetry?.connected(destination.address, connection.codec?.date ?? '');
+    if (ended !== undefined) void connection.ended.then(ended);
+    return connection;
+  };
 
   const began = performance.now();
   const connection = await inTime(options.signal, limits, destination, deadlines, open);

@@ -15,6 +15,7 @@ import type { ClientLimits, Progress } from './options.ts';
 import type { JsonObject, OutgoingCall } from './outgoing-call.ts';
 import { PendingCalls } from './pending.ts';
 import { ServerRequests } from './server-requests.ts';
+import type { ClientTelemetry, RequestTrace } from './telemetry.ts';
 import type { Outgoing, Transport, TransportListener } from './transports/transport.ts';
 import { clean } from './untrusted-text.ts';
 
@@ -26,6 +27,7 @@ export interface ClientConnectionEvents {
   held(): () => void;
   /** Receives every message, for tracing. */
   readonly seen: ((direction: 'in' | 'out', text: string) => void) | undefined;
+  readonly telemetry: ClientTelemetry | undefined;
   /** The server sent something that is not a protocol message. */
   unexpected(transport: Transport, what: string): void;
 }
@@ -70,7 +72,10 @@ export class ClientConnection implements TransportListener {
     this.#events = events;
     this.#depth = { maxDepth: limits.maxDepth, maxBatch: Number.POSITIVE_INFINITY };
     this.#pending = new PendingCalls((call, afterMs) => this.#expire(call, afterMs));
-    this.#serverRequests = new ServerRequests(inputs, this.#pending, logger, (text) => this.#dispatch({ text }));
+    const send = (text: string): void => this.#dispatch({ text });
+    this.#serverRequests = new ServerRequests(inputs, this.#pending, logger, send, (request, serve) =>
+      this.#observeServing(request, serve),
+    );
   }
 
   /** Requests are repeated in headers: what they address matters. */
@@ -109,6 +114,7 @@ export class ClientConnection implements TransportListener {
     call.maxTimeoutMs = Math.max(call.options.maxTimeoutMs ?? this.#limits.maxTimeoutMs, call.timeoutMs);
     call.lastProgress = undefined;
     this.#pending.add(call);
+    if (this.#events.telemetry !== undefined) call.trace = this.#traceOf(call, this.#events.telemetry);
     const fields = call.retryFields === '' ? call.fields : joinFields(call.fields, call.retryFields);
     const text = codec.request(call.id, call.method, fields, call.metaWith(this.logLevel));
     const headers =
@@ -116,6 +122,31 @@ export class ClientConnection implements TransportListener {
         ? codec.headers(call.method, addressed?.name, addressed?.headerParams ?? none, addressed?.args ?? {})
         : undefined;
     this.#dispatch({ text, id: call.id, method: call.method, headers, standing: call.longLived });
+  }
+
+  #traceOf({ method, id, addressed, options }: OutgoingCall, telemetry: ClientTelemetry): RequestTrace {
+    const { name, args } = addressed ?? { name: undefined, args: undefined };
+    const revision = this.codec?.date;
+    return telemetry.sending({
+      method,
+      name,
+      id,
+      args,
+      meta: options.meta ?? {},
+      revision,
+      address: this.transport.address,
+    });
+  }
+
+  #observeServing<T>(
+    { id, method, params }: { readonly id: RequestId; readonly method: string; readonly params: JsonObject },
+    serve: () => Promise<T>,
+  ): Promise<T> {
+    const { telemetry } = this.#events;
+    if (telemetry === undefined) return serve();
+    const meta = isObject(params['_meta']) ? params['_meta'] : {};
+    const { address } = this.transport;
+    return telemetry.serving({ id, method, name: undefined, meta, revision: this.codec?.date, address }, serve);
   }
 
   /** Cancels the request of a call. */

@@ -7,6 +7,7 @@ import type { ResponseCache } from './cache.ts';
 import type { EraCache } from './era-cache.ts';
 import type { InputHandlers } from './input-requests.ts';
 import type { TaskHandle } from './task-handle.ts';
+import type { ClientTelemetry } from './telemetry.ts';
 
 /** How far a call has come, as the server reports it. */
 export interface Progress {
@@ -104,6 +105,8 @@ export interface ConnectOptions {
    * reported once per `connect()`. Default: the logger, otherwise a process warning for a server that was started here.
    */
   readonly onUnexpectedOutput?: (what: string) => void;
+  /** Spans and metrics of this connection; see `clientTelemetry` in "mooring/telemetry". */
+  readonly telemetry?: ClientTelemetry;
   readonly logger?: Logger;
   /** Aborts connecting. */
   readonly signal?: AbortSignal;

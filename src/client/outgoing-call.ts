@@ -8,6 +8,7 @@ import type { ClientCodec, DecodedResult, RequestMeta } from '../protocol/revisi
 import type { HeaderParam } from '../protocol/revisions/index.ts';
 import { ClientError, clientErrors } from './errors.ts';
 import type { CallOptions, Progress } from './options.ts';
+import type { RequestTrace, TracedEnd } from './telemetry.ts';
 
 /** Members of a JSON object. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -30,7 +31,7 @@ export interface CallConnection {
   keepProgress(call: OutgoingCall): () => void;
 }
 
-/** What a call addresses, for revisions that repeat it in headers. */
+/** What a call addresses, for revisions that repeat it in headers, and for telemetry. */
 export interface CallTarget {
   readonly name: string;
   readonly headerParams?: readonly HeaderParam[];
@@ -79,6 +80,8 @@ export class OutgoingCall {
   connection: CallConnection | undefined;
   /** Fixes a mismatch between headers and body that the server reported; tried once. */
   onHeaderMismatch: ((call: OutgoingCall) => Promise<void>) | undefined;
+  /** The request in flight under observation. */
+  trace: RequestTrace | undefined;
   ended = false;
 
   readonly #decode: (result: JsonObject) => unknown;
@@ -133,8 +136,10 @@ export class OutgoingCall {
 
   /** The `_meta` of the request; undefined where there is none. */
   metaWith(level: LogLevel | undefined): RequestMeta | undefined {
-    const { onProgress, meta, logLevel = level } = this.options;
-    const { withoutTasks } = this;
+    const { onProgress, logLevel = level } = this.options;
+    const { withoutTasks, trace } = this;
+    // What the caller set itself applies, a trace context too.
+    const meta = trace?.meta === undefined ? this.options.meta : { ...trace.meta, ...this.options.meta };
     if (onProgress === undefined && meta === undefined && logLevel === undefined && !withoutTasks) return undefined;
     if (onProgress !== undefined) this.progressToken = this.id;
     const token = onProgress === undefined ? {} : { progressToken: this.id };
@@ -144,6 +149,7 @@ export class OutgoingCall {
   /** Decodes and checks the final result and returns it to the caller. */
   succeed(result: JsonObject): void {
     if (this.ended) return;
+    if (this.trace !== undefined) this.#endTrace({ result });
     if (this.requestsTask && isObject(result['task'])) return this.createdTask(result);
     try {
       this.#end(this.#decode(result));
@@ -155,6 +161,7 @@ export class OutgoingCall {
   /** The server created a task instead of returning a result. */
   createdTask(result: JsonObject): void {
     if (this.ended) return;
+    if (this.trace !== undefined) this.#endTrace({ result });
     const { onTask } = this;
     if (onTask === undefined)
       this.fail(clientErrors.invalidResult(this.method, 'it is a task, which was not requested'));
@@ -167,12 +174,14 @@ export class OutgoingCall {
   }
 
   requireInput(reading: Extract<DecodedResult, { kind: 'input-required' }>): void {
+    if (this.trace !== undefined) this.#endTrace({ result: { resultType: 'input_required' } });
     this.#owner?.inputRequired(this, reading);
   }
 
   /** The request in flight failed; the owner decides whether the call has failed, too. */
   fail(error: ClientError): void {
     if (this.ended) return;
+    if (this.trace !== undefined) this.#endTrace(failure(error));
     if (this.#owner === undefined) this.reject(error);
     else this.#owner.failed(this, error);
   }
@@ -186,9 +195,15 @@ export class OutgoingCall {
   /** Ends it for good. */
   reject(error: unknown): void {
     if (this.ended) return;
+    if (this.trace !== undefined) this.#endTrace(failure(error));
     this.ended = true;
     this.#unlisten?.();
     this.#reject(error);
+  }
+
+  #endTrace(how: TracedEnd): void {
+    this.trace?.end(how);
+    this.trace = undefined;
   }
 
   report(progress: Progress): void {
@@ -208,4 +223,9 @@ export class OutgoingCall {
       this.reject(error instanceof Error ? error : new ClientError('cancelled', `${name} failed`, { cause: error }));
     }
   }
+}
+
+function failure(error: unknown): TracedEnd {
+  const { message, code, serverError } = error as ClientError;
+  return { error: { message, code: serverError?.code ?? code ?? 'error' } };
 }

@@ -13,19 +13,33 @@ import type { PendingCalls } from './pending.ts';
 /** Stops a server from sending input requests faster than a user could answer them. */
 const maxOpen = 64;
 
+/** Serves a request of the server under observation. */
+type ObserveServing = <T>(
+  request: { readonly id: RequestId; readonly method: string; readonly params: JsonObject },
+  serve: () => Promise<T>,
+) => Promise<T>;
+
 /** The server's requests on one connection that have no response yet. */
 export class ServerRequests {
   readonly #inputs: InputResponder;
   readonly #pending: PendingCalls;
   readonly #logger: Logger;
   readonly #send: (text: string) => void;
+  readonly #observe: ObserveServing;
   readonly #open = new Map<RequestId, AbortController>();
 
-  constructor(inputs: InputResponder, pending: PendingCalls, logger: Logger, send: (text: string) => void) {
+  constructor(
+    inputs: InputResponder,
+    pending: PendingCalls,
+    logger: Logger,
+    send: (text: string) => void,
+    observe: ObserveServing,
+  ) {
     this.#inputs = inputs;
     this.#pending = pending;
     this.#logger = logger;
     this.#send = send;
+    this.#observe = observe;
   }
 
   serve(id: RequestId, method: string, params: JsonObject, codec: ClientCodec | undefined): void {
@@ -54,7 +68,8 @@ export class ServerRequests {
     this.#open.set(id, controller);
     this.#pending.hold();
     try {
-      const result = await this.#inputs.answer(method, params, codec, controller.signal);
+      const respond = () => this.#inputs.answer(method, params, codec, controller.signal);
+      const result = await this.#observe({ id, method, params }, respond);
       if (!controller.signal.aborted) this.#send(resultText(id, JSON.stringify(withRelatedTask(result, params))));
     } catch (error) {
       if (!controller.signal.aborted) this.#report(id, error);

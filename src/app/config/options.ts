@@ -316,6 +316,22 @@ export const options: readonly Option[] = [
     about: 'log as JSON lines',
   },
   {
+    key: 'telemetry.enabled',
+    kind: 'switch',
+    default: false,
+    section: 'log',
+    flag: 'otel',
+    env: 'MOORING_OTEL',
+    about: 'OpenTelemetry spans and metrics; needs the package @opentelemetry/api and an SDK',
+  },
+  {
+    key: 'telemetry.contents',
+    kind: 'switch',
+    default: false,
+    section: 'file',
+    about: 'spans contain arguments and results of tools, without secrets',
+  },
+  {
     key: 'mcpServers',
     kind: 'tree',
     default: {},

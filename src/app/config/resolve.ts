@@ -168,6 +168,7 @@ function toSettings(values: SettingValues): Settings {
     dataDir: get('data'),
     roots: get('roots'),
     write: get('write'),
+    telemetry: get('telemetry.enabled') === true ? { contents: get('telemetry.contents') } : undefined,
     allowedCommands: commands,
     // --allow-command implies --enable commands.
     enable: { commands: enable.includes('commands') || commands !== undefined, workers: enable.includes('workers') },

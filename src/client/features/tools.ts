@@ -112,10 +112,8 @@ export class Tools {
     call.idempotent = options?.idempotent ?? isIdempotent(known?.tool);
     if (options?.task === 'never') call.withoutTasks = true;
     else call.onTask = this.#onTask;
-    if (this.#kit.latest.mirrors) {
-      call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
-      call.onHeaderMismatch = this.#refreshHeaders;
-    }
+    call.addressed = { name, headerParams: known?.headerParams ?? none, args: args ?? {} };
+    if (this.#kit.latest.mirrors) call.onHeaderMismatch = this.#refreshHeaders;
     return call;
   }
 

@@ -1,0 +1,41 @@
+// The interface through which telemetry sees the requests of a connection. mooring/telemetry implements it.
+
+import type { Meta } from '../protocol/model.ts';
+
+/** A request of either side. */
+export interface TracedRequest {
+  readonly method: string;
+  /** The tool, prompt or resource that it addresses. */
+  readonly name: string | undefined;
+  readonly id: string | number;
+  /** Arguments of a tool call. */
+  readonly args?: unknown;
+  /** The `_meta` of the request. */
+  readonly meta: Meta;
+  /** Undefined while the revision is negotiated. */
+  readonly revision: string | undefined;
+  readonly address: string;
+}
+
+/** How a request ended: with a result, with a result that requires input, or with an error. */
+export interface TracedEnd {
+  readonly result?: { readonly [key: string]: unknown };
+  readonly error?: { readonly message: string; readonly code: string | number };
+}
+
+/** One request under observation. */
+export interface RequestTrace {
+  /** Added to the `_meta` of the request: the trace context. */
+  readonly meta?: Meta;
+  end(how: TracedEnd): void;
+}
+
+/** Observes what a client sends and serves. */
+export interface ClientTelemetry {
+  /** A request is about to be sent. */
+  sending(request: TracedRequest): RequestTrace;
+  /** A request of the server is about to be served by `serve`. */
+  serving<T>(request: TracedRequest, serve: () => Promise<T>): Promise<T>;
+  /** A connection was opened. Returns what to call at its end. */
+  connected(address: string, revision: string): () => void;
+}

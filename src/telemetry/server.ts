@@ -1,0 +1,129 @@
+// Spans and metrics of a server: one span for each request, in the trace that the request carries.
+
+import { createHash } from 'node:crypto';
+import type { Pack, RequestEnd, RequestInfo } from '../engine/ports.ts';
+import type { Server } from '../engine/server.ts';
+import type { Peer } from '../protocol/exchange.ts';
+import { metrics, names, toolError, transports } from './names.ts';
+import { createHistogram, endSpan, type Histogram, type Span, startSpan, within } from './open-telemetry.ts';
+import {
+  type Attributes,
+  contentText,
+  isTraced,
+  spanName,
+  type TelemetryOptions,
+  targetAttributes,
+} from './request-attributes.ts';
+
+/**
+ * OpenTelemetry for a server: `await server.use(telemetry())`. The program registers an OpenTelemetry SDK with the exporters
+ * of its choice; without one, nothing is recorded.
+ */
+export function telemetry(options: TelemetryOptions = {}): Pack<Server> {
+  let stop = (): void => {};
+  return {
+    name: 'telemetry',
+    install(server) {
+      const recorder = new ServerRecorder(server, options);
+      stop = server.observe(recorder);
+      server.around((request, next) => recorder.run(request, next));
+    },
+    close: () => stop(),
+  };
+}
+
+class ServerRecorder {
+  readonly #server: Server;
+  readonly #options: TelemetryOptions;
+  readonly #durations: Histogram;
+  readonly #sessions: Histogram;
+  readonly #spans = new WeakMap<RequestInfo, Span>();
+  readonly #connectedAt = new WeakMap<Peer, number>();
+
+  constructor(server: Server, options: TelemetryOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#durations = createHistogram(metrics.serverOperation, 'Time a server takes for a request.');
+    this.#sessions = createHistogram(metrics.serverSession, 'Time a connection to a server is open.');
+  }
+
+  started = (request: RequestInfo): void => {
+    const { method, ctx } = request;
+    if (!isTraced(method, this.#options)) return;
+    const target = this.#target(request);
+    const attributes: Attributes = {
+      ...target,
+      ...this.#shared(request),
+      [names.requestId]: String(ctx.requestId),
+      ...(request.session === undefined ? {} : { [names.session]: hash(request.session.key) }),
+      ...(request.peer.address === undefined ? {} : { [names.clientAddress]: request.peer.address }),
+    };
+    if (this.#options.contents === true && method === 'tools/call')
+      attributes[names.arguments] = contentText(request.params['arguments']);
+    this.#spans.set(request, startSpan(spanName(method, target), 'server', attributes, ctx.meta));
+  };
+
+  /** Runs the handler within the span, so that spans of its own are children. */
+  run(request: RequestInfo, next: () => unknown): unknown {
+    const span = this.#spans.get(request);
+    if (span === undefined) return next();
+    const result = within(span, next);
+    if (this.#options.contents !== true || request.method !== 'tools/call') return result;
+    const record = (value: unknown): unknown => {
+      span.setAttribute(names.result, contentText(value));
+      return value;
+    };
+    return result instanceof Promise ? result.then(record) : record(result);
+  }
+
+  ended = ({ request, outcome, code, durationMs }: RequestEnd): void => {
+    const attributes = endAttributes(outcome, code);
+    const { [names.errorType]: errorType } = attributes;
+    this.#durations.record(durationMs / 1000, {
+      ...this.#target(request),
+      ...this.#shared(request),
+      ...(errorType === undefined ? {} : { [names.errorType]: errorType }),
+    });
+    const span = this.#spans.get(request);
+    if (span === undefined) return;
+    endSpan(span, attributes, errorType === undefined ? undefined : String(errorType));
+  };
+
+  connected = (peer: Peer): void => {
+    this.#connectedAt.set(peer, performance.now());
+  };
+
+  disconnected = (peer: Peer): void => {
+    const since = this.#connectedAt.get(peer);
+    if (since !== undefined) this.#sessions.record((performance.now() - since) / 1000, transports[peer.transport]);
+  };
+
+  #shared({ method, ctx, peer }: RequestInfo): Attributes {
+    return { [names.method]: method, [names.revision]: ctx.revision, ...transports[peer.transport] };
+  }
+
+  /** Names that a caller made up do not become attributes. */
+  #target({ method, name }: RequestInfo): Attributes {
+    const { tools, prompts } = this.#server.catalog;
+    const known = name !== undefined && (tools.has(name) || prompts.has(name));
+    return targetAttributes(method, name, this.#options, known);
+  }
+}
+
+function endAttributes(outcome: RequestEnd['outcome'], code: number | undefined): Attributes {
+  switch (outcome) {
+    case 'ok':
+      return {};
+    case 'failed':
+      return { [names.errorType]: toolError };
+    case 'rejected':
+      return code === undefined ? {} : { [names.errorType]: String(code), [names.statusCode]: String(code) };
+    default:
+      return { [names.outcome]: outcome };
+  }
+}
+
+/** Session keys are no credentials, but a reader of traces need not know them. */
+function hash(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,231 @@
+// Spans and metrics by the conventions for MCP, through the wire, with exporters that keep everything in memory.
+
+import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Client, connect, inMemory } from '../../src/client/index.ts';
+import { createServer, type HttpServer, type Server, serveHttp, UserError } from '../../src/index.ts';
+import { clientTelemetry, telemetry } from '../../src/telemetry/index.ts';
+
+const spans = new InMemorySpanExporter();
+const figures = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const reader = new PeriodicExportingMetricReader({ exporter: figures, exportIntervalMillis: 1_000_000 });
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+});
+
+beforeEach(() => spans.reset());
+
+const clients: Client[] = [];
+const listeners: HttpServer[] = [];
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  for (const listener of listeners.splice(0)) await listener.close();
+});
+
+const eras = ['2025-11-25', '2026-07-28'] as const;
+
+async function createTraced(name = 'first'): Promise<Server> {
+  const server = createServer({ name, version: '1.0.0', logger: false });
+  await server.use(telemetry());
+  server.tool('add', {
+    input: { type: 'object', properties: { a: { type: 'number' } } },
+    run: async () => 'sum',
+  });
+  server.tool('fail', {
+    run: () => {
+      throw new UserError('no');
+    },
+  });
+  server.tool('ask', {
+    run: async (_args, ctx) => {
+      const { action } = await ctx.elicit('Sure?', { type: 'object', properties: { yes: { type: 'boolean' } } });
+      return action;
+    },
+  });
+  server.resource('notes://today', { name: 'today', read: () => 'text' });
+  server.prompt('greet', { get: () => 'hello' });
+  return server;
+}
+
+async function open(server: Server, revision: string, traced = true): Promise<Client> {
+  const client = await connect(inMemory(server), {
+    revision,
+    handlers: { elicit: () => ({ action: 'accept', content: { yes: true } }) },
+    ...(traced ? { telemetry: clientTelemetry() } : {}),
+  });
+  clients.push(client);
+  spans.reset();
+  return client;
+}
+
+const named = (name: string, kind: SpanKind): ReadableSpan => {
+  const found = spans.getFinishedSpans().find((span) => span.name === name && span.kind === kind);
+  if (found === undefined) throw new Error(`no span ${name}: ${spans.getFinishedSpans().map((span) => span.name)}`);
+  return found;
+};
+
+describe.each(eras)('on %s', (revision) => {
+  test('a tool call is one trace of a client and a server span, with the attributes of the conventions', async () => {
+    const client = await open(await createTraced(), revision);
+    await client.callTool('add', { a: 1 });
+    const sent = named('tools/call add', SpanKind.CLIENT);
+    const served = named('tools/call add', SpanKind.SERVER);
+    expect(served.spanContext().traceId).toBe(sent.spanContext().traceId);
+    expect(served.parentSpanContext?.spanId).toBe(sent.spanContext().spanId);
+    for (const span of [sent, served]) {
+      expect(span.attributes).toMatchObject({
+        'mcp.method.name': 'tools/call',
+        'gen_ai.tool.name': 'add',
+        'gen_ai.operation.name': 'execute_tool',
+        'mcp.protocol.version': revision,
+        'jsonrpc.request.id': expect.any(String),
+      });
+      expect(span.attributes).not.toHaveProperty('gen_ai.tool.call.arguments');
+      expect(span.status.code).toBe(SpanStatusCode.UNSET);
+    }
+  });
+
+  test('errors have a type: the code of an error, tool_error for a failed tool', async () => {
+    const client = await open(await createTraced(), revision);
+    await client.callTool('fail');
+    await expect(client.callTool('no-such-tool')).rejects.toThrow();
+    for (const kind of [SpanKind.CLIENT, SpanKind.SERVER]) {
+      expect(named('tools/call fail', kind)).toMatchObject({
+        attributes: { 'error.type': 'tool_error' },
+        status: { code: SpanStatusCode.ERROR },
+      });
+    }
+    expect(named('tools/call _other', SpanKind.SERVER)).toMatchObject({
+      attributes: { 'error.type': '-32602', 'rpc.response.status_code': '-32602', 'gen_ai.tool.name': '_other' },
+      status: { code: SpanStatusCode.ERROR },
+    });
+    expect(named('tools/call no-such-tool', SpanKind.CLIENT).attributes).toMatchObject({ 'error.type': '-32602' });
+  });
+
+  test('prompts are named, resources only by their scheme', async () => {
+    const client = await open(await createTraced(), revision);
+    await client.getPrompt('greet');
+    await client.readResource('notes://today');
+    expect(named('prompts/get greet', SpanKind.SERVER).attributes).toMatchObject({ 'gen_ai.prompt.name': 'greet' });
+    expect(named('resources/read', SpanKind.SERVER).attributes).toMatchObject({ 'mcp.resource.uri': 'notes:' });
+  });
+
+  test('one trace goes from a client through a server to the client of a second server', async () => {
+    const second = await createTraced('second');
+    const first = await createTraced();
+    first.tool('relay', {
+      run: async () => {
+        const inner = await connect(inMemory(second), { revision, telemetry: clientTelemetry() });
+        clients.push(inner);
+        return (await inner.callTool('add')).content;
+      },
+    });
+    const client = await open(first, revision);
+    await client.callTool('relay');
+    const outer = named('tools/call relay', SpanKind.SERVER);
+    const inner = named('tools/call add', SpanKind.CLIENT);
+    const last = named('tools/call add', SpanKind.SERVER);
+    expect(inner.parentSpanContext?.spanId).toBe(outer.spanContext().spanId);
+    expect(last.parentSpanContext?.spanId).toBe(inner.spanContext().spanId);
+    expect(last.spanContext().traceId).toBe(named('tools/call relay', SpanKind.CLIENT).spanContext().traceId);
+  });
+
+  test('a context that the caller sets itself is not replaced', async () => {
+    const client = await open(await createTraced(), revision);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await client.callTool('add', {}, { meta: { traceparent } });
+    expect(named('tools/call add', SpanKind.SERVER).spanContext().traceId).toBe('0af7651916cd43dd8448eb211c80319c');
+  });
+});
+
+test('an input request is served by the client in a span of its own; a retry is a second span of the call', async () => {
+  const server = await createTraced();
+  const pushed = await open(server, '2025-11-25');
+  expect((await pushed.callTool('ask')).content).toEqual([{ type: 'text', text: 'accept' }]);
+  expect(named('elicitation/create', SpanKind.SERVER).attributes).toMatchObject({
+    'mcp.method.name': 'elicitation/create',
+  });
+  const retried = await open(server, '2026-07-28');
+  await retried.callTool('ask');
+  const rounds = spans
+    .getFinishedSpans()
+    .filter(({ name, kind }) => name === 'tools/call ask' && kind === SpanKind.CLIENT);
+  expect(rounds.map(({ attributes }) => attributes['mooring.outcome'])).toEqual(['input-required', undefined]);
+});
+
+test('over HTTP the transport and both addresses are named', async () => {
+  const listener = await serveHttp(await createTraced(), { port: 0 });
+  listeners.push(listener);
+  const client = await connect(listener.url, { telemetry: clientTelemetry() });
+  clients.push(client);
+  await client.callTool('add');
+  const { port } = new URL(listener.url);
+  const shared = { 'network.transport': 'tcp', 'network.protocol.name': 'http' };
+  expect(named('tools/call add', SpanKind.CLIENT).attributes).toMatchObject({
+    ...shared,
+    'server.address': '127.0.0.1',
+    'server.port': Number(port),
+  });
+  expect(named('tools/call add', SpanKind.SERVER).attributes).toMatchObject({
+    ...shared,
+    'client.address': '127.0.0.1',
+  });
+});
+
+test('arguments and results are recorded only on request, without secrets', async () => {
+  const server = createServer({ name: 'contents', version: '1.0.0', logger: false });
+  await server.use(telemetry({ contents: true }));
+  server.tool('echo', { input: { type: 'object' }, run: (args) => JSON.stringify(args) });
+  const client = await open(server, '2026-07-28');
+  await client.callTool('echo', { text: 'hello', password: 'hunter2' });
+  const { attributes } = named('tools/call echo', SpanKind.SERVER);
+  expect(attributes['gen_ai.tool.call.arguments']).toBe('{"text":"hello","password":"[redacted]"}');
+  expect(attributes['gen_ai.tool.call.result']).toContain('hello');
+});
+
+const boundaries = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+test('the four histograms have the boundaries of the conventions', async () => {
+  const client = await open(await createTraced(), '2025-11-25');
+  await client.callTool('add');
+  await client.close();
+  await reader.forceFlush();
+  const found = new Map(
+    figures
+      .getMetrics()
+      .at(-1)
+      ?.scopeMetrics.flatMap((scope) => scope.metrics)
+      .map((metric) => [metric.descriptor.name, metric]),
+  );
+  for (const name of [
+    'mcp.server.operation.duration',
+    'mcp.client.operation.duration',
+    'mcp.client.session.duration',
+    'mcp.server.session.duration',
+  ]) {
+    const metric = found.get(name);
+    expect(metric?.descriptor.unit, name).toBe('s');
+    const [point] = metric?.dataPoints ?? [];
+    expect(point?.value).toMatchObject({ buckets: { boundaries } });
+  }
+  const points = found.get('mcp.server.operation.duration')?.dataPoints ?? [];
+  expect(points.map(({ attributes }) => attributes['gen_ai.tool.name'])).toContain('add');
+});
