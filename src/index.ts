@@ -44,9 +44,22 @@ export type {
   RequestInfo,
   Sealer,
   SessionInfo,
+  TaskEvent,
 } from './engine/ports.ts';
 export { createServer, Server, type ServerOptions } from './engine/server.ts';
 export type { ChangeScope } from './engine/server-state.ts';
+export type { ExternalWork } from './engine/tasks/external-work.ts';
+export { createMemoryTaskStore, type MemoryTaskStoreOptions } from './engine/tasks/memory-store.ts';
+export type { TaskApi, TaskFilter } from './engine/tasks/task-api.ts';
+export type {
+  ExternalState,
+  TaskLimits,
+  TaskOptions,
+  TaskStart,
+  TaskSupport,
+  TasksOptions,
+} from './engine/tasks/task-options.ts';
+export type * from './engine/tasks/task-store.ts';
 export { createLogger } from './logging/logger.ts';
 export type { Ability } from './protocol/abilities.ts';
 export { WireError, wireErrors } from './protocol/errors.ts';

@@ -6,6 +6,7 @@ import {
   type Capabilities,
   type ElicitResult,
   type Implementation,
+  type Json,
   type LogLevel,
   logLevels,
   type Meta,
@@ -29,6 +30,7 @@ import {
   type TypedElicitResult,
 } from './input-requests/input-request.ts';
 import { inputRequesterOf } from './input-requests/load.ts';
+import { ExternalWork } from './tasks/external-work.ts';
 
 const done: Promise<void> = Promise.resolve();
 
@@ -76,6 +78,10 @@ export class CallContext implements Context {
 
   progress(progress: number, total?: number, message?: string): Promise<void> {
     const call = this.#call;
+    if (call.task !== undefined) {
+      call.task.progress(progress, total, message);
+      return done;
+    }
     const token = call.meta['progressToken'];
     const isToken = typeof token === 'string' || typeof token === 'number';
     if (isToken && Number.isFinite(progress) && progress > this.#lastProgress) {
@@ -93,13 +99,27 @@ export class CallContext implements Context {
       threshold !== undefined &&
       call.server.offers('logging') &&
       logLevels.indexOf(level) >= logLevels.indexOf(threshold);
-    if (wanted) call.push(call.codec.log(level, logger, data ?? null));
+    if (call.task?.id !== undefined) call.task.log(level, logger, data ?? null);
+    else if (wanted) call.push(call.codec.log(level, logger, data ?? null));
+  }
+
+  get task(): Context['task'] {
+    const { task } = this.#call;
+    return task?.id === undefined ? undefined : { id: task.id, attempt: task.attempt };
+  }
+
+  detach(): Promise<void> {
+    return this.#call.task?.detach() ?? done;
+  }
+
+  external(ticket: Json): ExternalWork {
+    return new ExternalWork(ticket);
   }
 
   can(ability: Ability): boolean {
     const call = this.#call;
     if (!call.codec.supports(ability) || !declares(call.capabilities, ability)) return false;
-    return call.codec.inputRequests === 'retry' || call.outlet.duplex;
+    return call.codec.inputRequests === 'retry' || call.outlet.duplex || call.task?.id !== undefined;
   }
 
   elicit<const S extends SchemaInput>(

@@ -11,7 +11,8 @@ import { metaKeys } from '../protocol/meta.ts';
 import type { Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
 import type { Codec } from '../protocol/revisions/index.ts';
 import { CallContext } from './call-context.ts';
-import type { Call, CallChannel, InputRequester } from './contract.ts';
+import type { Call, CallChannel, CallTask, InputRequester } from './contract.ts';
+import { InputRequestError } from './input-requests/input-request-error.ts';
 import type { RequestEnd } from './ports.ts';
 import type { ServerState } from './server-state.ts';
 import type { Session } from './session.ts';
@@ -26,17 +27,61 @@ export interface OwnChannel extends CallChannel {
   track(call: EngineCall): void;
 }
 
+/** The channel of a call whose connection is not needed any more: nothing can be sent. */
+class NoChannel implements OwnChannel {
+  readonly server: ServerState;
+  readonly peer: Peer;
+  readonly key = undefined;
+  readonly session = undefined;
+  readonly draining = false;
+  readonly openSubscriptions = 0;
+  readonly reachable = false;
+
+  constructor(server: ServerState, peer: Peer) {
+    this.server = server;
+    this.peer = peer;
+  }
+
+  track(): void {}
+  open(): void {}
+  subscribe(): void {}
+  unsubscribe(): void {}
+  cancelRequests(): void {}
+  pushUnrelated(): boolean {
+    return false;
+  }
+  request(): Promise<unknown> {
+    return Promise.reject(new InputRequestError('no-return-path', 'The client can no longer be reached'));
+  }
+}
+
+const noOutlet: Outlet = { duplex: false, push: () => false, end() {} };
+
+/** A call that no request brought: the handler of a task runs again. It has no connection. */
+export function createDetachedCall(
+  server: ServerState,
+  peer: Peer,
+  codec: Codec,
+  session: Session | undefined,
+  message: JsonRpcRequest,
+): EngineCall {
+  const channel = new NoChannel(server, peer);
+  const call = new EngineCall(channel, codec, session, message.method, message, noOutlet, undefined);
+  call.settled = true;
+  return call;
+}
+
 export class EngineCall implements Call {
   readonly server: ServerState;
-  readonly channel: OwnChannel;
+  channel: OwnChannel;
   readonly codec: Codec;
   readonly session: Session | undefined;
   readonly id: RequestId;
   readonly method: string;
   params: Params;
-  readonly peer: Peer;
-  readonly outlet: Outlet;
-  readonly header: ReadHeader | undefined;
+  peer: Peer;
+  outlet: Outlet;
+  header: ReadHeader | undefined;
   target: unknown = undefined;
   settled = false;
   waiting = 0;
@@ -55,6 +100,7 @@ export class EngineCall implements Call {
   #abortReason: Error | undefined;
   #context: CallContext | undefined;
   inputRequester: InputRequester | undefined;
+  task: CallTask | undefined;
 
   constructor(
     channel: OwnChannel,
@@ -143,6 +189,14 @@ export class EngineCall implements Call {
     this.params = noParams;
   }
 
+  forgetConnection(): void {
+    const { transport, principal, address } = this.peer;
+    this.peer = { transport, principal, address };
+    this.channel = new NoChannel(this.server, this.peer);
+    this.outlet = noOutlet;
+    this.header = undefined;
+  }
+
   push(text: string): boolean {
     return !this.settled && this.outlet.push(text);
   }
@@ -150,7 +204,8 @@ export class EngineCall implements Call {
   succeed(result: string | CachedText, outcome: RequestEnd['outcome'] = 'ok'): void {
     if (this.settled) return;
     this.settled = true;
-    this.inputRequester?.cancelAll(new DOMException('the call has ended', 'AbortError'));
+    // The handler of a task goes on, and so do its input requests.
+    if (outcome !== 'detached') this.inputRequester?.cancelAll(new DOMException('the call has ended', 'AbortError'));
     this.#notifyObservers(outcome, undefined);
     if (typeof result === 'string') this.outlet.end(resultText(this.id, result));
     else this.#endCached(result);

@@ -38,6 +38,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   #changes: SessionChanges | undefined;
   messageLength = 0;
   #idle: (() => void) | undefined;
+  #closed = false;
   /** Calls that wait where a profile limits how many run at a time. */
   #queue: CallQueue | undefined;
 
@@ -115,7 +116,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   }
 
   settleRequest(message: JsonRpcResponse): void {
-    this.#requests?.settle(message);
+    if (this.#requests?.settle(message) !== true) this.server.tasks?.loaded?.respond(message, this.peer);
   }
 
   request(call: Call, method: string, params: object): Promise<unknown> {
@@ -141,6 +142,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     this.#outlet = outlet;
     this.#observed = undefined;
     this.#followChanges();
+    this.server.tasks?.loaded?.routesChanged();
   }
 
   /** Subscriptions are followed as long as the session is in memory, even while it cannot be notified. */
@@ -180,13 +182,17 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
     return this.server.shared?.since(position, this.session, this.peer.principal) ?? [];
   }
 
-  /** Sends a message that belongs to no request. */
-  pushUnrelated(text: string): void {
-    this.#shared?.push(text);
+  get reachable(): boolean {
+    return !this.#closed && this.#outlet !== undefined && this.#outlet.connected !== false;
+  }
+
+  pushUnrelated(text: string): boolean {
+    return this.#shared?.push(text) ?? false;
   }
 
   release(): void {
     this.#requests?.failUnreachable();
+    this.server.tasks?.loaded?.routesChanged();
   }
 
   track(call: EngineCall): void {
@@ -234,6 +240,7 @@ export class EngineChannel implements SessionChannel, ReceivingChannel {
   }
 
   close(): void {
+    this.#closed = true;
     this.#unfollow();
     this.#requests?.failAll(new InputRequestError('no-return-path', 'The connection was closed'));
     for (const call of [...this.inFlight.values()]) call.cancel('the connection was closed');

@@ -41,15 +41,16 @@ export class ClientRequests {
     });
   }
 
-  /** A late response, or one to a request of another connection, matches nothing and is ignored. */
-  settle({ id, result, error }: JsonRpcResponse): void {
+  /** Returns false for a late response, or one to a request of another connection: it matches nothing. */
+  settle({ id, result, error }: JsonRpcResponse): boolean {
     const waiting = typeof id === 'string' ? this.#take(id) : undefined;
-    if (waiting === undefined) return;
+    if (waiting === undefined) return false;
     if (error === undefined) waiting.resolve(result);
     else {
       const message = isObject(error) && typeof error.message === 'string' ? error.message : 'no reason given';
       waiting.reject(new InputRequestError('declined', `The client responded with an error: ${message}`, [], error));
     }
+    return true;
   }
 
   /** Cancels the requests of a call, and notifies the client if it can still be reached. */

@@ -6,6 +6,7 @@ import type {
   Capabilities,
   ElicitResult,
   Implementation,
+  Json,
   LogLevel,
   Meta,
   Root,
@@ -15,6 +16,7 @@ import type {
 } from '../protocol/model.ts';
 import type { InferOutput, SchemaInput } from '../schema/index.ts';
 import type { InputRequest, InputRequests, InputResponses, TypedElicitResult } from './input-requests/input-request.ts';
+import type { ExternalWork } from './tasks/external-work.ts';
 
 /** How an input request is identified. Keys must be the same on every run of the handler; the default is an ordinal. */
 export interface InputRequestOptions {
@@ -75,6 +77,18 @@ export interface Context {
    * holds no connection. Returns false if nothing was closed; the call goes on either way.
    */
   closeStream(retryMs?: number): boolean;
+  /** The task that this call is; undefined for a call that its client waits for. */
+  readonly task: { readonly id: string; readonly attempt: number } | undefined;
+  /**
+   * Makes the call a task now, if the tool has `task` and the client supports tasks: the client gets the task instead of the
+   * result, and the handler goes on. Otherwise it does nothing.
+   */
+  detach(): Promise<void>;
+  /**
+   * To be returned by a tool with `start: 'external'`: another system does the work, under this ticket. The task ends when
+   * `poll` or `server.tasks.settle` says so.
+   */
+  external(ticket: Json): ExternalWork;
   readonly principal: Principal | undefined;
   /** Unverified; for display and diagnostics only. */
   readonly clientInfo: Implementation | undefined;

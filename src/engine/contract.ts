@@ -4,13 +4,21 @@
 import type { CachedText } from '../protocol/cached-text.ts';
 import type { CallerBudget } from '../protocol/caller-budget.ts';
 import type { WireError } from '../protocol/errors.ts';
-import type { Outlet, Principal, ReadHeader } from '../protocol/exchange.ts';
-import type { Params } from '../protocol/json-rpc.ts';
+import type { Outlet, Peer, Principal, ReadHeader } from '../protocol/exchange.ts';
+import type { JsonRpcResponse, Params } from '../protocol/json-rpc.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { MarkBudget } from '../protocol/mark-budget.ts';
-import type { CacheHint, Capabilities, Implementation, LogLevel, Meta, RequestId } from '../protocol/model.ts';
+import type {
+  CacheHint,
+  Capabilities,
+  Implementation,
+  LogLevel,
+  Meta,
+  RequestId,
+  ToolResult,
+} from '../protocol/model.ts';
 import type { Codec, ServerRevisions } from '../protocol/revisions/index.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, ToolEntry } from './catalog.ts';
 import type { AnnouncedChange, Changes } from './changes.ts';
 import type { InputRequest } from './input-requests/input-request.ts';
 import type { Limits } from './limits.ts';
@@ -67,6 +75,8 @@ export interface Call extends RequestInfo {
   onDrain: (() => void) | undefined;
   /** Created with the first input request. */
   inputRequester: InputRequester | undefined;
+  /** Set if it may become a task, or was started for one. Such a call is settled long before its handler ends. */
+  task: CallTask | undefined;
   /** Sends something about this call before its response. False when it cannot be delivered. */
   push(text: string): boolean;
   succeed(result: string | CachedText, outcome?: RequestEnd['outcome']): void;
@@ -75,6 +85,49 @@ export interface Call extends RequestInfo {
   abort(reason: string): void;
   /** Releases the params of a request that stays open. */
   forgetParams(): void;
+  /** Releases the connection of a call that goes on as a task. */
+  forgetConnection(): void;
+}
+
+/** A call that may become a task, or has become one. tasks/ implements it. */
+export interface CallTask {
+  /** Undefined until the call is a task. */
+  readonly id: string | undefined;
+  /** How often the handler was started, this time included. */
+  readonly attempt: number;
+  /** Runs the handler: at once, or when the task was created. */
+  run(handler: () => ToolResult | Promise<ToolResult>): ToolResult | Promise<ToolResult>;
+  /** Makes the call a task now, if its client supports tasks. */
+  detach(): Promise<void>;
+  progress(progress: number, total: number | undefined, message: string | undefined): void;
+  log(level: LogLevel, logger: string | undefined, data: unknown): void;
+  /** The call is a task, and this is its result. */
+  ended(result: unknown): void;
+  /** The call is a task, and this is why it has no result. */
+  failed(error: WireError): void;
+}
+
+/** The tasks of a server, once they are loaded. */
+export interface LoadedTasks {
+  /**
+   * Decides how a call of a tool runs, and sets its `task` if that differs from other calls. Returns the result of a call
+   * that cannot run; throws where the revision has an error for it.
+   */
+  admit(call: Call, entry: ToolEntry): ToolResult | undefined;
+  /** A response to a request that no channel waits for: perhaps to an input request of a task. */
+  respond(response: JsonRpcResponse, peer: Peer): void;
+  /** Something may have changed in what can be sent to the sessions of a channel. */
+  routesChanged(): void;
+  /** Which of these tasks the caller may follow. */
+  acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]>;
+  /** Notifies a subscription of changes of tasks, from their current state on. Returns a function that ends it. */
+  follow(call: Call, ids: readonly string[]): () => void;
+}
+
+/** The tasks of a server. Their code is loaded when they are first used. */
+export interface ServerTasks {
+  readonly loaded: LoadedTasks | undefined;
+  load(): Promise<LoadedTasks>;
 }
 
 /** The channel of a call, as features and input requests see it. */
@@ -94,6 +147,10 @@ export interface CallChannel {
   request(call: Call, method: string, params: object): Promise<unknown>;
   /** Cancels the requests sent on behalf of a call that has ended. */
   cancelRequests(call: Call, reason: Error): void;
+  /** Whether a message that belongs to no request reaches the client now. */
+  readonly reachable: boolean;
+  /** Sends a message that belongs to no request. False when it cannot be delivered. */
+  pushUnrelated(text: string): boolean;
 }
 
 /** The server of a call, as features and input requests see it. */
@@ -109,6 +166,8 @@ export interface CallServer {
   readonly usedStates: Pick<MarkBudget, 'isFull' | 'waitMs' | 'charge'>;
   readonly sealer: Sealer;
   readonly store: ExpiringStore;
+  /** Undefined unless a tool runs as a task. */
+  readonly tasks: ServerTasks | undefined;
   readonly logger: Logger | undefined;
   /** Callers do not see the messages of unexpected errors. */
   readonly masksErrors: boolean;
@@ -135,4 +194,14 @@ export interface InputRequester {
   restart(): void;
   /** The call is over: open input requests are cancelled. */
   cancelAll(reason: Error): void;
+  /** What a call that becomes a task takes along. */
+  recorded(): RecordedInput;
+}
+
+/** Input responses and steps so far, as the handler got them. */
+export interface RecordedInput {
+  readonly responses: ReadonlyMap<string, { readonly kind: string; readonly value: unknown }>;
+  readonly steps: ReadonlyMap<string, unknown>;
+  /** How many input requests had no key of their own. */
+  readonly unnamed: number;
 }

@@ -10,7 +10,7 @@ export type FeatureInfo = Required<Pick<Feature, 'duration'>> & Omit<Feature, 'r
 
 /** Throws for a call that was cancelled or timed out while something was awaited, so that no handler starts. */
 export function throwIfSettled(call: Call): void {
-  if (call.settled) throw new DOMException('the call has ended', 'AbortError');
+  if (call.settled && call.task?.id === undefined) throw new DOMException('the call has ended', 'AbortError');
 }
 
 /**

@@ -27,6 +27,10 @@ export class ObservedOutlet implements Outlet {
     return this.#outlet.duplex;
   }
 
+  get connected(): boolean {
+    return this.#outlet.connected !== false;
+  }
+
   get full(): boolean {
     return this.#outlet.full === true;
   }

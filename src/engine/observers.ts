@@ -16,6 +16,7 @@ const events = [
   'connected',
   'disconnected',
   'rootsChanged',
+  'taskChanged',
 ] as const satisfies readonly Event[];
 
 export class Observers {
@@ -27,6 +28,7 @@ export class Observers {
   readonly connected: ObserverMethod<'connected'>[] = [];
   readonly disconnected: ObserverMethod<'disconnected'>[] = [];
   readonly rootsChanged: ObserverMethod<'rootsChanged'>[] = [];
+  readonly taskChanged: ObserverMethod<'taskChanged'>[] = [];
   readonly #logger: Logger | undefined;
 
   constructor(logger: Logger | undefined) {

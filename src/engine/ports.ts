@@ -5,6 +5,7 @@ import type { WireError } from '../protocol/errors.ts';
 import type { Peer, Principal } from '../protocol/exchange.ts';
 import type { Capabilities, Implementation, LogLevel } from '../protocol/model.ts';
 import type { Context, SessionView } from './context.ts';
+import type { TaskRecord } from './tasks/task-store.ts';
 
 export type { Bus, BusListener, EventLog, ExpiringStore, Sealer, SealKey } from '../protocol/ports.ts';
 export { principalKey } from '../protocol/principal.ts';
@@ -50,8 +51,11 @@ export interface Middleware {
 /** How a request ended, as observers see it. */
 export interface RequestEnd {
   readonly request: RequestInfo;
-  /** `rejected`: a wire error. `failed`: a tool result that reports an error. */
-  readonly outcome: 'ok' | 'failed' | 'rejected' | 'cancelled' | 'input-required';
+  /**
+   * `rejected`: a wire error. `failed`: a tool result that reports an error. `detached`: it was answered with a task, whose
+   * handler goes on.
+   */
+  readonly outcome: 'ok' | 'failed' | 'rejected' | 'cancelled' | 'input-required' | 'detached';
   readonly code?: number;
   readonly durationMs: number;
   /** On the clock of `performance.now()`. */
@@ -78,6 +82,31 @@ export interface SessionInfo extends SessionView {
   readonly subscriptions: ReadonlySet<string>;
 }
 
+/** A change of a task. */
+export interface TaskEvent {
+  readonly type:
+    | 'created'
+    | 'message'
+    | 'input-requested'
+    | 'input-answered'
+    | 'input-withdrawn'
+    | 'step-started'
+    | 'step-finished'
+    | 'extended'
+    | 'suspended'
+    | 'released'
+    | 'recovered'
+    | 'handed-over'
+    | 'cancel-requested'
+    | 'ended';
+  /** The task after the change. It contains arguments and results: do not log it as a whole. */
+  readonly task: TaskRecord;
+  /** The input request that was answered. */
+  readonly key?: string;
+  /** Who made the change, if a caller did. */
+  readonly peer?: Peer;
+}
+
 /** Is notified of messages and calls and cannot change them. Every method is optional; what it throws is logged. */
 export interface Observer {
   /** `session`: the one that the connection or the HTTP request belongs to; undefined before `initialize`. */
@@ -93,6 +122,8 @@ export interface Observer {
   disconnected?(peer: Peer): void;
   /** The client announced that its roots changed; the next `ctx.roots()` of this session requests them again. */
   rootsChanged?(peer: Peer, session: SessionView): void;
+  /** A task was changed by this process, and the change is stored. */
+  taskChanged?(event: TaskEvent): void;
 }
 
 /** The lists a server has. */

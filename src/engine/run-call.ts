@@ -5,7 +5,7 @@ import { monotonicMs } from '../protocol/clock.ts';
 import { WireError, wireErrors } from '../protocol/errors.ts';
 import { UserError } from '../protocol/user-error.ts';
 import type { EngineCall } from './call.ts';
-import { type Feature, stillOpen } from './contract.ts';
+import { type CallTask, type Feature, stillOpen } from './contract.ts';
 import { InputRequestError } from './input-requests/input-request-error.ts';
 import { logFailure } from './log-failure.ts';
 
@@ -22,13 +22,10 @@ export function runCall(call: EngineCall, feature: Feature, atMs?: number): void
   } catch (error) {
     return fail(call, error);
   }
-  if (call.settled) return;
-  call.channel.track(call);
-  if (feature.duration === 'handler') {
-    const limit = feature.timeoutMs?.(call) ?? call.codec.rules.timeoutMs;
-    call.remainingMs = limit > 0 ? Math.min(limit, call.maxMs) : call.maxMs;
-    server.deadlines.add(call);
-  }
+  if (!call.settled) {
+    call.channel.track(call);
+    startTimeLimit(call, feature);
+  } else if (!isDetached(call)) return;
   Promise.resolve(result).then(
     (value) => {
       try {
@@ -41,8 +38,27 @@ export function runCall(call: EngineCall, feature: Feature, atMs?: number): void
   );
 }
 
+/** Runs the handler of a task again: a call that was answered before, so that only its task gets the outcome. */
+export function runAgain(call: EngineCall, feature: Feature): void {
+  const run = async (): Promise<unknown> => call.server.middleware.run(call, feature);
+  run().then(
+    (result) => finish(call, feature, result),
+    (error: unknown) => fail(call, error),
+  );
+}
+
+function startTimeLimit(call: EngineCall, feature: Feature): void {
+  if (feature.duration !== 'handler') return;
+  const limit = feature.timeoutMs?.(call) ?? call.codec.rules.timeoutMs;
+  call.remainingMs = limit > 0 ? Math.min(limit, call.maxMs) : call.maxMs;
+  call.server.deadlines.add(call);
+}
+
 function finish(call: EngineCall, feature: Feature, result: unknown): void {
-  if (call.settled) return;
+  if (call.settled) {
+    if (isDetached(call)) call.task.ended(result);
+    return;
+  }
   if (result === stillOpen) return call.channel.track(call);
   const encoded = feature.encode(result, call);
   const text = typeof encoded === 'string' ? encoded : encoded.text;
@@ -65,8 +81,13 @@ function failTooLarge(call: EngineCall, feature: Feature): void {
 
 /** The one place where anything thrown becomes a response. What the client must not see is only logged. */
 function fail(call: EngineCall, error: unknown): void {
-  if (call.settled) return;
-  call.fail(toWireError(call, error));
+  if (!call.settled) call.fail(toWireError(call, error));
+  else if (isDetached(call)) call.task.failed(toWireError(call, error));
+}
+
+/** It was answered with a task, whose outcome this is. */
+function isDetached(call: EngineCall): call is EngineCall & { readonly task: CallTask } {
+  return call.task?.id !== undefined;
 }
 
 function toWireError(call: EngineCall, error: unknown): WireError {

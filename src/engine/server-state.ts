@@ -6,7 +6,7 @@ import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
-import { type ChangeNotification, ServerRevisions } from '../protocol/revisions/index.ts';
+import { type ChangeNotification, type Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
 import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './audience.ts';
 import { CallTimeout } from './call-timeout.ts';
@@ -21,6 +21,9 @@ import { Observers } from './observers.ts';
 import { PendingRequests } from './pending-requests.ts';
 import type { Bus, ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
 import { SharedChanges } from './shared-changes.ts';
+import type { TasksOptions } from './tasks/task-options.ts';
+import type { RecoveryServer } from './tasks/task-recovery.ts';
+import { TaskService } from './tasks/task-service.ts';
 
 export interface ServerStateOptions {
   readonly identity: Implementation;
@@ -38,6 +41,7 @@ export interface ServerStateOptions {
   readonly bus: Bus | undefined;
   readonly logger: Logger | undefined;
   readonly masksErrors: boolean;
+  readonly tasks: TasksOptions;
 }
 
 /** Whose clients are notified of a change: those of all processes on the bus, or those of this one. */
@@ -73,6 +77,10 @@ export class ServerState implements CallServer {
   readonly mounted: ServerState[] = [];
   readonly deadlines: Deadlines<Call & Timed>;
   readonly usedStates: MarkBudget;
+  /** Undefined until a tool is registered that runs as a task: most servers have none. */
+  tasks: TaskService | undefined;
+  /** Runs the handler of a task again; set by the server, because calls depend on this class. */
+  runAgain!: RecoveryServer['runAgain'];
   #idPrefix: string | undefined;
   readonly #options: ServerStateOptions;
   #capabilities: Capabilities | undefined;
@@ -107,6 +115,10 @@ export class ServerState implements CallServer {
   /** Makes the ids of our requests unique among processes, and says which process sent them. Created on first use: start-up loads no crypto. */
   get idPrefix(): string {
     return (this.#idPrefix ??= `m${this.shared?.bus.process ?? crypto.randomUUID().slice(0, 8)}-`);
+  }
+
+  codecOf(revision: string): Codec | undefined {
+    return this.revisions.handshake(revision) ?? this.revisions.stateless(revision);
   }
 
   get capabilities(): Capabilities {
@@ -186,6 +198,7 @@ export class ServerState implements CallServer {
       if (this.#registered.has('tools')) derived['tools'] = { listChanged: true };
       if (this.#registered.has('resources')) derived['resources'] = { subscribe: true, listChanged: true };
       if (this.#registered.has('prompts')) derived['prompts'] = { listChanged: true };
+      if (this.catalog.hasTasks) derived['tasks'] = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
       if (this.#completes()) derived['completions'] = {};
       if (logging) derived['logging'] = {};
     }
@@ -204,6 +217,7 @@ export class ServerState implements CallServer {
   #changed(kind: CatalogKind): void {
     const list = kind === 'resourceTemplates' ? 'resources' : kind;
     this.#registered.add(list);
+    if (this.catalog.hasTasks) this.tasks ??= new TaskService(this, this.#options.tasks);
     this.#capabilities = undefined;
     this.lists.forget(kind);
     if (this.shared?.serving === true) this.shared.publish({ kind: list }, undefined, []);

@@ -19,6 +19,7 @@ import type { Rules } from '../protocol/rules.ts';
 import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
 import type { ChangeAudience } from './audience.ts';
+import { createDetachedCall } from './call.ts';
 import { EngineChannel } from './channel.ts';
 import type { Context } from './context.ts';
 import type { Feature } from './contract.ts';
@@ -38,9 +39,11 @@ import { defaultLimits, type Limits } from './limits.ts';
 import { mountCatalog } from './mount.ts';
 import { hasContentList } from './output-content.ts';
 import type { Bus, ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
-import { isThenable } from './run-call.ts';
+import { isThenable, runAgain } from './run-call.ts';
 import { type ChangeScope, ServerState } from './server-state.ts';
 import { Session } from './session.ts';
+import { TaskApi } from './tasks/task-api.ts';
+import type { TasksOptions } from './tasks/task-options.ts';
 
 /** The options of a server. Only `name` and `version` are required. */
 export interface ServerOptions extends Implementation {
@@ -73,6 +76,8 @@ export interface ServerOptions extends Implementation {
    * tool failed, and the log has the reason. The message of a `UserError` is always shown.
    */
   readonly errors?: 'shown' | 'masked';
+  /** Where tasks are stored, and their limits. */
+  readonly tasks?: TasksOptions;
 }
 
 /** Creates a server. Register tools on it, then pass it to `serveStdio`, `serveHttp` or another transport. */
@@ -86,6 +91,7 @@ export class Server implements SessionHost {
   #sealing: Sealing | undefined;
   readonly #ownsSealer: boolean;
   readonly #packs: Pack<Server>[] = [];
+  #tasks: TaskApi | undefined;
 
   constructor(options: ServerOptions) {
     const {
@@ -127,7 +133,13 @@ export class Server implements SessionHost {
       bus,
       logger: logger === false ? undefined : (logger ?? createConsoleLogger()),
       masksErrors: errors === 'masked',
+      tasks: options.tasks ?? {},
     });
+    this.#state.runAgain = (message, peer, codec, session, prepare) => {
+      const call = createDetachedCall(this.#state, peer, codec, session, message);
+      prepare(call);
+      runAgain(call, this.#state.features.get(message.method) as Feature);
+    };
     addFeatures(this.#state.features);
   }
 
@@ -300,6 +312,15 @@ export class Server implements SessionHost {
     return this.#state.catalog;
   }
 
+  /** The tasks of this server, for programs. */
+  get tasks(): TaskApi {
+    return (this.#tasks ??= new TaskApi(async () => {
+      const { tasks } = this.#state;
+      if (tasks === undefined) throw new TypeError('This server has no tasks: no tool was registered with `task`');
+      return tasks.load();
+    }));
+  }
+
   get limits(): Limits {
     return this.#state.limits;
   }
@@ -334,6 +355,8 @@ export class Server implements SessionHost {
   /** Preloads what tool calls need; otherwise the first call loads it. */
   async prepare(): Promise<void> {
     this.#state.features.set(methods.callTool.name, await loadCallTool());
+    // Tasks of earlier processes wait to be taken over.
+    await this.#state.tasks?.load();
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
@@ -360,6 +383,7 @@ export class Server implements SessionHost {
   }
 
   async close(): Promise<void> {
+    await this.#state.tasks?.close();
     for (const pack of this.#packs.splice(0).reverse()) await pack.close?.();
   }
 }

@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 interface NotifiedChannel {
   readonly server: CallServer;
   readonly peer: Peer;
-  pushUnrelated(text: string): void;
+  pushUnrelated(text: string): boolean;
 }
 
 export class SessionChanges implements ChangeListener {

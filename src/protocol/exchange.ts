@@ -42,6 +42,8 @@ export interface Outlet {
   endCached?(head: string, cached: CachedText, tail: string): void;
   /** True while server-to-client requests can reach the peer and be answered. */
   readonly duplex: boolean;
+  /** False while nothing is read at the other end and messages are only buffered; absent: as `push` says. */
+  readonly connected?: boolean;
   /** True when only a limit prevents `push`: the peer would accept a stream, but too many are open. */
   readonly full?: boolean;
   /**

@@ -7,7 +7,7 @@ import { checkParamHeaders } from '../../protocol/revisions/index.ts';
 import { formatIssues, type Issue, type Validation } from '../../schema/index.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, Feature } from '../contract.ts';
-import { InputRequired } from '../input-requests/input-required.ts';
+import { InputRequired, Unfinished } from '../input-requests/input-required.ts';
 import { resumeFromState } from '../input-requests/load.ts';
 import { rerunWithInput } from '../input-requests/rerun.ts';
 import { throwIfSettled } from '../lazy-feature.ts';
@@ -25,21 +25,31 @@ export const callTool: Feature<ToolResult> = {
       return unknownTool(call, name);
     }
     call.target = entry;
-    const given = call.params['arguments'] as { readonly [key: string]: unknown } | undefined;
-    if (given === undefined && call.codec.rules.missingArguments === 'error') {
-      return toolFailure(call, 'No arguments provided', 'missingArguments');
-    }
-    const args = given ?? {};
-    if (call.header !== undefined) {
-      const mismatch = checkParamHeaders(entry.headerParams(), args, call.header);
-      if (mismatch !== undefined) throw mismatch;
-    }
-    const missing = entry.definition.needs === undefined ? undefined : missingCapabilityResult(call, entry);
-    if (missing !== undefined) return missing;
-    const resumed = resumeFromState(call, entry.definition.singleUse);
-    return resumed === undefined ? validate(call, entry, args) : resumed.then(() => validate(call, entry, args));
+    const { tasks } = call.server;
+    if (tasks === undefined || call.task !== undefined) return prepare(call, entry);
+    if (entry.task === undefined && call.params['task'] === undefined) return prepare(call, entry);
+    const { loaded } = tasks;
+    if (loaded !== undefined) return loaded.admit(call, entry) ?? prepare(call, entry);
+    return tasks.load().then((ready) => ready.admit(call, entry) ?? prepare(call, entry));
   },
 };
+
+/** Checks everything that can be wrong with a call before its arguments are validated and its handler runs. */
+function prepare(call: Call, entry: ToolEntry): ToolResult | Promise<ToolResult> {
+  const given = call.params['arguments'] as { readonly [key: string]: unknown } | undefined;
+  if (given === undefined && call.codec.rules.missingArguments === 'error') {
+    return toolFailure(call, 'No arguments provided', 'missingArguments');
+  }
+  const args = given ?? {};
+  if (call.header !== undefined) {
+    const mismatch = checkParamHeaders(entry.headerParams(), args, call.header);
+    if (mismatch !== undefined) throw mismatch;
+  }
+  const missing = entry.definition.needs === undefined ? undefined : missingCapabilityResult(call, entry);
+  if (missing !== undefined) return missing;
+  const resumed = resumeFromState(call, entry.definition.singleUse);
+  return resumed === undefined ? validate(call, entry, args) : resumed.then(() => validate(call, entry, args));
+}
 
 function unknownTool(call: Call, name: string): ToolResult {
   const error = wireErrors.unknownTool(name);
@@ -87,6 +97,11 @@ function invalid(call: Call, entry: ToolEntry, args: unknown, issues: readonly I
 
 function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
   throwIfSettled(call);
+  if (call.task === undefined) return runHandler(call, entry, args);
+  return call.task.run(() => runHandler(call, entry, args));
+}
+
+function runHandler(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<ToolResult> {
   let returned: unknown;
   try {
     returned = entry.definition.run(args as never, call.ctx);
@@ -103,7 +118,8 @@ function run(call: Call, entry: ToolEntry, args: unknown): ToolResult | Promise<
 }
 
 function settle(call: Call, entry: ToolEntry, args: unknown, returned: unknown): ToolResult | Promise<ToolResult> {
-  if (returned instanceof InputRequired) {
+  if (returned instanceof Unfinished) {
+    if (!(returned instanceof InputRequired)) return returned as unknown as ToolResult;
     return rerunWithInput(call, returned, () => entry.definition.run(args as never, call.ctx)).then(
       (value) => settle(call, entry, args, value),
       (error: unknown) => toFailureResult(call, error),

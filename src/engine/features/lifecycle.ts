@@ -3,8 +3,9 @@
 import { wireErrors } from '../../protocol/errors.ts';
 import { isObject, type Params } from '../../protocol/json-rpc.ts';
 import type { Capabilities, Implementation } from '../../protocol/model.ts';
-import type { Call, CallServer, Feature } from '../contract.ts';
+import type { Call, Feature } from '../contract.ts';
 import { Session } from '../session.ts';
+import { withTasksOf } from '../tasks/declared-tasks.ts';
 
 /** Opens the session of a channel, with the client's revision if it is enabled, otherwise with the newest enabled one. */
 export const initialize: Feature<Session> = {
@@ -30,7 +31,7 @@ export const initialize: Feature<Session> = {
     call.channel.open(session);
     return session;
   },
-  encode: (session, { server }) => session.codec.serverDescription(describeServer(server)),
+  encode: (session, call) => session.codec.serverDescription(describeServer(call)),
 };
 
 /** Icons may be whole images (data URIs), and no session needs them. */
@@ -51,12 +52,12 @@ export const ping: Feature<undefined> = {
 
 export const discover: Feature<undefined> = {
   run: () => undefined,
-  encode: (_result, { server, codec }) => codec.serverDescription(describeServer(server)),
+  encode: (_result, call) => call.codec.serverDescription(describeServer(call)),
 };
 
-function describeServer(server: CallServer): Parameters<Call['codec']['serverDescription']>[0] {
+function describeServer({ server, peer }: Call): Parameters<Call['codec']['serverDescription']>[0] {
   return {
-    capabilities: server.capabilities,
+    capabilities: server.tasks === undefined ? server.capabilities : withTasksOf(peer, server),
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
     cache: server.listCache,
     versions: server.revisions.statelessVersions,

@@ -35,6 +35,7 @@ interface Filter {
   readonly promptsListChanged?: true;
   readonly resourcesListChanged?: true;
   readonly resourceSubscriptions?: readonly string[];
+  readonly taskIds?: readonly string[];
 }
 
 const flags = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resources: 'resourcesListChanged' } as const;
@@ -42,44 +43,57 @@ const flags = { tools: 'toolsListChanged', prompts: 'promptsListChanged', resour
 export const listen: Feature<typeof stillOpen> = {
   duration: 'long-lived',
   run(call) {
-    const { server, channel } = call;
-    const { maxSubscriptions } = server.limits;
     const filter = acceptedFilter(call);
-    if (channel.openSubscriptions >= maxSubscriptions) throw wireErrors.tooManySubscriptions(maxSubscriptions);
-    const caller = callerKey(call.peer);
-    if (filter.resourceSubscriptions !== undefined && server.subscriptionBudget.isFull(caller))
-      throw wireErrors.tooMuchKept();
-    if (!call.push(call.codec.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
-      throw call.outlet.full === true ? wireErrors.overloaded(1_000) : wireErrors.needsStream(call.method);
-    }
-    // Thousands of streams may be open, so each holds as little as possible: no signal, no promise, no params.
-    call.forgetParams();
-    const subscription = new ListenSubscription(call, filter, caller);
-    call.onEnd(() => subscription.close());
-    call.onDrain = () => {
-      subscription.close();
-      // Pipes get both messages: the specification requires one in Cancellation and the other in Subscriptions.
-      if (call.header === undefined) {
-        call.push(call.codec.cancelled(call.id, 'the server is closing', { [metaKeys.subscriptionId]: call.id }));
-      }
-      call.succeed(call.codec.subscriptionEnd(call.id));
-    };
-    if (channel.draining) call.onDrain();
-    return stillOpen;
+    const { taskIds } = call.params['notifications'] as Filter;
+    const { tasks } = call.server;
+    if (taskIds === undefined || tasks === undefined) return open(call, filter);
+    return tasks
+      .load()
+      .then((loaded) => loaded.acceptedIds(call, taskIds))
+      .then((accepted) => open(call, { ...filter, taskIds: accepted }));
   },
   encode: (_result, { codec, id }) => codec.subscriptionEnd(id),
 };
+
+/** Acknowledges a subscription and notifies it of changes from now on. */
+function open(call: Call, filter: Filter): typeof stillOpen {
+  const { server, channel } = call;
+  const { maxSubscriptions } = server.limits;
+  if (channel.openSubscriptions >= maxSubscriptions) throw wireErrors.tooManySubscriptions(maxSubscriptions);
+  const caller = callerKey(call.peer);
+  if (filter.resourceSubscriptions !== undefined && server.subscriptionBudget.isFull(caller))
+    throw wireErrors.tooMuchKept();
+  if (!call.push(call.codec.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
+    throw call.outlet.full === true ? wireErrors.overloaded(1_000) : wireErrors.needsStream(call.method);
+  }
+  // Thousands of streams may be open, so each holds as little as possible: no signal, no promise, no params.
+  call.forgetParams();
+  const subscription = new ListenSubscription(call, filter, caller);
+  call.onEnd(() => subscription.close());
+  call.onDrain = () => {
+    subscription.close();
+    // Pipes get both messages: the specification requires one in Cancellation and the other in Subscriptions.
+    if (call.header === undefined) {
+      call.push(call.codec.cancelled(call.id, 'the server is closing', { [metaKeys.subscriptionId]: call.id }));
+    }
+    call.succeed(call.codec.subscriptionEnd(call.id));
+  };
+  if (channel.draining) call.onDrain();
+  return stillOpen;
+}
 
 class ListenSubscription implements ChangeListener {
   readonly #call: Call;
   readonly #filter: Filter;
   readonly caller: string;
+  readonly #unfollowTasks: (() => void) | undefined;
 
   constructor(call: Call, filter: Filter, caller: string) {
     this.#call = call;
     this.#filter = filter;
     this.caller = caller;
     call.server.changes.add(this, this.#lists, filter.resourceSubscriptions ?? []);
+    if (filter.taskIds !== undefined) this.#unfollowTasks = call.server.tasks?.loaded?.follow(call, filter.taskIds);
   }
 
   get #lists(): readonly ListKind[] {
@@ -93,6 +107,7 @@ class ListenSubscription implements ChangeListener {
   }
 
   close(): void {
+    this.#unfollowTasks?.();
     this.#call.server.changes.remove(this, this.#lists, this.#filter.resourceSubscriptions ?? []);
   }
 }

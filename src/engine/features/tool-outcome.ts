@@ -33,7 +33,8 @@ export function toFailureResult(call: Call, error: unknown): ToolResult {
   const mapped = call.codec.rules.handlerError?.(error, name);
   if (mapped !== undefined) throw mapped;
   if (error instanceof CallTimeout) return toolFailure(call, error.message, 'timeout');
-  const isExpected = error instanceof UserError || error instanceof InputRequestError || call.settled;
+  const isStopped = call.settled && (call.task?.id === undefined || call.signal.aborted);
+  const isExpected = error instanceof UserError || error instanceof InputRequestError || isStopped;
   if (!isExpected) logFailure(call, `tool ${name} failed`, error);
   return toolFailure(call, isExpected || !call.server.masksErrors ? messageOf(error) : maskedText, 'handler');
 }

@@ -60,7 +60,7 @@ export function supportedRequests(call: Call, requests: readonly KeyedInputReque
 }
 
 /** Whether an input request is optional and the client does not support it. */
-function isSkipped(call: Call, request: InputRequest): boolean {
+export function isSkipped(call: Call, request: InputRequest): boolean {
   const ability = abilityOf(request);
   return request.optional === true && !(call.codec.supports(ability) && declares(call.capabilities, ability));
 }

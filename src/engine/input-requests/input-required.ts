@@ -2,11 +2,15 @@
 
 import type { InputRequests } from './input-request.ts';
 
+/** What a handler returns that is not its result. One class, so that results are tested once. */
+export abstract class Unfinished {}
+
 /** Input requests that need responses before the handler can go on; created by `inputRequired`. */
-export class InputRequired {
+export class InputRequired extends Unfinished {
   readonly requests: InputRequests;
 
   constructor(requests: InputRequests) {
+    super();
     this.requests = requests;
   }
 }

@@ -2,7 +2,7 @@
 // waits, or before it runs again.
 
 import type { Root } from '../../protocol/model.ts';
-import type { Call, InputRequester, KeyedInputRequest } from '../contract.ts';
+import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
 import {
@@ -72,6 +72,14 @@ export class PushInputRequester implements InputRequester {
     for (const [key, value] of this.#current.steps) this.#earlier.steps.set(key, value);
     this.#current = nothingRecorded();
     this.#ordinal = 0;
+  }
+
+  recorded(): RecordedInput {
+    return {
+      responses: new Map([...this.#earlier.responses, ...this.#current.responses]),
+      steps: new Map([...this.#earlier.steps, ...this.#current.steps]),
+      unnamed: this.#ordinal,
+    };
   }
 
   cancelAll(reason: Error): void {

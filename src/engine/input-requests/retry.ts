@@ -5,7 +5,7 @@
 import { WireError, wireErrors } from '../../protocol/errors.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Json } from '../../protocol/model.ts';
-import type { Call, InputRequester, KeyedInputRequest } from '../contract.ts';
+import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
 import type { InputRequest } from './input-request.ts';
 import { InputRequestError } from './input-request-error.ts';
 import {
@@ -131,6 +131,8 @@ export class RetryInputRequester implements InputRequester {
     if (this.#pending.has(key))
       throw new InputRequestError('not-allowed-here', `Two input requests have the key ${JSON.stringify(key)}`);
     const params = encodeInputRequest(this.#call, request, '');
+    // The call waits for its retry, so it cannot become a task any more.
+    this.#call.waiting++;
     this.#pending.set(key, { method: inputRequestMethods[request.kind], params });
     this.#schedule();
     return never();
@@ -161,6 +163,10 @@ export class RetryInputRequester implements InputRequester {
 
   cancelAll(): void {
     this.#closed = true;
+  }
+
+  recorded(): RecordedInput {
+    return { responses: this.#journal.responses, steps: this.#journal.steps, unnamed: this.#ordinal };
   }
 
   /** Ends the call after one turn without a running step, so that input requests made together are sent together. */

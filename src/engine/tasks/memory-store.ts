@@ -38,6 +38,8 @@ class MemoryTaskStore implements TaskStore {
   readonly #numbers = new Map<string, number>();
   #lastNumber = 0;
   #totalLength = 0;
+  /** Servers that share this store. Each knows its own changes. */
+  readonly #listeners = new Set<(id: string) => void>();
 
   constructor(maxTasks: number, maxLength: number) {
     this.#maxTasks = maxTasks;
@@ -84,6 +86,7 @@ class MemoryTaskStore implements TaskStore {
     const changed = changeRecord(record, guard, changes, Date.now());
     if (changed === 'conflict') return changed;
     this.#replace(changed);
+    if (this.#listeners.size > 1) for (const listener of this.#listeners) listener(id);
     if (changes.some(({ type }) => type !== 'set-message' && type !== 'extend')) this.#measure(changed);
     return changed;
   }
@@ -161,6 +164,12 @@ class MemoryTaskStore implements TaskStore {
   async count(owner?: string): Promise<{ readonly active: number; readonly kept: number }> {
     if (owner === undefined) return { active: this.#active.size, kept: this.#records.size };
     return { active: this.#activeByOwner.get(owner) ?? 0, kept: this.#idsByOwner.get(owner)?.size ?? 0 };
+  }
+
+  watch(listener: (id: string) => void): () => void {
+    const notify = (id: string): void => listener(id);
+    this.#listeners.add(notify);
+    return () => this.#listeners.delete(notify);
   }
 
   async sweep(max: number): Promise<{ readonly deleted: number; readonly expired: readonly TaskRecord[] }> {

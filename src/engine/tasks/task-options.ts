@@ -22,7 +22,7 @@ export type ExternalState =
 
 /** How a tool runs as a task. */
 export interface TaskOptions {
-  /** Default `optional`. */
+  /** Default `optional`, or `required` for tools that cannot be called inline. */
   readonly support?: TaskSupport;
   /** Default: `when-slow` for `optional`, `immediately` for `required` or with `dedupe`. */
   readonly start?: TaskStart;
@@ -140,7 +140,8 @@ export function resolveTaskOptions(
     throw new TypeError(`${where}, task: ${problem}`);
   };
   if (typeof options !== 'object' || options === null) return fail('must be "optional", "required" or an object');
-  const { support = 'optional', recover = 'fail' } = options;
+  const needsTask = options.start === 'external' || options.inline === false;
+  const { support = needsTask ? 'required' : 'optional', recover = 'fail' } = options;
   if (!supports.includes(support)) fail(`support must be one of ${supports.join(', ')}, not ${show(support)}`);
   if (support === 'forbidden') return undefined;
   const isImmediate = support === 'required' || options.dedupe !== undefined;
@@ -160,6 +161,7 @@ export function resolveTaskOptions(
     fail('dedupe needs start "immediately" or "external": a handler that runs already cannot become another task');
   }
   if (options.poll !== undefined && start !== 'external') fail('poll needs start "external"');
+  if (support === 'optional' && !inline) fail('a tool that cannot be called inline needs support "required"');
   if (start === 'external' && inline) fail('a tool with start "external" cannot be called inline');
   return { ...options, support, start, afterMs, ttlMs, keepMs, pollMs, recover, attempts, inline, concurrency };
 }

@@ -1,0 +1,111 @@
+// The record of a new task: what is needed of the call that created it, and nothing that is secret.
+
+import { toBase64Url } from '../../protocol/base64url.ts';
+import type { Json, Meta } from '../../protocol/model.ts';
+import { canonicalJson } from '../../schema/index.ts';
+import type { ToolEntry } from '../catalog.ts';
+import type { Call, RecordedInput } from '../contract.ts';
+import { digestOf } from '../sealer.ts';
+import type { ResolvedTaskOptions, TaskLimits } from './task-options.ts';
+import type { TaskContext, TaskInput, TaskRecord, TaskStep } from './task-store.ts';
+
+interface NewTask {
+  readonly call: Call;
+  readonly entry: ToolEntry;
+  readonly owner: string;
+  readonly service: string;
+  readonly limits: TaskLimits;
+  /** The process that runs it. */
+  readonly holder: string;
+  /** What the client requested. */
+  readonly ttlMs: number | undefined;
+  readonly recorded: RecordedInput | undefined;
+}
+
+/** A client that asks for less could lose its result between two polls. */
+const minTtlMs = 60_000;
+
+export async function newRecord(task: NewTask): Promise<TaskRecord> {
+  const { call, entry, owner, service, limits, holder, recorded } = task;
+  const options = entry.task as ResolvedTaskOptions;
+  const args = (call.params['arguments'] ?? {}) as Json;
+  const nowMs = Date.now();
+  const untilMs = nowMs + limits.leaseMs;
+  const dedupeKey = options.dedupe?.(args as never, call.peer.principal);
+  return {
+    id: newId(),
+    service,
+    owner,
+    tool: entry.key,
+    arguments: args,
+    digest: await taskDigest(entry.key, args),
+    phase: 'running',
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    expiresAtMs: limits.maxTtlMs === 0 ? null : nowMs + ttlOf(task.ttlMs, options, limits),
+    inputs: inputsOf(recorded, nowMs),
+    steps: options.recover === 'replay' ? stepsOf(recorded) : [],
+    context: contextOf(call),
+    attempt: 1,
+    version: 1,
+    fence: 1,
+    lease: { holder, untilMs },
+    dueAtMs: untilMs,
+    ...(dedupeKey === undefined ? {} : { dedupeKey }),
+    recover: options.recover,
+    maxAttempts: options.attempts,
+  };
+}
+
+/** Detects arguments that changed or got lost. */
+export function taskDigest(tool: string, args: Json): Promise<string> {
+  return digestOf(`${tool}\u0000${canonicalJson(args)}`);
+}
+
+/** 32 characters; the first is a letter or digit, since some programs take a leading "-" for an option. */
+function newId(): string {
+  for (;;) {
+    const id = toBase64Url(crypto.getRandomValues(new Uint8Array(24)));
+    if (!id.startsWith('-')) return id;
+  }
+}
+
+function ttlOf(requested: number | undefined, { ttlMs }: ResolvedTaskOptions, { maxTtlMs }: TaskLimits): number {
+  return Math.ceil(Math.min(Math.max(requested ?? ttlMs, minTtlMs), maxTtlMs));
+}
+
+/** Input that the client gave before the task existed. It is answered, so no client is asked again. */
+function inputsOf(recorded: RecordedInput | undefined, nowMs: number): readonly TaskInput[] {
+  return [...(recorded?.responses ?? [])].map(([key, { kind, value }]) => ({
+    key,
+    kind,
+    method: '',
+    params: {},
+    requestedAtMs: nowMs,
+    response: value as Json,
+    decoded: true,
+    answeredAtMs: nowMs,
+  }));
+}
+
+function stepsOf(recorded: RecordedInput | undefined): readonly TaskStep[] {
+  return [...(recorded?.steps ?? [])].map(([key, value]) => ({ key, state: 'done', value: (value ?? null) as Json }));
+}
+
+/** No tokens, headers or claims: a task must not keep alive what has ended or was revoked. */
+function contextOf({ peer, clientInfo, capabilities, codec, logLevel, meta, session }: Call): TaskContext {
+  const { principal } = peer;
+  const { progressToken, traceparent } = meta as Meta;
+  const { id, issuer, scopes } = principal ?? {};
+  const snapshot = { id, ...(issuer === undefined ? {} : { issuer }), ...(scopes === undefined ? {} : { scopes }) };
+  return {
+    ...(principal === undefined ? {} : { principal: snapshot as Json }),
+    ...(clientInfo === undefined ? {} : { clientInfo }),
+    capabilities,
+    revision: codec.date,
+    ...(logLevel === undefined ? {} : { logLevel }),
+    ...(typeof progressToken === 'string' || typeof progressToken === 'number' ? { progressToken } : {}),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+    ...(session === undefined ? {} : { sessionKey: session.key }),
+  };
+}

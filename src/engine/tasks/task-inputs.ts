@@ -1,0 +1,266 @@
+// Input requests of a task: they are part of its record, and the handler waits until the record has the responses. Responses
+// and steps stay in it, so that a handler that runs again finds them. How requests reach clients is in task-followers.ts.
+
+import { wireErrors } from '../../protocol/errors.ts';
+import { isObject } from '../../protocol/json-rpc.ts';
+import type { Json } from '../../protocol/model.ts';
+import type { Call, InputRequester, KeyedInputRequest, RecordedInput } from '../contract.ts';
+import type { InputRequest } from '../input-requests/input-request.ts';
+import { InputRequestError } from '../input-requests/input-request-error.ts';
+import {
+  encodeInputRequest,
+  inputRequestMethods,
+  isSkipped,
+  supportedRequests,
+} from '../input-requests/input-requester.ts';
+import { decodeResponse, kindOf } from '../input-requests/responses.ts';
+import { isOpen } from './task-record.ts';
+import type { TaskChange, TaskInput, TaskRecord } from './task-store.ts';
+
+/** How often a client is asked again whose response does not fit, on revisions where it is not told. */
+const maxRepeats = 5;
+
+/** The task whose input requests these are. */
+export interface InputTask {
+  readonly record: TaskRecord;
+  readonly limits: {
+    readonly maxOpenInputs: number;
+    readonly maxInputs: number;
+    readonly maxSteps: number;
+    readonly maxRecordedLength: number;
+  };
+  /** Whether steps are stored: only a handler that may run again needs them. */
+  readonly replays: boolean;
+  /** Writes a change. Throws when the task was taken away from this process. */
+  change(changes: readonly TaskChange[]): Promise<void>;
+  /** Only input requests are waited for from now on, or not any more. */
+  idle(isIdle: boolean): void;
+}
+
+/** Waits for the response to one input request. */
+interface Waiting {
+  readonly resolve: (input: TaskInput) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+export class TaskInputRequester implements InputRequester {
+  readonly #call: Call;
+  readonly #task: InputTask;
+  readonly #steps = new Map<string, unknown>();
+  readonly #waiting = new Map<string, Waiting>();
+  #unnamed: number;
+  #runningSteps = 0;
+  /** The handler was dropped: nothing settles any more. */
+  #closed = false;
+
+  constructor(call: Call, task: InputTask, recorded: RecordedInput | undefined) {
+    this.#call = call;
+    this.#task = task;
+    this.#unnamed = recorded?.unnamed ?? 0;
+    for (const [key, value] of recorded?.steps ?? []) this.#steps.set(key, value);
+    for (const { key, state, value } of task.record.steps) if (state === 'done') this.#steps.set(key, value ?? null);
+  }
+
+  async send(requests: readonly KeyedInputRequest[]): Promise<unknown[]> {
+    if (this.#closed) return never();
+    const keyed = requests.map(([key, request]) => [key ?? `ask-${this.#unnamed++}`, request] as const);
+    const unanswered = keyed.filter(([key]) => this.#find(key)?.response === undefined);
+    const supported = supportedRequests(this.#call, unanswered);
+    const wanted = keyed.filter((each) => !unanswered.includes(each) || supported[unanswered.indexOf(each)] === true);
+    await this.#request(wanted);
+    return Promise.all(keyed.map((each) => (wanted.includes(each) ? this.#response(...each) : undefined)));
+  }
+
+  #find(key: string): TaskInput | undefined {
+    return this.#task.record.inputs.find((input) => input.key === key);
+  }
+
+  /** Adds the input requests that are not in the record yet. */
+  async #request(keyed: readonly (readonly [key: string, request: InputRequest])[]): Promise<void> {
+    const inputs = keyed
+      .filter(([key]) => this.#find(key) === undefined)
+      .map(([key, request]) => this.#inputOf(key, request));
+    if (inputs.length === 0) return;
+    const { limits, record } = this.#task;
+    const open = record.inputs.filter(isOpen).length + inputs.length;
+    if (open > limits.maxOpenInputs || record.inputs.length + inputs.length > limits.maxInputs) {
+      throw new InputRequestError('not-allowed-here', 'The task has too many input requests');
+    }
+    await this.#task.change([{ type: 'request-input', inputs }]);
+  }
+
+  #inputOf(key: string, request: InputRequest): TaskInput {
+    const params = encodeInputRequest(this.#call, request, crypto.randomUUID()) as Json;
+    const method = inputRequestMethods[request.kind];
+    return { key, kind: kindOf(request), method, params, requestedAtMs: Date.now() };
+  }
+
+  async #response(key: string, request: InputRequest): Promise<unknown> {
+    const repeats = this.#call.codec.dialect.tasks === 'server-directed';
+    let reason = '';
+    for (let attempt = 1; attempt <= maxRepeats; attempt++) {
+      // A key is never used for a second request.
+      const attemptKey = attempt === 1 ? key : `${key}#${attempt}`;
+      await this.#request([[attemptKey, request]]);
+      const input = await this.#answered(attemptKey);
+      if (input.kind !== kindOf(request)) throw otherKind(key);
+      if (input.decoded === true) return input.response;
+      const declined = declinedBy(input.response);
+      if (declined !== undefined) throw declined;
+      const decoded = await decodeResponse(request, input.response);
+      if (decoded.state === 'ok') return decoded.value;
+      reason = decoded.reason;
+      if (!repeats) break;
+    }
+    throw new InputRequestError('invalid-response', `The client sent an invalid response: ${reason}`);
+  }
+
+  #answered(key: string): Promise<TaskInput> {
+    const input = this.#find(key) as TaskInput;
+    if (input.answeredAtMs !== undefined) return Promise.resolve(input);
+    if (input.withdrawn === true) return Promise.reject(timedOut());
+    if (this.#waiting.has(key)) {
+      return Promise.reject(
+        new InputRequestError('not-allowed-here', `Two input requests have the key ${JSON.stringify(key)}`),
+      );
+    }
+    const remainingMs = input.requestedAtMs + this.#call.server.limits.inputTimeoutMs - Date.now();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#expire(key), Math.max(0, remainingMs));
+      (timer as { unref?: () => void }).unref?.();
+      this.#waiting.set(key, { resolve, reject, timer });
+      this.#checkIdle();
+    });
+  }
+
+  /** The deadline of an input request has passed. */
+  #expire(key: string): void {
+    this.#task.change([{ type: 'withdraw-inputs', keys: [key] }]).catch(() => {
+      // The task was taken away, so its handler is told by its signal.
+    });
+  }
+
+  /** The record has changed. */
+  update(record: TaskRecord): void {
+    for (const [key, waiting] of this.#waiting) {
+      const input = record.inputs.find((each) => each.key === key);
+      if (input === undefined || isOpen(input)) continue;
+      this.#take(key);
+      if (input.withdrawn === true) waiting.reject(timedOut());
+      else waiting.resolve(input);
+    }
+  }
+
+  #take(key: string): void {
+    clearTimeout(this.#waiting.get(key)?.timer);
+    this.#waiting.delete(key);
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    if (!this.#closed) this.#task.idle(this.#waiting.size > 0 && this.#runningSteps === 0);
+  }
+
+  async inputResponses(
+    requests: readonly (readonly [key: string, request: InputRequest])[],
+  ): Promise<unknown[] | undefined> {
+    const isAnswered = ([key, request]: readonly [string, InputRequest]): boolean =>
+      this.#find(key)?.answeredAtMs !== undefined || isSkipped(this.#call, request);
+    if (!requests.every(isAnswered)) return undefined;
+    return Promise.all(
+      requests.map(([key, request]) => (this.#find(key) === undefined ? undefined : this.#response(key, request))),
+    );
+  }
+
+  async step(key: string, run: () => unknown, once: boolean): Promise<unknown> {
+    if (this.#closed) return never();
+    if (this.#steps.has(key)) return this.#steps.get(key);
+    const { record, limits, replays } = this.#task;
+    if (record.steps.some((step) => step.key === key && step.state === 'started')) {
+      throw wireErrors.failed(`The outcome of step ${JSON.stringify(key)} is unknown: the process ended within it`);
+    }
+    if (this.#steps.size >= limits.maxSteps) throw wireErrors.failed('The task has too many steps');
+    if (once && replays) await this.#task.change([{ type: 'start-step', key }]);
+    this.#runningSteps++;
+    this.#checkIdle();
+    try {
+      const value = await run();
+      await this.#record(key, value);
+      return value;
+    } finally {
+      this.#runningSteps--;
+      this.#checkIdle();
+    }
+  }
+
+  async #record(key: string, value: unknown): Promise<void> {
+    this.#steps.set(key, value);
+    const { record, limits, replays } = this.#task;
+    if (!replays) return;
+    const json = (value ?? null) as Json;
+    const length = JSON.stringify([record.inputs, record.steps, json]).length;
+    if (length > limits.maxRecordedLength) throw wireErrors.failed('The steps of the task are too large');
+    await this.#task.change([{ type: 'finish-step', key, value: json }]);
+  }
+
+  restart(): void {
+    this.#unnamed = 0;
+  }
+
+  /** When the first open input request expires. */
+  get deadlineMs(): number {
+    const open = this.#task.record.inputs.filter(isOpen);
+    return Math.min(...open.map(({ requestedAtMs }) => requestedAtMs)) + this.#call.server.limits.inputTimeoutMs;
+  }
+
+  get isInStep(): boolean {
+    return this.#runningSteps > 0;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.size > 0 && this.#runningSteps === 0;
+  }
+
+  cancelAll(reason: Error): void {
+    if (this.#closed) return;
+    for (const [key, { reject }] of [...this.#waiting]) {
+      this.#take(key);
+      reject(reason);
+    }
+  }
+
+  /** Drops the handler: what it waits for never settles, so neither `catch` nor `finally` runs. */
+  close(): void {
+    this.#closed = true;
+    for (const { timer } of this.#waiting.values()) clearTimeout(timer);
+    this.#waiting.clear();
+  }
+
+  recorded(): RecordedInput {
+    return { responses: new Map(), steps: this.#steps, unnamed: this.#unnamed };
+  }
+}
+
+function timedOut(): InputRequestError {
+  return new InputRequestError('timeout', 'The client did not respond in time');
+}
+
+function otherKind(key: string): InputRequestError {
+  return new InputRequestError('not-allowed-here', `The key ${JSON.stringify(key)} was used for another input request`);
+}
+
+/** A client that was sent a request may respond with an error; see `errorResponse`. */
+function declinedBy(response: unknown): InputRequestError | undefined {
+  const error = isObject(response) ? response['error'] : undefined;
+  if (!isObject(error) || typeof error['message'] !== 'string') return undefined;
+  return new InputRequestError('declined', `The client responded with an error: ${error['message']}`, [], error);
+}
+
+/** How the record of a task stores that the client responded with an error. No input response has this member. */
+export function errorResponse(error: unknown): Json {
+  const message = isObject(error) && typeof error['message'] === 'string' ? error['message'] : 'no reason given';
+  return { error: { message } };
+}

@@ -1,0 +1,379 @@
+// One run of a handler that may become a task, or has become one: creates the record, answers the request with the task,
+// and writes the outcome. The runs of a process are in tasks.ts.
+
+import { callerKey } from '../../protocol/caller-budget.ts';
+import type { WireError } from '../../protocol/errors.ts';
+import type { LogLevel, ToolResult } from '../../protocol/model.ts';
+import { logLevels } from '../../protocol/model.ts';
+import type { ToolEntry } from '../catalog.ts';
+import type { Call, CallTask, RecordedInput } from '../contract.ts';
+import { ExternalWork } from './external-work.ts';
+import { TaskInputRequester } from './task-inputs.ts';
+import type { ResolvedTaskOptions, TaskLimits } from './task-options.ts';
+import { errorOutcome, isFailure, resultOutcome } from './task-outcome.ts';
+import { CallProgress } from './task-progress.ts';
+import type { TaskChange, TaskOutcome, TaskRecord } from './task-store.ts';
+import { clipMessage } from './task-view.ts';
+import { WaitingRequester } from './waiting-requester.ts';
+
+/** What a run needs of the tasks of its server. */
+export interface RunHost {
+  readonly limits: TaskLimits;
+  /** Writes a new record for a call. Throws if there are too many tasks, or the store fails. */
+  create(
+    call: Call,
+    entry: ToolEntry,
+    ttlMs: number | undefined,
+    recorded: RecordedInput | undefined,
+  ): Promise<Created>;
+  /** Answers the request with the task. */
+  answer(call: Call, record: TaskRecord): void;
+  /** The run holds this record from now on. */
+  started(run: TaskRun): void;
+  /** It does not any more. */
+  stopped(run: TaskRun): void;
+  /** Writes changes of a running task, and announces them. Undefined: another process, or its end, was first. */
+  write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined>;
+  /** Sends progress or a log message to the client of a task, where the revision has that. */
+  sendProgress(record: TaskRecord, progress: number, total: number | undefined, message: string | undefined): void;
+  sendLog(record: TaskRecord, level: LogLevel, logger: string | undefined, data: unknown): void;
+  /** Waits until the tool may run once more. */
+  takeSlot(entry: ToolEntry): Promise<() => void>;
+}
+
+export type Created = { readonly created: TaskRecord } | { readonly existing: TaskRecord };
+
+/** Why a run is stopped; the reason of its signal. */
+export type StopReason = 'cancelled' | 'expired' | 'lease-lost' | 'shutdown' | 'suspended';
+
+/** Writes of a status message: one a second is enough for people, and little for a store. */
+const messageIntervalMs = 1_000;
+/** How often a slow call is tested that waits for input, and so cannot become a task yet. */
+const adoptionRetryMs = 100;
+
+export class TaskRun implements CallTask {
+  readonly #host: RunHost;
+  readonly #call: Call;
+  readonly entry: ToolEntry;
+  readonly #options: ResolvedTaskOptions;
+  /** `now`: a task before the handler starts. `later`: perhaps when it runs. `again`: it is one already. */
+  readonly #start: 'now' | 'later' | 'again';
+  readonly #ttlMs: number | undefined;
+  readonly #progress: CallProgress;
+  #record: TaskRecord | undefined;
+  #creating: Promise<boolean> | undefined;
+  #inputs: TaskInputRequester | undefined;
+  #stopped: StopReason | undefined;
+  #isOver = false;
+  #messageAtMs = 0;
+  #message: ReturnType<typeof setTimeout> | undefined;
+  #suspension: ReturnType<typeof setTimeout> | undefined;
+  #slow: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(host: RunHost, call: Call, entry: ToolEntry, start: 'now' | 'later' | TaskRecord, ttlMs?: number) {
+    this.#host = host;
+    this.#call = call;
+    this.entry = entry;
+    this.#options = entry.task as ResolvedTaskOptions;
+    this.#start = typeof start === 'string' ? start : 'again';
+    this.#ttlMs = ttlMs;
+    this.#progress = new CallProgress(call);
+    if (typeof start === 'string') return;
+    this.#record = start;
+    this.#inputs = new TaskInputRequester(call, this.#inputTask(), undefined);
+    call.inputRequester = this.#inputs;
+  }
+
+  get id(): string | undefined {
+    return this.#record?.id;
+  }
+
+  get attempt(): number {
+    return this.#record?.attempt ?? 1;
+  }
+
+  /** The latest state that is known here. */
+  get record(): TaskRecord {
+    return this.#record as TaskRecord;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  /** Whose limits it counts against. */
+  get caller(): string {
+    return callerKey(this.#call.peer);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get isInStep(): boolean {
+    return this.#inputs?.isInStep === true;
+  }
+
+  run(handler: () => ToolResult | Promise<ToolResult>): ToolResult | Promise<ToolResult> {
+    if (this.#start === 'again') return this.#withSlot(handler);
+    return this.#start === 'now' ? this.#runAsTask(handler) : this.#runWithClient(handler);
+  }
+
+  async #withSlot(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
+    if (this.#options.concurrency === Number.POSITIVE_INFINITY) return handler();
+    const release = await this.#host.takeSlot(this.entry);
+    this.signal.addEventListener('abort', release, { once: true });
+    try {
+      if (this.#stopped !== undefined) throw this.signal.reason;
+      return await handler();
+    } finally {
+      release();
+    }
+  }
+
+  async #runAsTask(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
+    const isTask = await this.#becomeTask();
+    // The request was answered with a task that existed, or nothing waits for the answer.
+    if (isTask && this.#record === undefined) return { content: [] };
+    return this.#withSlot(handler);
+  }
+
+  async #runWithClient(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
+    const { start, support, afterMs } = this.#options;
+    if (start === 'when-slow' || support === 'required') this.#adoptAfter(afterMs);
+    try {
+      return await handler();
+    } finally {
+      clearTimeout(this.#slow);
+      // A task that is being created is what the client gets, even if the handler was faster.
+      await this.#creating;
+    }
+  }
+
+  #adoptAfter(ms: number): void {
+    this.#slow = setTimeout(() => {
+      if (this.#call.settled || this.#creating !== undefined) return;
+      if (this.#call.waiting > 0) return this.#adoptAfter(adoptionRetryMs);
+      this.#becomeTask().catch((error: unknown) => {
+        // It stays a call that the client waits for.
+        this.#call.server.logger?.warn('a call could not become a task', { tool: this.entry.key, error });
+      });
+    }, ms);
+    (this.#slow as { unref?: () => void }).unref?.();
+  }
+
+  async detach(): Promise<void> {
+    if (this.#record !== undefined) return;
+    if (this.#call.settled) return;
+    await this.#becomeTask();
+  }
+
+  /** False: the task could not be created, and the client waits for the result. */
+  #becomeTask(): Promise<boolean> {
+    return (this.#creating ??= this.#create());
+  }
+
+  async #create(): Promise<boolean> {
+    const call = this.#call;
+    const before = call.inputRequester;
+    // What the handler requests from now on waits for the task.
+    call.inputRequester = new WaitingRequester(call, () => this.#creating as Promise<boolean>);
+    let created: Created;
+    try {
+      created = await this.#host.create(call, this.entry, this.#ttlMs, before?.recorded());
+    } catch (error) {
+      call.inputRequester = before;
+      if (this.#start === 'now' && this.#options.support === 'required') throw error;
+      call.server.logger?.warn('a task could not be created; the client waits instead', {
+        tool: this.entry.key,
+        error,
+      });
+      return false;
+    }
+    if ('existing' in created) {
+      this.#host.answer(call, created.existing);
+      return true;
+    }
+    this.#record = created.created;
+    this.#progress.stop();
+    this.#inputs = new TaskInputRequester(call, this.#inputTask(), before?.recorded());
+    call.inputRequester = this.#inputs;
+    this.#host.started(this);
+    if (call.settled) {
+      // The client cancelled, or left, before it got the task: nothing can ask for it.
+      await this.end({ type: 'cancelled', reason: 'The client left before it got the task' });
+      this.stop('cancelled');
+      throw this.signal.reason;
+    }
+    this.#host.answer(call, this.#record);
+    call.forgetConnection();
+    return true;
+  }
+
+  #inputTask(): ConstructorParameters<typeof TaskInputRequester>[1] {
+    const run = this;
+    return {
+      get record() {
+        return run.record;
+      },
+      limits: this.#host.limits,
+      replays: this.#options.recover === 'replay',
+      change: (changes) => this.#change(changes),
+      idle: (isIdle) => this.#scheduleSuspension(isIdle),
+    };
+  }
+
+  async #change(changes: readonly TaskChange[]): Promise<void> {
+    const written = await this.#host.write(this.record, changes);
+    if (written !== undefined) return;
+    this.stop('lease-lost');
+    throw this.signal.reason;
+  }
+
+  /** A newer state of the record, whoever wrote it. */
+  update(record: TaskRecord): void {
+    if (record.version <= this.record.version) return;
+    const { fence } = this.record;
+    this.#record = record;
+    if (this.#isOver) return;
+    if (record.phase === 'ended') return this.stop(record.outcome?.type === 'cancelled' ? 'cancelled' : 'lease-lost');
+    if (record.fence !== fence) return this.stop('lease-lost');
+    if (record.cancelRequestedAtMs !== undefined) this.requestStop();
+    this.#inputs?.update(record);
+  }
+
+  /** Signals the handler that its task was cancelled. What it returns now is still the outcome. */
+  requestStop(): void {
+    if (this.#stopped !== undefined) return;
+    this.#stopped = 'cancelled';
+    this.#call.abort('cancelled');
+  }
+
+  /** Ends the run without an outcome. */
+  stop(reason: StopReason): void {
+    if (this.#isOver) return;
+    this.#finish();
+    if (this.#stopped === undefined) {
+      this.#stopped = reason;
+      this.#call.abort(reason);
+    }
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearTimeout(this.#message);
+    clearTimeout(this.#suspension);
+    this.#host.stopped(this);
+  }
+
+  progress(progress: number, total: number | undefined, message: string | undefined): void {
+    if (this.#record === undefined) return this.#progress.send(progress, total, message);
+    if (this.#isOver) return;
+    const end = Number.isFinite(total) ? total : undefined;
+    this.#setMessage(message ?? (end === undefined ? String(progress) : `${progress}/${end}`));
+    if (this.#progress.advance(progress)) this.#host.sendProgress(this.#record, progress, end, message);
+  }
+
+  #setMessage(text: string): void {
+    const message = clipMessage(text);
+    clearTimeout(this.#message);
+    const waitMs = this.#messageAtMs + messageIntervalMs - Date.now();
+    const write = (): void => {
+      this.#messageAtMs = Date.now();
+      if (this.record.message === message || this.#isOver) return;
+      this.#change([{ type: 'set-message', message }]).catch(() => {
+        // The next message, or the outcome, is written instead.
+      });
+    };
+    if (waitMs <= 0) return write();
+    this.#message = setTimeout(write, waitMs);
+    (this.#message as { unref?: () => void }).unref?.();
+  }
+
+  log(level: LogLevel, logger: string | undefined, data: unknown): void {
+    if (this.#isOver) return;
+    const isError = logLevels.indexOf(level) >= logLevels.indexOf('error');
+    const { logger: log } = this.#call.server;
+    log?.[isError ? 'error' : 'info']('a task logged a message', { task: this.id, tool: this.entry.key, level, data });
+    this.#host.sendLog(this.record, level, logger, data);
+  }
+
+  ended(result: unknown): void {
+    if (this.#isOver) return;
+    if (result instanceof ExternalWork) return this.#handOver(result);
+    // A handler that was told to stop and failed has stopped.
+    if (this.#stopped === 'cancelled' && isFailure(result)) void this.end({ type: 'cancelled' });
+    else void this.end(resultOutcome(this.#call, result, this.#host.limits.maxOutcomeBytes));
+  }
+
+  failed(error: WireError): void {
+    if (this.#isOver) return;
+    if (this.#stopped === 'cancelled') return void this.end({ type: 'cancelled' });
+    void this.end(errorOutcome(this.#call, error));
+  }
+
+  /** Writes the outcome. If another was first, this one is dropped: a task has one outcome. */
+  async end(outcome: TaskOutcome): Promise<void> {
+    const { record } = this;
+    this.#finish();
+    const leastMs = Date.now() + this.#options.keepMs;
+    const expiresAtMs = record.expiresAtMs === null ? null : Math.max(record.expiresAtMs, leastMs);
+    try {
+      const written = await this.#host.write(record, [{ type: 'end', outcome, expiresAtMs }]);
+      if (written !== undefined) this.#record = written;
+    } catch (error) {
+      // Its lease ends, and it is reported as interrupted, or runs again.
+      this.#call.server.logger?.error('the outcome of a task could not be stored', { task: record.id, error });
+    }
+  }
+
+  #handOver({ ticket }: ExternalWork): void {
+    const { poll, pollMs } = this.#options;
+    const due = poll === undefined ? {} : { dueAtMs: Date.now() + pollMs[0] };
+    this.#finish();
+    this.#host.write(this.record, [{ type: 'hand-over', ticket, ...due }]).catch((error: unknown) => {
+      this.#call.server.logger?.error('work of another system could not be stored', { task: this.id, error });
+    });
+  }
+
+  #scheduleSuspension(isIdle: boolean): void {
+    clearTimeout(this.#suspension);
+    if (!isIdle || this.#options.recover !== 'replay') return;
+    this.#suspension = setTimeout(() => void this.suspend(), this.#host.limits.suspendAfterMs);
+    (this.#suspension as { unref?: () => void }).unref?.();
+  }
+
+  /** Drops the handler while it waits for input. It runs again when the responses are there. */
+  async suspend(): Promise<void> {
+    const inputs = this.#inputs;
+    if (inputs === undefined || !inputs.isIdle || this.#isOver) return;
+    const { record } = this;
+    inputs.close();
+    this.stop('suspended');
+    await this.#handBack(record, { type: 'suspend', dueAtMs: inputs.deadlineMs });
+  }
+
+  /** Ends the task with this outcome, whatever its handler does. */
+  async interrupt(outcome: TaskOutcome): Promise<void> {
+    await this.end(outcome);
+    this.#call.abort('shutdown');
+  }
+
+  /** Gives the task to another process. */
+  async release(): Promise<void> {
+    if (this.#isOver) return;
+    const { record } = this;
+    this.#inputs?.close();
+    this.stop('shutdown');
+    await this.#handBack(record, { type: 'release', dueAtMs: Date.now() });
+  }
+
+  async #handBack(record: TaskRecord, change: TaskChange): Promise<void> {
+    try {
+      await this.#host.write(record, [change]);
+    } catch (error) {
+      // Its lease ends by itself.
+      this.#call.server.logger?.warn('a task could not be handed back', { task: record.id, error });
+    }
+  }
+}

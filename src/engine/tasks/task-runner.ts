@@ -1,0 +1,119 @@
+// Keeps the tasks of this process going: renews their leases, takes over tasks of processes that ended, polls other systems,
+// and deletes what has expired. One timer, which exists only while there is something to do.
+
+import type { Logger } from '../../protocol/logger.ts';
+import type { TaskRun } from './task-run.ts';
+import type { TaskRecord, TaskStore } from './task-store.ts';
+
+/** What the runner does its work with. */
+export interface RunnerHost {
+  readonly store: TaskStore;
+  readonly service: string;
+  readonly leaseMs: number;
+  readonly logger: Logger | undefined;
+  /** Whether there is anything to do for a store that ends with the process. */
+  isNeeded(): boolean;
+  readonly runs: ReadonlyMap<string, TaskRun>;
+  /** Runs, fails or polls a task that was claimed. */
+  resume(record: TaskRecord): void;
+  /** Ends a task that has expired while it ran. */
+  expire(record: TaskRecord): Promise<void>;
+  /** Prolongs the time that running tasks are stored. */
+  extend(): void;
+  /** Looks for changes by other processes. */
+  refresh(): Promise<void>;
+}
+
+const tickMs = 1_000;
+const sweepEveryMs = 30_000;
+const maxClaimed = 50;
+/** Tasks that are deleted at a time, so that a store with many is not blocked. */
+const maxSwept = 500;
+/** Without the store, runs go on until this long before their leases end. */
+const leaseMarginMs = 5_000;
+
+export class TaskRunner {
+  readonly #host: RunnerHost;
+  /** Names this process in leases. */
+  readonly holder: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #renewedAtMs = Date.now();
+  #sweptAtMs = Date.now();
+  #isClosed = false;
+  #isClaiming = true;
+  /** When the timer last did its work; health checks read it. */
+  lastTickMs = Date.now();
+
+  constructor(host: RunnerHost, holder: string) {
+    this.#host = host;
+    this.holder = holder;
+  }
+
+  /** Starts the timer, if there is something to do. */
+  wake(): void {
+    if (this.#timer !== undefined || this.#isClosed) return;
+    if (!this.#host.store.durable && !this.#host.isNeeded()) return;
+    this.lastTickMs = Date.now();
+    this.#timer = setTimeout(() => void this.#tick(), tickMs);
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  /** Takes no more tasks. */
+  stopClaiming(): void {
+    this.#isClaiming = false;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      const nowMs = Date.now();
+      if (nowMs - this.#renewedAtMs >= this.#host.leaseMs / 3) await this.#renew();
+      this.#host.extend();
+      await this.#host.refresh();
+      if (this.#isClaiming) await this.claim();
+      if (nowMs - this.#sweptAtMs >= sweepEveryMs) await this.#sweep();
+    } catch (error) {
+      this.#host.logger?.error('the tasks of this process could not be checked', { error });
+    }
+    this.#timer = undefined;
+    this.wake();
+  }
+
+  async #renew(): Promise<void> {
+    const { store, runs, leaseMs } = this.#host;
+    const ids = [...runs.keys()];
+    try {
+      const held = new Set(ids.length === 0 ? [] : await store.renew(this.holder, ids, leaseMs));
+      this.#renewedAtMs = Date.now();
+      for (const id of ids) if (!held.has(id)) runs.get(id)?.stop('lease-lost');
+    } catch (error) {
+      // Another process may take the tasks over when the leases end, so this one must stop before that.
+      if (Date.now() - this.#renewedAtMs < leaseMs - leaseMarginMs) throw error;
+      for (const run of [...runs.values()]) run.stop('lease-lost');
+      throw error;
+    }
+  }
+
+  /** Takes over tasks that are due. */
+  async claim(): Promise<void> {
+    const { store, service, leaseMs } = this.#host;
+    const claimed = await store.claim(this.holder, [service], leaseMs, maxClaimed);
+    for (const record of claimed) this.#host.resume(record);
+  }
+
+  async #sweep(): Promise<void> {
+    this.#sweptAtMs = Date.now();
+    const { store } = this.#host;
+    for (;;) {
+      const { deleted, expired } = await store.sweep(maxSwept);
+      for (const record of expired) await this.#host.expire(record);
+      if (deleted + expired.length < maxSwept || this.#isClosed) return;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  }
+}

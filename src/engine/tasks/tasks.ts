@@ -1,0 +1,385 @@
+// The tasks of one server in this process: creates them, runs them, and applies what clients and programs ask for. The requests
+// of clients are in features/tasks.ts, taking over tasks of other processes in task-recovery.ts.
+
+import { toBase64Url } from '../../protocol/base64url.ts';
+import { wireErrors } from '../../protocol/errors.ts';
+import type { Peer } from '../../protocol/exchange.ts';
+import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
+import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
+import { declaresTasks, encodeCreatedTask, requiredForTasks, type TaskView } from '../../protocol/revisions/tasks.ts';
+import type { ToolEntry } from '../catalog.ts';
+import type { Call, CallServer, LoadedTasks, RecordedInput } from '../contract.ts';
+import { admit } from './admission.ts';
+import { ownerOf } from './declared-tasks.ts';
+import { createMemoryTaskStore } from './memory-store.ts';
+import { newRecord } from './new-record.ts';
+import { PollIntervals } from './poll-intervals.ts';
+import { eventTypes, type ObservedServer, TaskEvents } from './task-events.ts';
+import { TaskFollowers } from './task-followers.ts';
+import { errorResponse } from './task-inputs.ts';
+import { defaultTaskLimits, type ExternalState, type TaskLimits, type TasksOptions } from './task-options.ts';
+import { isOpen } from './task-record.ts';
+import { externalOutcome, type RecoveryServer, TaskRecovery } from './task-recovery.ts';
+import type { Created, RunHost, TaskRun } from './task-run.ts';
+import { TaskRunner } from './task-runner.ts';
+import { TaskSpace } from './task-space.ts';
+import type { TaskChange, TaskOutcome, TaskRecord, TaskStore } from './task-store.ts';
+import { viewOf } from './task-view.ts';
+import { ToolSlots } from './tool-slots.ts';
+
+/** The server of the tasks. */
+export interface TasksServer extends CallServer, RecoveryServer, ObservedServer {
+  readonly identity: { readonly name: string };
+}
+
+/** How often the outcome of a task is written again when the store fails, and the pauses between. */
+const retryPausesMs = [200, 1_000, 3_000];
+/** While other processes report their changes, each task is read this seldom. */
+const refreshEveryMs = 15_000;
+
+export class Tasks implements LoadedTasks, RunHost {
+  readonly server: TasksServer;
+  readonly store: TaskStore;
+  readonly limits: TaskLimits;
+  readonly service: string;
+  readonly followers: TaskFollowers;
+  readonly events: TaskEvents;
+  readonly runner: TaskRunner;
+  readonly runs = new Map<string, TaskRun>();
+  readonly #recovery: TaskRecovery;
+  readonly #slots = new ToolSlots();
+  readonly #space: TaskSpace;
+  readonly #intervals = new PollIntervals();
+  readonly #unwatch: (() => void) | undefined;
+  #hasStored = false;
+  #refreshedAtMs = Date.now();
+  #isDelivering = false;
+
+  constructor(server: TasksServer, options: TasksOptions) {
+    this.server = server;
+    this.store = options.store ?? createMemoryTaskStore();
+    this.limits = { ...defaultTaskLimits, ...options.limits };
+    this.service = options.service ?? server.identity.name;
+    this.#space = new TaskSpace(this.store, this.limits);
+    this.followers = new TaskFollowers((record) => this.view(record));
+    this.events = new TaskEvents(server);
+    this.#recovery = new TaskRecovery(this, server);
+    const holder = toBase64Url(crypto.getRandomValues(new Uint8Array(12)));
+    const isNeeded = (): boolean => this.#hasStored || this.runs.size > 0;
+    this.runner = new TaskRunner(
+      {
+        store: this.store,
+        service: this.service,
+        leaseMs: this.limits.leaseMs,
+        logger: server.logger,
+        isNeeded,
+        runs: this.runs,
+        resume: (record) => this.#recovery.resume(record),
+        expire: (record) => this.#expire(record),
+        extend: () => this.#extend(),
+        refresh: () => this.#refresh(),
+      },
+      holder,
+    );
+    this.#unwatch = this.store.watch?.((id) => this.#lookAgain(id));
+    this.runner.wake();
+  }
+
+  /** Whether the code that keeps tasks going does so. */
+  get isHealthy(): boolean {
+    return Date.now() - this.runner.lastTickMs < 15_000 || (!this.#hasStored && this.runs.size === 0);
+  }
+
+  view(record: TaskRecord): TaskView {
+    const tool = this.server.catalog.tools.get(record.tool);
+    return viewOf(record, tool, this.#intervals.current(record, tool?.task?.pollMs));
+  }
+
+  /** The same for a client that polls: the interval grows while nothing changes. */
+  polled(record: TaskRecord): TaskView {
+    this.#intervals.count(record);
+    return this.view(record);
+  }
+
+  admit(call: Call, entry: ToolEntry): ToolResult | undefined {
+    return admit(this, call, entry);
+  }
+
+  async create(
+    call: Call,
+    entry: ToolEntry,
+    ttlMs: number | undefined,
+    recorded: RecordedInput | undefined,
+  ): Promise<Created> {
+    const owner = ownerOf(call.peer);
+    await this.#space.check(call.peer, owner);
+    const { store, service, limits, runner } = this;
+    const record = await newRecord({ call, entry, owner, service, limits, holder: runner.holder, ttlMs, recorded });
+    const created = await store.create(record).catch((cause: unknown) => {
+      throw wireErrors.tasksUnavailable(cause);
+    });
+    if ('existing' in created) return { existing: created.existing };
+    this.#hasStored = true;
+    runner.wake();
+    this.events.emit({ type: 'created', task: record, peer: call.peer });
+    return { created: record };
+  }
+
+  answer(call: Call, record: TaskRecord): void {
+    this.followers.addSession(record, call);
+    call.succeed(encodeCreatedTask(this.view(record), call.codec), 'detached');
+  }
+
+  started(run: TaskRun): void {
+    this.runs.set(run.record.id, run);
+    this.#space.add(run, run.caller);
+    this.runner.wake();
+  }
+
+  stopped(run: TaskRun): void {
+    if (this.runs.get(run.record.id) === run) this.runs.delete(run.record.id);
+    this.#space.remove(run);
+  }
+
+  takeSlot(entry: ToolEntry): Promise<() => void> {
+    return this.#slots.take(entry.key, entry.task?.concurrency ?? Number.POSITIVE_INFINITY);
+  }
+
+  async write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined> {
+    const isEnd = changes.some(({ type }) => type === 'end');
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return this.#applied(await this.store.change(record.id, { fence: record.fence }, changes), changes);
+      } catch (error) {
+        const pauseMs = isEnd ? retryPausesMs[attempt] : undefined;
+        if (pauseMs === undefined) throw error;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+  }
+
+  /** Changes a task that may run anywhere. Undefined: it has ended, or does not exist. */
+  async change(id: string, changes: readonly TaskChange[], peer?: Peer): Promise<TaskRecord | undefined> {
+    const changed = await this.store.change(id, {}, changes).catch((cause: unknown) => {
+      throw wireErrors.tasksUnavailable(cause);
+    });
+    return this.#applied(changed, changes, peer);
+  }
+
+  #applied(
+    changed: TaskRecord | 'conflict' | 'gone',
+    changes: readonly TaskChange[],
+    peer?: Peer,
+  ): TaskRecord | undefined {
+    if (typeof changed === 'string') return undefined;
+    this.#changed(changed);
+    for (const change of changes) {
+      const key = change.type === 'answer-input' ? { key: change.key } : {};
+      this.events.emit({
+        type: eventTypes[change.type],
+        task: changed,
+        ...key,
+        ...(peer === undefined ? {} : { peer }),
+      });
+    }
+    return changed;
+  }
+
+  /** Shows a change to everything in this process that it concerns. */
+  #changed(record: TaskRecord): void {
+    this.runs.get(record.id)?.update(record);
+    this.followers.changed(record);
+  }
+
+  /** The task of a request, if its caller owns it. All others get the same error. */
+  async find(call: Call): Promise<TaskRecord> {
+    const { dialect } = call.codec;
+    if (dialect.tasks === 'server-directed' && !declaresTasks(call.capabilities)) {
+      throw wireErrors.missingCapability(requiredForTasks);
+    }
+    const record = await this.#read(call.params['taskId'] as string);
+    if (record === undefined || record.owner !== ownerOf(call.peer)) throw wireErrors.taskNotFound();
+    this.followers.addSession(record, call);
+    return record;
+  }
+
+  async #read(id: string): Promise<TaskRecord | undefined> {
+    if (!/^[A-Za-z0-9_-]{32}$/.test(id)) return undefined;
+    const record = await this.store.read(id).catch((cause: unknown) => {
+      throw wireErrors.tasksUnavailable(cause);
+    });
+    return record?.service === this.service ? record : undefined;
+  }
+
+  /** Ends a task as cancelled. Undefined: it had ended before. */
+  async cancelNow(record: TaskRecord, reason: string | undefined, peer?: Peer): Promise<TaskRecord | undefined> {
+    const outcome: TaskOutcome = { type: 'cancelled', ...(reason === undefined ? {} : { reason }) };
+    return this.change(record.id, [{ type: 'end', outcome, expiresAtMs: this.keptUntil(record) }], peer);
+  }
+
+  /** Asks a task to stop. Its handler has some time to end it itself. */
+  async requestCancel(record: TaskRecord, peer?: Peer): Promise<void> {
+    if (record.phase === 'ended') return;
+    const changed = await this.change(record.id, [{ type: 'request-cancel' }], peer);
+    if (changed === undefined) return;
+    // Nothing runs that could end it.
+    if (changed.phase !== 'running') await this.cancelNow(changed, undefined, peer);
+    else if (this.runs.has(record.id)) this.graceOf(changed);
+  }
+
+  /** Ends a cancelled task whose handler does not stop. */
+  graceOf(record: TaskRecord): void {
+    const timer = setTimeout(() => {
+      this.cancelNow(record, undefined).catch((error: unknown) => {
+        this.server.logger?.error('a cancelled task could not be ended', { task: record.id, error });
+      });
+    }, this.limits.cancelGraceMs);
+    (timer as { unref?: () => void }).unref?.();
+  }
+
+  /** Ends a task with the outcome that another system reports. */
+  async settle(
+    id: string,
+    state: Exclude<ExternalState, { readonly status: 'working' }>,
+  ): Promise<TaskRecord | undefined> {
+    const record = await this.#read(id);
+    if (record === undefined) return undefined;
+    const outcome = externalOutcome(state, this.server.catalog.tools.get(record.tool));
+    return this.change(id, [{ type: 'end', outcome, expiresAtMs: this.keptUntil(record) }]);
+  }
+
+  /** Until when an outcome that is written now can be read. */
+  keptUntil({ tool, expiresAtMs }: TaskRecord): number | null {
+    if (expiresAtMs === null) return null;
+    return Math.max(expiresAtMs, Date.now() + (this.server.catalog.tools.get(tool)?.task?.keepMs ?? 900_000));
+  }
+
+  /** Takes responses to input requests. Those that nothing waits for are ignored. */
+  async answerInputs(record: TaskRecord, responses: { readonly [key: string]: unknown }, peer?: Peer): Promise<void> {
+    const wanted = record.inputs.filter((input) => isOpen(input) && Object.hasOwn(responses, input.key));
+    if (wanted.length === 0) return;
+    const changes = wanted.map(
+      ({ key }): TaskChange => ({ type: 'answer-input', key, response: responses[key] as Json }),
+    );
+    const { maxRecordedLength } = this.limits;
+    const length = JSON.stringify([record.inputs, record.steps, changes]).length;
+    if (length > maxRecordedLength) {
+      throw wireErrors.invalidParams(`the responses must have at most ${maxRecordedLength} characters`);
+    }
+    await this.change(record.id, changes, peer);
+  }
+
+  respond(response: JsonRpcResponse, peer: Peer): void {
+    const sent = this.followers.take(response);
+    if (sent === undefined) return;
+    this.#respond(sent, response, peer).catch((error: unknown) => {
+      this.server.logger?.error('an input response could not be stored', { task: sent.task, error });
+    });
+  }
+
+  async #respond(sent: { task: string; key: string }, response: JsonRpcResponse, peer: Peer): Promise<void> {
+    const record = await this.#read(sent.task);
+    // A response of another caller is ignored, and the request stays open.
+    if (record === undefined || record.owner !== ownerOf(peer)) return this.followers.putBack(response, sent);
+    const { result, error } = response;
+    await this.answerInputs(record, { [sent.key]: error === undefined ? result : errorResponse(error) }, peer);
+  }
+
+  routesChanged(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    // A stream is connected only after its session has an outlet for it.
+    setTimeout(() => {
+      this.#isDelivering = false;
+      this.followers.deliverAll();
+    }, 0);
+  }
+
+  async acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]> {
+    if (!declaresTasks(call.capabilities)) throw wireErrors.missingCapability(requiredForTasks);
+    const owner = ownerOf(call.peer);
+    const records = await Promise.all([...new Set(ids)].map((id) => this.#read(id)));
+    return records.flatMap((record) => (record !== undefined && record.owner === owner ? [record.id] : []));
+  }
+
+  follow(call: Call, ids: readonly string[]): () => void {
+    let isOpenStream = true;
+    for (const id of ids) {
+      this.#read(id).then(
+        (record) => {
+          if (isOpenStream && record !== undefined) this.followers.subscribe(record, call);
+        },
+        (error: unknown) => this.server.logger?.error('a task could not be followed', { task: id, error }),
+      );
+    }
+    return () => {
+      isOpenStream = false;
+      for (const id of ids) this.followers.unsubscribe(id, call);
+    };
+  }
+
+  sendProgress(record: TaskRecord, progress: number, total: number | undefined, message: string | undefined): void {
+    this.followers.progress(record, progress, total, message);
+  }
+
+  sendLog(record: TaskRecord, level: LogLevel, logger: string | undefined, data: unknown): void {
+    this.followers.log(record, level, logger, data);
+  }
+
+  async #expire(record: TaskRecord): Promise<void> {
+    this.runs.get(record.id)?.stop('expired');
+    const outcome: TaskOutcome = { type: 'cancelled', reason: 'The task has expired' };
+    await this.change(record.id, [{ type: 'end', outcome, expiresAtMs: Date.now() }]);
+  }
+
+  /** A running task does not expire: the client is told of the longer time with its next poll. */
+  #extend(): void {
+    const nowMs = Date.now();
+    for (const { record, entry } of this.runs.values()) {
+      const keepMs = entry.task?.keepMs ?? 0;
+      if (record.expiresAtMs === null || record.expiresAtMs - nowMs > keepMs / 2) continue;
+      this.write(record, [{ type: 'extend', expiresAtMs: nowMs + keepMs }]).catch((error: unknown) => {
+        this.server.logger?.warn('a task could not be prolonged', { task: record.id, error });
+      });
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    this.followers.deliverAll();
+    if (!this.store.durable) {
+      this.#hasStored = (await this.store.count()).kept > 0;
+      return;
+    }
+    const nowMs = Date.now();
+    if (this.#unwatch !== undefined && nowMs - this.#refreshedAtMs < refreshEveryMs) return;
+    this.#refreshedAtMs = nowMs;
+    for (const id of new Set([...this.runs.keys(), ...this.followers.ids])) await this.#look(id);
+  }
+
+  /** Another process may have changed a task. */
+  #lookAgain(id: string): void {
+    if (this.runs.has(id) || this.followers.has(id)) {
+      this.#look(id).catch((error: unknown) => {
+        this.server.logger?.warn('a task could not be read', { task: id, error });
+      });
+    } else this.#recovery.mayBeDue();
+  }
+
+  async #look(id: string): Promise<void> {
+    const record = await this.store.read(id);
+    if (record === undefined) return this.runs.get(id)?.stop('lease-lost');
+    const run = this.runs.get(id);
+    const isNew = run !== undefined && record.cancelRequestedAtMs !== undefined && !run.signal.aborted;
+    this.#changed(record);
+    if (isNew && record.phase !== 'ended') this.graceOf(record);
+  }
+
+  /** Ends the tasks of this process, or gives them to others. */
+  async close(): Promise<void> {
+    this.runner.stopClaiming();
+    this.#unwatch?.();
+    if (this.store.durable) await this.#recovery.handOver();
+    for (const run of [...this.runs.values()]) run.stop('shutdown');
+    this.runner.close();
+  }
+}

@@ -1,0 +1,35 @@
+// How many tasks of one tool run at a time in this process. More wait in the order in which they came.
+
+interface Slots {
+  taken: number;
+  readonly waiting: (() => void)[];
+}
+
+export class ToolSlots {
+  readonly #tools = new Map<string, Slots>();
+
+  /** Resolves when the tool may run; call the function that it returns when it has ended. */
+  async take(tool: string, max: number): Promise<() => void> {
+    let slots = this.#tools.get(tool);
+    if (slots === undefined) this.#tools.set(tool, (slots = { taken: 0, waiting: [] }));
+    if (slots.taken < max) slots.taken++;
+    else {
+      const { waiting } = slots;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#release(tool);
+      isTaken = false;
+    };
+  }
+
+  #release(tool: string): void {
+    const slots = this.#tools.get(tool) as Slots;
+    const next = slots.waiting.shift();
+    // The slot goes to the next one as it is.
+    if (next !== undefined) return next();
+    slots.taken--;
+    if (slots.taken === 0) this.#tools.delete(tool);
+  }
+}
