@@ -51,6 +51,11 @@ const commands: Readonly<Record<string, Command>> = {
   },
   tools: { group: 'Use a server', about: 'list its tools, or describe one', load: () => import('./commands/tools.ts') },
   call: { group: 'Use a server', about: 'call a tool', load: () => import('./commands/call.ts') },
+  task: {
+    group: 'Use a server',
+    about: 'show, wait for, answer or cancel a call that runs as a task',
+    load: () => import('./commands/task.ts'),
+  },
   resources: { group: 'Use a server', about: 'list its resources', load: () => import('./commands/resources.ts') },
   read: { group: 'Use a server', about: 'read a resource', load: () => import('./commands/read.ts') },
   watch: { group: 'Use a server', about: 'print a line for each change', load: () => import('./commands/watch.ts') },

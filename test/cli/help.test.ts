@@ -31,6 +31,7 @@ const commands = [
     'doctor',
     'tools',
     'call',
+    'task',
     'resources',
     'read',
     'watch',

@@ -73,7 +73,12 @@ export interface ConnectionValues {
 export interface TimeOptions {
   /** The command goes on until it is stopped: `--timeout` is for connecting and for each answer, not for all of it. */
   readonly endless?: boolean;
+  /** Runs before the connection is closed when the command is stopped; it has `stopMs` for that. */
+  readonly onStop?: () => Promise<unknown> | undefined;
 }
+
+/** How long the end of a command may wait for the server to be told. */
+const stopMs = 1_000;
 
 /**
  * Connects, does the work, and leaves nothing running, whatever happens. Ctrl-C, SIGTERM and the end of `--timeout`
@@ -85,14 +90,21 @@ export async function withServer(
   out: Output,
   work: (client: Client, signal: AbortSignal) => Promise<number>,
   handlers: InputHandlers = {},
-  { endless = false }: TimeOptions = {},
+  { endless = false, onStop }: TimeOptions = {},
 ): Promise<number> {
   const seconds = values.timeout === undefined ? undefined : secondsOf(values.timeout);
   const found = await findTarget(target, values.config);
   const ending = new Ending(endless ? undefined : seconds);
   const { signal } = ending;
   let client: Client | undefined;
-  signal.addEventListener('abort', () => void client?.close({ graceMs: ending.graceMs }));
+  const close = async (): Promise<void> => {
+    if (signal.aborted) await tellServer(onStop);
+    await client?.close({ graceMs: ending.graceMs });
+  };
+  let stopped: Promise<void> | undefined;
+  signal.addEventListener('abort', () => {
+    stopped = close();
+  });
   try {
     const options = await connectOptions(found, values, ending.holdDuring(handlers), out);
     const times = seconds === undefined ? {} : { timeoutMs: seconds * 1_000, connectTimeoutMs: seconds * 1_000 };
@@ -103,9 +115,21 @@ export async function withServer(
     if (ending.interrupted) return exitCodes.interrupted;
     throw hinted(error, found.target, values);
   } finally {
-    await client?.close({ graceMs: ending.graceMs });
+    await (stopped ?? close());
     ending.done();
   }
+}
+
+/** Waits for `onStop`, but not long; the command ends in any case. */
+async function tellServer(onStop: TimeOptions['onStop']): Promise<void> {
+  const telling = onStop?.();
+  if (telling === undefined) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, stopMs);
+  });
+  await Promise.race([telling.catch(() => {}), late]);
+  clearTimeout(timer);
 }
 
 /** The error with advice for users of the command line. */

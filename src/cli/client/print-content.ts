@@ -11,9 +11,21 @@ export function showContent(blocks: readonly Content[], out: Output, files: Save
 }
 
 /** Prints a tool's result: its content blocks, or its structured content if there are none. */
-export function showToolResult({ content, structuredContent }: ToolResult, out: Output, files: SavedFiles): void {
+function showToolResult({ content, structuredContent }: ToolResult, out: Output, files: SavedFiles): void {
   showContent(content, out, files);
   if (content.length === 0 && structuredContent !== undefined) out.json(structuredContent);
+}
+
+/** Prints a tool's result, or its JSON, and returns the exit code. */
+export function printResult(
+  result: ToolResult,
+  { out, json, files }: { readonly out: Output; readonly json: boolean; readonly files: SavedFiles },
+): number {
+  if (json) out.json(result);
+  else showToolResult(result, out, files);
+  if (result.isError !== true) return 0;
+  if (!json) out.info('mooring: the tool reported an error\n');
+  return 1;
 }
 
 /** Prints the contents of a resource. */

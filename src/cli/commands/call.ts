@@ -1,12 +1,14 @@
 // mooring call: calls a tool, shows its progress, answers its input requests and prints its result.
 
+import { lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
-import { ClientError } from '../../client/index.ts';
+import { type Client, ClientError, type TaskHandle } from '../../client/index.ts';
 import { readArguments, readJsonArguments } from '../client/arguments.ts';
 import { connectionFlags, connectionHelp, pairs, targetHelp, withServer } from '../client/connection.ts';
 import { terminalInputHandlers } from '../client/input-requests.ts';
-import { showToolResult } from '../client/print-content.ts';
+import { printResult } from '../client/print-content.ts';
 import { SavedFiles } from '../client/saved-files.ts';
+import { showStatusIn } from '../client/task-status.ts';
 import type { FormSchema } from '../client/types.ts';
 import { readArgs } from '../parse-args.ts';
 import { openOutput } from '../ui/output.ts';
@@ -25,6 +27,9 @@ Arguments:
   --answer name=value answer a field the server asks for, instead of prompting you; repeatable
   --save DIR          folder for images and other files (default: a new temporary folder)
   --no-check          call the tool even if required arguments are missing
+  --detach            start the call as a task, print its id and return; continue with "mooring task"
+
+If the server runs the call as a task, the command waits for it; Ctrl-C cancels the task.
 
 ${targetHelp}
 ${connectionHelp}
@@ -39,6 +44,7 @@ export async function run(args: readonly string[]): Promise<number> {
     answer: { type: 'string', multiple: true },
     save: { type: 'string' },
     'no-check': { type: 'boolean' },
+    detach: { type: 'boolean' },
   });
   const out = openOutput();
   if (values.help === true) {
@@ -53,27 +59,36 @@ export async function run(args: readonly string[]): Promise<number> {
   const given = readJsonArguments(values.args);
   const answers = values.answer === undefined ? undefined : pairs(values.answer, '--answer');
   let bar: ProgressBar = noProgress;
+  let task: TaskHandle | undefined;
   const work: Parameters<typeof withServer>[3] = async (client, signal) => {
     const tool = pick(await client.listTools({ signal }), name);
     const typed = readArguments(values.arg ?? [], tool.inputSchema as FormSchema);
     const all = { ...given, ...typed };
     if (values['no-check'] !== true) checkRequired(name, all, tool.inputSchema as FormSchema);
+    const printing = { out, json: values.json === true, files: new SavedFiles(values.save) };
+    if (values.detach === true) return detach(client, name, all, signal, printing);
     bar = startProgress(name);
+    const calling = new AbortController();
+    // A task is cancelled by `onStop`, which waits for the server.
+    const stop = (): void => {
+      if (task === undefined) calling.abort(signal.reason);
+    };
+    signal.addEventListener('abort', stop, { once: true });
     const result = await client
       .callTool(name, all, {
-        signal,
+        signal: calling.signal,
         onProgress: (progress) => bar.report(progress),
+        onTask: (created) => {
+          task = created;
+          showStatusIn(() => bar, created);
+        },
         ...interactiveTimeout(values.timeout),
       })
       .catch((error: unknown) => {
         throw hinted(error);
       })
       .finally(() => bar.close());
-    if (values.json === true) out.json(result);
-    else showToolResult(result, out, new SavedFiles(values.save));
-    if (result.isError !== true) return 0;
-    if (values.json !== true) out.info('mooring: the tool reported an error\n');
-    return 1;
+    return printResult(result, printing);
   };
   return withServer(
     target,
@@ -81,7 +96,36 @@ export async function run(args: readonly string[]): Promise<number> {
     out,
     work,
     terminalInputHandlers(answers, () => bar),
+    { onStop: () => task?.cancel() },
   );
+}
+
+type Printing = Parameters<typeof printResult>[1];
+
+/** Starts the call as a task and prints its id, or its result if the server returned that at once. */
+async function detach(
+  client: Client,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+  printing: Printing,
+): Promise<number> {
+  const { out, json } = printing;
+  const started = await client.tasks.start(name, args, { signal });
+  if (started.info !== undefined) {
+    if (json) out.json(started.info);
+    else out.write(`${lineForTerminal(started.info.taskId, 1_000)}\n`);
+    if (client.transport === 'stdio')
+      out.info(
+        'The server ends with this command. The task goes on only if the server stores tasks and is started again.\n',
+      );
+    return 0;
+  }
+  const result = await started.wait();
+  if (!json) out.info('The server returned the result at once; there is no task.\n');
+  if (!json) return printResult(result, printing);
+  out.json({ taskId: null, status: started.status, result });
+  return result.isError === true ? 1 : 0;
 }
 
 /** A call that may prompt a user waits longer: people need time to answer. */

@@ -5,7 +5,8 @@ import { styleFor } from './style.ts';
 import { cutTo, widthOf } from './width.ts';
 
 export interface ProgressReport {
-  readonly progress: number;
+  /** Undefined: only the message is known. */
+  readonly progress?: number;
   readonly total?: number;
   readonly message?: string;
 }
@@ -79,6 +80,7 @@ function body(
 ): string {
   if (last === undefined) return style.faint(cutTo(label, available));
   const { progress, total, message } = last;
+  if (progress === undefined) return style.faint(cutTo(lineForTerminal(message ?? label), available));
   const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total));
   const full = share === undefined ? 0 : Math.round(share * barWidth);
   const count = share === undefined ? figure(progress) : `${String(Math.round(share * 100)).padStart(3)} %`;
