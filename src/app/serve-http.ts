@@ -42,7 +42,7 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   };
   requireAuthentication(options);
   const served: HttpServer = await serveHttp(ready.server, options).catch((cause: unknown) => {
-    throw explain(cause, options);
+    throw explainListenError(cause, options);
   });
   announce(`listening on ${served.url}`, { profile, transport: 'http', version }, logger);
   if (showSetup || process.stderr.isTTY === true) {
@@ -111,7 +111,8 @@ function announce(text: string, fields: Readonly<Record<string, unknown>>, logge
   else process.stderr.write(`${text}\n`);
 }
 
-function explain(cause: unknown, { host, port }: HttpOptions): unknown {
+/** The error of listening, with what to do. */
+export function explainListenError(cause: unknown, { host, port }: Pick<HttpOptions, 'host' | 'port'>): unknown {
   switch ((cause as NodeJS.ErrnoException | undefined)?.code) {
     case 'EADDRINUSE':
       return new Error(

@@ -1,62 +1,15 @@
 // mooring dev: the server restarts when a file changes, and the client stays connected.
 
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Client, connect, type LogMessage } from '../../src/client/index.ts';
+import { eras, Printed, save, textOf, tools, writeProject } from '../support/dev-project.ts';
 import { cli, useHome } from '../support/program.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const home = useHome();
 const clients: Client[] = [];
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
 });
-
-const eras = [
-  { era: 'handshake', revision: 'handshake' },
-  { era: 'stateless', revision: '2026-07-28' },
-];
-
-/** What the program has printed to stderr; `until` waits for a text that was not waited for yet. */
-class Printed {
-  #text = '';
-  #wake: (() => void) | undefined;
-
-  add(text: string): void {
-    this.#text += text;
-    this.#wake?.();
-  }
-
-  async until(pattern: RegExp): Promise<string> {
-    for (;;) {
-      const found = pattern.exec(this.#text);
-      if (found !== null) {
-        this.#text = this.#text.slice(found.index + found[0].length);
-        return found[0];
-      }
-      await new Promise<void>((wake) => {
-        this.#wake = wake;
-      });
-    }
-  }
-}
-
-const tools = (description: string): string => `
-  import type { Server } from 'mooring';
-  export function addTools(server: Server): void {
-    server.tool('greet', { description: ${JSON.stringify(description)}, run: (): string => ${JSON.stringify(description)} });
-    server.tool('fail', { description: 'Fails', run: () => { throw new Error('no such tide') } });
-    server.tool('wait', { description: 'Waits', run: () => { console.error('wait begins'); return new Promise(() => {}) } });
-  }`;
-
-/** Replaces a file as editors do. */
-function save(name: string, text: string): void {
-  const file = home.file(name);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}~`, text);
-  renameSync(`${file}~`, file);
-}
 
 async function start(
   file: string,
@@ -70,37 +23,16 @@ async function start(
   return { client, printed };
 }
 
-function writeProject(): void {
-  mkdirSync(home.file('node_modules'));
-  symlinkSync(root, home.file('node_modules/mooring'));
-  symlinkSync(join(root, 'node_modules/esbuild'), home.file('node_modules/esbuild')); // for Node before 22.18
-  save('package.json', '{ "type": "module" }');
-  save('src/tools.ts', tools('first'));
-  // The extension .js is how TypeScript projects that compile import a file.
-  save(
-    'src/server.ts',
-    `import { createServer } from 'mooring';
-     import { addTools } from './tools.js';
-     export const server = createServer({ name: 'dev', version: '1.0.0' });
-     addTools(server);`,
-  );
-}
-
-const textOf = async (client: Client, tool: string): Promise<unknown> => {
-  const [block] = (await client.callTool(tool)).content;
-  return block?.type === 'text' ? block.text : block;
-};
-
 test.each(eras)(
   'a change of an imported file restarts the server, and the client is told ($era)',
   async ({ revision }) => {
-    writeProject();
+    writeProject(home);
     const { client, printed } = await start('src/server.ts', revision);
     expect(await textOf(client, 'greet')).toBe('first');
     await printed.until(/tools\/call greet {2}[\d.]+ ms\n/);
     const changes = await client.watch({ tools: true });
 
-    save('src/tools.ts', tools('second'));
+    save(home, 'src/tools.ts', tools('second'));
     const { value } = await changes[Symbol.asyncIterator]().next();
     expect(value).toMatchObject({ kind: 'tools' });
     await printed.until(/restarting: tools\.ts changed/);
@@ -113,11 +45,11 @@ test.each(eras)(
 test.each(eras)(
   'a call that runs during a restart fails with the reason, and the next one succeeds ($era)',
   async ({ revision }) => {
-    writeProject();
+    writeProject(home);
     const { client, printed } = await start('src/server.ts', revision);
     const call = client.callTool('wait').catch((error: Error) => error);
     await printed.until(/wait begins/);
-    save('src/tools.ts', tools('second'));
+    save(home, 'src/tools.ts', tools('second'));
     expect(String(await call)).toContain('restarted because tools.ts changed. Send the request again');
     await printed.until(/tools\/call wait .*failed: The server was restarted/);
     expect(await textOf(client, 'greet')).toBe('second');
@@ -126,7 +58,7 @@ test.each(eras)(
 );
 
 test('log level and resource subscriptions of a session outlive a restart', async () => {
-  writeProject();
+  writeProject(home);
   const file = (text: string): string => `
     import { createServer } from 'mooring';
     export const server = createServer({ name: 'dev', version: '1.0.0' });
@@ -135,12 +67,12 @@ test('log level and resource subscriptions of a session outlive a restart', asyn
       ctx.log('debug', ${JSON.stringify(text)});
       server.resourceUpdated('tide://now');
     } });`;
-  save('server.js', file('low'));
+  save(home, 'server.js', file('low'));
   const logged: unknown[] = [];
   const { client, printed } = await start('server.js', 'handshake', ({ data }) => logged.push(data));
   await client.setLogLevel('debug');
   const changes = (await client.subscribe('tide://now'))[Symbol.asyncIterator]();
-  save('server.js', file('high'));
+  save(home, 'server.js', file('high'));
   await printed.until(/restarting/);
   await client.callTool('change');
   expect((await changes.next()).value).toMatchObject({ uri: 'tide://now' });
@@ -148,26 +80,27 @@ test('log level and resource subscriptions of a session outlive a restart', asyn
 }, 60_000);
 
 test('errors of tools are printed', async () => {
-  writeProject();
+  writeProject(home);
   const { client, printed } = await start('src/server.ts', '2026-07-28');
   expect(await client.callTool('fail')).toMatchObject({ isError: true });
   await printed.until(/tools\/call fail {2}[\d.]+ ms {2}failed: .*no such tide/);
 }, 60_000);
 
 test('with a broken file calls fail with the reason, until it is fixed', async () => {
-  writeProject();
+  writeProject(home);
   const { client, printed } = await start('src/server.ts', 'handshake');
-  save('src/tools.ts', 'export function addTools( {');
+  save(home, 'src/tools.ts', 'export function addTools( {');
   await printed.until(/server\.ts is not running \(exit code 1\)/);
   await expect(client.callTool('greet')).rejects.toThrow('server.ts is not running (exit code 1)');
-  save('src/tools.ts', tools('fixed'));
+  save(home, 'src/tools.ts', tools('fixed'));
   await printed.until(/restarting/);
   expect(await textOf(client, 'greet')).toBe('fixed');
 }, 60_000);
 
 test('a JavaScript file may serve itself', async () => {
-  writeProject();
+  writeProject(home);
   save(
+    home,
     'main.js',
     `import { createServer, serveStdio } from 'mooring';
      export const server = createServer({ name: 'dev', version: '1.0.0' });
@@ -179,7 +112,7 @@ test('a JavaScript file may serve itself', async () => {
 }, 60_000);
 
 test('requests that were sent before the end of the input are answered', async () => {
-  writeProject();
+  writeProject(home);
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -200,7 +133,7 @@ test.each([
 });
 
 test.skipIf('typescript' in process.features)('without esbuild, Node before 22.18 says what to install', async () => {
-  save('server.ts', '');
+  save(home, 'server.ts', '');
   const { code, stderr } = await home.run(['dev', 'server.ts']);
   expect(code).toBe(2);
   expect(stderr).toContain('npm install --save-dev esbuild');

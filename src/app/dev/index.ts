@@ -1,13 +1,55 @@
-// Serves a file that is being written: see dev-server.ts.
+// Serves a file that is being written: see server-process.ts.
 
+import { createInterface } from 'node:readline';
 import { silentLogger } from '../../protocol/logger.ts';
 import { serveStdio } from '../../transports/stdio.ts';
-import { type DevListener, DevServer } from './dev-server.ts';
+import { Relay, type RelayedCall } from './relay.ts';
+import { type ProcessListener, ServerProcess } from './server-process.ts';
 
-export type { DevListener } from './dev-server.ts';
+export interface DevListener extends ProcessListener {
+  onCall(call: RelayedCall): void;
+  /** A line of the server on stdout that is not a message. */
+  onUnexpectedOutput(line: string): void;
+}
 
 /** Serves a server file on stdin and stdout until the client closes them, then ends the process. */
 export async function serveDev(file: string, listener: DevListener): Promise<void> {
-  const { relay } = new DevServer(file, listener);
+  const relay = new Relay({
+    onCall: (call) => listener.onCall(call),
+    onUnexpectedOutput: (line) => listener.onUnexpectedOutput(line),
+    onClose: () => server.close(),
+  });
+  const server = new ServerProcess(
+    file,
+    {
+      args: [],
+      stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+      start(child, isCurrent) {
+        const { stdin, stdout } = child;
+        createInterface({ input: stdout as NodeJS.ReadableStream }).on('line', (line) => {
+          // What a server still writes while it is being replaced belongs to requests that have failed already.
+          if (isCurrent()) relay.receiveFromServer(line);
+        });
+        relay.start((text) => void stdin?.write(`${text}\n`));
+      },
+      restart: (message) => relay.restart(message),
+      fail: (message) => relay.fail(message),
+    },
+    listener,
+  );
+  server.start();
   await (await serveStdio(relay, { logger: silentLogger })).closed;
+}
+
+/** Serves a server file over HTTP on loopback until the process is told to end. Resolves with the URL when it listens. */
+export async function serveDevHttp(file: string, port: number, listener: DevListener): Promise<string> {
+  const { HttpFront } = await import('./http-front.ts');
+  const front = new HttpFront((call) => listener.onCall(call));
+  const url = await front.listen(port);
+  const server = new ServerProcess(file, front, listener);
+  server.start();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void server.close().then(() => process.exit(0)));
+  }
+  return url;
 }

@@ -1,35 +1,37 @@
-// The program that `mooring dev` starts: runs a server file, and serves on stdio the server that it exports, unless the
-// file has done so itself.
+// The program that `mooring dev` starts: runs a server file, and serves the server that it exports, over HTTP or
+// on stdio, unless the file has done that itself.
 //
-//   node run-file.js FILE ESBUILD     (ESBUILD: the file of esbuild, or empty)
+//   node run-file.js FILE ESBUILD [--http]     (ESBUILD: the file of esbuild, or empty)
 
+import { once } from 'node:events';
 import { register } from 'node:module';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Host } from '../../protocol/exchange.ts';
+import type { SessionHost } from '../../protocol/exchange.ts';
 import { serveStdio } from '../../transports/stdio.ts';
 import type { HookData } from './loader-hooks.ts';
 
-const [node, , file, esbuild] = process.argv as [string, string, string, string];
+const [node, , file, esbuild, mode] = process.argv as [string, string, string, string, string?];
 const data: HookData = { esbuild: esbuild === '' ? undefined : esbuild };
 process.setSourceMapsEnabled(true);
 register('./loader-hooks.js', import.meta.url, { data });
-
 // What the file sees is as if it had been started itself.
 process.argv = [node, file];
+// Listened for before the file runs, so that it is not missed.
+const started = mode === '--http' ? once(process, 'message') : undefined;
+
 const exported = await import(pathToFileURL(file).href);
-// A file that serves on stdio reads stdin by now.
-if (process.stdin.listenerCount('data') === 0 && process.stdin.listenerCount('readable') === 0) {
-  const host = [exported.server, exported.default].find(isHost);
-  if (host === undefined) {
-    process.stderr.write(
-      `${basename(file)} does not serve on stdio and exports no server. Add: export const server = createServer(…)\n`,
-    );
-    process.exit(1);
-  }
-  await serveStdio(host);
+if (started !== undefined) {
+  const { serveForDev } = await import('./serve-for-dev.ts');
+  await serveForDev(exportedServer('With --http, it must'), started);
+} else if (process.stdin.listenerCount('data') === 0 && process.stdin.listenerCount('readable') === 0) {
+  // A file that serves on stdio reads stdin by now.
+  await serveStdio(exportedServer('It does not serve on stdio, so it must'));
 }
 
-function isHost(value: unknown): value is Host {
-  return typeof (value as Host | undefined)?.connect === 'function';
+function exportedServer(requirement: string): SessionHost {
+  const server = [exported.server, exported.default].find((each) => typeof each?.connect === 'function');
+  if (server !== undefined) return server;
+  process.stderr.write(`${basename(file)} exports no server. ${requirement}: export const server = createServer(…)\n`);
+  process.exit(1);
 }

@@ -1,28 +1,40 @@
-// A server file in a child process that is restarted when the file, or one that it imports, changes.
+// A server file in a child process that is restarted when the file, or one that it imports, changes. How its clients are
+// connected is up to a link: relay.ts on stdio, http-front.ts over HTTP.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { Relay, type RelayListener } from './relay.ts';
 import { findEsbuild } from './typescript.ts';
 import { FileWatcher } from './watch-files.ts';
 
 /** How long a server may take to release its resources before it is killed. */
 const stopMs = 1_000;
 
-export interface DevListener extends Omit<RelayListener, 'onClose'> {
+export interface ProcessListener {
   onRestart(changedFile: string): void;
   /** The server ended by itself; the next change starts it again. */
   onCrash(message: string): void;
 }
 
-export class DevServer {
-  /** What a transport connects to. */
-  readonly relay: Relay;
+/** Connects clients to the process that runs at the moment. */
+export interface ProcessLink {
+  /** The arguments of run-file.js after the file and esbuild. */
+  readonly args: readonly string[];
+  readonly stdio: readonly ['pipe' | 'ignore', 'pipe' | NodeJS.WriteStream, 'inherit', 'pipe', 'ipc'?];
+  /** A process has started; `isCurrent` becomes false when it is being replaced or has ended. */
+  start(child: ChildProcess, isCurrent: () => boolean): void;
+  /** It is being replaced: open requests fail with this message, new ones wait. */
+  restart(message: string): void;
+  /** There is none until the next start: open requests and new ones fail with this message. */
+  fail(message: string): void;
+}
+
+export class ServerProcess {
   readonly #file: string;
   readonly #esbuild: string;
-  readonly #listener: DevListener;
+  readonly #listener: ProcessListener;
+  readonly #link: ProcessLink;
   readonly #watcher = new FileWatcher((name) => void this.#restart(name));
   #child: ChildProcess | undefined;
   #restarting = false;
@@ -30,38 +42,31 @@ export class DevServer {
   #changed: string | undefined;
   #closed = false;
 
-  constructor(file: string, listener: DevListener) {
+  constructor(file: string, link: ProcessLink, listener: ProcessListener) {
     this.#file = file;
     this.#esbuild = findEsbuild(file) ?? '';
+    this.#link = link;
     this.#listener = listener;
-    this.relay = new Relay({
-      onCall: (call) => listener.onCall(call),
-      onUnexpectedOutput: (line) => listener.onUnexpectedOutput(line),
-      onClose: () => this.#close(),
-    });
-    this.#watcher.add(file);
+  }
+
+  start(): void {
+    this.#watcher.add(this.#file);
     this.#start();
   }
 
   #start(): void {
     // Built as an entry point of its own, beside the folder of this chunk.
     const program = fileURLToPath(new URL('../dev/run-file.js', import.meta.url));
-    const child = spawn(process.execPath, [program, this.#file, this.#esbuild], {
-      stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
-    });
+    const { args, stdio } = this.#link;
+    const child = spawn(process.execPath, [program, this.#file, this.#esbuild, ...args], { stdio: [...stdio] });
     this.#child = child;
-    const { stdin, stdout } = child;
+    child.stdin?.on('error', () => {}); // The server has ended, which its exit reports.
     const reports = child.stdio[3] as NodeJS.ReadableStream;
-    stdin?.on('error', () => {}); // The server has ended, which its exit reports.
     reports.on('error', () => {});
     createInterface({ input: reports }).on('line', (file) => this.#watcher.add(file));
-    createInterface({ input: stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      // What a server still writes while it is being replaced belongs to requests that have failed already.
-      if (this.#child === child && !this.#restarting) this.relay.receiveFromServer(line);
-    });
     child.once('error', (error) => this.#crashed(child, error.message));
     child.once('close', (code, signal) => this.#crashed(child, signal ?? `exit code ${code}`));
-    this.relay.start((text) => void stdin?.write(`${text}\n`));
+    this.#link.start(child, () => this.#child === child && !this.#restarting);
   }
 
   #crashed(child: ChildProcess, why: string): void {
@@ -69,7 +74,7 @@ export class DevServer {
     this.#child = undefined;
     const message = `${basename(this.#file)} is not running (${why}). Its error is on stderr. Save a fixed file to start it again`;
     this.#listener.onCrash(message);
-    this.relay.fail(message);
+    this.#link.fail(message);
   }
 
   async #restart(name: string): Promise<void> {
@@ -80,7 +85,7 @@ export class DevServer {
     if (this.#closed) return;
     this.#restarting = true;
     this.#listener.onRestart(name);
-    this.relay.restart(`The server was restarted because ${name} changed. Send the request again`);
+    this.#link.restart(`The server was restarted because ${name} changed. Send the request again`);
     await this.#stop();
     this.#restarting = false;
     if (this.#closed) return;
@@ -102,7 +107,7 @@ export class DevServer {
     clearTimeout(timer);
   }
 
-  async #close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closed = true;
     this.#watcher.close();
     await this.#stop();

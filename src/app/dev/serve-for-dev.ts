@@ -1,0 +1,78 @@
+// Serves the server of a file over HTTP for `mooring dev --http`, which forwards the requests of clients to it.
+
+import type { SessionHost } from '../../protocol/exchange.ts';
+import type { ExpiringStore } from '../../protocol/ports.ts';
+import { serveHttp } from '../../transports/http.ts';
+import { createNodeSealer } from '../../transports/node-sealer.ts';
+import { type FrontMessage, type List, lists, type ServerMessage } from './http-messages.ts';
+
+export async function serveForDev(host: SessionHost, started: Promise<unknown[]>): Promise<void> {
+  const [{ url, key, state }] = (await started) as [FrontMessage];
+  const store = new Map(state.map((each) => [each.key, each]));
+  const { port } = await serveHttp(host, {
+    port: 0,
+    // The names under which clients reach the port of `mooring dev`.
+    allowedHosts: ['localhost', '127.0.0.1'].map((name) => `${name}:${new URL(url).port}`),
+    webSocket: false,
+    sse: false,
+    sealer: createNodeSealer(key),
+    store: shared(store),
+  });
+  const announced = await listsOf(host);
+  host.observe({
+    ended({ request: { method, name }, outcome, durationMs }) {
+      const error = outcome === 'ok' ? undefined : outcome;
+      report({ kind: 'call', call: { method, name, durationMs, error } });
+    },
+  });
+  report({ kind: 'listening', port, lists: announced });
+  // `mooring dev` has ended, perhaps without a chance to end this process.
+  process.once('disconnect', () => process.exit(0));
+}
+
+function report(message: ServerMessage): void {
+  process.send?.(message);
+}
+
+/** A store whose entries the process that replaces this one gets too. */
+function shared(entries: Map<string, FrontMessage['state'][number]>): ExpiringStore {
+  const read = (key: string) => {
+    const entry = entries.get(key);
+    return entry !== undefined && entry.expiresAtMs > Date.now() ? entry.value : undefined;
+  };
+  const write: ExpiringStore['set'] = (key, value, ttlMs) => {
+    const entry = { key, value, expiresAtMs: Date.now() + ttlMs };
+    entries.set(key, entry);
+    report({ kind: 'stored', state: entry });
+  };
+  return {
+    get: read,
+    set: write,
+    add(key, value, ttlMs) {
+      if (read(key) !== undefined) return false;
+      void write(key, value, ttlMs);
+      return true;
+    },
+    delete(key) {
+      entries.delete(key);
+      report({ kind: 'deleted', key });
+    },
+  };
+}
+
+/** The lists whose changes the server announces. */
+function listsOf(host: SessionHost): Promise<List[]> {
+  const version = host.handshakeVersions.at(-1);
+  if (version === undefined) return Promise.resolve([...lists]);
+  return new Promise((resolve) => {
+    const answer = (text: string | undefined): void => {
+      const capabilities = JSON.parse(text ?? '{}').result?.capabilities ?? {};
+      channel.close();
+      resolve(lists.filter((list) => capabilities[list]?.listChanged === true));
+    };
+    const outlet = { duplex: false, push: () => false, end: answer };
+    const channel = host.connect({ transport: 'memory' }, outlet);
+    const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'mooring dev', version } };
+    channel.receive({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, { outlet });
+  });
+}

@@ -1,0 +1,129 @@
+// mooring dev --http: the server restarts when a file changes, and clients stay connected.
+
+import { request } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { type Client, type ConnectOptions, connect } from '../../src/client/index.ts';
+import { eras, Printed, save, textOf, tools, writeProject } from '../support/dev-project.ts';
+import { useHome } from '../support/program.ts';
+
+const home = useHome();
+const clients: Client[] = [];
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+});
+
+async function start(file: string): Promise<{ url: string; printed: Printed }> {
+  const printed = new Printed();
+  const child = home.start(['dev', '--http', '--port', '0', file]);
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => printed.add(text));
+  const line = await printed.until(/listening on \S+/);
+  return { url: line.replace('listening on ', ''), printed };
+}
+
+/** Connections that are lost fail the test instead of being made again. */
+async function join(url: string, revision: string, options: ConnectOptions = {}): Promise<Client> {
+  const client = await connect(url, { revision, reconnect: false, retry: false, eraCache: false, ...options });
+  clients.push(client);
+  return client;
+}
+
+test.each(eras)(
+  'a change of an imported file restarts the server, and every client is told ($era)',
+  async ({ revision }) => {
+    writeProject(home);
+    const { url, printed } = await start('src/server.ts');
+    const pair = await Promise.all([join(url, revision), join(url, revision)]);
+    const streams = await Promise.all(pair.map((client) => client.watch({ tools: true })));
+    expect(await textOf(pair[0], 'greet')).toBe('first');
+    await printed.until(/tools\/call greet {2}[\d.]+ ms\n/);
+
+    save(home, 'src/tools.ts', tools('second'));
+    for (const changes of streams) {
+      expect((await changes[Symbol.asyncIterator]().next()).value).toMatchObject({ kind: 'tools' });
+    }
+    await printed.until(/restarting: tools\.ts changed/);
+    for (const client of pair) {
+      expect((await client.listTools()).find(({ name }) => name === 'greet')?.description).toBe('second');
+      expect(await textOf(client, 'greet')).toBe('second');
+    }
+  },
+  60_000,
+);
+
+test.each(eras)(
+  'a call that runs during a restart fails with the reason, and the next one succeeds ($era)',
+  async ({ revision }) => {
+    writeProject(home);
+    const { url, printed } = await start('src/server.ts');
+    const client = await join(url, revision);
+    const call = client.callTool('wait').catch((error: Error) => error);
+    await printed.until(/wait begins/);
+    save(home, 'src/tools.ts', tools('second'));
+    expect(String(await call)).toContain('restarted because tools.ts changed. Send the request again');
+    expect(await textOf(client, 'greet')).toBe('second');
+  },
+  60_000,
+);
+
+test('log level and resource subscriptions of a session outlive two restarts', async () => {
+  writeProject(home);
+  const file = (text: string): string => `
+    import { createServer } from 'mooring';
+    export const server = createServer({ name: 'dev', version: '1.0.0' });
+    server.resource('tide://now', { name: 'Tide', read: () => ${JSON.stringify(text)} });
+    server.tool('change', { description: 'Changes', run: (_args, ctx) => {
+      ctx.log('debug', ${JSON.stringify(text)});
+      server.resourceUpdated('tide://now');
+    } });`;
+  save(home, 'server.js', file('low'));
+  const { url, printed } = await start('server.js');
+  const logged: unknown[] = [];
+  const client = await join(url, 'handshake', { onLog: ({ data }) => logged.push(data) });
+  await client.setLogLevel('debug');
+  const changes = (await client.subscribe('tide://now'))[Symbol.asyncIterator]();
+  for (const text of ['middle', 'high']) {
+    save(home, 'server.js', file(text));
+    await printed.until(/restarting/);
+    await client.callTool('change');
+    expect((await changes.next()).value).toMatchObject({ uri: 'tide://now' });
+  }
+  expect(logged).toEqual(['middle', 'high']);
+}, 60_000);
+
+test('with a broken file calls fail with the reason, until it is fixed', async () => {
+  writeProject(home);
+  const { url, printed } = await start('src/server.ts');
+  const client = await join(url, 'handshake');
+  save(home, 'src/tools.ts', 'export function addTools( {');
+  await printed.until(/server\.ts is not running \(exit code 1\)/);
+  await expect(client.callTool('greet')).rejects.toThrow('server.ts is not running (exit code 1)');
+  save(home, 'src/tools.ts', tools('fixed'));
+  await printed.until(/restarting/);
+  expect(await textOf(client, 'greet')).toBe('fixed');
+}, 60_000);
+
+test('another host name is rejected', async () => {
+  writeProject(home);
+  const { url } = await start('src/server.ts');
+  const { port } = new URL(url);
+  const { status } = await new Promise<{ status: number | undefined }>((resolve, reject) => {
+    const headers = { Host: `evil.example:${port}`, 'Content-Type': 'application/json' };
+    const sent = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers }, (reply) => {
+      reply.resume();
+      resolve({ status: reply.statusCode });
+    });
+    sent.on('error', reject);
+    sent.end('{}');
+  });
+  expect(status).toBe(403);
+}, 60_000);
+
+test('a file that exports no server, and a port without --http, are explained', async () => {
+  save(home, 'package.json', '{ "type": "module" }');
+  save(home, 'server.js', '');
+  const { printed } = await start('server.js');
+  await printed.until(/server\.js exports no server\. With --http, it must: export const server/);
+  const { code, stderr } = await home.run(['dev', 'server.js', '--port', '8000']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--port is for --http');
+}, 60_000);
