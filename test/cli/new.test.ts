@@ -16,8 +16,12 @@ beforeAll(async () => {
 afterAll(() => registry.close());
 
 /** Runs the commands that the program printed after "Next:". */
-async function runNext(printed: string): Promise<string> {
-  const commands = printed.slice(printed.indexOf('Next:\n') + 'Next:\n'.length);
+function runNext(printed: string): Promise<string> {
+  return runShell(printed.slice(printed.indexOf('Next:\n') + 'Next:\n'.length));
+}
+
+/** Runs commands of npm with the registry of the test. */
+async function runShell(commands: string): Promise<string> {
   const env = {
     ...home.env,
     npm_config_registry: registry.url,
@@ -49,6 +53,19 @@ test.skipIf(process.platform === 'win32').each([
     const printed = await runNext(`${stdout}${check}\n`);
     expect(printed).toMatch(/^# pass 2$|ℹ pass 2$/m);
     expect(printed.trimEnd().split('\n')).toContain('Hello, Ada!');
+  },
+  240_000,
+);
+
+test.skipIf(process.platform === 'win32')(
+  'npm create mooring creates the same project',
+  async () => {
+    const printed = await runShell('npm create --yes mooring my-server -- --js\n');
+    expect(printed).toContain('npm install');
+    await home.run(['new', 'same/my-server', '--js']);
+    const files = (folder: string): string[] => readdirSync(home.file(folder), { recursive: true }).map(String).sort();
+    expect(files('my-server')).toEqual(files('same/my-server'));
+    await expect(runShell('npm create --yes mooring My-Server\n')).rejects.toThrow('cannot be the name of a package');
   },
   240_000,
 );

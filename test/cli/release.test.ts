@@ -101,3 +101,8 @@ test('the registry entry matches this version and names every profile', () => {
   expect(entry).toMatchObject({ registryType: 'npm', identifier: 'mooring', version, transport: { type: 'stdio' } });
   expect([...entry.packageArguments[1].choices].sort()).toEqual(Object.keys(profiles).sort());
 });
+
+test('create-mooring has this version and creates projects with it', () => {
+  const create = JSON.parse(readFileSync(join(root, 'packages/create-mooring/package.json'), 'utf8'));
+  expect(create).toMatchObject({ name: 'create-mooring', version, dependencies: { mooring: version } });
+});

@@ -1,5 +1,5 @@
-// An npm registry on loopback for tests that install packages: it offers one packed tarball, and every other package from
-// node_modules of this repository. Nothing is downloaded.
+// An npm registry on loopback for tests that install packages: it offers the packages of this repository as `npm pack` makes
+// them, and every other package from node_modules. Nothing is downloaded.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -15,17 +15,27 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** Serves this package as `npm pack` makes it, and what it depends on. */
+/** The packages of this repository, and their folders. */
+const own: Readonly<Record<string, string>> = {
+  mooring: root,
+  'create-mooring': join(root, 'packages/create-mooring'),
+};
+
+/** Serves these packages, and what they depend on. */
 export async function startRegistry(): Promise<Registry> {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-registry-'));
-  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string };
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }));
+  const packed = Object.fromEntries(
+    Object.entries(own).map(([name, cwd]) => {
+      const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' }));
+      return [name, join(folder, filename)];
+    }),
+  );
 
-  const manifest = (name: string): string =>
-    join(name === own.name ? root : join(root, 'node_modules', name), 'package.json');
+  const manifest = (name: string): string => join(own[name] ?? join(root, 'node_modules', name), 'package.json');
   const tarball = (name: string): Buffer => {
-    if (name === own.name) return readFileSync(join(folder, filename));
+    const file = packed[name];
+    if (file !== undefined) return readFileSync(file);
     // npm expects all files below one folder; following the link gives it that name.
     const place = join(folder, name);
     mkdirSync(place, { recursive: true });
