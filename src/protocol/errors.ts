@@ -133,6 +133,9 @@ export const wireErrors = {
     new WireError('internal', 'Too many responses wait to be read; read them, then send the request again'),
   /** For a call whose client disconnected and did not reconnect. */
   abandoned: () => new WireError('internal', 'The client disconnected and did not return for the response'),
+  /** For a call whose process was killed; only its client can know whether it may be repeated. */
+  processEnded: () =>
+    new WireError('internal', 'The process that worked on this request has ended', { data: { mayHaveRun: true } }),
   closing: () => new WireError('internal', 'The server is shutting down'),
   /** For requests admitted with a token that is no longer valid; `why`: expired or revoked. */
   tokenEnded: (why: 'expired' | 'revoked') =>

@@ -175,8 +175,8 @@ export function resultPrefix(id: RequestId): string {
 }
 
 /** The text of an error response, for transports that send it themselves: with the default code, for any revision. */
-export function errorText(id: RequestId | null, { kind, message }: WireError): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: errorRows[kind].code, message } });
+export function errorText(id: RequestId | null, { kind, message, data }: WireError): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: errorRows[kind].code, message, data } });
 }
 
 /** The text of a notification. */

@@ -4,7 +4,7 @@ import { CallerBudget, callerKey } from '../../protocol/caller-budget.ts';
 import { isObject } from '../../protocol/json-rpc.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import { methods } from '../../protocol/methods.ts';
-import type { EventLog } from '../../protocol/ports.ts';
+import type { Bus, EventLog } from '../../protocol/ports.ts';
 import { BufferedBytes } from './buffered-bytes.ts';
 import type { AdmittedRequest } from './exchange.ts';
 import { FairTurns } from './fair-turns.ts';
@@ -21,6 +21,8 @@ export class EndpointState {
   readonly limits: HttpLimits;
   readonly logger: Logger;
   readonly log: EventLog | undefined;
+  /** Connects this process with others that serve the same sessions. */
+  readonly bus: Bus | undefined;
   readonly heartbeat: Heartbeat;
   /** Requests in flight. */
   readonly requests: CallerBudget;
@@ -29,7 +31,8 @@ export class EndpointState {
   readonly buffered: BufferedBytes;
   readonly turns = new FairTurns();
 
-  constructor(limits: HttpLimits, logger: Logger, log: EventLog | undefined) {
+  constructor(limits: HttpLimits, logger: Logger, log: EventLog | undefined, bus?: Bus) {
+    this.bus = bus;
     this.limits = limits;
     this.logger = logger;
     this.log = log;

@@ -5,7 +5,7 @@ import { type WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Principal, SessionHost } from '../../protocol/exchange.ts';
 import { type Logger, silentLogger } from '../../protocol/logger.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
-import type { Sealer } from '../../protocol/ports.ts';
+import type { EventLog, Sealer } from '../../protocol/ports.ts';
 import { type AccessDenial, explainDenial, type HostOriginCheck } from './access.ts';
 import { EndpointState } from './endpoint-state.ts';
 import type { HeaderList, HttpExchange, HttpRequest, Route } from './exchange.ts';
@@ -20,6 +20,7 @@ import { Sessions } from './sessions/sessions.ts';
 import { Streamable } from './streamable.ts';
 import { CompatStream } from './streams/compat-stream.ts';
 import { createEventLog } from './streams/event-log.ts';
+import { shareEventLog } from './streams/shared-event-log.ts';
 
 /** Ends what principals for which `match` is true have open, with that error. */
 type Revocation = (match: (principal: Principal) => boolean, error: WireError) => void;
@@ -59,10 +60,9 @@ export class Endpoint {
     this.logger = options.logger ?? host.logger ?? silentLogger;
     this.errors = new ErrorResponses(host, this.logger, options.compat?.sessionHeaders);
     this.#access = access;
-    const log = options.eventLog === false ? undefined : (options.eventLog ?? createEventLog());
-    this.state = new EndpointState(this.limits, this.logger, log);
+    this.state = new EndpointState(this.limits, this.logger, eventLogOf(options, host), host.bus);
     const store = options.store ?? host.store;
-    const ids = new SessionIds(sealer, store, this.limits);
+    const ids = new SessionIds(sealer, store, this.limits, host.bus);
     this.sessions = new Sessions(host, this.state, this.errors, ids, store, options.compat?.sessionHeaders ?? []);
     this.streamable = new Streamable(host, this.state, this.sessions, this.errors, options.sessions ?? 'required');
     this.onDrain((graceMs) => this.streamable.drain(graceMs));
@@ -278,4 +278,11 @@ export class Endpoint {
     this.sessions.active.stop();
     this.metrics?.close();
   }
+}
+
+/** The log of the options, or one in memory; with a bus, other processes can read that. */
+function eventLogOf({ eventLog }: EndpointOptions, { bus, name }: SessionHost): EventLog | undefined {
+  if (eventLog === false) return undefined;
+  if (eventLog !== undefined || bus === undefined) return eventLog ?? createEventLog();
+  return shareEventLog(createEventLog(), bus, name);
 }

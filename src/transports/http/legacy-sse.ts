@@ -5,7 +5,7 @@ import { WireError, wireErrors } from '../../protocol/errors.ts';
 import type { Outlet, SessionChannel, SessionHost } from '../../protocol/exchange.ts';
 import { isObject, isRequestId, parseMessage } from '../../protocol/json-rpc.ts';
 import { metaKeys } from '../../protocol/meta.ts';
-import type { RequestId } from '../../protocol/model.ts';
+import type { Json, RequestId } from '../../protocol/model.ts';
 import { principalKey } from '../../protocol/principal.ts';
 import { receive, reject } from '../receive.ts';
 import type { EndpointState } from './endpoint-state.ts';
@@ -28,12 +28,15 @@ export class LegacySse {
   readonly #errors: ErrorResponses;
   readonly #messagePath: string;
   readonly #connections = new Map<string, SseConnection>();
+  readonly #topic: string;
 
   constructor(host: SessionHost, state: EndpointState, errors: ErrorResponses, messagePath: string) {
     this.#host = host;
     this.#state = state;
     this.#errors = errors;
     this.#messagePath = messagePath;
+    this.#topic = `sse ${host.name}`;
+    state.bus?.listen(this.#topic, (data) => this.#receiveForwarded(data as unknown as ForwardedPost));
   }
 
   /** Opens a connection. */
@@ -42,7 +45,9 @@ export class LegacySse {
       return this.#errors.notAcceptable(exchange, 'text/event-stream');
     }
     if (!this.#state.mayStream(exchange)) return this.#errors.busy(exchange, 'too many streams are open');
-    const id = crypto.randomUUID();
+    const { bus } = this.#state;
+    // Other processes find the connection by the name of this process.
+    const id = bus === undefined ? crypto.randomUUID() : `${bus.process}.${crypto.randomUUID()}`;
     const stream = openEventStream(exchange, this.#state.heartbeat);
     const calls = new OpenCalls(this.#state.requests, stream.caller);
     const channel = this.#host.connect(new HttpPeer(exchange, 'sse'), outletOf(stream, calls));
@@ -70,33 +75,67 @@ export class LegacySse {
       const error = wireErrors.transport('Bad Request: sessionId is missing; open the event stream first');
       return this.#errors.sendError(exchange, 400, error);
     }
-    const connection = this.#connections.get(id);
-    // Another principal gets the same response as for a session that does not exist.
-    if (connection === undefined || connection.owner !== principalKey(exchange.principal)) {
-      return this.#errors.unknownSession(exchange);
-    }
+    const receive = this.#receiverOf(id, exchange);
+    if (receive === undefined) return this.#errors.unknownSession(exchange);
     const encoding = exchange.get('content-encoding');
     if (encoding !== undefined && encoding !== 'identity') return this.#errors.unsupportedEncoding(exchange, encoding);
     if (!isJson(exchange.get('content-type'))) return this.#errors.notJson(exchange);
     const { maxBodyBytes } = this.#state.limits;
     exchange.readBody(maxBodyBytes, (body) => {
-      if (typeof body === 'string') return this.#receive(exchange, connection, body);
-      this.#errors.unreadable(exchange, body, maxBodyBytes);
+      if (typeof body !== 'string') return this.#errors.unreadable(exchange, body, maxBodyBytes);
+      const message = parseMessage(body, this.#host.limits);
+      if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
+      const exceeded = this.#state.exceededLimit(exchange, message);
+      if (exceeded !== undefined) return this.#errors.limitExceeded(exchange, exceeded);
+      receive(message, body);
     });
   }
 
-  #receive(exchange: HttpExchange, { channel, calls }: SseConnection, body: string): void {
-    const message = parseMessage(body, this.#host.limits);
-    if (message instanceof WireError) return this.#errors.sendError(exchange, 400, message);
-    const exceeded = this.#state.exceededLimit(exchange, message);
-    if (exceeded !== undefined) return this.#errors.limitExceeded(exchange, exceeded);
-    exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
+  /** What takes the message of a POST: the connection here, or the process that has it. Undefined: there is none. */
+  #receiverOf(id: string, exchange: HttpExchange): ((message: unknown, body: string) => void) | undefined {
+    const connection = this.#connectionOf(id, principalKey(exchange.principal));
+    if (connection !== undefined) {
+      return (message, body) => {
+        accepted(exchange);
+        this.#receive(connection, message, body.length);
+      };
+    }
+    const { bus } = this.#state;
+    const process = id.slice(0, id.indexOf('.'));
+    if (bus === undefined || process === bus.process || !bus.processes.has(process)) return undefined;
+    return (_message, body) => {
+      const post: ForwardedPost = { id, owner: principalKey(exchange.principal), body };
+      const isReceived = bus.request(process, this.#topic, post as unknown as Json, forwardTimeoutMs);
+      const responded = isReceived.then(
+        (received) => (received === true ? accepted(exchange) : this.#errors.unknownSession(exchange)),
+        () => this.#errors.unknownSession(exchange),
+      );
+      this.#errors.catchRejection(exchange, responded);
+    };
+  }
+
+  /** Another principal gets the same response as for a session that does not exist. */
+  #connectionOf(id: string, owner: string): SseConnection | undefined {
+    const connection = this.#connections.get(id);
+    return connection?.owner === owner ? connection : undefined;
+  }
+
+  /** Receives a message that was posted to another process. False: there is no such connection. */
+  #receiveForwarded({ id, owner, body }: ForwardedPost): boolean {
+    const connection = this.#connectionOf(id, owner);
+    const message = connection && parseMessage(body, this.#host.limits);
+    if (connection === undefined || message instanceof WireError) return false;
+    this.#receive(connection, message, body.length);
+    return true;
+  }
+
+  #receive({ channel, calls }: SseConnection, message: unknown, length: number): void {
     const { logger } = this.#state;
     const rejection = this.#rejectStateless(message);
     calls.begin();
     const isReceived =
       rejection === undefined
-        ? receive(channel, message, logger, { length: body.length })
+        ? receive(channel, message, logger, { length })
         : reject(channel, rejection.error, rejection.id, logger);
     calls.settle(isReceived);
   }
@@ -125,6 +164,20 @@ export class LegacySse {
     for (const { stream } of connections) stream.end();
     this.#connections.clear();
   }
+}
+
+/** A POST for a connection of another process. */
+interface ForwardedPost {
+  readonly id: string;
+  readonly owner: string;
+  readonly body: string;
+}
+
+/** How long the process that has the connection may take to receive a message. */
+const forwardTimeoutMs = 5_000;
+
+function accepted(exchange: HttpExchange): void {
+  exchange.respond(202, ['Content-Type', 'text/plain'], 'Accepted');
 }
 
 function outletOf(stream: EventStream, calls: OpenCalls): Outlet {

@@ -25,6 +25,14 @@ export interface PendingCall {
   fail(error: WireError): void;
 }
 
+/** A standalone stream, among those that several processes opened for one session: the newest one counts. */
+export interface HeldStream {
+  /** The position on the bus at which it was opened; undefined: not opened yet. */
+  openedAt: number | undefined;
+  /** The client was notified of all changes up to this position; undefined while it is connected. */
+  seenUntil: number | undefined;
+}
+
 export class ActiveSession {
   readonly opened: OpenedSession;
   readonly #table: ActiveSessions;
@@ -42,6 +50,10 @@ export class ActiveSession {
   #exchanges = 0;
   #pending: Set<PendingCall> | undefined;
   #saving = 0;
+  /** With a bus: resolves when the state that was changed is in the store, and other processes know. */
+  saved: Promise<void> | undefined = undefined;
+  /** With a bus: the standalone stream of this session is here, or was here last. */
+  heldStream: HeldStream | undefined = undefined;
   #ended = false;
   usedAtMs = 0;
 
@@ -60,6 +72,11 @@ export class ActiveSession {
   get log(): EventLog | undefined {
     return this.#table.endpoint.log;
   }
+  /** The name of this process on the bus. */
+  get process(): string | undefined {
+    return this.#table.endpoint.bus?.process;
+  }
+
   get heartbeat(): Heartbeat {
     return this.#table.endpoint.heartbeat;
   }
@@ -71,7 +88,13 @@ export class ActiveSession {
   }
   get standalone(): StandaloneStream {
     const { maxMissedChanges } = this.#table.endpoint.limits;
-    this.#standalone ??= new StandaloneStream(this.key, this.log, maxMissedChanges, () => callerKey(this.channel.peer));
+    this.#standalone ??= new StandaloneStream(
+      this.key,
+      this.log,
+      maxMissedChanges,
+      () => callerKey(this.channel.peer),
+      this.process,
+    );
     return this.#standalone;
   }
 
@@ -145,8 +168,16 @@ export class ActiveSession {
     }
     // It collects changes for its client, which may reconnect soon.
     this.usedAtMs = Date.now();
-    if (holding) this.follow();
+    // With a bus, every process remembers what was changed lately, so a session does not collect it.
+    if (holding && this.process === undefined) this.follow();
     this.#table.keep(this);
+  }
+
+  /** Ends the standalone stream, if it is connected. */
+  releaseStream(): void {
+    this.#standalone?.release();
+    this.channel.setOutlet(undefined);
+    this.releaseIfIdle();
   }
 
   follow(): void {

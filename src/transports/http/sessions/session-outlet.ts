@@ -3,9 +3,10 @@
 
 import type { WireError } from '../../../protocol/errors.ts';
 import type { Outlet, Principal } from '../../../protocol/exchange.ts';
+import type { RequestId } from '../../../protocol/model.ts';
 import type { Post } from '../post.ts';
 import { requestIds, respond } from '../responses.ts';
-import { type EventStream, openEventStream } from '../streams/event-stream.ts';
+import { type EventStream, openEventStream, type StreamConnection } from '../streams/event-stream.ts';
 import { type Resumable, ResumableStream } from '../streams/resumable-stream.ts';
 import type { ActiveSession, PendingCall } from './active-sessions.ts';
 
@@ -42,11 +43,11 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   }
 
   #open(retryMs?: number): void {
-    const { key, log, heartbeat, expiresAtMs, channel } = this.#session;
+    const { key, log, heartbeat, expiresAtMs, channel, process } = this.#session;
     const { exchange } = this.#post;
     const connection = openEventStream(exchange, heartbeat, expiresAtMs);
     connection.onEnding = (error) => this.ending(connection, error);
-    this.#stream = new ResumableStream('post', key, log, this.caller);
+    this.#stream = new ResumableStream('post', key, log, this.caller, process);
     this.#stream.open(connection, channel.session?.polling === true, retryMs);
     exchange.onGone(() => this.lostConnection(connection));
     this.#session.posts.set(this.#stream.name, this);
@@ -55,6 +56,13 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
   end(text: string | undefined, status?: number, headers?: readonly string[]): void {
     if (this.ended) return;
     this.ended = true;
+    const { saved } = this.#session;
+    // What this request changed must apply to the next one, whichever process serves that.
+    if (saved === undefined) this.#finish(text, status, headers);
+    else void saved.then(() => this.#finish(text, status, headers));
+  }
+
+  #finish(text: string | undefined, status?: number, headers?: readonly string[]): void {
     const stream = this.#stream;
     if (stream === undefined) {
       if (!this.#gone) respond(this.#post, text, status, headers);
@@ -77,7 +85,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     return true;
   }
 
-  async resume(connection: EventStream, after: number): Promise<boolean> {
+  async resume(connection: StreamConnection, after: number): Promise<boolean> {
     const known = (await this.#stream?.resume(connection, after)) ?? false;
     if (known) this.abandonedAtMs = undefined;
     // The call may have ended while the log was read; then the client has just been sent its response.
@@ -85,7 +93,7 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
     return known;
   }
 
-  lostConnection(connection: EventStream): void {
+  lostConnection(connection: StreamConnection): void {
     if (this.#stream?.lost(connection) !== true) return;
     this.abandonedAtMs = Date.now();
     if (!this.#stream.reachable) this.#session.channel.release();
@@ -102,7 +110,11 @@ export class SessionOutlet implements Outlet, Resumable, PendingCall {
 
   /** Answers every request of this POST with an error. */
   fail(error: WireError): void {
-    for (const id of requestIds(this.#post.message)) this.#session.channel.fail(id, error);
+    for (const id of this.requestIds) this.#session.channel.fail(id, error);
+  }
+
+  get requestIds(): readonly RequestId[] {
+    return requestIds(this.#post.message);
   }
 
   get principal(): Principal | undefined {

@@ -1,21 +1,29 @@
 // GET on the endpoint: the standalone stream of a session, or the rest of a stream that began as the response to a POST.
 
 import { wireErrors } from '../../../protocol/errors.ts';
+import type { EventLog } from '../../../protocol/ports.ts';
 import type { EndpointState } from '../endpoint-state.ts';
 import { type HttpExchange, HttpPeer } from '../exchange.ts';
 import { acceptsOf, acceptsStream } from '../media.ts';
 import type { ErrorResponses } from '../responses.ts';
 import { type EventStream, openEventStream } from '../streams/event-stream.ts';
+import { RemoteStreams } from '../streams/remote-streams.ts';
 import { type EventPosition, parseEventId, replay } from '../streams/resumable-stream.ts';
 import type { ActiveSession } from './active-sessions.ts';
 import type { Sessions } from './sessions.ts';
+import type { SharedSessions } from './shared-sessions.ts';
 
 export class SessionStreams {
   readonly #state: EndpointState;
   readonly #sessions: Sessions;
   readonly #errors: ErrorResponses;
 
-  constructor(state: EndpointState, sessions: Sessions, errors: ErrorResponses) {
+  /** Undefined without a bus. */
+  readonly #remote: RemoteStreams | undefined;
+
+  constructor(serverName: string, state: EndpointState, sessions: Sessions, errors: ErrorResponses) {
+    const find = (session: string, stream: string) => sessions.active.get(session)?.posts.get(stream);
+    this.#remote = state.bus && new RemoteStreams(state.bus, serverName, find);
     this.#state = state;
     this.#sessions = sessions;
     this.#errors = errors;
@@ -32,6 +40,8 @@ export class SessionStreams {
       const last = this.#state.log && exchange.get('last-event-id');
       const position = last === undefined ? undefined : parseEventId(last);
       if (position?.kind === 'post') return this.#resume(session, exchange, position);
+      const { shared } = this.#sessions;
+      if (shared !== undefined) return this.#openShared(shared, session, exchange, position);
       return this.#openStandalone(session, exchange, position);
     });
   }
@@ -61,12 +71,46 @@ export class SessionStreams {
     return opened;
   }
 
+  /** The same where other processes serve the session: only one of them has its stream. */
+  async #openShared(
+    shared: SharedSessions,
+    session: ActiveSession,
+    exchange: HttpExchange,
+    position: EventPosition | undefined,
+  ): Promise<void> {
+    const connection = this.#connect(session, exchange);
+    const { standalone, channel } = session;
+    let isGone = false;
+    const lost = (): void => {
+      isGone = true;
+      if (standalone.lost(connection)) shared.streamLost(session);
+      session.releaseIfIdle();
+    };
+    exchange.onGone(lost);
+    connection.onEnding = () => {
+      if (standalone.carriedBy(connection)) shared.streamLost(session);
+      standalone.detach(connection);
+      session.releaseIfIdle();
+    };
+    channel.peer = new HttpPeer(exchange);
+    const missed = await shared.claimStream(session);
+    if (missed === undefined) return connection.end();
+    for (const text of missed) standalone.push(text);
+    session.follow();
+    await standalone.open(connection, channel.session?.polling === true, position);
+    // It may have been lost while other processes were asked.
+    if (isGone) lost();
+    else session.releaseIfIdle();
+  }
+
   /** Sends a client that reconnected the rest of the response to a POST. */
   async #resume(session: ActiveSession, exchange: HttpExchange, position: EventPosition): Promise<void> {
     const { log } = this.#state;
     if (log === undefined || (await log.after(session.key, position.stream, position.sequence)) === undefined) {
       return this.#errors.sendError(exchange, 400, wireErrors.unknownEventId());
     }
+    if (this.#remote?.isElsewhere(position) === true)
+      return this.#resumeRemote(this.#remote, session, exchange, position);
     const connection = this.#connect(session, exchange);
     const running = session.posts.get(position.stream);
     if (running === undefined) {
@@ -76,5 +120,21 @@ export class SessionStreams {
     exchange.onGone(() => running.lostConnection(connection));
     connection.onEnding = (error) => running.ending(connection, error);
     await running.resume(connection, position.sequence);
+  }
+
+  /** The same where the call runs, or ran, in another process. */
+  async #resumeRemote(
+    remote: RemoteStreams,
+    session: ActiveSession,
+    exchange: HttpExchange,
+    position: EventPosition,
+  ): Promise<void> {
+    const connection = this.#connect(session, exchange);
+    exchange.onGone(() => remote.lost(connection));
+    connection.onEnding = () => remote.lost(connection);
+    const continued = await remote.resume(session.key, position, connection);
+    if (continued === 'running') return;
+    if (continued === 'ended') await replay(this.#state.log as EventLog, session.key, position, () => connection);
+    connection.end();
   }
 }

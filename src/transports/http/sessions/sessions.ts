@@ -16,6 +16,7 @@ import { whenReady } from '../when-ready.ts';
 import { ActiveSession, ActiveSessions } from './active-sessions.ts';
 import type { OpenedSession, SessionIds } from './session-ids.ts';
 import { SessionOutlet } from './session-outlet.ts';
+import { cacheState, SharedSessions } from './shared-sessions.ts';
 
 /** What a request does in its session. */
 type UseSession = (session: ActiveSession) => void | Promise<void>;
@@ -32,6 +33,8 @@ export class Sessions {
   readonly #aliases: readonly string[];
   readonly ids: SessionIds;
   readonly active: ActiveSessions;
+  /** Undefined without a bus: no other process serves these sessions. */
+  readonly shared: SharedSessions | undefined;
   /** Sessions that are being restored while the store reads their state. */
   readonly #restoring = new Map<string, Promise<MaybeSession>>();
 
@@ -51,6 +54,9 @@ export class Sessions {
     this.#aliases = aliases.map((alias) => alias.toLowerCase());
     this.ids = ids;
     this.active = new ActiveSessions(state);
+    const { bus } = state;
+    const end = (key: string): void => this.#end(key);
+    this.shared = bus && new SharedSessions(bus, host, state, store, ids, this.active, end);
   }
 
   /**
@@ -85,6 +91,7 @@ export class Sessions {
     // A session stores who opened it. This request may have another address, and its token may have other scopes.
     const inbound = { outlet, peer: new HttpPeer(exchange), atMs: exchange.atMs, length, route };
     receive(session.channel, post.message, this.#state.logger, inbound);
+    if (this.shared !== undefined) this.shared.relay(session.key, post.message);
     if (outlet.ended) return;
     session.pend(outlet);
     exchange.onGone(() => outlet.lost());
@@ -140,6 +147,7 @@ export class Sessions {
     const { key } = opened;
     const session = this.active.get(key) ?? this.#restoring.get(key);
     if (session !== undefined) return session;
+    if (opened.cachedState !== undefined) return this.#restore(opened, request, opened.cachedState.state);
     const state = this.#store.get(opened.stateKey);
     if (!(state instanceof Promise)) return this.#restore(opened, request, state as SessionState | undefined);
     // Requests that arrive meanwhile must share one session, or responses would not find the requests they belong to.
@@ -151,6 +159,7 @@ export class Sessions {
   }
 
   #restore(opened: OpenedSession, request: AdmittedRequest, state: SessionState | undefined): MaybeSession {
+    if (this.shared !== undefined) cacheState(opened, state);
     const recent = this.active.takeRecent(opened);
     if (recent !== undefined && recent.state === state) return recent;
     const { facts } = opened;
@@ -180,6 +189,7 @@ export class Sessions {
   }
 
   #save(session: ActiveSession, state: SessionState): void {
+    if (this.shared !== undefined) return this.shared.save(session, state);
     const { stateKey, expiresAtMs, context } = session.opened;
     const isInitial = Object.keys(state).length === 0;
     session.state = isInitial ? undefined : state;
@@ -210,14 +220,14 @@ export class Sessions {
         if (!revoked) {
           return this.#errors.tooManyEnded(exchange, this.ids.waitMs(exchange), 'the session was not ended');
         }
-        this.#end(opened);
-        exchange.respond(200, []);
+        this.#end(opened.key);
+        return whenReady(this.shared?.ended(opened.key), () => exchange.respond(200, []));
       });
     });
     this.#errors.catchRejection(exchange, deleted);
   }
 
-  #end({ key }: OpenedSession): void {
+  #end(key: string): void {
     const session = this.active.get(key);
     if (session !== undefined) this.active.drop(session);
     this.#state.log?.forget(key);

@@ -44,8 +44,17 @@ const maxTurnFactor = 8;
 /** A client that reads nothing during so many heartbeats is disconnected; a large event may take a slow one a while. */
 const maxStalledHeartbeats = 8;
 
+/** What carries the events of a stream: a connection of this process, or one of another process. */
+export interface StreamConnection {
+  /** Writes text that is formatted as events. False when it has ended, or its reader is too slow. */
+  write(text: string): boolean;
+  end(): void;
+  /** It was closed by the client. */
+  gone(): void;
+}
+
 /** One open connection. */
-export class EventStream {
+export class EventStream implements StreamConnection {
   readonly #sink: ByteSink;
   readonly #heartbeat: Heartbeat;
   readonly #held: HeldBytes;

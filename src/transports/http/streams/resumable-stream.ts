@@ -2,14 +2,15 @@
 // id it received gets the events after it. Without a log it is a plain stream.
 
 import type { WireError } from '../../../protocol/errors.ts';
+import type { RequestId } from '../../../protocol/model.ts';
 import type { EventLog } from '../../../protocol/ports.ts';
-import { type EventStream, eventText } from './event-stream.ts';
+import { type EventStream, eventText, type StreamConnection } from './event-stream.ts';
 
 /** `post`: the response to one POST. `standalone`: messages that belong to no request. */
 export type StreamKind = 'post' | 'standalone';
 
 const prefixes: Readonly<Record<StreamKind, string>> = { post: 'p', standalone: 's' };
-/** Ids must not repeat within a session, restarts and replicas included. */
+/** Names this process where there is no bus. Ids must not repeat within a session, restarts and replicas included. */
 const processPart = crypto.randomUUID().slice(0, 8);
 let counter = 0;
 
@@ -28,12 +29,17 @@ export function parseEventId(id: string): EventPosition | undefined {
   return { kind: stream.startsWith(prefixes.post) ? 'post' : 'standalone', stream, sequence: Number(match[2]) };
 }
 
+/** The process that a stream belongs to, by its name. */
+export const processOf = (stream: string): string => stream.slice(1, 9);
+
 /** A call whose stream a client may resume. */
 export interface Resumable {
+  /** The requests that are answered on the stream. */
+  readonly requestIds: readonly RequestId[];
   /** Gives the stream a new connection and sends what the client missed. False: that position is not known. */
-  resume(connection: EventStream, after: number): Promise<boolean>;
+  resume(connection: StreamConnection, after: number): Promise<boolean>;
   /** That connection was lost; the call continues. */
-  lostConnection(connection: EventStream): void;
+  lostConnection(connection: StreamConnection): void;
   /** The server is about to end that connection: the call ends too, unless its client can reconnect. */
   ending(connection: EventStream, error: WireError): void;
 }
@@ -43,11 +49,18 @@ export class ResumableStream {
   readonly #session: string;
   readonly #log: EventLog | undefined;
   readonly #caller: string | undefined;
-  #connection: EventStream | undefined;
+  #connection: StreamConnection | undefined;
   #sequence = 0;
 
-  constructor(kind: StreamKind, session: string, log: EventLog | undefined, caller: string | undefined) {
-    this.name = `${prefixes[kind]}${processPart}-${(counter++).toString(36)}`;
+  /** `process`: the name of this process on the bus. */
+  constructor(
+    kind: StreamKind,
+    session: string,
+    log: EventLog | undefined,
+    caller: string | undefined,
+    process = processPart,
+  ) {
+    this.name = `${prefixes[kind]}${process}-${(counter++).toString(36)}`;
     this.#session = session;
     this.#log = log;
     this.#caller = caller;
@@ -63,7 +76,7 @@ export class ResumableStream {
   }
 
   /** Connects for the first time. `primed`: sends an event id immediately, so that the client can reconnect. */
-  open(connection: EventStream, primed: boolean, retryMs?: number): void {
+  open(connection: StreamConnection, primed: boolean, retryMs?: number): void {
     this.#connection = connection;
     if (!primed || this.#log === undefined) return;
     this.#log.append(this.#session, this.name, { sequence: 0, text: '' }, this.#caller);
@@ -73,10 +86,10 @@ export class ResumableStream {
 
   /** False when it cannot be received any more. */
   push(text: string): boolean {
-    if (this.#log === undefined) return this.#connection?.send(text) ?? false;
+    if (this.#log === undefined) return this.#connection?.write(eventText(text)) ?? false;
     const sequence = ++this.#sequence;
     this.#log.append(this.#session, this.name, { sequence, text }, this.#caller);
-    this.#connection?.send(text, `${this.name}.${sequence}`);
+    this.#connection?.write(eventText(text, `${this.name}.${sequence}`));
     return true;
   }
 
@@ -89,17 +102,17 @@ export class ResumableStream {
   }
 
   /** True while the stream uses that connection. */
-  carriedBy(connection: EventStream): boolean {
+  carriedBy(connection: StreamConnection): boolean {
     return this.#connection === connection;
   }
 
   /** Continues without a connection that is about to end. */
-  detach(connection: EventStream): void {
+  detach(connection: StreamConnection): void {
     if (this.#connection === connection) this.#connection = undefined;
   }
 
   /** The connection was lost. False when it is not the current one any more. */
-  lost(connection: EventStream): boolean {
+  lost(connection: StreamConnection): boolean {
     connection.gone();
     if (this.#connection !== connection) return false;
     this.#connection = undefined;
@@ -112,7 +125,7 @@ export class ResumableStream {
   }
 
   /** Replaces the connection and sends the events after `after` on the new one. False: that position is not known. */
-  async resume(connection: EventStream, after: number): Promise<boolean> {
+  async resume(connection: StreamConnection, after: number): Promise<boolean> {
     if (after > this.#sequence) return false;
     this.closeEarly(undefined);
     let sent = after;
@@ -121,7 +134,7 @@ export class ResumableStream {
       const events = await this.#log?.after(this.#session, this.name, sent);
       if (events === undefined) return false;
       for (const { sequence, text } of events) {
-        if (text !== '') connection.send(text, `${this.name}.${sequence}`);
+        if (text !== '') connection.write(eventText(text, `${this.name}.${sequence}`));
         sent = sequence;
       }
     }

@@ -13,13 +13,18 @@ export class StandaloneStream implements Outlet {
   readonly #log: EventLog | undefined;
   readonly #maxMissed: number;
   readonly #caller: () => string;
+  readonly #process: string | undefined;
   #stream: ResumableStream | undefined;
   /** Texts of changes, without duplicates. */
   #missed: Set<string> | undefined;
   #missedLength = 0;
 
-  /** `caller`: returns the caller of the session, whose limits logged events count against. */
-  constructor(session: string, log: EventLog | undefined, maxMissed: number, caller: () => string) {
+  /**
+   * `caller`: returns the caller of the session, whose limits logged events count against. `process`: the name of this
+   * process on the bus.
+   */
+  constructor(session: string, log: EventLog | undefined, maxMissed: number, caller: () => string, process?: string) {
+    this.#process = process;
     this.#session = session;
     this.#log = log;
     this.#maxMissed = maxMissed;
@@ -64,7 +69,7 @@ export class StandaloneStream implements Outlet {
     }
     // A newer connection may have been opened while the log was read; it is replaced like any other.
     this.#stream?.closeEarly(undefined);
-    const stream = new ResumableStream('standalone', this.#session, this.#log, this.#caller());
+    const stream = new ResumableStream('standalone', this.#session, this.#log, this.#caller(), this.#process);
     this.#stream = stream;
     stream.open(connection, primed);
     this.#sendMissed(stream);
@@ -81,13 +86,24 @@ export class StandaloneStream implements Outlet {
     return missed ?? [];
   }
 
+  /** True while that connection carries the stream. */
+  carriedBy(connection: EventStream): boolean {
+    return this.#stream?.carriedBy(connection) === true;
+  }
+
   /** Continues without a connection that is about to end. */
   detach(connection: EventStream): void {
     this.#stream?.detach(connection);
   }
 
-  lost(connection: EventStream): void {
-    this.#stream?.lost(connection);
+  /** False when it is not the current connection any more. */
+  lost(connection: EventStream): boolean {
+    return this.#stream?.lost(connection) === true;
+  }
+
+  /** Ends the connection: the client has opened the stream elsewhere. */
+  release(): void {
+    this.#stream?.closeEarly(undefined);
   }
 
   close(): void {
