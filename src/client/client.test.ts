@@ -8,7 +8,7 @@ import { ScriptedServer, type Sent, scriptError } from './testing/scripted-serve
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
 
-async function refusal(promise: Promise<unknown>): Promise<ClientError> {
+async function errorOf(promise: Promise<unknown>): Promise<ClientError> {
   const error = await promise.then(
     () => expect.unreachable('should have failed'),
     (reason: unknown) => reason,
@@ -38,8 +38,8 @@ test('what a server does not declare is not asked for', async () => {
   });
   const client = await connect(server.target);
   expect(await client.listPrompts()).toEqual([]);
-  expect((await refusal(client.getPrompt('x'))).code).toBe('not-offered');
-  expect((await refusal(client.subscribe('demo://x'))).code).toBe('not-offered');
+  expect((await errorOf(client.getPrompt('x'))).code).toBe('not-offered');
+  expect((await errorOf(client.subscribe('demo://x'))).code).toBe('not-offered');
   expect(server.of('prompts/list')).toEqual([]);
 });
 
@@ -59,7 +59,7 @@ test('an unknown resource is told by either of its codes', async () => {
     const server = new ScriptedServer('handshake', {
       'resources/read': () => scriptError(code, 'Resource not found', data),
     });
-    expect((await refusal((await connect(server.target)).readResource('demo://x'))).code).toBe('resource-not-found');
+    expect((await errorOf((await connect(server.target)).readResource('demo://x'))).code).toBe('resource-not-found');
   }
 });
 
@@ -135,9 +135,9 @@ test('structured results are checked once the list is known, and only successful
   await client.listTools();
   expect(await client.callTool('count')).toEqual(result);
   result = { content: [], structuredContent: { n: 'one' } };
-  expect((await refusal(client.callTool('count'))).message).toMatch(/count.*n/);
+  expect((await errorOf(client.callTool('count'))).message).toMatch(/count.*n/);
   result = { content: [] };
-  expect((await refusal(client.callTool('count'))).code).toBe('invalid-structured-content');
+  expect((await errorOf(client.callTool('count'))).code).toBe('invalid-structured-content');
   result = { content: [], isError: true };
   expect((await client.callTool('count')).isError).toBe(true);
   const careless = await connect(server.target, { validateOutput: false });
@@ -153,7 +153,7 @@ test('arguments are checked before they are sent, where that is wanted', async (
     'tools/call': () => text('ok'),
   });
   const client = await connect(server.target, { validateArguments: true });
-  expect((await refusal(client.callTool('count', { n: 'one' }))).code).toBe('invalid-arguments');
+  expect((await errorOf(client.callTool('count', { n: 'one' }))).code).toBe('invalid-arguments');
   expect(server.of('tools/call')).toEqual([]);
   await client.callTool('count', { n: 1 });
   expect(server.of('tools/list')).toHaveLength(1);
@@ -163,7 +163,7 @@ test('arguments that are no JSON are rejected, not thrown', async () => {
   const client = await connect(new ScriptedServer('handshake').target);
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
-  expect((await refusal(client.callTool('x', circle))).code).toBe('invalid-arguments');
+  expect((await errorOf(client.callTool('x', circle))).code).toBe('invalid-arguments');
 });
 
 test('a contradiction between headers and body is resolved by reading the list again, once', async () => {
@@ -190,7 +190,7 @@ test('a contradiction between headers and body is resolved by reading the list a
     { 'tools/list': () => ({ tools: [] }), 'tools/call': () => scriptError(-32020, 'no') },
     true,
   );
-  expect((await refusal((await connect(stubborn.target)).callTool('run'))).serverError?.code).toBe(-32020);
+  expect((await errorOf((await connect(stubborn.target)).callTool('run'))).serverError?.code).toBe(-32020);
   expect(stubborn.of('tools/call')).toHaveLength(2);
 });
 
@@ -256,11 +256,11 @@ test('the log level belongs to the session, or to every request', async () => {
   const session = new ScriptedServer('handshake', { 'logging/setLevel': () => ({}), 'tools/call': () => text('ok') });
   await (await connect(session.target)).setLogLevel('error');
   expect(session.of('logging/setLevel')[0]?.params).toEqual({ level: 'error' });
-  const alone = new ScriptedServer('stateless', { 'tools/call': () => text('ok') });
-  const client = await connect(alone.target);
+  const stateless = new ScriptedServer('stateless', { 'tools/call': () => text('ok') });
+  const client = await connect(stateless.target);
   await client.setLogLevel('warning');
   await client.callTool('x');
-  expect(alone.of('tools/call')[0]?.params?._meta).toMatchObject({ 'io.modelcontextprotocol/logLevel': 'warning' });
+  expect(stateless.of('tools/call')[0]?.params?._meta).toMatchObject({ 'io.modelcontextprotocol/logLevel': 'warning' });
 });
 
 test('a handler for log messages asks for them with every request, where that is necessary', async () => {
@@ -285,9 +285,9 @@ test('ping is a ping where there is one, and a question who is there where there
   const session = new ScriptedServer('handshake', { ping: () => ({}) });
   await (await connect(session.target)).ping();
   expect(session.of('ping')).toHaveLength(1);
-  const alone = new ScriptedServer('stateless');
-  await (await connect(alone.target)).ping();
-  expect(alone.of('server/discover')).toHaveLength(2);
+  const stateless = new ScriptedServer('stateless');
+  await (await connect(stateless.target)).ping();
+  expect(stateless.of('server/discover')).toHaveLength(2);
 });
 
 test('log messages and changed lists reach the handlers', async () => {

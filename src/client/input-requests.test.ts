@@ -57,10 +57,10 @@ test('what has no handler is not there', async () => {
   expect((await ask('elicitation/create', url, { elicit: () => ({ action: 'accept' }) })).error?.code).toBe(-32601);
 });
 
-test('a refusal is told as such, a failure without its details', async () => {
+test('a declined input request is reported as such, a failure without its details', async () => {
   const params = { messages: [], maxTokens: 1 };
-  const refuseIt = () => Promise.reject(new InputDeclined('not today'));
-  expect((await ask('sampling/createMessage', params, { sample: refuseIt })).error).toEqual({
+  const decline = () => Promise.reject(new InputDeclined('not today'));
+  expect((await ask('sampling/createMessage', params, { sample: decline })).error).toEqual({
     code: -1,
     message: 'not today',
   });
@@ -125,7 +125,7 @@ test('a ping of the server is answered, before and after the handshake', async (
   await vi.waitFor(() => expect(server.sent.filter(({ result }) => result)).toHaveLength(2));
 });
 
-test('while a person thinks, the time of the call does not run', async () => {
+test('the time limit of a call pauses during an input request', async () => {
   const server = new ScriptedServer('handshake', {
     'tools/call': (_message, self) => {
       self.say({ id: 'q', method: 'elicitation/create', params: { message: 'Who?', requestedSchema: form } });
@@ -147,7 +147,7 @@ test('while a person thinks, the time of the call does not run', async () => {
   expect(await call).toEqual(text('in time'));
 });
 
-test('the questions of one round are asked at once, and the state goes back as it came', async () => {
+test('the input requests of one result run together, and the state is sent back unchanged', async () => {
   let open = 0;
   let most = 0;
   const together = async <T>(answer: T): Promise<T> => {
@@ -208,7 +208,7 @@ test('calls in parallel do not mix their rounds', async () => {
   expect(results.map(({ content }) => content[0])).toMatchObject(names.map((name) => ({ text: `${name} of ${name}` })));
 });
 
-test('a rejected question gives up the call, with the reason', async () => {
+test('a rejected input request ends the call, with the reason', async () => {
   const server = new ScriptedServer('stateless', {
     'tools/call': () => ({
       resultType: 'input_required',

@@ -21,7 +21,7 @@ function unreachableAfter(server: ScriptedServer): { target: () => Transport; ha
   };
 }
 
-test('a call that waits for a new connection waits no longer than for an answer', async () => {
+test('a call that waits for a new connection has the time limit of the call', async () => {
   const server = new ScriptedServer('handshake');
   const { target, hang } = unreachableAfter(server);
   const client = await connect(target, { connectTimeoutMs: 60_000 });
@@ -46,7 +46,7 @@ test('a subscription that waits for a new connection ends when it is cancelled',
   await client.close();
 });
 
-test('rounds of input share one limit', async () => {
+test('retries with input responses share one limit', async () => {
   let rounds = 0;
   const server: ScriptedServer = new ScriptedServer('stateless', {
     'tools/call': ({ id }) => {

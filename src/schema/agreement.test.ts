@@ -105,7 +105,7 @@ function readOrSkip(schema: JsonSchema) {
   try {
     return parseSchema(schema, 'test').plan;
   } catch (error) {
-    // A circle of references that never descends is refused; ajv would not come back from it.
+    // A circle of references that never descends is rejected; ajv would not come back from it.
     if (error instanceof SchemaError && error.message.includes('leads back')) return fc.pre(false) as never;
     throw error;
   }
@@ -147,7 +147,7 @@ test('closures, generated code and ajv agree on every schema and value', () => {
     }),
     runs,
   );
-  // The test would prove little if nearly everything were refused.
+  // The test would prove little if nearly everything were rejected.
   expect(counts.good).toBeGreaterThan(500);
   expect(counts.bad).toBeGreaterThan(500);
 });

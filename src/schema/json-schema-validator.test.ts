@@ -92,7 +92,7 @@ test('8,000 unique objects are compared by key, not pair by pair', () => {
 });
 
 test('where code must not be generated closures do all the work', async () => {
-  vi.stubGlobal('Function', function refuse() {
+  vi.stubGlobal('Function', function reject() {
     throw new EvalError('Code generation from strings disallowed for this context');
   });
   const { JsonSchemaValidator: Fresh } = await import('./json-schema-validator.ts');

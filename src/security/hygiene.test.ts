@@ -158,7 +158,7 @@ test('findings say where and how long, and stop at their limit', () => {
 });
 
 test('for any input, stripped text has nothing hidden left and cleaning again changes nothing', () => {
-  const nasty = fc.constantFrom(
+  const hidden = fc.constantFrom(
     ...[
       '\u001B',
       '[',
@@ -195,7 +195,7 @@ test('for any input, stripped text has nothing hidden left and cleaning again ch
     ],
   );
   fc.assert(
-    fc.property(fc.array(fc.oneof(nasty, fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 20 }), (parts) => {
+    fc.property(fc.array(fc.oneof(hidden, fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 20 }), (parts) => {
       const text = cleanText(parts.join(''));
       expect(inspectText(text)).toEqual([]);
       expect(cleanText(text)).toBe(text);

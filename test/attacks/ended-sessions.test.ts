@@ -83,7 +83,7 @@ describe('a caller that has ended as many sessions as are remembered', () => {
   });
 });
 
-test('when all callers together have ended as many sessions as are remembered, nobody opens one', async () => {
+test('when all callers together have ended as many sessions as are stored, no session can be opened', async () => {
   const client = await start({
     limits: { maxRevokedSessions: 3, maxRevokedSessionsPerCaller: 2 },
     authenticate: byName,

@@ -7,11 +7,11 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connect, createAuthorizer, EraCache } from '../../src/client/index.ts';
-import { marked, newMark, until } from '../client/nasty/processes.ts';
+import { marked, newMark, until } from '../client/faulty/processes.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
-const stdioServer = fileURLToPath(new URL('../client/nasty/stdio-server.mjs', import.meta.url));
+const stdioServer = fileURLToPath(new URL('../client/faulty/stdio-server.mjs', import.meta.url));
 /** What a busy machine may add: to start the program, to notice, to end everything. */
 const slackMs = 8_000;
 /** Less for a program that runs already: a server may take a quarter of a second to end, and as long again. */
@@ -110,7 +110,7 @@ const silent: Readonly<Record<string, () => Promise<Listening>>> = {
 };
 
 describe.each(Object.entries(silent))('a server that %s', (_name, start) => {
-  test('is given up by connect() when its time is over', async () => {
+  test('ends connect() with the time limit', async () => {
     const { url } = await start();
     const began = performance.now();
     const authorizer = createAuthorizer({ server: url, redirector: false });
@@ -119,7 +119,7 @@ describe.each(Object.entries(silent))('a server that %s', (_name, start) => {
     expect(performance.now() - began).toBeLessThan(700 + slackMs / 2);
   });
 
-  test('is given up by connect() when its caller says so', async () => {
+  test('ends connect() when its caller aborts', async () => {
     const { url, visited } = await start();
     const stop = new AbortController();
     const authorizer = createAuthorizer({ server: url, redirector: false });
@@ -230,7 +230,7 @@ describe('a call', () => {
   test('of a server that does not let go does not keep the program', { timeout: 60_000 }, async () => {
     const mark = newMark();
     const began = performance.now();
-    const { code, stdout } = await home.run(['call', line('ignores-every-goodbye', mark), 'work', '--timeout', '3']);
+    const { code, stdout } = await home.run(['call', line('ignores-every-signal', mark), 'work', '--timeout', '3']);
     expect([code, stdout]).toEqual([0, 'done\n']);
     expect(performance.now() - began).toBeLessThan(3_000 + slackMs);
     expect(servers(mark)).toEqual([]);

@@ -59,9 +59,9 @@ test('an unfinished call begun under the previous key is finished under the new 
   await before.stop();
 
   const answer = { name: ask, requestState, inputResponses: { confirm: { action: 'accept', content: { ok: true } } } };
-  const stranger = await serve('everything', { MOORING_KEY: fresh });
-  expect((await stranger.client.modern('tools/call', answer, { meta })).json.error?.code).toBe(-32602);
-  await stranger.stop();
+  const other = await serve('everything', { MOORING_KEY: fresh });
+  expect((await other.client.modern('tools/call', answer, { meta })).json.error?.code).toBe(-32602);
+  await other.stop();
   const after = await serve('everything', { MOORING_KEY: fresh, MOORING_KEY_PREVIOUS: old });
   const { result } = (await after.client.modern('tools/call', answer, { meta })).json;
   expect(result).toMatchObject({ content: [{ text: expect.stringMatching(/^state-ok: .* confirmed=true$/) }] });

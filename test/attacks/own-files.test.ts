@@ -109,13 +109,13 @@ describe.each(['local', 'system'])('%s', (profile) => {
     expect(readdirSync(at('data'))).toEqual(expect.arrayContaining(['mooring.db', 'mooring.db-wal', 'mooring.db-shm']));
 
     expect(await listed(server)).toEqual([at('docs/public.txt')]);
-    const spellings = [
+    const forms = [
       ...own,
       ...['linked/mooring.db', 'docs/linked.db', 'docs/absolute.yaml', 'docs/conf/policy.yaml', 'docs/hard.db'],
       ...['docs/../data/mooring.db', 'docs/%2e%2e/data/mooring.db', '%64ata/mooring%2edb', './data//mooring.db'],
       ...['DATA/MOORING.DB', 'data/mooring.db/', 'data/./mooring.db', 'data/mooring.db%00', 'data', 'linked'],
     ];
-    for (const name of spellings) {
+    for (const name of forms) {
       const { error, result } = await read(server, uriOf(name));
       expect(result, name).toBeUndefined();
       expect(error.code, name).toBe(-32002);

@@ -160,7 +160,7 @@ test('a token made while the server runs is accepted after SIGHUP, and revoking 
   client.close();
 });
 
-test('one of two tokens of a caller ends alone', async () => {
+test('one of two tokens of a caller can be revoked', async () => {
   const [old, fresh] = [createToken().token, createToken().token];
   const write = (...tokens: string[]): void =>
     writeFileSync(home.file('mooring.json'), JSON.stringify({ auth: { tokens } }), { mode: 0o600 });

@@ -58,7 +58,7 @@ export function nr(name: SystemCall | keyof typeof otherCalls): number {
   return callNumber(name, architecture) ?? -1;
 }
 
-/** How `sys` prints the two refusals of the filter. */
+/** How `sys` prints the two rejections of the filter. */
 export const EPERM = 'errno 1';
 export const ENOSYS = 'errno 38';
 

@@ -1,5 +1,5 @@
 // The host that sandboxed programs attack: files they must not reach, listeners they must not meet, and the ways to
-// see afterwards that nothing of it was touched and nobody was left behind.
+// see afterwards that nothing of it was touched and no process was left behind.
 
 import {
   chmodSync,

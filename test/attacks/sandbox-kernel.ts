@@ -1,4 +1,4 @@
-// Attempts on the kernel: calls that the filter refuses, namespaces, terminals, sockets.
+// Attempts on the kernel: calls that the filter rejects, namespaces, terminals, sockets.
 
 import { expect } from 'vitest';
 import type { Attempt } from './sandbox-attempt.ts';

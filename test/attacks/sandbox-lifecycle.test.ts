@@ -1,4 +1,4 @@
-// How sandboxed programs begin and end: refusals before anything is started, cancelling, closing, long-lived workers,
+// How sandboxed programs begin and end: rejections before anything is started, cancelling, closing, long-lived workers,
 // and our own sudden death. The escape attempts are in `sandbox.test.ts`.
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -48,7 +48,7 @@ async function open(policy: Partial<SandboxPolicy> = {}): Promise<Sandbox> {
 
 const code = (expected: string) => expect.objectContaining({ name: 'SandboxError', code: expected });
 
-describe.skipIf(!available)('what is refused before anything is started', () => {
+describe.skipIf(!available)('what is rejected before anything is started', () => {
   test.each(['rm', '/bin/rm', '../../bin/rm', './sh', 'sh -c id', 'sh\0', '', ' sh', '__proto__', 'constructor'])(
     'S4-47: a program outside the list: %j',
     async (program) => {
@@ -84,17 +84,8 @@ describe.skipIf(!available)('what is refused before anything is started', () => 
 
   test('a working directory outside the allowed ones, however it is spelt', async () => {
     const sandbox = await open();
-    const spellings = [
-      '/',
-      '/etc',
-      '/proc',
-      '/tmp-evil',
-      '/tmp/..',
-      `${host.work}/../../../etc`,
-      'work',
-      `${host.work}\0`,
-    ];
-    for (const cwd of spellings) {
+    const forms = ['/', '/etc', '/proc', '/tmp-evil', '/tmp/..', `${host.work}/../../../etc`, 'work', `${host.work}\0`];
+    for (const cwd of forms) {
       await expect(sandbox.run({ program: 'cat', cwd })).rejects.toEqual(code('directory-not-allowed'));
     }
   });
@@ -165,7 +156,7 @@ describe.skipIf(!available)('the end of a program', () => {
     expect(await end('kill -TERM $$')).toEqual([143, 'SIGTERM']);
   });
 
-  test('closing ends what runs and refuses what comes', async () => {
+  test('closing ends what runs and rejects what comes', async () => {
     const sandbox = await open();
     const running = sandbox.run({ program: 'sleep', args: ['300'] });
     await sandbox.close();
@@ -248,7 +239,7 @@ describe.skipIf(!available)('network allowed by the policy', () => {
 });
 
 describe('weaker levels', () => {
-  test('S4-46: limits alone still bound time, output and the program list', async () => {
+  test('S4-46: without the kernel layers, time, output and the program list are still limited', async () => {
     const sandbox = await open({ level: 'limits', limits: { timeoutMs: 300, maxOutputBytes: 1_000 } });
     expect((await sandbox.run({ program: 'sh', args: ['-c', 'sleep 300 & sleep 300'] })).timedOut).toBe(true);
     expect((await sandbox.run({ program: 'sh', args: ['-c', 'yes'] })).truncated).toBe(true);
@@ -313,9 +304,9 @@ describe.skipIf(!available)('a server of its own', () => {
   );
 
   test('where the level does not hold, no sandbox is handed out', () => {
-    // A user namespace with one user: nobody else can be become there, and root's files are nobody's.
-    const program = join(directory, 'refused.mjs');
-    writeFileSync(program, refusedSource);
+    // A user namespace with one user: no other user exists there, and root's files belong to no user.
+    const program = join(directory, 'rejected.mjs');
+    writeFileSync(program, rejectedSource);
     const output = execFileSync('unshare', ['--user', '--map-root-user', process.execPath, program], {
       encoding: 'utf8',
     });
@@ -354,7 +345,7 @@ const worker = await sandbox.spawn({ program: 'sh', args: ['-c', 'sleep 300 & ec
 worker.stdout.once('data', () => process.exit(0));
 `;
 
-/** Says whether it holds a stranger's descriptor, and what a program that it starts holds. */
+/** Says whether it holds the descriptor of another program, and what a program that it starts holds. */
 const lendingSource = `
 import { readdirSync, readlinkSync } from 'node:fs';
 import { createSandbox } from './sandbox.mjs';
@@ -366,7 +357,7 @@ process.stdout.write('held by the server: ' + held + '\\n' + stdout);
 `;
 
 /** Says why there is no sandbox. */
-const refusedSource = `
+const rejectedSource = `
 import { createSandbox } from './sandbox.mjs';
 await createSandbox({ programs: ['sh'] }).then(
   () => process.stdout.write('handed out'),

@@ -75,9 +75,9 @@ export const processes: readonly Attempt[] = [
     'a fork bomb that leaves its session each time',
     () =>
       perl(
-        `use POSIX (); my $n = 0; while ($n < 5000) { my $p = fork; if (!defined $p) { print "refused after ", $n < 100 ? "few" : $n; last } if (!$p) { POSIX::setsid(); sleep 300; exit } $n++ }`,
+        `use POSIX (); my $n = 0; while ($n < 5000) { my $p = fork; if (!defined $p) { print "rejected after ", $n < 100 ? "few" : $n; last } if (!$p) { POSIX::setsid(); sleep 300; exit } $n++ }`,
       ),
-    says('refused after few'),
+    says('rejected after few'),
   ],
 ];
 

@@ -46,7 +46,7 @@ async function attack(request: RunRequest): Promise<Seen> {
   const startedAt = performance.now();
   const result = await sandbox.run(request);
   const elapsedMs = performance.now() - startedAt;
-  expect(host.survivors(), 'nobody is left').toEqual([]);
+  expect(host.survivors(), 'no process is left').toEqual([]);
   expect(host.damage(), 'the host is untouched').toEqual([]);
   const patienceMs = (request.timeoutMs ?? limits.timeoutMs) + answerSlackMs;
   expect(elapsedMs, 'the caller was answered in time').toBeLessThan(patienceMs);

@@ -121,7 +121,7 @@ export const pack = () => {
     await client.close();
   });
 
-  test('leaves stdout alone over HTTP too', async () => {
+  test('prints nothing to stdout over HTTP either', async () => {
     writePlugin();
     const { child } = await home.serve(['local', '--config', 'mooring.json', '--data', home.file('data')]);
     let stdout = '';

@@ -157,9 +157,9 @@ test('without a terminal, input requests are answered from the command line, or 
   const call = ['call', url(), 'test_elicitation', '--arg', 'message=Who?'];
   const answered = await home.run([...call, '--answer', 'username=ada', '--answer', 'email=ada@example.org']);
   expect(answered.stdout).toContain('{"username":"ada","email":"ada@example.org"}');
-  const nobody = await home.run(call);
-  expect(nobody.code).toBe(1);
-  expect(nobody.stderr).toContain('Run the command in a terminal, or answer with --answer name=value');
+  const unanswered = await home.run(call);
+  expect(unanswered.code).toBe(1);
+  expect(unanswered.stderr).toContain('Run the command in a terminal, or answer with --answer name=value');
 });
 
 test('-v shows the log messages of the server, and the stderr of a started one', async () => {
@@ -196,9 +196,9 @@ test('a token is sent to a server that requires one', async () => {
   expect((await home.run(['ping', guarded, '--token', token])).code).toBe(0);
   expect((await home.run(['ping', guarded, '--token', 'env:T'], { env: { T: token } })).code).toBe(0);
   expect((await home.run(['ping', guarded, '--header', `Authorization: Bearer ${token}`])).code).toBe(0);
-  const refused = await home.run(['ping', guarded]);
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain('--token TOKEN');
+  const rejected = await home.run(['ping', guarded]);
+  expect(rejected.code).toBe(1);
+  expect(rejected.stderr).toContain('--token TOKEN');
   // MOORING_TOKEN is for our own server and is not sent to others.
   expect((await home.run(['ping', guarded], { env: { MOORING_TOKEN: token } })).code).toBe(1);
 });

@@ -11,7 +11,7 @@ async function fill(): Promise<string> {
   const data = await openDataFolder(folder);
   for (let n = 1; n <= 12; n++) await data.notes.add('', { content: `note ${n}`, tags: ['t'] });
   await data.notes.add('\u0000ada', { content: 'hers', tags: [] });
-  await data.notes.add('https://id.example\u0000ada\u001b[2J', { content: 'of somebody else', tags: [] });
+  await data.notes.add('https://id.example\u0000ada\u001b[2J', { content: 'of another user', tags: [] });
   await data.close();
   return folder;
 }

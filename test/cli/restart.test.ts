@@ -62,8 +62,8 @@ test.each(Object.keys(profiles))(
     expect(status).toBe(200);
     expect(message.result).toMatchObject({ tools: expect.any(Array) });
 
-    const stranger = await home.serve([name, '--data', home.file('data')], { env: { MOORING_KEY: key() } });
-    expect((await post(stranger.url, 'tools/list', {}, before.session)).status).toBe(404);
+    const other = await home.serve([name, '--data', home.file('data')], { env: { MOORING_KEY: key() } });
+    expect((await post(other.url, 'tools/list', {}, before.session)).status).toBe(404);
   },
 );
 
@@ -110,9 +110,9 @@ test('a cursor continues after a restart, and is rejected with another key', asy
   expect(uris.filter((uri) => uri.endsWith('.txt'))).toHaveLength(120);
   expect(new Set(uris).size).toBe(uris.length);
 
-  const stranger = await open(args, { MOORING_KEY: key() });
-  const refused = await post(stranger.url, 'resources/list', { cursor }, stranger.session);
-  expect(refused.message.error?.code).toBe(-32602);
+  const other = await open(args, { MOORING_KEY: key() });
+  const rejected = await post(other.url, 'resources/list', { cursor }, other.session);
+  expect(rejected.message.error?.code).toBe(-32602);
 });
 
 test('an invalid key is reported with a short message', async () => {

@@ -24,7 +24,7 @@ test.each([
   ['a profile by name', ['serve', 'everything']],
   ['the default profile', ['serve']],
   ['no word at all, as clients are told to start it', []],
-  ['options alone', ['--log-level', 'error']],
+  ['only options', ['--log-level', 'error']],
 ])('%s serves on stdio', async (_what, args) => {
   const { code, stdout } = await home.run(args, { input: ping });
   expect(stdout).toBe(pong);

@@ -1,4 +1,4 @@
-// The official suite judges our client on every wire it knows, sign-in and its extensions included.
+// The official suite checks our client on every transport it knows, sign-in and its extensions included.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { complaints } from '../conformance/outcome.ts';
@@ -8,23 +8,23 @@ const driver = fileURLToPath(new URL('../conformance/client-driver.mjs', import.
 const command = `${process.execPath} ${driver}`;
 const timeout = 400_000;
 
-/** The suite starts all clients at once and measures some of them by the clock: who fails is heard again alone. */
-async function judge(options: Omit<ClientSuiteOptions, 'command'>): Promise<SuiteRun> {
+/** The suite starts all clients at once and measures some of them by the clock: scenarios that fail run once more, one at a time. */
+async function runSuite(options: Omit<ClientSuiteOptions, 'command'>): Promise<SuiteRun> {
   const run = await runClientSuite({ command, timeLimitMs: 240_000, ...options });
-  const unhappy = [...new Set(complaints(run).map((line) => line.split(' / ')[0] as string))];
-  if (unhappy.length === 0 || unhappy.length > 10) return run;
-  const second = await runClientSuite({ command, timeLimitMs: 120_000, ...options, scenarios: unhappy, atOnce: 1 });
+  const failed = [...new Set(complaints(run).map((line) => line.split(' / ')[0] as string))];
+  if (failed.length === 0 || failed.length > 10) return run;
+  const second = await runClientSuite({ command, timeLimitMs: 120_000, ...options, scenarios: failed, atOnce: 1 });
   return { ...run, scenarios: new Map([...run.scenarios, ...second.scenarios]) };
 }
 
 test('all 19 scenarios of 2025-11-25 pass', { timeout }, async () => {
-  const run = await judge({ specVersion: '2025-11-25' });
+  const run = await runSuite({ specVersion: '2025-11-25' });
   expect(complaints(run)).toEqual([]);
   expect(run.scenarios.size).toBe(19);
 });
 
 test('all 33 scenarios of 2026-07-28 pass', { timeout }, async () => {
-  const run = await judge({ specVersion: '2026-07-28' });
+  const run = await runSuite({ specVersion: '2026-07-28' });
   // This scenario has two checks of `initialize`, which this wire does not have.
   const skipped = complaints(run).filter((line) => /^http-standard-headers .* SKIPPED/.test(line));
   expect(skipped).toHaveLength(2);
@@ -33,7 +33,7 @@ test('all 33 scenarios of 2026-07-28 pass', { timeout }, async () => {
 });
 
 test('the old ways to sign in pass', { timeout }, async () => {
-  const run = await judge({ specVersion: '2025-03-26' });
+  const run = await runSuite({ specVersion: '2025-03-26' });
   expect(complaints(run)).toEqual([]);
   expect(run.scenarios.size).toBe(2);
 });
@@ -47,5 +47,5 @@ test('the extensions pass: machine grants, enterprise, DPoP, workload identity',
     'auth/dpop-nonce',
     'auth/wif-jwt-bearer',
   ];
-  expect(complaints(await judge({ scenarios, atOnce: 3 }))).toEqual([]);
+  expect(complaints(await runSuite({ scenarios, atOnce: 3 }))).toEqual([]);
 });

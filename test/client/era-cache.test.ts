@@ -2,16 +2,16 @@
 import { afterEach, expect, test } from 'vitest';
 import { AuthError, type Authorizer, connect, EraCache } from '../../src/client/index.ts';
 import { startHttpSubject } from '../conformance/subject.ts';
-import { type NastyServer, startNasty } from './nasty/http-server.ts';
+import { type FaultyServer, startFaultyServer } from './faulty/http-server.ts';
 
-let server: NastyServer | undefined;
+let server: FaultyServer | undefined;
 afterEach(() => server?.close());
 
-const methodsOf = ({ visits }: NastyServer): (string | undefined)[] =>
+const methodsOf = ({ visits }: FaultyServer): (string | undefined)[] =>
   visits.flatMap(({ body }) => (body === '' ? [] : [(JSON.parse(body) as { method?: string }).method]));
 
-test('a server that is known to want a handshake is not asked for anything newer', async () => {
-  server = await startNasty();
+test('a server that is known to require a handshake gets no stateless request', async () => {
+  server = await startFaultyServer();
   const eraCache = new EraCache();
   await (await connect(server.url, { eraCache })).close();
   const first = methodsOf(server).length;
@@ -20,15 +20,15 @@ test('a server that is known to want a handshake is not asked for anything newer
   expect(methodsOf(server).slice(first)).not.toContain('server/discover');
 });
 
-test('a server that has changed since is looked at again', async () => {
-  server = await startNasty();
+test('a server that has changed since is probed again', async () => {
+  server = await startFaultyServer();
   const eraCache = new EraCache();
   eraCache.remember(server.url, 'stateless');
   await (await connect(server.url, { eraCache })).close();
   expect(eraCache.get(server.url)).toBe('handshake');
 });
 
-test('a client that only has handshakes to offer says nothing about what the server speaks besides', async () => {
+test('a client limited to handshake revisions stores nothing about other revisions of the server', async () => {
   const eraCache = new EraCache();
   const subject = await startHttpSubject();
   try {
@@ -45,8 +45,8 @@ test('a client that only has handshakes to offer says nothing about what the ser
   }
 });
 
-test('a sign-in that was declined is not asked for again because of what is remembered', async () => {
-  server = await startNasty(({ response }) => {
+test('a sign-in that was declined is not repeated because of the cache', async () => {
+  server = await startFaultyServer(({ response }) => {
     response.writeHead(401).end();
     return true;
   });

@@ -5,13 +5,13 @@ import { everything } from '../../src/packs/everything/index.ts';
 import { stdioSubject } from '../conformance/subject.ts';
 import type { Revision } from '../peers/peer.ts';
 import { describePeer } from '../peers/scenarios.ts';
-import { describeHttpLane, describeLane } from '../support/lanes.ts';
+import { describeConcurrent, describeConcurrentHttp } from '../support/concurrent-suites.ts';
 import { connectMooring } from './mooring-peer.ts';
 
 const handshakes: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 const all: readonly Revision[] = [...handshakes, '2026-07-28'];
 
-describeLane('in memory', () => {
+describeConcurrent('in memory', () => {
   for (const revision of all) {
     describePeer(`at ${revision}`, revision, async () => {
       const server = createServer({ name: 'everything', version: '1.0.0' });
@@ -21,14 +21,14 @@ describeLane('in memory', () => {
   }
 });
 
-describeLane('over stdio', () => {
+describeConcurrent('over stdio', () => {
   for (const revision of all) {
     describePeer(`at ${revision}`, revision, () => connectMooring([...stdioSubject], { revision }));
   }
   describePeer('finding out by itself', '2026-07-28', () => connectMooring([...stdioSubject]));
 });
 
-describeHttpLane('over HTTP', (subject) => {
+describeConcurrentHttp('over HTTP', (subject) => {
   for (const revision of all) {
     describePeer(`at ${revision}`, revision, () => connectMooring(subject().url, { revision }));
   }
@@ -39,14 +39,14 @@ describeHttpLane('over HTTP', (subject) => {
   );
 });
 
-describeHttpLane('over HTTP+SSE', (subject) => {
+describeConcurrentHttp('over HTTP+SSE', (subject) => {
   for (const revision of handshakes) {
     describePeer(`at ${revision}`, revision, () => connectMooring(subject().sseUrl, { revision }));
   }
   describePeer('finding out by itself', '2025-11-25', () => connectMooring(subject().sseUrl));
 });
 
-describeHttpLane('over WebSocket', (subject) => {
+describeConcurrentHttp('over WebSocket', (subject) => {
   for (const revision of all) {
     describePeer(`at ${revision}`, revision, () => connectMooring(subject().webSocketUrl, { revision }));
   }

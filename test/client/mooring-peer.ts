@@ -1,4 +1,4 @@
-// Our own client as a peer, so that it is judged by the scenarios the official clients are judged by.
+// Our own client as a peer, so that the scenarios of the official clients run with it.
 import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../src/client/index.ts';
 import type { Message } from '../conformance/wire.ts';
 import { type Asked, answers, type Content, type Peer, type ResourceContent, type ToolResult } from '../peers/peer.ts';

@@ -1,11 +1,11 @@
-// Nobody outlives a client that was killed: not a server that ignores every goodbye, not what a server started itself.
+// No process outlives a client that was killed: not a server that ignores every signal, not what a server started itself.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { marked, newMark, until } from './nasty/processes.ts';
+import { marked, newMark, until } from './faulty/processes.ts';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const modes = ['proper', 'ignores-every-goodbye', 'leaves-children', 'reads-nothing-later'];
+const modes = ['proper', 'ignores-every-signal', 'leaves-children', 'reads-nothing-later'];
 
 let parent: ChildProcess | undefined;
 afterEach(() => {
@@ -14,7 +14,7 @@ afterEach(() => {
 
 function start(mark: string): ChildProcess {
   // The mark stands apart from the parent's own words, so that only its children are counted.
-  parent = spawn(process.execPath, [path('fixtures/parent.mjs'), path('nasty/stdio-server.mjs'), mark, ...modes], {
+  parent = spawn(process.execPath, [path('fixtures/parent.mjs'), path('faulty/stdio-server.mjs'), mark, ...modes], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return parent;

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
 import { type Authorizer, type ConnectOptions, connect, EraCache } from '../../src/client/index.ts';
-import { type Manners, type NastyServer, startNasty } from './nasty/http-server.ts';
+import { type FaultyServer, type Manners, startFaultyServer } from './faulty/http-server.ts';
 
-let server: NastyServer;
+let server: FaultyServer;
 afterEach(() => server.close());
 
 /** A person at the other end of a browser; `signIn()` is the moment they are done. */
@@ -53,8 +53,8 @@ const calls: Manners = (visit) => visit.message.method === 'tools/call' && every
 
 const toolCalls = (): number => server.visits.filter(({ body }) => body.includes('"tools/call"')).length;
 
-test('the time a person needs is not taken from connecting', async () => {
-  server = await startNasty(everything);
+test('the time a sign-in takes does not count as connecting', async () => {
+  server = await startFaultyServer(everything);
   const person = new Person();
   const connecting = connect(server.url, { ...options(person), ...impatient });
   await asked(person);
@@ -63,8 +63,8 @@ test('the time a person needs is not taken from connecting', async () => {
   await (await connecting).close();
 });
 
-test('the time a person needs is not taken from a call', async () => {
-  server = await startNasty(calls);
+test('the time a sign-in takes does not count as the call', async () => {
+  server = await startFaultyServer(calls);
   const person = new Person();
   const client = await connect(server.url, { ...options(person), ...impatient });
   const calling = client.callTool('work');
@@ -76,7 +76,7 @@ test('the time a person needs is not taken from a call', async () => {
 });
 
 test('a call cancelled during the sign-in ends the wait and is not sent afterwards', async () => {
-  server = await startNasty(calls);
+  server = await startFaultyServer(calls);
   const person = new Person();
   const client = await connect(server.url, options(person));
   const stop = new AbortController();
@@ -91,8 +91,8 @@ test('a call cancelled during the sign-in ends the wait and is not sent afterwar
   await client.close();
 });
 
-test('closing the client, and giving up connecting, end the wait for a person', async () => {
-  server = await startNasty(calls);
+test('closing the client, and aborting the connection, end the wait for the sign-in', async () => {
+  server = await startFaultyServer(calls);
   const person = new Person();
   const client = await connect(server.url, options(person));
   const calling = client.callTool('work');
@@ -101,7 +101,7 @@ test('closing the client, and giving up connecting, end the wait for a person', 
   expect(person.signals[0]?.aborted).toBe(true);
 
   await server.close();
-  server = await startNasty(everything);
+  server = await startFaultyServer(everything);
   const another = new Person();
   const stop = new AbortController();
   const connecting = connect(server.url, { ...options(another), signal: stop.signal });

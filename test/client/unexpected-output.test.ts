@@ -10,7 +10,7 @@ const fixture = join(import.meta.dirname, '../doctor/fixtures/server.mjs');
 const noisy = [process.execPath, fixture, 'stdout'];
 const home = useHome();
 
-test('the handler hears of it once, and the connection works', async () => {
+test('the handler is notified once, and the connection works', async () => {
   const heard: string[] = [];
   const client = await connect(noisy, { onUnexpectedOutput: (what) => heard.push(what) });
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['echo']);

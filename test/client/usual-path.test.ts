@@ -1,9 +1,9 @@
-// An origin without a path: where nobody is there, the usual path of the same origin is looked at.
+// An origin without a path: if no server is there, the usual path of the same origin is tried.
 import { afterEach, expect, test } from 'vitest';
 import { type ClientError, type ConnectOptions, connect, EraCache } from '../../src/client/index.ts';
-import { type Manners, type NastyServer, startNasty } from './nasty/http-server.ts';
+import { type FaultyServer, type Manners, startFaultyServer } from './faulty/http-server.ts';
 
-let server: NastyServer;
+let server: FaultyServer;
 let paths: string[] = [];
 
 afterEach(() => server.close());
@@ -11,7 +11,7 @@ afterEach(() => server.close());
 /** A proper server at one path; the root says `status`. Answers the origin, as people type it. */
 async function start(at: string | undefined, root: number | Manners): Promise<string> {
   paths = [];
-  server = await startNasty((visit) => {
+  server = await startFaultyServer((visit) => {
     const { request, response } = visit;
     paths.push(`${request.method} ${request.url}`);
     if (request.url === at) return false;
@@ -56,30 +56,30 @@ test('a web page at the root does not hide the server', async () => {
   await client.close();
 });
 
-test('a root that rejects in words of JSON-RPC does not hide the server, one that knows methods does', async () => {
-  const refuse = (code: number): Manners => {
+test('a root that rejects with a JSON-RPC error does not hide the server, one that serves methods does', async () => {
+  const reject = (code: number): Manners => {
     return ({ json, message }) => {
       json({ jsonrpc: '2.0', id: message.id ?? null, error: { code, message: 'Not Found' } }, 404);
       return true;
     };
   };
-  const client = await connect(await start('/mcp', refuse(-32000)), { eraCache: new EraCache() });
+  const client = await connect(await start('/mcp', reject(-32000)), { eraCache: new EraCache() });
   await client.close();
   await server.close();
-  expect(await failure(await start('/mcp', refuse(-32601)), { eraCache: new EraCache() })).toMatchObject({
+  expect(await failure(await start('/mcp', reject(-32601)), { eraCache: new EraCache() })).toMatchObject({
     code: 'not-mcp',
   });
   expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
 });
 
-test('a server at the root is left alone', async () => {
+test('a server at the root is used, and the usual path is not tried', async () => {
   const origin = await start('/', 200);
   const client = await connect(origin, { eraCache: new EraCache() });
   await client.close();
   expect(paths.some((each) => each.endsWith('/mcp'))).toBe(false);
 });
 
-test('what was tried at both places is told, and nothing beyond them is tried', async () => {
+test('the error names both paths that were tried, and no other is tried', async () => {
   const origin = await start(undefined, 404);
   const eraCache = new EraCache();
   const error = await failure(origin, { eraCache });

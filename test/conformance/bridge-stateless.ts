@@ -127,6 +127,6 @@ function status(message: Message, request: Open): number {
   const code = message.error?.code;
   if (code === undefined) return 200;
   if (code === -32601) return 404;
-  // Invalid params are an ordinary answer, unless it is the envelope of the request itself that was refused.
+  // Invalid params are an ordinary answer, unless it is the envelope of the request itself that was rejected.
   return badRequest.has(code) || (code === -32602 && !request.completeMeta) ? 400 : 200;
 }

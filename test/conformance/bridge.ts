@@ -1,5 +1,5 @@
 // A loopback Streamable HTTP endpoint in front of any message pipe (a child's stdio, a WebSocket, HTTP+SSE), so that the official suite,
-// which speaks nothing but HTTP, can judge those transports. Sessions are routed in bridge-session.ts, the stateless wire in bridge-stateless.ts.
+// which speaks nothing but HTTP, can check those transports. Sessions are routed in bridge-session.ts, the stateless wire in bridge-stateless.ts.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Session } from './bridge-session.ts';
@@ -43,7 +43,7 @@ export async function startBridge(open: OpenPipe): Promise<Bridge> {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const reply = new Reply(response);
-    if (!isOwnHost(request)) return reply.answer(errorMessage(null, -32000, 'Forbidden: foreign Host or Origin'), 403);
+    if (!isOwnHost(request)) return reply.answer(errorMessage(null, -32000, 'Forbidden: another Host or Origin'), 403);
     if (request.method === 'POST') return post(request, response, reply);
 
     const id = header(request, 'mcp-session-id');
@@ -103,7 +103,7 @@ export async function startBridge(open: OpenPipe): Promise<Bridge> {
   };
 }
 
-// The body's claim decides. Without a claim a date of the stateless wire in the header does: such a request must reach the server, to be refused there.
+// The body's claim decides. Without a claim a date of the stateless wire in the header does: such a request must reach the server, to be rejected there.
 function isStateless(message: Message, versionHeader: string | undefined): boolean {
   const meta = message.params?._meta;
   if (isObject(meta) && metaKeys.protocolVersion in meta) return true;

@@ -1,5 +1,5 @@
-// The client the official suite judges: `node client-driver.mjs <url>`, with the scenario in the environment. Does what a
-// scenario asks for through the public door of the build, and nothing by hand.
+// The client the official suite checks: `node client-driver.mjs <url>`, with the scenario in the environment. Does what a
+// scenario asks for through the public API of the build.
 import { connect, createAuthorizer, createHookRedirector, followRedirect } from '../../dist/client.js';
 
 const url = process.argv[2] ?? '';
@@ -7,7 +7,7 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 const wire = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 
-/** Which revisions may be spoken: exactly the newest, or any with a handshake up to the one that is judged. */
+/** Which revisions may be spoken: exactly the newest, or any with a handshake up to the one that is checked. */
 function revisionOptions() {
   if (wire === undefined) return {};
   if (wire >= '2026-07-28') return { revision: wire };
@@ -87,8 +87,8 @@ const scenarios = {
   'json-schema-ref-no-deref': (client) => client.listTools(),
   'json-schema-2020-12-preservation': async (client) => {
     const tools = await client.listTools();
-    const judged = tools.find(({ name }) => name === 'json_schema_2020_12_tool');
-    await client.callTool('json_schema_echo', { schema: judged?.inputSchema });
+    const tool = tools.find(({ name }) => name === 'json_schema_2020_12_tool');
+    await client.callTool('json_schema_echo', { schema: tool?.inputSchema });
   },
 };
 

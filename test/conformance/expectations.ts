@@ -27,11 +27,11 @@ export const missingIn: Record<PinnedRevision, readonly Allowance[]> = {
 /** A bridge answers `test_reconnection` with plain JSON: there is no connection on a pipe that could be closed and resumed. */
 export const noPolling: Allowance = {
   scenario: 'server-sse-polling',
-  check: 'nothing-judged',
+  check: 'nothing-checked',
   reason: 'closing and resuming an event stream exists on Streamable HTTP only',
 };
 
-/** Scenarios of the stateless wire that judge HTTP headers, which a pipe does not have. */
+/** Scenarios of the stateless wire that check HTTP headers, which a pipe does not have. */
 export const headerScenarios = ['http-header-validation', 'http-custom-header-server-validation'] as const;
 
 /** Single checks of `server-stateless` that presuppose HTTP headers. */

@@ -1,4 +1,4 @@
-// The referee is judged first: a bridge that loses messages, a pin that does not hold or a verdict that overlooks a failure would make every
+// The harness is tested first: a bridge that loses messages, a pin that does not hold or an outcome that overlooks a failure would make every
 // other test here worthless. Runs against a server of a few lines in memory, without the suite.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ const toyServer: OpenPipe = async (events) => {
         answer(message, { id: message.id });
       } else if (message.method === 'subscriptions/listen') {
         notify('notifications/subscriptions/acknowledged', { _meta: { [metaKeys.subscriptionId]: message.id } });
-      } else if (message.method === 'refuse') {
+      } else if (message.method === 'reject') {
         events.message({
           jsonrpc: '2.0',
           id: message.id,
@@ -107,7 +107,7 @@ describe('a session of the handshake era', () => {
     expect((await post({ id: 1, method: 'echo' }, session)).status).toBe(404);
   });
 
-  test('is refused to a foreign Host or Origin', async () => {
+  test('is rejected for another Host or Origin', async () => {
     expect((await post(initialize, { origin: 'http://evil.example.com' })).status).toBe(403);
     const status = await new Promise((done) => {
       const headers = { host: 'evil.example.com', 'content-type': 'application/json' };
@@ -147,14 +147,14 @@ describe('a request of the stateless wire', () => {
     [-32602, 200],
     [-32603, 200],
   ])('turns error %i into status %i', async (code, status) => {
-    const response = await post({ id: 1, method: 'refuse', params: { code, _meta: meta } });
+    const response = await post({ id: 1, method: 'reject', params: { code, _meta: meta } });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ id: 1, error: { code } });
   });
 
   test('is a bad request when it is the envelope that is invalid', async () => {
-    const refused = { id: 1, method: 'refuse', params: { code: -32602 } };
-    expect((await post(refused, { 'mcp-protocol-version': '2026-07-28' })).status).toBe(400);
+    const rejected = { id: 1, method: 'reject', params: { code: -32602 } };
+    expect((await post(rejected, { 'mcp-protocol-version': '2026-07-28' })).status).toBe(400);
   });
 });
 
@@ -168,7 +168,7 @@ test('the pin proxy rewrites the version in initialize and nothing else', async 
   await proxy.close();
 });
 
-describe('the verdict', () => {
+describe('the outcome', () => {
   const run = (scenarios: Record<string, Check[]>): SuiteRun => ({
     scenarios: new Map(Object.entries(scenarios)),
     output: '',
@@ -181,9 +181,9 @@ describe('the verdict', () => {
     expect(complaints(seen)).toEqual(['s / c FAILURE: why', 's / d SKIPPED: absent']);
   });
 
-  test('complains of a scenario that judged nothing', () => {
+  test('complains of a scenario that checked nothing', () => {
     expect(complaints(run({ s: [{ id: 'i', status: 'INFO', description: 'not applicable' }] }))).toEqual([
-      's / nothing-judged SKIPPED: i: not applicable',
+      's / nothing-checked SKIPPED: i: not applicable',
     ]);
   });
 
@@ -195,7 +195,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  test('refuses to exclude a scenario that does not exist', () => {
+  test('rejects to exclude a scenario that does not exist', () => {
     expect(() => without(run({ s: [] }), ['t'])).toThrow('no scenario t');
   });
 });

@@ -1,6 +1,6 @@
-// The official suite judges `serve everything --http` directly: all revisions it knows, the suite without a version, and the old revisions pinned.
+// The official suite checks `serve everything --http` directly: all revisions it knows, the suite without a version, and the old revisions pinned.
 import { expect, test } from 'vitest';
-import { describeHttpLane } from '../support/lanes.ts';
+import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
 import { isExtension, missingIn } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
@@ -8,7 +8,7 @@ import { runServerSuite } from './run-suite.ts';
 
 const timeout = 120_000;
 
-describeHttpLane('by handshake', (subject) => {
+describeConcurrentHttp('by handshake', (subject) => {
   test('over Streamable HTTP the one scenario of 2025-03-26 passes', { timeout }, async () => {
     const run = await runServerSuite({ url: subject().url, specVersion: '2025-03-26' });
     expect(complaints(run)).toEqual([]);
@@ -22,7 +22,7 @@ describeHttpLane('by handshake', (subject) => {
   });
 });
 
-describeHttpLane('stateless, and without a version', (subject) => {
+describeConcurrentHttp('stateless, and without a version', (subject) => {
   test('over Streamable HTTP all 40 scenarios of 2026-07-28 pass', { timeout }, async () => {
     const run = await runServerSuite({ url: subject().url, specVersion: '2026-07-28' });
     expect(complaints(run)).toEqual([]);
@@ -37,7 +37,7 @@ describeHttpLane('stateless, and without a version', (subject) => {
   });
 });
 
-describeHttpLane('pinned', (subject) => {
+describeConcurrentHttp('pinned', (subject) => {
   test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
     'over Streamable HTTP every scenario passes that %s has the feature for',
     { timeout },

@@ -5,7 +5,7 @@ import type { Check, SuiteRun } from './run-suite.ts';
 /** A complaint that is expected, with the reason; one that is no longer needed becomes a complaint itself. */
 export interface Allowance {
   readonly scenario: string;
-  /** Id of the check, or `nothing-judged` for a scenario that ends without a verdict. */
+  /** Id of the check, or `nothing-checked` for a scenario that ends without an outcome. */
   readonly check: string;
   readonly reason: string;
 }
@@ -15,7 +15,7 @@ export function complaints(run: SuiteRun, allowances: readonly Allowance[] = [])
   const lines: string[] = [];
   const unused = new Set(allowances);
   for (const [scenario, checks] of run.scenarios) {
-    for (const check of verdicts(checks)) {
+    for (const check of outcomes(checks)) {
       const allowance = allowances.find((entry) => entry.scenario === scenario && entry.check === check.id);
       if (allowance) unused.delete(allowance);
       else lines.push(`${scenario} / ${check.id} ${check.status}: ${shorten(check.errorMessage ?? explain(check))}`);
@@ -35,10 +35,10 @@ export function without(run: SuiteRun, excluded: Iterable<string>): SuiteRun {
   return { ...run, scenarios };
 }
 
-function verdicts(checks: readonly Check[]): Check[] {
+function outcomes(checks: readonly Check[]): Check[] {
   const unhappy = checks.filter(({ status }) => status !== 'SUCCESS' && status !== 'INFO');
   if (unhappy.length === 0 && !checks.some(({ status }) => status === 'SUCCESS')) {
-    return [{ id: 'nothing-judged', status: 'SKIPPED', errorMessage: notes(checks) }];
+    return [{ id: 'nothing-checked', status: 'SKIPPED', errorMessage: notes(checks) }];
   }
   return unhappy;
 }

@@ -61,7 +61,7 @@ export async function startProxy(target: string, hooks: ProxyHooks): Promise<Bri
   };
 }
 
-// Our own address becomes the server's; a foreign one must reach the server, which is to refuse it.
+// Our own address becomes the server's; another one must reach the server, which is to reject it.
 function addressed(headers: IncomingHttpHeaders, ownHost: string, upstream: URL): IncomingHttpHeaders {
   return {
     ...headers,

@@ -1,4 +1,4 @@
-// Runs the official conformance package in a process of its own and reads its verdicts from the checks.json files it writes.
+// Runs the official conformance package in a process of its own and reads its outcomes from the checks.json files it writes.
 // What counts as passing is decided in outcome.ts; starting the server under test is the caller's business.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 export type SpecVersion = '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28';
 
-/** One judgement of the suite; several checks of a scenario may share an id. */
+/** One check of the suite; several checks of a scenario may share an id. */
 export interface Check {
   readonly id: string;
   readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
@@ -26,11 +26,11 @@ export interface SuiteRun {
 }
 
 interface RunOptions {
-  /** Selects scenarios and the schema that judges every message. */
+  /** Selects scenarios and the schema that validates every message. */
   readonly specVersion?: SpecVersion;
   /** Runs these scenarios only, each in its own process; otherwise the suite runs as one process. */
   readonly scenarios?: readonly string[];
-  /** How many of those processes run side by side. Default: one, so that nobody disturbs it. */
+  /** How many of those processes run side by side. Default: one, so that nothing disturbs it. */
   readonly atOnce?: number;
   /** A scenario that takes longer fails; the suite itself enforces it. */
   readonly scenarioTimeoutMs?: number;
@@ -56,12 +56,12 @@ const entry = join(
   'dist/index.js',
 );
 
-/** Judges the server behind a Streamable HTTP URL. */
+/** Checks the server behind a Streamable HTTP URL. */
 export function runServerSuite(options: ServerSuiteOptions): Promise<SuiteRun> {
   return runSuite('server', ['--url', options.url], options.suite ?? 'all', options);
 }
 
-/** Judges a client program; the suite starts it once per scenario, with the scenario's name in the environment. */
+/** Checks a client program; the suite starts it once per scenario, with the scenario's name in the environment. */
 export function runClientSuite(options: ClientSuiteOptions): Promise<SuiteRun> {
   return runSuite('client', ['--command', options.command], options.suite ?? 'all', options);
 }

@@ -19,7 +19,7 @@ export function ssePipe(url: string): OpenPipe {
     const first = await stream.next();
     if (first.done || first.value.event !== 'endpoint') throw new Error('The first event must be `endpoint`');
     const endpoint = new URL(first.value.data, url);
-    if (endpoint.origin !== new URL(url).origin) throw new Error(`The endpoint ${endpoint} is of a foreign origin`);
+    if (endpoint.origin !== new URL(url).origin) throw new Error(`The endpoint ${endpoint} is of another origin`);
 
     const gone = forward(stream, events);
     // A pipe keeps its order, concurrent POSTs would not.

@@ -1,4 +1,4 @@
-// The official suite judges the HTTP+SSE transport of `serve everything --http`, through the bridge; it carries the handshake era only.
+// The official suite checks the HTTP+SSE transport of `serve everything --http`, through the bridge; it carries the handshake era only.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bridge } from './bridge.ts';
 import { missingIn, noPolling } from './expectations.ts';

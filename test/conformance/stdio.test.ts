@@ -1,6 +1,6 @@
-// The official suite judges `serve everything` over stdio, through the bridge: both eras, and the old revisions pinned by the proxy.
+// The official suite checks `serve everything` over stdio, through the bridge: both eras, and the old revisions pinned by the proxy.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeLane } from '../support/lanes.ts';
+import { describeConcurrent } from '../support/concurrent-suites.ts';
 import type { Bridge } from './bridge.ts';
 import { headerChecks, headerScenarios, missingIn, noPolling } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
@@ -18,23 +18,23 @@ beforeAll(async () => {
 
 afterAll(() => bridge?.close());
 
-// Every session has a child of its own, so the lanes may share the bridge.
-describeLane('as it is', () => {
+// Every session has a child of its own, so the suites may share the bridge.
+describeConcurrent('as it is', () => {
   test('over stdio all 33 scenarios of 2025-11-25 pass', { timeout }, async () => {
     const run = await runServerSuite({ url: bridge.url, specVersion: '2025-11-25' });
     expect(complaints(run, [noPolling])).toEqual([]);
     expect(run.scenarios.size).toBe(33);
   });
 
-  test('over stdio the scenarios of 2026-07-28 pass that do not judge HTTP headers', { timeout }, async () => {
+  test('over stdio the scenarios of 2026-07-28 pass that do not check HTTP headers', { timeout }, async () => {
     const run = without(await runServerSuite({ url: bridge.url, specVersion: '2026-07-28' }), headerScenarios);
     expect(complaints(run, headerChecks)).toEqual([]);
     expect(run.scenarios.size).toBe(38);
   });
 });
 
-describeLane('pinned', () => {
-  // Without the pin the harness offers 2025-11-25 whatever it judges by; with it, 2025-06-18 is really negotiated.
+describeConcurrent('pinned', () => {
+  // Without the pin the harness offers 2025-11-25 whatever revision it checks; with it, 2025-06-18 is really negotiated.
   test.each<PinnedRevision>(['2024-11-05', '2025-03-26', '2025-06-18'])(
     'over stdio every scenario passes that %s has the feature for',
     { timeout },

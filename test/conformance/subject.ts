@@ -1,5 +1,5 @@
 // The server under test: how it is started over stdio and over HTTP, and how it is ended.
-// The referee can be pointed at another server (to judge the referee itself) by MOORING_SUBJECT_STDIO and MOORING_SUBJECT_HTTP.
+// The suite can be pointed at another server (to test the harness itself) by MOORING_SUBJECT_STDIO and MOORING_SUBJECT_HTTP.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';

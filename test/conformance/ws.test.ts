@@ -1,4 +1,4 @@
-// The official suite judges the WebSocket transport of `serve everything --http`, through the bridge, in both eras.
+// The official suite checks the WebSocket transport of `serve everything --http`, through the bridge, in both eras.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bridge } from './bridge.ts';
 import { headerChecks, headerScenarios, noPolling } from './expectations.ts';
@@ -39,7 +39,7 @@ test('over WebSocket all 33 scenarios of 2025-11-25 pass', { timeout }, async ()
   expect(run.scenarios.size).toBe(33);
 });
 
-test('over WebSocket the scenarios of 2026-07-28 pass that do not judge HTTP headers', { timeout }, async () => {
+test('over WebSocket the scenarios of 2026-07-28 pass that do not check HTTP headers', { timeout }, async () => {
   const run = without(await runServerSuite({ url: bridge.url, specVersion: '2026-07-28' }), headerScenarios);
   expect(complaints(run, headerChecks)).toEqual([]);
   expect(run.scenarios.size).toBe(38);

@@ -52,10 +52,10 @@ test('clients of every transport and both eras are told apart, with their messag
     const wire = await wires.connect(kind);
     await wire.request('tools/call', { name: 'echo', arguments: { text: `session ${kind}` } });
     if (statelessKinds.includes(kind))
-      await wire.alone('tools/call', { name: 'echo', arguments: { text: `alone ${kind}` } });
+      await wire.stateless('tools/call', { name: 'echo', arguments: { text: `stateless ${kind}` } });
   }
   for (const kind of wireKinds) {
-    const texts = [`session ${kind}`, ...(statelessKinds.includes(kind) ? [`alone ${kind}`] : [])];
+    const texts = [`session ${kind}`, ...(statelessKinds.includes(kind) ? [`stateless ${kind}`] : [])];
     for (const text of texts) {
       const request = await feed.until(({ entries }) =>
         entries.find((entry) => entry.kind === 'request' && entry.text?.includes(text)),

@@ -89,7 +89,7 @@ describe.each(paths)('%s %s', (method, path) => {
   test('a Host that is not listed is denied', async () => {
     const before = reached;
     const port = http.port;
-    const foreign = [
+    const others = [
       'evil.test',
       `evil.test:${port}`,
       `localhost.evil.test:${port}`,
@@ -102,13 +102,13 @@ describe.each(paths)('%s %s', (method, path) => {
       `0.0.0.0:${port}`,
       `[::ffff:127.0.0.1]:${port}`,
     ];
-    for (const host of foreign) expect([host, (await attempt({ Host: host })).status]).toEqual([host, 403]);
+    for (const host of others) expect([host, (await attempt({ Host: host })).status]).toEqual([host, 403]);
     expect(reached).toBe(before);
   });
 
   test('an Origin that is not listed is denied', async () => {
     const before = reached;
-    const foreign = [
+    const others = [
       'https://evil.test',
       'null',
       '',
@@ -119,7 +119,7 @@ describe.each(paths)('%s %s', (method, path) => {
       'file://',
       `http://evil.test#http://localhost:${http.port}`,
     ];
-    for (const origin of foreign) expect([origin, (await attempt({ Origin: origin })).status]).toEqual([origin, 403]);
+    for (const origin of others) expect([origin, (await attempt({ Origin: origin })).status]).toEqual([origin, 403]);
     expect(reached).toBe(before);
   });
 

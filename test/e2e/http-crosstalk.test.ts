@@ -101,7 +101,7 @@ function pipe(ears: Ears, send: (message: object) => void, close: () => void) {
   return { receive, request, party };
 }
 
-async function alone(ears: Ears): Promise<Party> {
+async function stateless(ears: Ears): Promise<Party> {
   return {
     close() {},
     call: async (id) => {
@@ -206,12 +206,12 @@ async function lines(ears: Ears): Promise<Party> {
 }
 
 test('no client receives what was meant for another', { timeout: 60_000 }, async () => {
-  const kinds = [alone, session, webSocket, twoEndpoints, lines];
+  const kinds = [stateless, session, webSocket, twoEndpoints, lines];
   const everyone = Array.from(
     { length: clients },
     (_, n): Ears => ({ secret: `secret-${n}-${crypto.randomUUID()}`, heard: '' }),
   );
-  const parties = await Promise.all(everyone.map((ears, n) => (kinds[n % kinds.length] as typeof alone)(ears)));
+  const parties = await Promise.all(everyone.map((ears, n) => (kinds[n % kinds.length] as typeof stateless)(ears)));
   await Promise.all(
     parties.map(async (party) => {
       for (let id = 1; id <= calls; id++) await party.call(id);

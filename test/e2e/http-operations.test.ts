@@ -136,7 +136,7 @@ describe('closing', () => {
       await client.open({ method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } }),
     );
     const begun = started.length;
-    const alone = client.modern('tools/call', slow);
+    const stateless = client.modern('tools/call', slow);
     await expect.poll(() => started.length).toBe(begun + 1);
     const releaseAlone = release;
     const within = client.session(session, 'tools/call', slow);
@@ -147,7 +147,7 @@ describe('closing', () => {
     expect(ended.at(-1)).toMatchObject({ id: 'sub', result: { resultType: 'complete' } });
     releaseAlone();
     release();
-    for (const answer of [await alone, await within]) {
+    for (const answer of [await stateless, await within]) {
       expect([answer.status, answer.headers['connection']]).toEqual([200, 'close']);
       expect(answer.text).toContain('released');
     }

@@ -365,8 +365,8 @@ describe('a session and its principal', () => {
     for (const method of ['POST', 'GET', 'DELETE']) {
       const body = method === 'POST' ? { jsonrpc: '2.0', id: 1, method: 'ping' } : undefined;
       const headers = { Accept: both, 'Mcp-Session-Id': id, Authorization: 'Bearer bob' };
-      const foreign = await guarded.send({ method, body, headers });
-      expect([foreign.status, foreign.json.error?.code]).toEqual([404, -32001]);
+      const other = await guarded.send({ method, body, headers });
+      expect([other.status, other.json.error?.code]).toEqual([404, -32001]);
     }
     const anonymous = await guarded.session(id, 'ping');
     expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, 'Bearer']);

@@ -157,7 +157,7 @@ describe('HTTP+SSE', () => {
 
   test.each<[string, object, number, number]>([
     ['no sessionId', { path: '/message' }, 400, -32000],
-    ['an unknown session', { path: '/message?sessionId=nobody' }, 404, -32001],
+    ['an unknown session', { path: '/message?sessionId=missing' }, 404, -32001],
   ])('%s is rejected', async (_name, wanted, status, code) => {
     const answer = await client.send({ body: { jsonrpc: '2.0', id: 1, method: 'ping' }, ...wanted });
     expect([answer.status, answer.json.error?.code]).toEqual([status, code]);

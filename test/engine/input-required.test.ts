@@ -35,7 +35,7 @@ const pushed: Dialogue = async (server, method, params, responses) => {
 const retried: Dialogue = async (server, method, params, responses) => {
   const client = new TestClient(server);
   const messages: string[] = [];
-  let response = await client.alone(method, params, capabilities);
+  let response = await client.stateless(method, params, capabilities);
   for (const x of responses) {
     if (response.result?.resultType !== 'input_required') break;
     const { inputRequests, requestState } = response.result;
@@ -44,7 +44,7 @@ const retried: Dialogue = async (server, method, params, responses) => {
       messages.push(request.params.message);
       inputResponses[key] = { action: 'accept', content: { x } };
     }
-    response = await client.alone(method, { ...params, requestState, inputResponses }, capabilities);
+    response = await client.stateless(method, { ...params, requestState, inputResponses }, capabilities);
   }
   return { response, messages };
 };

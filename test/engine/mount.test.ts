@@ -41,7 +41,7 @@ const eras: Readonly<Record<string, (server: Server) => Promise<Request>>> = {
   },
   '2026-07-28': async (server) => {
     const client = new TestClient(server);
-    return (method, params) => client.alone(method, params);
+    return (method, params) => client.stateless(method, params);
   },
 };
 
@@ -81,7 +81,7 @@ test('later registrations and removals appear too, and clients of every era are 
   const mounted = outer.mount('lib', library);
   const session = await TestClient.open(outer);
   const stateless = new TestClient(outer);
-  void stateless.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  void stateless.stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
   await stateless.next((each) => each.method === 'notifications/subscriptions/acknowledged');
   const notified = async (): Promise<void> => {
     for (const each of [session, stateless]) {

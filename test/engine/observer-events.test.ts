@@ -60,7 +60,7 @@ test.for(wireKinds)('over %s, connections and changed roots are reported', async
     await wire.notify('notifications/roots/list_changed');
     // On a pipe, the response shows that the notification before it has arrived.
     await wire.request('ping');
-    if (statelessKinds.includes(kind)) await wire.alone('tools/list');
+    if (statelessKinds.includes(kind)) await wire.stateless('tools/list');
     wire.close();
   } finally {
     await wires.close();

@@ -76,7 +76,7 @@ test('a method of the protocol cannot be replaced; a custom method works on ever
     params: ['a'],
     revision: '2024-11-05',
   });
-  expect((await client.alone('acme/status')).result).toMatchObject({
+  expect((await client.stateless('acme/status')).result).toMatchObject({
     resultType: 'complete',
     revision: '2026-07-28',
   });

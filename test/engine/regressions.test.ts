@@ -55,12 +55,12 @@ test('a single-use tool and a step marked once reject the same retry sent twice,
   server.tool('single', { singleUse: true, run: run('single') });
   for (const name of ['once', 'single']) {
     const client = new TestClient(server);
-    const { requestState } = (await client.alone('tools/call', { name }, asking)).result;
+    const { requestState } = (await client.stateless('tools/call', { name }, asking)).result;
     expect(typeof requestState).toBe('string');
     const retry = { name, requestState, inputResponses: accepted };
-    expect((await client.alone('tools/call', retry, asking)).result.content[0].text).toBe('charged');
-    expect((await client.alone('tools/call', retry, asking)).error?.message).toContain('used before');
-    const { error } = await client.alone('tools/call', { name, inputResponses: accepted }, asking);
+    expect((await client.stateless('tools/call', retry, asking)).result.content[0].text).toBe('charged');
+    expect((await client.stateless('tools/call', retry, asking)).error?.message).toContain('used before');
+    const { error } = await client.stateless('tools/call', { name, inputResponses: accepted }, asking);
     expect(error?.message).toContain('missing');
   }
   expect(charged).toEqual(['once', 'once', 'single', 'single']);
@@ -98,12 +98,12 @@ test('a list that differs between callers is never marked public', async () => {
     list: (who) => [{ uri: `m://${who?.id}`, name: 'mine' }],
   });
   const client = new TestClient(server, peerOf('ada'));
-  expect((await client.alone('resources/read', { uri: 'a://b' })).result).toMatchObject({
+  expect((await client.stateless('resources/read', { uri: 'a://b' })).result).toMatchObject({
     ttlMs: 0,
     cacheScope: 'private',
   });
-  expect((await client.alone('resources/list')).result).toMatchObject({ ttlMs: 60_000, cacheScope: 'private' });
-  expect((await client.alone('resources/templates/list')).result).toMatchObject({ cacheScope: 'public' });
+  expect((await client.stateless('resources/list')).result).toMatchObject({ ttlMs: 60_000, cacheScope: 'private' });
+  expect((await client.stateless('resources/templates/list')).result).toMatchObject({ cacheScope: 'public' });
 });
 
 test('the error of a rejected message never has the id of a request in flight', async () => {
@@ -131,7 +131,7 @@ test('a subscription ends with its result even without a grace period', async ()
   const server = make();
   server.tool('t', { run: () => 't' });
   const client = new TestClient(server);
-  const listen = client.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const listen = client.stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
   await client.next((each) => each.method === 'notifications/subscriptions/acknowledged');
   await client.channel.drain(0);
   expect((await listen).result.resultType).toBe('complete');
@@ -166,7 +166,7 @@ test('a concurrency limit applies to stateless requests as well', async () => {
     },
   });
   const client = new TestClient(server);
-  await Promise.all(Array.from({ length: 9 }, () => client.alone('tools/call', { name: 't' })));
+  await Promise.all(Array.from({ length: 9 }, () => client.stateless('tools/call', { name: 't' })));
   expect(most).toBe(3);
 });
 
@@ -237,7 +237,7 @@ test('calls that are never retried leave nothing in memory', async () => {
   const refs: WeakRef<object>[] = [];
   server.observe({ started: ({ ctx }) => refs.push(new WeakRef(ctx)) });
   const client = new TestClient(server);
-  for (let i = 0; i < 50; i++) await client.alone('tools/call', { name: 'ask' }, asking);
+  for (let i = 0; i < 50; i++) await client.stateless('tools/call', { name: 'ask' }, asking);
   const { setFlagsFromString } = await import('node:v8');
   setFlagsFromString('--expose-gc');
   const { runInNewContext } = await import('node:vm');

@@ -51,7 +51,7 @@ test('lifecycle.requestsFrom: initialized rejects requests before the notificati
     clientInfo: { name: 'x', version: '1' },
   });
   expect((await client.request('tools/list')).error?.code).toBe(-32600);
-  expect((await client.alone('tools/list')).result.tools).toHaveLength(5);
+  expect((await client.stateless('tools/list')).result.tools).toHaveLength(5);
   client.notify('notifications/initialized');
   expect((await client.request('tools/list')).result.tools).toHaveLength(5);
   expect((await client.request('ping')).result).toEqual({});
@@ -87,7 +87,7 @@ test('errors.style: details has the generic message and puts the specific one in
     data: { details: 'no/such' },
   });
   // The stateless revision keeps the official form.
-  expect((await client.alone('tools/call', { name: 'missing' })).error).toEqual({
+  expect((await client.stateless('tools/call', { name: 'missing' })).error).toEqual({
     code: -32602,
     message: 'Unknown tool: missing',
   });
@@ -134,7 +134,7 @@ test('errors.handler: an exception becomes a protocol error of the profile', asy
   };
   const client = await TestClient.open(make(rules), old);
   expect((await client.call('fail', {})).error).toMatchObject({ code: -32001, data: { details: 'no ink' } });
-  expect((await client.alone('tools/call', { name: 'fail' })).result.isError).toBe(true);
+  expect((await client.stateless('tools/call', { name: 'fail' })).result.isError).toBe(true);
 });
 
 test('tools.explicitIsErrorFalse and content.flatResource', async () => {
@@ -156,7 +156,7 @@ test('execution.timeoutMs: a call that takes too long returns a failure, and the
     content: [{ type: 'text', text: 'slow timed out' }],
     isError: true,
   });
-  expect((await client.alone('tools/call', { name: 'slow' })).result.isError).toBe(true);
+  expect((await client.stateless('tools/call', { name: 'slow' })).result.isError).toBe(true);
 });
 
 test('execution.concurrency: one call at a time, in order; ping is not affected', async () => {

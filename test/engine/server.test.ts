@@ -180,7 +180,7 @@ test('a drain lets calls finish, ends subscriptions with a result and fails the 
   server.tool('quick', { run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 20)) });
   server.tool('stuck', { run: () => new Promise(() => {}) });
   const client = await TestClient.open(server);
-  const listen = client.alone('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const listen = client.stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
   const quick = client.call('quick');
   const stuck = client.call('stuck');
   await client.channel.drain(60);
@@ -230,7 +230,7 @@ test('sessions have state, stateless requests have none', async () => {
     '2',
     '1',
   ]);
-  expect(text(await one.alone('tools/call', { name: 'count' }))).toBe('no session');
+  expect(text(await one.stateless('tools/call', { name: 'count' }))).toBe('no session');
 });
 
 test('an input request where none is allowed fails with a reason', async () => {
@@ -266,7 +266,7 @@ test('input requests made together are sent together, and the error names all mi
     },
   });
   const client = new TestClient(server);
-  const { result } = await client.alone('tools/call', { name: 'both' }, { elicitation: {} });
+  const { result } = await client.stateless('tools/call', { name: 'both' }, { elicitation: {} });
   expect(Object.keys(result.inputRequests)).toEqual(['ask-0', 'ask-1']);
 });
 

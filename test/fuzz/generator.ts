@@ -82,7 +82,7 @@ const names = [
 ];
 
 /** Values that break things: types, edges, and names that mean something to the language. */
-const nasty: readonly unknown[] = [
+const unusual: readonly unknown[] = [
   ...[null, true, false, 0, -0, -1, 1e308, -1e308, 0.1, 2 ** 53, 2 ** 53 + 1, -(2 ** 31)],
   ...['', ' ', '\u0000', '\ud800', '\uffff', '💥', 'x'.repeat(5000), '../../etc/passwd', '%00', '{{}}', ...names],
   ...['2026-07-28', '2024-11-05', '9999-99-99'],
@@ -94,13 +94,13 @@ const nasty: readonly unknown[] = [
 /** One message as text, with a unique id. */
 export function makeMessage(random: Random, id: string | number): string {
   // Not a message at all, but JSON.
-  if (random() < 0.03) return JSON.stringify(pick(random, nasty));
+  if (random() < 0.03) return JSON.stringify(pick(random, unusual));
   const kind = random();
-  const alone = random() < 0.5;
+  const stateless = random() < 0.5;
   let message: Record<string, unknown>;
   if (kind < 0.82) {
     const [method, params] = pick(random, requests);
-    const full = alone ? { ...params, _meta: envelope } : params;
+    const full = stateless ? { ...params, _meta: envelope } : params;
     message = { jsonrpc: '2.0', id, method, ...(full === undefined ? {} : { params: full }) };
   } else if (kind < 0.92) {
     const [method, params] = pick(random, notifications);
@@ -110,15 +110,15 @@ export function makeMessage(random: Random, id: string | number): string {
   for (let changes = Math.floor(random() * 4); changes > 0; changes--)
     message = change(random, message) as typeof message;
   const text =
-    random() < 0.04 ? `[${JSON.stringify(message)},${JSON.stringify(pick(random, nasty))}]` : JSON.stringify(message);
+    random() < 0.04 ? `[${JSON.stringify(message)},${JSON.stringify(pick(random, unusual))}]` : JSON.stringify(message);
   return text ?? 'null';
 }
 
 /** A copy with one thing in it changed. */
 function change(random: Random, value: unknown, depth = 0): unknown {
-  if (typeof value !== 'object' || value === null || depth > 6) return pick(random, nasty);
+  if (typeof value !== 'object' || value === null || depth > 6) return pick(random, unusual);
   if (Array.isArray(value)) {
-    if (value.length === 0) return [pick(random, nasty)];
+    if (value.length === 0) return [pick(random, unusual)];
     const at = Math.floor(random() * value.length);
     return value.map((item, index) => (index === at ? change(random, item, depth + 1) : item));
   }
@@ -127,7 +127,7 @@ function change(random: Random, value: unknown, depth = 0): unknown {
   const entries = Object.entries(value);
   const choice = random();
   if (choice < 0.15) return Object.fromEntries(entries.filter(([name]) => name !== key));
-  if (choice < 0.3) return { ...value, [pick(random, names)]: pick(random, nasty) };
+  if (choice < 0.3) return { ...value, [pick(random, names)]: pick(random, unusual) };
   if (choice < 0.4)
     return Object.fromEntries(entries.map(([name, item]) => [name === key ? name.toUpperCase() : name, item]));
   return Object.fromEntries(

@@ -171,7 +171,7 @@ describe.skipIf(!haveBus)('on a real bus', () => {
     },
   );
 
-  test('services that come and go change the list, changed properties are told to subscribers', async () => {
+  test('services that start and stop change the list, changed properties are announced to subscribers', async () => {
     const { address, path } = await startBus();
     const service = await TestService.start(path, 'org.example.Test', everything);
     const client = await TestClient.open(await make(['org.example.*'], [address]), '2024-11-05');
@@ -209,7 +209,7 @@ describe.skipIf(!haveBus)('on a real bus', () => {
     }
   });
 
-  test('calls end when the caller goes, when nobody answers, and when the bus dies', async () => {
+  test('calls end when the caller disconnects, when no service responds, and when the bus ends', async () => {
     const { path } = await startBus();
     const bus = await BusConnection.open(path, { timeoutMs: 200 });
     const silent = await BusConnection.open(path);

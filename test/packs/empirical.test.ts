@@ -207,12 +207,12 @@ test('S3-22: the server is connected to a pair of streams', async () => {
 
 test('S3-23 S3-24: an unknown tool is a result whose text is JSON', async () => {
   const { client } = await open();
-  const { result } = await client.call('nobody', {});
+  const { result } = await client.call('missing', {});
   expect(result.isError).toBe(true);
-  expect(JSON.parse(result.content[0].text)).toEqual({ error: 'Unknown tool: nobody' });
+  expect(JSON.parse(result.content[0].text)).toEqual({ error: 'Unknown tool: missing' });
 });
 
-test('S3-27: a call without arguments is told so', async () => {
+test('S3-27: a call without arguments is an error that says so', async () => {
   const { client } = await open();
   const { result } = await client.call('search_literature');
   expect(result.isError).toBe(true);
@@ -269,7 +269,7 @@ test('S3-34: health_check says as JSON how server and sources are doing', async 
 
 test('the official counterpart: the stateless revision is served beside it by the official rules', async () => {
   const { client } = await open();
-  expect((await client.alone('tools/call', { name: 'nobody' })).error?.code).toBe(-32602);
-  const { result } = await client.alone('tools/call', { name: 'health_check' });
+  expect((await client.stateless('tools/call', { name: 'missing' })).error?.code).toBe(-32602);
+  const { result } = await client.stateless('tools/call', { name: 'health_check' });
   expect(result.structuredContent.status).toBe('healthy');
 });

@@ -56,7 +56,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     });
   });
 
-  test('a worker is started, spoken to, read and stopped', async () => {
+  test('a worker is started, written to, read and stopped', async () => {
     const { call } = await open();
     const worker = await call('start_worker', { program: 'cat', name: 'echo' });
     expect(worker).toMatchObject({ name: 'echo', program: 'cat', args: [], status: 'running', restarts: 0 });
@@ -96,10 +96,10 @@ describe.skipIf(!available)('in the sandbox', () => {
     const shown = JSON.parse(state.result.contents[0].text);
     expect(shown).toMatchObject({ id, status: 'running' });
     expect(shown).not.toHaveProperty('owner');
-    expect((await client.request('resources/read', { uri: 'worker://nobody' })).error?.code).toBe(-32002);
+    expect((await client.request('resources/read', { uri: 'worker://missing' })).error?.code).toBe(-32002);
   });
 
-  test('changes are told: the list to everybody, a worker to those who subscribed', async () => {
+  test('changes are announced: of the list to all clients, of a worker to its subscribers', async () => {
     const { client, call } = await open();
     const { id } = await call('start_worker', { program: 'cat' });
     await client.next((each) => each.method === 'notifications/resources/list_changed');
@@ -113,20 +113,20 @@ describe.skipIf(!available)('in the sandbox', () => {
     await client.next(() => client.received.filter(updated).length > before);
   });
 
-  test('S3-23 S3-25 S3-27: errors are results, in the words of the document', async () => {
+  test('S3-23 S3-25 S3-27: errors are results, with the documented texts', async () => {
     const { client, call } = await open();
     expect(await call('start_worker', { program: 'rm' })).toEqual({
       error: expect.stringMatching(
         /^Command not allowed: "rm" \(allowed: .*\bcat\b.*; the operator can allow programs with --allow-command\)$/,
       ),
     });
-    expect(await call('read_worker', { id: 'nobody' })).toEqual({ error: 'Unknown worker: nobody' });
-    expect(await call('nobody')).toEqual({ error: 'Unknown tool: nobody' });
+    expect(await call('read_worker', { id: 'missing' })).toEqual({ error: 'Unknown worker: missing' });
+    expect(await call('missing')).toEqual({ error: 'Unknown tool: missing' });
     expect((await client.call('list_workers')).result.content[0].text).toBe('{"error":"No arguments provided"}');
     expect((await client.call('start_worker', {})).result.content[0].text).toMatch(/^Validation error: .*program/);
   });
 
-  test('a worker that could not be started is none: nothing is listed, nothing is told', async () => {
+  test('a worker that could not be started is neither listed nor announced', async () => {
     const { client, call } = await open();
     expect(await call('start_worker', { program: 'rm', name: 'ghost' })).toHaveProperty('error');
     expect(await call('start_worker', { program: 'cat', cwd: '/nowhere' })).toHaveProperty('error');
@@ -147,7 +147,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     });
   });
 
-  test('a worker that fails is started again, with pauses, and given up at last', async () => {
+  test('a worker that fails is restarted with pauses, a limited number of times', async () => {
     const { call } = await open({ supervision: { restartMs: 5, maxRestarts: 2 } });
     const script = 'echo life; echo no >&2; exit 3';
     const { id } = await call('start_worker', { program: 'sh', args: ['-c', script], restart: 'on-failure' });
@@ -161,7 +161,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     expect(await call('read_worker', { id, from: 0 })).toMatchObject({ output: 'life\nlife\nlife\n' });
   });
 
-  test('one that ends well is left alone, unless it is to live always', async () => {
+  test('one that ends with code 0 is not restarted, unless it is always to run', async () => {
     const { call } = await open({ supervision: { restartMs: 5, maxRestarts: 1 } });
     const once = await call('start_worker', { program: 'sh', args: ['-c', 'exit 0'], restart: 'on-failure' });
     expect(await until(call, once.id, 'exited')).toMatchObject({ restarts: 0, exitCode: 0 });
@@ -169,7 +169,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     expect(await until(call, always.id, 'failed')).toMatchObject({ restarts: 1 });
   });
 
-  test('output is kept within bounds, and readers learn what they missed', async () => {
+  test('output is limited, and readers see how much they missed', async () => {
     const { call } = await open({ supervision: { maxOutputChars: 1000 } });
     const script = 'i=0; while [ $i -lt 1000 ]; do echo 123456789; i=$((i+1)); done; exec cat';
     const { id } = await call('start_worker', { program: 'sh', args: ['-c', script] });
@@ -229,7 +229,7 @@ describe.skipIf(!available)('in the sandbox', () => {
 
   test('workers see their folder and nothing else of the host; what they write stays', async () => {
     const folder = makeFolder({ open: true });
-    // As root the sandbox takes the folder's owner, who must be somebody else.
+    // As root the sandbox takes the folder's owner, who must be another user.
     if (process.getuid?.() === 0) chownSync(folder, 12_345, 12_345);
     const { server } = await assemble('orchestrator', { allowedCommands: ['sh'], roots: [folder] });
     const call = caller(await TestClient.open(server, old));
@@ -262,7 +262,7 @@ describe.skipIf(!available)('in the sandbox', () => {
     ]);
   });
 
-  test('records outlive the server: what was alive is called lost, what had ended is still there', async () => {
+  test('records outlive the server: running workers become lost, ended ones are still listed', async () => {
     const registry = createMemoryRegistry();
     const make = async () => {
       const server = createServer({ name: 'w', version: '1' });

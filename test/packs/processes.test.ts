@@ -32,7 +32,7 @@ function start(profile: string, args: readonly string[] = [], env: Record<string
 const noBus = { dbus: { buses: [] } };
 
 describe('secure-local', () => {
-  test('S2-2 S2-3 S2-33: one message per line both ways, the log on stderr alone; the example session', async () => {
+  test('S2-2 S2-3 S2-33: one message per line both ways, the log only on stderr; the example session', async () => {
     const engine = await startFakeDuckDuckGo();
     afterwards(() => engine.close());
     const server = start('secure-local', ['--config', config({ search: { url: engine.url } })]);
@@ -56,7 +56,7 @@ describe('secure-local', () => {
 });
 
 describe('empirical', () => {
-  test('S3-1 S3-2 S3-3: stdout carries the protocol alone; "Server running" is said on stderr', async () => {
+  test('S3-1 S3-2 S3-3: stdout carries only the protocol; "Server running" is on stderr', async () => {
     const server = start('empirical', [], { MCP_LOG_LEVEL: 'debug' });
     await server.until(() => (server.stderr.includes('Server running') ? true : undefined));
     expect(server.lines).toEqual([]);
@@ -145,7 +145,7 @@ describe.skipIf(!available)('system over stdio', () => {
     await expect.poll(() => processes('sleep 31536008'), { timeout: 10_000 }).toBe(0);
   });
 
-  test('S4-49: the audit log is kept in the data folder without being asked for', async () => {
+  test('S4-49: the audit log is in the data folder by default', async () => {
     const data = makeFolder();
     const server = new ServerProcess(['serve', 'system', '--data', data, '--config', config(noBus)]);
     await server.initialize();
@@ -264,14 +264,14 @@ describe.skipIf(!available)('system over HTTP and WebSocket', () => {
     expect((await next(({ id }) => id === 3)).result.isError).toBeUndefined();
   });
 
-  test('S4-57: with a token configured, strangers are turned away at both doors', async () => {
+  test('S4-57: with a token configured, requests without it are rejected on both transports', async () => {
     const token = 'a-token-of-at-least-thirty-two-characters';
     const { base } = await serve({ MOORING_TOKEN: token });
     expect((await post(base, '/message', { id: 1, method: 'ping' })).status).toBe(401);
     const authorization = `Bearer ${token}`;
     expect((await post(base, '/message', { id: 1, method: 'tools/list' }, { authorization })).status).toBe(200);
-    const refused = new WebSocket(`ws://${base}/mcp`);
-    const [, response] = (await once(refused, 'unexpected-response')) as [
+    const rejected = new WebSocket(`ws://${base}/mcp`);
+    const [, response] = (await once(rejected, 'unexpected-response')) as [
       unknown,
       { statusCode: number; destroy(): void },
     ];

@@ -24,7 +24,7 @@ async function open(options: ResearchOptions) {
 
 const titles = (answer: { papers: { title: string }[] }): string[] => answer.papers.map(({ title }) => title);
 
-test('sources are asked together, and the same paper is listed once with what each knew', async () => {
+test('sources are queried together, and the same paper is listed once with the data of each', async () => {
   const { urls } = await startFakeLibraries();
   const { find } = await open({ urls });
   const answer = await find({ query: 'attention' });
@@ -61,7 +61,7 @@ test('sources are asked together, and the same paper is listed once with what ea
   expect(answer.sources.crossref).toMatchObject({ status: 'ok', papers: 2, cached: false });
 });
 
-test('the question reaches each source in its own words', async () => {
+test('the query reaches each source in its own syntax', async () => {
   const { urls, asked } = await startFakeLibraries();
   const { find } = await open({ urls, contact: 'me@example.org' });
   await find({ query: 'graph AND "neural networks"', max_results: 7, years: { from: 2019, to: 2021 }, sort: 'date' });
@@ -149,7 +149,7 @@ test('a source of your own is one among the others', async () => {
   expect(tools[0].inputSchema.properties.sources.items.enum).toEqual(['openalex', 'shelf']);
 });
 
-test('a page that is not what was asked for is an error of the source', async () => {
+test('a page that is not the expected one is an error of the source', async () => {
   const { urls } = await startFakeLibraries();
   const { find } = await open({
     urls: { crossref: urls.openalex, arxiv: urls.crossref },
@@ -158,7 +158,7 @@ test('a page that is not what was asked for is an error of the source', async ()
   expect(await find({ query: 'x' })).toMatch(/arxiv: .*content type.*crossref: .*cannot be read/);
 });
 
-test('a source outside the bounds of a policy is named as refused, the others answer', async () => {
+test('a source outside the bounds of a policy is named as rejected, the others answer', async () => {
   const { urls, asked } = await startFakeLibraries();
   const { host } = new URL(urls.arxiv);
   const { find } = await open({
@@ -171,7 +171,7 @@ test('a source outside the bounds of a policy is named as refused, the others an
   expect(asked).toHaveLength(2);
 });
 
-test('a cancelled question is not answered and costs the source nothing', async () => {
+test('a cancelled query is not answered and does not count as a failure of the source', async () => {
   const { urls, asked, fail } = await startFakeLibraries();
   fail('crossref', 0);
   const { client, pack } = await open({ urls, sources: ['crossref'] });

@@ -47,7 +47,7 @@ test('results are numbered, their links lead to the page itself, and ads are lef
   );
 });
 
-test('the question goes as the form of the page sends it, with region and safe search', async () => {
+test('the query is sent as the form of the page sends it, with region and safe search', async () => {
   await find(await open({ region: 'de-de', safeSearch: 'strict' }), { query: 'a & b' });
   expect(Object.fromEntries(engine.asked[0] as URLSearchParams)).toMatchObject({ q: 'a & b', kl: 'de-de', kp: '1' });
 });
@@ -62,7 +62,7 @@ test('five results by default; more than a page follow the form for the next one
   expect(engine.asked[2]?.get('vqd')).toBe('4-226837495726384950172');
 });
 
-test('an answer is remembered, whatever the spaces in the question', async () => {
+test('a result is cached, whatever the spaces in the query', async () => {
   const client = await open();
   await find(client, { query: 'two words' });
   const again = await find(client, { query: '  two   words ', max_results: 2 });
@@ -99,7 +99,7 @@ test('a challenge on the second page leaves what the first one gave', async () =
   expect(numbers(text)).toHaveLength(10);
 });
 
-test('a page that is neither results nor the word for none is an error, not "no results"', async () => {
+test('a page with neither results nor the text for none is an error, not "no results"', async () => {
   engine.behave('strange');
   const { text, isError } = await find(await open(), { query: 'x' });
   expect(isError).toBe(true);
@@ -112,7 +112,7 @@ test('passing failures are tried again', async () => {
   expect(engine.asked).toHaveLength(3);
 });
 
-test('a refusal is not tried again, and after some failures the engine is paused', async () => {
+test('a rejection is not tried again, and after some failures the engine is paused', async () => {
   engine.behave(403);
   const client = await open({ limits: { breakerThreshold: 2 } });
   expect((await find(client, { query: 'a' })).text).toBe(
@@ -123,7 +123,7 @@ test('a refusal is not tried again, and after some failures the engine is paused
   expect(engine.asked).toHaveLength(2);
 });
 
-test('the pack knows how its engine is doing', async () => {
+test('the pack reports the health of its engine', async () => {
   const pack = search({ url: engine.url, timeoutMs: 2_000, limits: { attempts: 1 } });
   const server = createServer({ name: 'search', version: '1' });
   await server.use(pack);
@@ -158,7 +158,7 @@ test('a cancelled search ends the request to the engine, and says nothing about 
   expect(client.received.some((each) => each.id === 'gone')).toBe(false);
 });
 
-test('questions that make no sense are refused without asking anyone', async () => {
+test('invalid queries are rejected without a request', async () => {
   const client = await open();
   expect((await find(client, { query: '   ' })).text).toBe('Search error: the query is empty');
   expect((await find(client, { query: 'x', max_results: 0 })).text).toContain('at least 1');
@@ -166,7 +166,7 @@ test('questions that make no sense are refused without asking anyone', async () 
   expect(engine.asked).toHaveLength(0);
 });
 
-test('results can stand between fences that name their source, or above a note', async () => {
+test('results can be fenced by lines that name their source, or followed by a note', async () => {
   const fenced = await find(await open({ label: 'fence' }), { query: 'x', max_results: 1 });
   expect(fenced.text).toMatch(
     /^Search results for: x\n\n<<untrusted ([0-9a-f]+) from "DuckDuckGo">>[\s\S]+<<end of untrusted \1>>$/,
@@ -185,7 +185,7 @@ test('a private address is reached only because it was written down, and redirec
   await new Promise((resolve) => evil.close(resolve));
 });
 
-test('the bounds of a policy win: an engine outside them is not asked, a private address needs its word', async () => {
+test('the limits of a policy win: an engine outside them gets no request, a private address must be allowed', async () => {
   const { host, hostname } = new URL(engine.url);
   const bounds = async (network: object) => (await find(await open({ network }), { query: 'x' })).text;
   expect(await bounds({ hosts: ['example.org'] })).toMatch(

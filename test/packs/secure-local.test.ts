@@ -62,7 +62,7 @@ test('S2-5 S2-7: notifications get no response, and initialized needs no params'
   expect(client.received).toHaveLength(2);
 });
 
-test('S2-8 S2-9 S2-10: before initialize every request is refused, ping included, and no tool runs', async () => {
+test('S2-8 S2-9 S2-10: before initialize every request is rejected, ping included, and no tool runs', async () => {
   const { server, engine } = await make();
   const client = new TestClient(server);
   for (const method of ['ping', 'tools/list', 'resources/list', 'no/such']) {
@@ -88,7 +88,7 @@ test('S2-11 S2-13: early requests and notifications do not break the handshake t
   expect((await client.request('tools/list')).result.tools).toHaveLength(1);
 });
 
-test('S2-12: between the answer to initialize and initialized, requests are still refused', async () => {
+test('S2-12: between the answer to initialize and initialized, requests are still rejected', async () => {
   const { server, engine } = await make();
   const client = new TestClient(server);
   await client.request('initialize', hello);
@@ -97,17 +97,17 @@ test('S2-12: between the answer to initialize and initialized, requests are stil
   expect(engine.asked).toHaveLength(0);
 });
 
-test('S2-14: a second initialize is refused', async () => {
+test('S2-14: a second initialize is rejected', async () => {
   const { client } = await open();
   expect((await client.request('initialize', hello)).error?.code).toBe(-32600);
 });
 
-test('S2-15: requests of the stateless revision are outside the gate', async () => {
+test('S2-15: requests of the stateless revision need no initialize', async () => {
   const client = new TestClient((await make()).server);
-  const { result } = await client.alone('tools/list');
+  const { result } = await client.stateless('tools/list');
   expect(result.tools[0].name).toBe('web_search');
-  expect((await client.alone('tools/call', { name: 'web_search', arguments: {} })).result.isError).toBe(true);
-  expect((await client.alone('tools/call', { name: 'nobody' })).error?.code).toBe(-32602);
+  expect((await client.stateless('tools/call', { name: 'web_search', arguments: {} })).result.isError).toBe(true);
+  expect((await client.stateless('tools/call', { name: 'missing' })).error?.code).toBe(-32602);
 });
 
 test('S2-16 S2-17: tools/list without params gives the one tool as the document shows it', async () => {
@@ -130,7 +130,7 @@ test('S2-16 S2-17: tools/list without params gives the one tool as the document 
   });
 });
 
-test('S2-18 S2-19 S2-20 S2-28: results are one text, numbered from 1, five at most unless asked, isError false', async () => {
+test('S2-18 S2-19 S2-20 S2-28: results are one text, numbered from 1, five at most by default, isError false', async () => {
   const { client } = await open();
   const { result } = await client.call('web_search', { query: 'MCP protocol' });
   expect(Object.keys(result)).toEqual(['content', 'isError']);
@@ -169,7 +169,7 @@ test('S2-22 S2-23 S2-26 S2-27: the JSON-RPC codes with their meanings', async ()
   expect((await client.request('tools/unknown')).error?.code).toBe(-32601);
   expect((await client.request('tools/call', {})).error?.code).toBe(-32602);
   expect((await client.request('tools/call')).error?.code).toBe(-32602);
-  expect((await client.call('nobody', {})).error?.code).toBe(-32602);
+  expect((await client.call('missing', {})).error?.code).toBe(-32602);
   expect((await client.request('test/fault')).error).toEqual({ code: -32603, message: 'Internal error' });
 });
 
@@ -199,12 +199,12 @@ test('S2-29 S2-30: image content and the flat form of a resource can be produced
   ]);
 });
 
-test('S2-31 S2-32: excess is refused without running anything, the connection lives on, and time mends it', async () => {
+test('S2-31 S2-32: excess is rejected without running anything, the connection stays open, and later calls succeed', async () => {
   const { server, engine, client } = await open({ limits: { requests: 3, windowMs: 6_000 } });
   for (let n = 0; n < 3; n++) await client.call('web_search', { query: 'q' });
-  const refused = await client.call('web_search', { query: 'one too many' });
-  expect(refused.error).toMatchObject({ code: -32000, message: 'Rate limit exceeded' });
-  const { retryAfterMs } = (refused.error?.data ?? {}) as { retryAfterMs: number };
+  const rejected = await client.call('web_search', { query: 'one too many' });
+  expect(rejected.error).toMatchObject({ code: -32000, message: 'Rate limit exceeded' });
+  const { retryAfterMs } = (rejected.error?.data ?? {}) as { retryAfterMs: number };
   expect(retryAfterMs).toBeGreaterThan(0);
   expect(engine.asked).toHaveLength(1);
   expect((await client.request('ping')).result).toEqual({});
@@ -246,7 +246,7 @@ test('S2-33: the example session, as written', async () => {
   expect(client.received.map((each) => each.id)).toEqual([1, 2, 3]);
 });
 
-test('S2-34: a tool that comes or goes is announced', async () => {
+test('S2-34: a tool that is added or removed is announced', async () => {
   const { server, client } = await open();
   const { remove } = server.tool('later', { run: () => 'here' });
   await client.next((each) => each.method === 'notifications/tools/list_changed');
@@ -257,7 +257,7 @@ test('S2-34: a tool that comes or goes is announced', async () => {
   expect(told).toHaveLength(2);
 });
 
-test('S2-35: what a tool throws reaches the client as its message alone', async () => {
+test('S2-35: only the message of what a tool throws reaches the client', async () => {
   const { server, client } = await open();
   server.tool('fall', {
     run: () => {
@@ -269,7 +269,7 @@ test('S2-35: what a tool throws reaches the client as its message alone', async 
   expect(JSON.stringify(client.received)).not.toContain('.ts:');
 });
 
-test('S2-36: batches are refused', async () => {
+test('S2-36: batches are rejected', async () => {
   const { client } = await open();
   client.send([{ jsonrpc: '2.0', id: 'b', method: 'ping' }]);
   expect((await client.next((each) => each.error !== undefined)).error?.code).toBe(-32600);

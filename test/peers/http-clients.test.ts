@@ -2,7 +2,7 @@
 import { StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { describeHttpLane } from '../support/lanes.ts';
+import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
 import { connectNewLine } from './new-line.ts';
 import { connectOldLine } from './old-line.ts';
 import type { Revision } from './peer.ts';
@@ -18,13 +18,13 @@ const reconnectionOptions = {
   maxRetries: 10,
 };
 
-describeHttpLane('the old line over HTTP', (subject) => {
+describeConcurrentHttp('the old line over HTTP', (subject) => {
   for (const revision of handshakes) {
     describePeer(`at ${revision}`, revision, () => connectOldLine(new OldTransport(new URL(subject().url)), revision));
   }
 });
 
-describeHttpLane('the old line over HTTP+SSE', (subject) => {
+describeConcurrentHttp('the old line over HTTP+SSE', (subject) => {
   for (const revision of handshakes) {
     describePeer(`at ${revision}`, revision, () =>
       connectOldLine(new SSEClientTransport(new URL(subject().sseUrl)), revision),
@@ -32,14 +32,14 @@ describeHttpLane('the old line over HTTP+SSE', (subject) => {
   }
 });
 
-describeHttpLane('the new line over HTTP', (subject) => {
+describeConcurrentHttp('the new line over HTTP', (subject) => {
   const transport = () => new NewTransport(new URL(subject().url));
   describePeer('handshake', '2025-11-25', () => connectNewLine(transport(), { mode: 'legacy' }));
   describePeer('finding out by itself', '2026-07-28', () => connectNewLine(transport(), { mode: 'auto' }));
   describePeer('pinned', '2026-07-28', () => connectNewLine(transport(), { mode: { pin: '2026-07-28' } }));
 });
 
-describeHttpLane('over a bad network', (subject) => {
+describeConcurrentHttp('over a bad network', (subject) => {
   const target = () => subject().url;
   for (const revision of handshakes.slice(1)) {
     describeResumption(`the old line at ${revision}`, target, (address) =>

@@ -118,8 +118,8 @@ export function describePeer(title: string, revision: Revision, connect: () => P
       expect(JSON.parse(data?.text ?? '')).toEqual({ id: '123', templateTest: true, data: 'Data for ID: 123' });
       await expect(peer.readResource('test://no-such-resource')).rejects.toThrow();
       // Read from the wire: the new line shows its users one code for all revisions.
-      const refusal = peer.received.findLast(({ error }) => error)?.error;
-      expect(refusal?.code).toBe(revision === '2026-07-28' ? -32602 : -32002);
+      const rejection = peer.received.findLast(({ error }) => error)?.error;
+      expect(rejection?.code).toBe(revision === '2026-07-28' ? -32602 : -32002);
     });
 
     test('gets prompts with arguments, resources and images', async () => {

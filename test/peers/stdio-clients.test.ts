@@ -2,7 +2,7 @@
 import { StdioClientTransport as NewTransport } from '@modelcontextprotocol/client/stdio';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { stdioSubject } from '../conformance/subject.ts';
-import { describeLane } from '../support/lanes.ts';
+import { describeConcurrent } from '../support/concurrent-suites.ts';
 import { connectNewLine } from './new-line.ts';
 import { connectOldLine } from './old-line.ts';
 import type { Revision } from './peer.ts';
@@ -12,19 +12,19 @@ const [command, ...args] = stdioSubject;
 const subject = { command, args, stderr: 'ignore' as const };
 const handshakes: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
-describeLane('the old line', () => {
+describeConcurrent('the old line', () => {
   for (const revision of handshakes) {
     describePeer(`at ${revision}`, revision, () => connectOldLine(new OldTransport(subject), revision));
   }
 });
 
-describeLane('the new line, by handshake', () => {
+describeConcurrent('the new line, by handshake', () => {
   for (const offer of handshakes) {
     describePeer(`at ${offer}`, offer, () => connectNewLine(new NewTransport(subject), { mode: 'legacy', offer }));
   }
 });
 
-describeLane('the new line', () => {
+describeConcurrent('the new line', () => {
   describePeer('finding out by itself', '2026-07-28', () =>
     connectNewLine(new NewTransport(subject), { mode: 'auto' }),
   );

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judge } from '../support/wire-judge.ts';
+import { validateMessage } from '../support/validate-message.ts';
 import { transcriptServer } from '../transcripts/server.ts';
 
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const;
@@ -125,9 +125,13 @@ async function playAll(revision: string, messages: readonly unknown[]): Promise<
       const standsAlone =
         (each.result !== undefined && 'resultType' in each.result) || text.includes('"progressToken":"alone"');
       const speaks = standsAlone ? '2026-07-28' : spoken;
-      // A server request carries an id of its own; it is judged by its method.
+      // A server request carries an id of its own; it is validated by its method.
       findings.push(
-        ...judge(speaks, each as { [key: string]: unknown }, each.method === undefined ? about?.method : undefined),
+        ...validateMessage(
+          speaks,
+          each as { [key: string]: unknown },
+          each.method === undefined ? about?.method : undefined,
+        ),
       );
     }
     return true;

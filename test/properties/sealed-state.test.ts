@@ -1,4 +1,4 @@
-// Sealed states, cursors and tokens: any flipped bit, other caller, other arguments or late arrival is refused.
+// Sealed states, cursors and tokens: any flipped bit, other caller, other arguments or late arrival is rejected.
 
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -71,7 +71,7 @@ test('the untouched state continues the call, also in another process with the s
   expect(result?.content?.[0]?.text).toBe('accept 3');
 });
 
-test('any flipped bit of a state is refused', async () => {
+test('any flipped bit of a state is rejected', async () => {
   const { server, charged } = makeServer();
   const state = await firstRound(server);
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -87,7 +87,7 @@ test('any flipped bit of a state is refused', async () => {
   expect(charged).toEqual([]);
 });
 
-test('a state with anything added, cut off or respelled is refused', async () => {
+test('a state with anything added, cut off or respelled is rejected', async () => {
   const { server } = makeServer();
   const state = await firstRound(server);
   for (const forged of [
@@ -144,7 +144,7 @@ test('a single-use tool takes its state once; a step marked once happens once', 
   expect(charged).toEqual(['tea', 'tea']);
 });
 
-test('a cursor is refused when forged, of another list or of another caller', async () => {
+test('a cursor is rejected when forged, of another list or of another caller', async () => {
   const { server } = makeServer();
   const ada = { id: 'ada' };
   const { result } = await ask(server, {}, ada, 'tools/list');

@@ -57,7 +57,7 @@ async function torment(directory: string, sync: string, round: number, atLeastMs
     try {
       message = JSON.parse(line);
     } catch {
-      break; // The answer was cut in the middle: nobody was told.
+      break; // The answer was cut in the middle: no client has it.
     }
     if (message.id === 'init') {
       setTimeout(() => child.kill('SIGKILL'), atLeastMs + Math.random() * 120);
@@ -77,9 +77,9 @@ test('no answered call is missing after kill -9, none is there twice, and the ch
   const directory = join(work, 'always');
   const answered: string[] = [];
   for (let round = 0; round < rounds; round++) answered.push(...(await torment(directory, 'always', round)));
-  const verdicts = await verifyAudit(directory);
-  expect(verdicts).toHaveLength(1);
-  expect(verdicts[0]?.broken).toBeUndefined();
+  const results = await verifyAudit(directory);
+  expect(results).toHaveLength(1);
+  expect(results[0]?.broken).toBeUndefined();
   expect(readdirSync(directory).filter((each) => each.endsWith('.jsonl')).length).toBeGreaterThan(1);
   const logged: string[] = [];
   for await (const { arguments: args } of queryAudit(directory, { event: 'call' })) {
@@ -95,7 +95,7 @@ test('with lines written in the background the chain still holds after kill -9',
   const directory = join(work, 'interval');
   // Lines are collected for 100 ms: some rounds end before the first are written, the later ones while more are.
   for (let round = 0; round < Math.ceil(rounds / 2); round++) await torment(directory, 'interval', round, round * 80);
-  const [verdict] = await verifyAudit(directory);
-  expect(verdict?.broken).toBeUndefined();
-  expect(verdict?.lines).toBeGreaterThan(rounds / 2);
+  const [result] = await verifyAudit(directory);
+  expect(result?.broken).toBeUndefined();
+  expect(result?.lines).toBeGreaterThan(rounds / 2);
 });

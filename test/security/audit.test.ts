@@ -96,7 +96,7 @@ test('S4-49: every tool call has a line with time, principal, session, tool, arg
   expect(fail).toMatchObject({ name: 'fail', outcome: 'failed' });
 });
 
-test('S4-50: refused calls and reads are in the log, those refused before they began included', async () => {
+test('S4-50: rejected calls and reads are in the log, those rejected before they began included', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   const server = audited(log);
@@ -124,7 +124,7 @@ test('S4-50: refused calls and reads are in the log, those refused before they b
   ]);
 });
 
-test('who is turned away at the door is in the log', async () => {
+test('a rejected authentication is in the log', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   const authenticate = log.authentication(async () => ({ status: 401 as const, message: 'the token has expired' }));
@@ -182,7 +182,7 @@ test('S4-49: no secret reaches the log, by name or by shape, nested or in lists,
   expect(clipboard?.arguments).toEqual({ text: '[8 characters]', format: '[5 characters]' });
 });
 
-test('arguments can be kept out altogether, or stand there as a digest that others can compute', async () => {
+test('arguments can be left out, or recorded as a digest that others can compute', async () => {
   const directory = freshDirectory();
   const digests = await openIn(directory, { arguments: 'digest' });
   await (await TestClient.open(audited(digests))).call('echo', { b: 2, a: 1 });
@@ -219,13 +219,13 @@ test('the chain of an untouched log holds, over restarts and files', async () =>
   }
   const files = readdirSync(directory).filter((each) => each.endsWith('.jsonl'));
   expect(files.length).toBeGreaterThan(3);
-  const [verdict] = await verifyAudit(directory);
-  expect(verdict).toMatchObject({ ok: true, from: 1, lines: 3 * (12 + 3), sealed: 0 });
+  const [result] = await verifyAudit(directory);
+  expect(result).toMatchObject({ ok: true, from: 1, lines: 3 * (12 + 3), sealed: 0 });
   const calls = (await entries(directory, { event: 'call' })).map(({ arguments: args }) => args);
   expect(calls).toEqual([0, 1, 2].flatMap((run) => Array.from({ length: 12 }, (_, n) => ({ run, n }))));
 });
 
-test('old files go when enough are kept, and the rest still verifies from its first line on', async () => {
+test('old files are deleted beyond the limit, and the rest still verifies from its first line on', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { maxFileBytes: 600, maxFiles: 2 });
   const client = await TestClient.open(audited(log));
@@ -235,10 +235,10 @@ test('old files go when enough are kept, and the rest still verifies from its fi
   }
   await log.close();
   expect(readdirSync(directory).filter((each) => each.endsWith('.jsonl')).length).toBeLessThanOrEqual(3);
-  const [verdict] = await verifyAudit(directory);
-  expect(verdict?.ok).toBe(true);
-  expect(verdict?.from).toBeGreaterThan(1);
-  expect(verdict?.head).toEqual(log.head);
+  const [result] = await verifyAudit(directory);
+  expect(result?.ok).toBe(true);
+  expect(result?.from).toBeGreaterThan(1);
+  expect(result?.head).toEqual(log.head);
 });
 
 test('all files together keep to their size, the oldest are deleted, and the log says so', async () => {
@@ -317,7 +317,7 @@ test('missing lines that nothing explains break the chain', async () => {
   expect((await verifyAudit(directory))[0]?.broken).toMatchObject({ file: log.path, line: 1 });
 });
 
-test('a log whose folder was emptied goes on, and no other process takes its name', async () => {
+test('a log whose folder was emptied continues, and no other process can use its name', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { sync: 'always' });
   const client = await TestClient.open(audited(log));
@@ -328,7 +328,7 @@ test('a log whose folder was emptied goes on, and no other process takes its nam
   expect((await entries(directory, { event: 'call' })).map((entry) => entry.arguments)).toEqual([{ n: 1 }]);
 });
 
-test('a log whose folder is gone rejects calls, and goes on when the folder is back', async () => {
+test('a log whose folder was removed rejects calls, and continues when the folder is back', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory, { sync: 'always' });
   let runs = 0;
@@ -370,7 +370,7 @@ test('tampering is found, and the first line that does not fit is named', async 
     ['a line put in twice', 8, (all) => all.splice(7, 0, all[6] as string)],
     ['two lines swapped', 7, (all) => all.splice(6, 2, all[7] as string, all[6] as string)],
     ['another number', 7, (all) => (all[6] = (all[6] as string).replace('"seq":7', '"seq":8'))],
-    ['a line of somebody else', 5, (all) => all.splice(4, 0, '{"event":"call"}')],
+    ['a line of another caller', 5, (all) => all.splice(4, 0, '{"event":"call"}')],
     ['an empty line', 5, (all) => all.splice(4, 0, '')],
     ['one bit', 8, (all) => (all[6] = (all[6] as string).replace('"outcome":"ok"', '"outcome":"oj"'))],
   ];
@@ -378,9 +378,9 @@ test('tampering is found, and the first line that does not fit is named', async 
     const changed = [...lines];
     attack(changed);
     writeFileSync(log.path, `${changed.join('\n')}\n`);
-    const [verdict] = await verifyAudit(directory);
-    expect(verdict?.ok, what).toBe(false);
-    expect(verdict?.broken?.line, what).toBe(line);
+    const [result] = await verifyAudit(directory);
+    expect(result?.ok, what).toBe(false);
+    expect(result?.broken?.line, what).toBe(line);
   }
   writeFileSync(log.path, `${lines.join('\n')}\n`);
   expect((await verifyAudit(directory))[0]?.ok).toBe(true);
@@ -391,12 +391,12 @@ test('a changed line among lines that were written together is found, and their 
   const log = await logOfGroups(directory);
   const text = readFileSync(log.path, 'utf8');
   writeFileSync(log.path, text.replace('"n":7', '"n":8'));
-  const [verdict] = await verifyAudit(directory);
-  expect(verdict).toMatchObject({ ok: false, lines: 6, head: { seq: 6 }, broken: { line: 7, to: 12 } });
-  expect(verdict?.broken?.why).toContain('one of the lines 7 to 12');
+  const [result] = await verifyAudit(directory);
+  expect(result).toMatchObject({ ok: false, lines: 6, head: { seq: 6 }, broken: { line: 7, to: 12 } });
+  expect(result?.broken?.why).toContain('one of the lines 7 to 12');
 });
 
-test('whatever line is changed, taken out, put in or moved, in a group or at its border, it is found', async () => {
+test('any line that is changed, removed, added or moved, in a group or at its border, is found', async () => {
   const directory = freshDirectory();
   const log = await logOfGroups(directory);
   const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
@@ -410,16 +410,16 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
   expect(groups).toBeLessThan(lines.length - 10);
 
   // Older lines may be deleted with their files, and the last is the end of the chain: what was done there shows only to
-  // whoever kept the head.
+  // comparing with a head stored elsewhere.
   for (let at = 1; at < lines.length - 1; at++) {
     const [line, next] = [lines[at] as string, lines[at + 1] as string];
     const [before, after] = [lines.slice(0, at), lines.slice(at + 1)];
     const attacks: Record<string, string[]> = {
       changed: [...before, line.replace('"time":"2', '"time":"3'), ...after],
-      'taken out': [...before, ...after],
-      'taken out, the others numbered anew': renumber([...before, ...after]),
-      'put in twice': [...before, line, line, ...after],
-      'put in twice, the others numbered anew': renumber([...before, line, line, ...after]),
+      removed: [...before, ...after],
+      'removed, the others renumbered': renumber([...before, ...after]),
+      'added twice': [...before, line, line, ...after],
+      'added twice, the others renumbered': renumber([...before, line, line, ...after]),
       'swapped with the next': [...before, next, line, ...after.slice(1)],
       'swapped with the next, numbers kept in order': renumber([...before, next, line, ...after.slice(1)]),
     };
@@ -431,9 +431,9 @@ test('whatever line is changed, taken out, put in or moved, in a group or at its
     }
     for (const [what, attacked] of Object.entries(attacks)) {
       writeFileSync(log.path, `${attacked.join('\n')}\n`);
-      const [verdict] = await verifyAudit(directory);
-      expect(verdict?.ok, `line ${at + 1} ${what}`).toBe(false);
-      expect(verdict?.lines, `line ${at + 1} ${what}`).toBeLessThanOrEqual(at + 1);
+      const [result] = await verifyAudit(directory);
+      expect(result?.ok, `line ${at + 1} ${what}`).toBe(false);
+      expect(result?.lines, `line ${at + 1} ${what}`).toBeLessThanOrEqual(at + 1);
     }
   }
   writeFileSync(log.path, `${lines.join('\n')}\n`);
@@ -460,7 +460,7 @@ test('every call of a session without a name says where it came from, also after
   const log = await openIn(directory);
   const http = await serveHttp(audited(log), { port: 0, graceMs: 100 });
   try {
-    const client = new Client({ name: 'nobody', version: '1' });
+    const client = new Client({ name: 'missing', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(http.url)));
     for (let n = 0; n < 3; n++) await client.callTool({ name: 'echo', arguments: {} });
     await client.close();
@@ -478,12 +478,12 @@ test('a log that begins in the middle of a group lacks what it belongs to', asyn
   const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
   const at = lines.findIndex((line, index) => index > 0 && !line.includes('"prev"'));
   writeFileSync(log.path, `${lines.slice(at).join('\n')}\n`);
-  const [verdict] = await verifyAudit(directory);
-  expect(verdict).toMatchObject({ ok: false, lines: 0, broken: { line: 1 } });
-  expect(verdict?.broken?.why).toContain('taken out');
+  const [result] = await verifyAudit(directory);
+  expect(result).toMatchObject({ ok: false, lines: 0, broken: { line: 1 } });
+  expect(result?.broken?.why).toContain('taken out');
 });
 
-test('a log in which every line says what its group follows verifies, and goes on', async () => {
+test('a log in which every line names the group before it verifies, and continues', async () => {
   const directory = freshDirectory();
   let prev = '';
   let seq = 0;
@@ -501,7 +501,7 @@ test('a log in which every line says what its group follows verifies, and goes o
   expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 10 });
 });
 
-test('a log whose lines each follow the one before verifies, and goes on', async () => {
+test('a log in which every line names the line before it verifies, and continues', async () => {
   const directory = freshDirectory();
   let prev = '';
   const lines = Array.from({ length: 5 }, (_, index) => {
@@ -534,7 +534,7 @@ test('a group of which a killed writer left only a part is covered by the next w
   }
 });
 
-test('a last group larger than what is read at first is taken up as a whole', async () => {
+test('a last group larger than what is read at first is read as a whole', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   const list = Array.from({ length: 30 }, () => ({ text: 'word '.repeat(50) }));
@@ -548,7 +548,7 @@ test('a last group larger than what is read at first is taken up as a whole', as
   expect((await verifyAudit(directory))[0]).toMatchObject({ ok: true, lines: 53 });
 });
 
-test('lines cut off at the end are found by whoever kept the head elsewhere', async () => {
+test('lines cut off at the end are found by comparing with a head stored elsewhere', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   const client = await TestClient.open(audited(log));
@@ -558,9 +558,9 @@ test('lines cut off at the end are found by whoever kept the head elsewhere', as
   await log.close();
   const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
   writeFileSync(log.path, `${lines.slice(0, -3).join('\n')}\n`);
-  const [verdict] = await verifyAudit(directory);
-  expect(verdict?.ok).toBe(true);
-  expect(verdict?.head.seq).toBeLessThan(kept.seq);
+  const [result] = await verifyAudit(directory);
+  expect(result?.ok).toBe(true);
+  expect(result?.head.seq).toBeLessThan(kept.seq);
 });
 
 test('a torn last line is sealed off by the next writer, at whatever byte it was torn', async () => {
@@ -641,16 +641,16 @@ test('with the strictest policy the line is on the disk before the answer leaves
   expect(await entries(directory, { event: 'call' })).toHaveLength(11);
 });
 
-test('strangers who send garbage can not fill the disk', async () => {
+test('unauthenticated callers who send invalid messages cannot fill the disk', async () => {
   const directory = freshDirectory();
   const log = await openIn(directory);
   const client = await TestClient.open(audited(log));
   for (let n = 0; n < 5_000; n++) client.send({ jsonrpc: '2.0', id: n, method: `garbage-${n}` });
   await log.close();
-  const refusals = await entries(directory, { event: 'invalid-message' });
+  const rejections = await entries(directory, { event: 'invalid-message' });
   const [suppressed] = await entries(directory, { event: 'suppressed' });
-  expect(refusals.length).toBeLessThan(1_000);
-  expect(refusals.length + Number(suppressed?.details?.['count'])).toBe(5_000);
+  expect(rejections.length).toBeLessThan(1_000);
+  expect(rejections.length + Number(suppressed?.details?.['count'])).toBe(5_000);
 });
 
 test('the last lines can be shown and followed, over a change of files', async () => {
@@ -697,14 +697,14 @@ test('a line shown on a terminal can not play tricks with it', async () => {
   expect(shown).not.toMatch(/[\u001b\u202e]/);
 });
 
-test('the files are for nobody else', async () => {
+test('only the owner can read the files', async () => {
   const directory = join(freshDirectory(), 'logs');
   const log = await openIn(directory);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
   expect(statSync(log.path).mode & 0o777).toBe(0o600);
 });
 
-test('a folder that was there keeps its mode; one that everybody may write to is refused, a group is warned of', async () => {
+test('an existing folder keeps its mode; one that all users may write to is rejected, one for a group is a warning', async () => {
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
   const open = async (mode: number): Promise<string> => {

@@ -55,7 +55,7 @@ afterAll(async () => {
   await issuer.close();
 });
 
-/** A request that stands alone. */
+/** A stateless request. */
 async function post(
   token: string | undefined,
   method = 'tools/call',
@@ -93,13 +93,13 @@ async function post(
 }
 
 describe('an OAuth resource server', () => {
-  test('S4-57: lets in who has a good token, and the handler knows who that is', async () => {
+  test('S4-57: accepts a valid token, and the handler sees its principal', async () => {
     const { status, body } = await post(await issuer.token(resource));
     expect(status).toBe(200);
     expect(body.result?.content[0]?.text).toBe(`${issuer.issuer} alice`);
   });
 
-  test('S4-57: tells who comes without a token where to get one and for what', async () => {
+  test('S4-57: a request without a token is told where to get one and for which scopes', async () => {
     const { status, challenge, body } = await post(undefined);
     expect(status).toBe(401);
     expect(challenge).toBe(
@@ -108,7 +108,7 @@ describe('an OAuth resource server', () => {
     expect(body.error?.message).toContain('Unauthorized');
   });
 
-  test('publishes its metadata to everybody, at its own place and at the root', async () => {
+  test('publishes its metadata without authentication, at its own path and at the root', async () => {
     for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
       const response = await fetch(new URL(path, http.url));
       expect(response.status).toBe(200);
@@ -131,10 +131,10 @@ describe('an OAuth resource server', () => {
     ['that has expired', () => ({ expiresIn: -60 })],
     ['that never expires', () => ({ expiresIn: null })],
     ['that is not valid yet', () => ({ claims: { nbf: Math.floor(Date.now() / 1000) + 600 } })],
-    ['for nobody', () => ({ claims: { sub: undefined } })],
-    ['signed by a foreign key', async () => ({ key: (await generateKeyPair('ES256')).privateKey })],
+    ['without a subject', () => ({ claims: { sub: undefined } })],
+    ['signed by another key', async () => ({ key: (await generateKeyPair('ES256')).privateKey })],
     [
-      'signed by a foreign key of the same name',
+      'signed by another key of the same name',
       async () => ({ key: (await generateKeyPair('ES256')).privateKey, header: { kid: 'key-1' } }),
     ],
     ['with a key name that is a path', () => ({ header: { kid: '../../../../dev/null' } })],
@@ -154,11 +154,11 @@ describe('an OAuth resource server', () => {
       }),
     ],
     ['that is no access token', () => ({ header: { typ: 'logout+jwt' } })],
-    ['that is bound to a key nobody proves to have', () => ({ claims: { cnf: { jkt: 'thumbprint' } } })],
-    ['with a critical extension nobody knows', () => ({ header: { crit: ['evil'], evil: true } })],
+    ['that is bound to a key without a proof', () => ({ claims: { cnf: { jkt: 'thumbprint' } } })],
+    ['with an unknown critical extension', () => ({ header: { crit: ['evil'], evil: true } })],
   ];
 
-  test.each(flaws)('refuses a token %s', async (_what, wish) => {
+  test.each(flaws)('rejects a token %s', async (_what, wish) => {
     let token: string;
     try {
       token = await issuer.token(resource, await wish());
@@ -175,7 +175,7 @@ describe('an OAuth resource server', () => {
     );
   });
 
-  test('refuses tokens without a signature, with a shared secret, and with a changed claim', async () => {
+  test('rejects tokens without a signature, with a shared secret, and with a changed claim', async () => {
     const none = new UnsecuredJWT({ iss: issuer.issuer, aud: resource, sub: 'alice', scope: 'mcp' })
       .setExpirationTime('5m')
       .encode();
@@ -199,7 +199,7 @@ describe('an OAuth resource server', () => {
     for (const token of forged) expect((await post(token)).status, token.slice(0, 40)).toBe(401);
   });
 
-  test('reads tokens in the header alone, one of them, and as they are written', async () => {
+  test('reads tokens only in the header, only one, and exactly as written', async () => {
     const token = await issuer.token(resource);
     const url = `${http.url}?access_token=${token}`;
     expect((await post(undefined, undefined, undefined, {}, url)).status).toBe(401);
@@ -213,7 +213,7 @@ describe('an OAuth resource server', () => {
     expect((await post('A'.repeat(9000))).status).toBe(401);
   });
 
-  test('asks a good token that lacks a scope to come back with all that are needed', async () => {
+  test('rejects a valid token that lacks a scope, with all scopes that are needed', async () => {
     const weak = await post(await issuer.token(resource, { claims: { scope: 'other' } }));
     expect(weak.status).toBe(403);
     expect(weak.challenge).toContain(
@@ -222,12 +222,12 @@ describe('an OAuth resource server', () => {
   });
 
   test('step-up: an operation that needs more names all its scopes, and passes with them', async () => {
-    const refused = await post(await issuer.token(resource), 'tools/call', { name: 'danger' });
-    expect(refused.status).toBe(403);
-    expect(refused.challenge).toContain('error="insufficient_scope"');
-    expect(refused.challenge).toContain('scope="mcp danger"');
-    expect(refused.challenge).toContain('resource_metadata="https://mcp.example.com/.well-known/');
-    expect(refused.body.error).toMatchObject({ code: 403, data: { requiredScopes: ['mcp', 'danger'] } });
+    const rejected = await post(await issuer.token(resource), 'tools/call', { name: 'danger' });
+    expect(rejected.status).toBe(403);
+    expect(rejected.challenge).toContain('error="insufficient_scope"');
+    expect(rejected.challenge).toContain('scope="mcp danger"');
+    expect(rejected.challenge).toContain('resource_metadata="https://mcp.example.com/.well-known/');
+    expect(rejected.body.error).toMatchObject({ code: 403, data: { requiredScopes: ['mcp', 'danger'] } });
     const better = await issuer.token(resource, { claims: { scope: 'mcp danger' } });
     expect((await post(better, 'tools/call', { name: 'danger' })).status).toBe(200);
   });
@@ -256,7 +256,7 @@ describe('an OAuth resource server', () => {
     expect(issuer.asked.filter((path) => path === '/keys').length - before).toBeLessThanOrEqual(1);
   });
 
-  test('an issuer whose metadata speak of somebody else is not believed', async () => {
+  test('an issuer whose metadata names another issuer is not trusted', async () => {
     const liar = await AuthorizationServer.start();
     liar.answers.set('/.well-known/oauth-authorization-server', {
       status: 200,
@@ -268,7 +268,7 @@ describe('an OAuth resource server', () => {
     await liar.close();
   });
 
-  test('an issuer that can not be reached is nobody’s bad token, and is asked again later', async () => {
+  test('an issuer that cannot be reached does not make tokens invalid, and is tried again later', async () => {
     const late = await AuthorizationServer.start();
     late.answers.set('/.well-known/oauth-authorization-server', { status: 503, body: {} });
     late.answers.set('/.well-known/openid-configuration', { status: 503, body: {} });
@@ -290,7 +290,7 @@ describe('an OAuth resource server', () => {
     expect(make({ resource: 'https://x.example/#a' })).toThrow('fragment');
   });
 
-  test('what was found about a token is believed for a while and never beyond its end', async () => {
+  test('the result for a token is cached for a while and never beyond its expiry', async () => {
     let asked = 0;
     const { authenticate } = createOAuthAuthenticator({
       resource,
@@ -332,7 +332,7 @@ describe('tokens that only their issuer can read', () => {
     });
     const now = Math.floor(Date.now() / 1000);
     const good = { active: true, sub: 'bob', aud: resource, scope: 'mcp', exp: now + 60 };
-    const verdicts = new Map<string, Record<string, unknown>>([
+    const outcomes = new Map<string, Record<string, unknown>>([
       ['good', good],
       ['inactive', { ...good, active: false }],
       ['truthy', { ...good, active: 'true' }],
@@ -343,11 +343,11 @@ describe('tokens that only their issuer can read', () => {
       ['issuer', { ...good, iss: 'https://evil.example' }],
       ['scope', { ...good, scope: 'other' }],
     ]);
-    for (const [token, claims] of verdicts) issuer.opaque.set(token, claims);
+    for (const [token, claims] of outcomes) issuer.opaque.set(token, claims);
     const statuses: Record<string, unknown> = {};
-    for (const token of [...verdicts.keys(), 'unknown']) {
-      const verdict = (await authenticate(requestWith(token))) as { id?: string; status?: number };
-      statuses[token] = verdict.id ?? verdict.status;
+    for (const token of [...outcomes.keys(), 'unknown']) {
+      const outcome = (await authenticate(requestWith(token))) as { id?: string; status?: number };
+      statuses[token] = outcome.id ?? outcome.status;
     }
     expect(statuses).toEqual({
       good: 'bob',
@@ -367,7 +367,7 @@ describe('tokens that only their issuer can read', () => {
 describe('static tokens', () => {
   const { token, hash } = createToken();
 
-  test('are kept as hashes, and only the token itself opens', async () => {
+  test('are stored as hashes, and only the token itself is accepted', async () => {
     const authenticate = createTokenAuthenticator({ tokens: [{ id: 'ci', hash, scopes: ['a'] }] });
     expect(hash).not.toContain(token);
     expect(await authenticate(requestWith(token))).toMatchObject({
@@ -386,7 +386,7 @@ describe('static tokens', () => {
     for (const each of many) expect(Buffer.from(each.slice(4), 'base64url').length).toBe(32);
   });
 
-  test('expire, and need the scopes that are asked for', async () => {
+  test('expire, and need the required scopes', async () => {
     const expired = createTokenAuthenticator({ tokens: [{ id: 'old', hash, expires: '2020-01-01' }] });
     expect(await expired(requestWith(token))).toMatchObject({
       status: 401,
@@ -396,14 +396,14 @@ describe('static tokens', () => {
     expect(await short(requestWith(token))).toMatchObject({ status: 403 });
   });
 
-  test('that could be guessed are refused, and so are hashes that are none', () => {
+  test('that could be guessed are rejected, and so are hashes that are none', () => {
     expect(() => hashToken('hunter2')).toThrow('32 characters');
     expect(() => hashToken('a'.repeat(64))).toThrow('cannot be guessed');
     expect(() => createTokenAuthenticator({ tokens: [{ id: 'x', hash: token }] })).toThrow('must be "sha256:"');
     expect(() => createTokenAuthenticator({ tokens: [] })).toThrow('list of tokens is empty');
   });
 
-  test('are read from a file that nobody else may write to', () => {
+  test('are read from a file that no other user may write to', () => {
     const directory = temporaryFolder();
     const path = join(directory, 'tokens.json');
     writeFileSync(path, JSON.stringify({ tokens: [{ id: 'ci', hash }] }), { mode: 0o600 });
@@ -413,14 +413,14 @@ describe('static tokens', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('stand beside OAuth, and whoever fits neither hears where to get a token', async () => {
+  test('work beside OAuth, and a request that fits neither is told where to get a token', async () => {
     const either: Authenticate = anyOf(createTokenAuthenticator({ tokens: [{ id: 'ci', hash }] }), oauth.authenticate);
     expect(await either(requestWith(token))).toMatchObject({ id: 'ci' });
     expect(await either(requestWith(await issuer.token(resource)))).toMatchObject({ id: 'alice' });
     for (const wrong of [undefined, 'nonsense']) {
-      const verdict = (await either(requestWith(wrong))) as { status: number; challenge: string };
-      expect(verdict.status).toBe(401);
-      expect(verdict.challenge).toContain('resource_metadata=');
+      const outcome = (await either(requestWith(wrong))) as { status: number; challenge: string };
+      expect(outcome.status).toBe(401);
+      expect(outcome.challenge).toContain('resource_metadata=');
     }
   });
 
@@ -432,7 +432,7 @@ describe('static tokens', () => {
   });
 });
 
-test('every path asks who you are, with every method, before anything of the body is read', async () => {
+test('every path authenticates, with every method, before anything of the body is read', async () => {
   const origin = new URL(http.url).origin;
   for (const path of ['/mcp', '/sse', '/message?sessionId=x']) {
     for (const method of ['GET', 'POST', 'DELETE']) {

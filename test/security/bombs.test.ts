@@ -42,19 +42,19 @@ test.each(bombs)('%s is answered, and so is the next message', async (_what, tex
   expect((await client.request('ping')).result).toEqual({});
 });
 
-test('too deep and too wide a message is refused before it is read, a long text with many commas is not', async () => {
+test('too deep and too wide a message is rejected before it is read, a long text with many commas is not', async () => {
   const client = await TestClient.open(target());
-  const refused = async (text: string) => {
+  const rejected = async (text: string) => {
     client.received.length = 0;
     client.channel.receiveText(text);
     return (await client.next((each) => each.method === undefined)).error?.message;
   };
   const [, , deep, wide, keys] = bombs.map(([, text]) => text);
-  expect(await refused(deep as string)).toBe('Message is nested deeper than 256 levels');
-  expect(await refused(wide as string)).toBe('Message holds more than 200000 values');
-  expect(await refused(keys as string)).toBe('Message holds more than 200000 values');
-  expect(await refused(call(`{"text":"${',\\",'.repeat(200_000)}"}`))).toBeUndefined();
-  expect(await refused(call(`{"list":[${'0,'.repeat(190_000)}0]}`))).toBeUndefined();
+  expect(await rejected(deep as string)).toBe('Message is nested deeper than 256 levels');
+  expect(await rejected(wide as string)).toBe('Message holds more than 200000 values');
+  expect(await rejected(keys as string)).toBe('Message holds more than 200000 values');
+  expect(await rejected(call(`{"text":"${',\\",'.repeat(200_000)}"}`))).toBeUndefined();
+  expect(await rejected(call(`{"list":[${'0,'.repeat(190_000)}0]}`))).toBeUndefined();
 });
 
 describe('over HTTP', () => {

@@ -35,7 +35,7 @@ test('the network and the level of workers are those of the policy', () => {
   expect(allowed.allowedCommands).toEqual(['ls']);
 });
 
-test('a policy that speaks of neither files nor commands leaves packs as they are', () => {
+test('a policy without rules for files and commands leaves packs as they are', () => {
   const packs = { workers: { network: 'host' } };
   expect(bound({ packs }, { limits: {} }).packs).toEqual(packs);
 });

@@ -73,7 +73,7 @@ function keepPinging(wire: Wire): () => Promise<void> {
 }
 
 const watch = (wire: Wire, ...resourceSubscriptions: string[]) =>
-  wire.alone('subscriptions/listen', { notifications: { resourceSubscriptions } });
+  wire.stateless('subscriptions/listen', { notifications: { resourceSubscriptions } });
 
 describe.each(['stdio', 'websocket'] as const)('two hundred thousand URIs watched over %s', (kind) => {
   test('do not slow down a change of something else', async () => {
@@ -95,7 +95,7 @@ describe.each(['stdio', 'websocket'] as const)('two hundred thousand URIs watche
   }, 120_000);
 });
 
-describe.each(wireKinds)('while twenty thousand changes are told, over %s', (kind) => {
+describe.each(wireKinds)('while twenty thousand changes are announced, over %s', (kind) => {
   test('others are answered', async () => {
     const server = makeServer();
     const sent = record(server);

@@ -1,5 +1,5 @@
 // Every guard on at once (tokens, scopes, policy, argument rules, rate and concurrency limits, load shedding, an audit log
-// that answers wait for) and the official suite still passes: guards are in the way of nobody honest.
+// that answers wait for) and the official suite still passes: guards do not reject valid requests.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ afterAll(async () => {
   await proxy?.close();
 });
 
-test('the guards are on: without a token nobody is served', async () => {
+test('the guards are on: requests without a token are rejected', async () => {
   const response = await fetch(subject.url, {
     method: 'POST',
     body: '{}',
@@ -73,8 +73,8 @@ test('all of it is in the audit log, whose chain holds', async () => {
   for await (const entry of queryAudit(join(directory, 'audit'), { event: 'call', principal: 'suite' }))
     calls.add(entry.name);
   expect(calls.size).toBeGreaterThan(20);
-  let refused = 0;
-  for await (const _entry of queryAudit(join(directory, 'audit'), { event: 'auth' })) refused++;
-  expect(refused).toBeGreaterThan(0);
+  let rejected = 0;
+  for await (const _entry of queryAudit(join(directory, 'audit'), { event: 'auth' })) rejected++;
+  expect(rejected).toBeGreaterThan(0);
   expect((await verifyAudit(join(directory, 'audit'))).every(({ ok }) => ok)).toBe(true);
 });

@@ -20,7 +20,7 @@ import { FileError, type FileTree, openRoots } from '../../src/security/files/tr
 
 const rounds = 100_000;
 const writeRounds = 5000;
-const lanes = 8;
+const atOnce = 8;
 
 /** Swaps `<name>` with `<name>.spare` by renames, for every name, until told to stop. */
 const swapper = `
@@ -62,12 +62,12 @@ let worker: Worker;
 beforeEach(async () => {
   // Memory-backed where possible: the race is about names, not about how fast a disk flushes.
   base = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'race-'));
-  for (const folder of ['root/door', 'root/real', 'outside']) mkdirSync(join(base, folder), { recursive: true });
-  writeFileSync(join(base, 'root/door/x'), 'inside');
+  for (const folder of ['root/folder-link', 'root/real', 'outside']) mkdirSync(join(base, folder), { recursive: true });
+  writeFileSync(join(base, 'root/folder-link/x'), 'inside');
   writeFileSync(join(base, 'root/file'), 'inside');
   writeFileSync(join(base, 'root/real/x'), 'inside');
   writeFileSync(join(base, 'outside/x'), 'SECRET');
-  symlinkSync(join(base, 'outside'), join(base, 'root/door.spare'));
+  symlinkSync(join(base, 'outside'), join(base, 'root/folder-link.spare'));
   symlinkSync('../outside/x', join(base, 'root/file.spare'));
   symlinkSync('real', join(base, 'root/hop'));
   symlinkSync('../outside', join(base, 'root/hop.spare'));
@@ -75,7 +75,7 @@ beforeEach(async () => {
 
   const shared = new SharedArrayBuffer(8);
   state = new Int32Array(shared);
-  const names = ['door', 'file', 'hop'].map((name) => join(base, 'root', name));
+  const names = ['folder-link', 'file', 'hop'].map((name) => join(base, 'root', name));
   worker = new Worker(swapper, { eval: true, workerData: { names, shared } });
   await new Promise((resolve) => worker.once('online', resolve));
 });
@@ -86,11 +86,11 @@ afterEach(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** Runs `total` rounds on a few lanes at once and counts how they end. */
+/** Runs `total` rounds, a few at a time, and counts how they end. */
 async function race(total: number, round: (index: number) => Promise<string>): Promise<Map<string, number>> {
   const outcomes = new Map<string, number>();
   let started = 0;
-  const lane = async () => {
+  const runNext = async () => {
     while (started < total) {
       const outcome = await round(started++).catch((error: unknown) => {
         if (error instanceof FileError && error.code !== 'FILE_IO') return error.code;
@@ -99,7 +99,7 @@ async function race(total: number, round: (index: number) => Promise<string>): P
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: atOnce }, runNext));
   return outcomes;
 }
 
@@ -109,7 +109,7 @@ test.runIf(raceFree)(
   `${rounds} reads against a swap loop never show a byte from outside`,
   { timeout: 120_000 },
   async () => {
-    const targets = ['door/x', 'file', 'hop/x'];
+    const targets = ['folder-link/x', 'file', 'hop/x'];
     const outcomes = await race(rounds, async (index) =>
       (await tree.readFile(targets[index % 3] as string)).toString(),
     );
@@ -122,7 +122,7 @@ test.runIf(raceFree)(
   `${writeRounds} writes against a swap loop never leave the root`,
   { timeout: 120_000 },
   async () => {
-    const targets = ['door/w', 'hop/w', 'door/x'];
+    const targets = ['folder-link/w', 'hop/w', 'folder-link/x'];
     const outcomes = await race(writeRounds, async (index) => {
       await tree.writeFile(targets[index % 3] as string, 'inside');
       return 'written';
@@ -140,13 +140,13 @@ test.runIf(raceFree)(
   async () => {
     let count = 0;
     const changes = [
-      () => tree.makeDirectory(`door/made-${count++}/x`),
+      () => tree.makeDirectory(`folder-link/made-${count++}/x`),
       () => tree.makeDirectory('hop/made'),
-      () => tree.editFile('door/x', (text) => (text === 'inside' ? 'INSIDE' : 'inside')),
-      () => tree.writeFile('door/w', 'inside'),
-      () => tree.move('door/w', `door/w-${count++}`),
-      () => tree.remove('door/w'),
-      () => tree.move('real/x', 'door/moved').then(() => tree.move('door/moved', 'real/x')),
+      () => tree.editFile('folder-link/x', (text) => (text === 'inside' ? 'INSIDE' : 'inside')),
+      () => tree.writeFile('folder-link/w', 'inside'),
+      () => tree.move('folder-link/w', `folder-link/w-${count++}`),
+      () => tree.remove('folder-link/w'),
+      () => tree.move('real/x', 'folder-link/moved').then(() => tree.move('folder-link/moved', 'real/x')),
     ];
     const outcomes = await race(3500, async (index) => {
       await (changes[index % changes.length] as () => Promise<unknown>)();

@@ -25,7 +25,7 @@ const authenticate = createTokenAuthenticator({
 /** What became of calls that only end when they are cancelled. */
 const hung: string[] = [];
 
-/** Notes of whoever asks, and questions by retry. */
+/** Notes of the caller, and input requests by retry. */
 function notebook(): Server {
   const server = createServer({ name: 'notebook', version: '1.0.0', limits: { pageSize: 2 } });
   const notes = new Map<string, Map<string, string>>();
@@ -98,7 +98,7 @@ describe('a session', () => {
     session = await client.initialize({ headers: bearer('alice') });
   });
 
-  test('of somebody else does not exist, whatever is done with it, and its owner notices nothing', async () => {
+  test('of another caller does not exist, for any request, and its owner is not affected', async () => {
     const made = `${session.slice(0, -4)}AAAA`;
     for (const [method, body] of [
       ['POST', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
@@ -123,9 +123,9 @@ describe('a session', () => {
   test('lets a better token do more at once, and a lesser one less', async () => {
     const admin = (who: keyof typeof tokens) =>
       client.session(session, 'tools/call', { name: 'admin' }, { headers: bearer(who) });
-    const refused = await admin('alice');
-    expect(refused.status).toBe(403);
-    expect(refused.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="use admin"');
+    const rejected = await admin('alice');
+    expect(rejected.status).toBe(403);
+    expect(rejected.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="use admin"');
     expect((await admin('aliceAdmin')).json.result).toBeDefined();
     expect((await admin('alice')).status).toBe(403);
   });
@@ -183,7 +183,7 @@ describe('a session', () => {
   });
 });
 
-test('a cursor of somebody else leads nowhere', async () => {
+test('a cursor of another caller is rejected', async () => {
   const connections = new Map<string, TestClient>();
   for (const id of ['alice', 'bob']) {
     connections.set(id, await TestClient.open(server, undefined, {}, { transport: 'memory', principal: { id } }));
@@ -221,7 +221,7 @@ describe('the state of an unfinished call', () => {
           { headers: bearer('alice') },
         ),
       ],
-      ['nobody’s state', confirm('alice', { requestState: 'made-up', inputResponses: answers })],
+      ['a state that was never sealed', confirm('alice', { requestState: 'made-up', inputResponses: answers })],
     ];
     for (const [what, answer] of wrong) {
       const { json } = await answer;
@@ -246,7 +246,7 @@ describe('the state of an unfinished call', () => {
   });
 });
 
-test('notes of one caller are not in the lists of another, cannot be read, and their changes are not told', async () => {
+test('notes of one caller are not in the lists of another, cannot be read, and their changes are not announced', async () => {
   const alice = await client.initialize({ headers: bearer('alice') });
   const bob = await client.initialize({ headers: bearer('bob') });
   await client.session(bob, 'resources/subscribe', { uri: 'note://diary' }, { headers: bearer('bob') });
@@ -303,7 +303,7 @@ describe('a WebSocket', () => {
   });
 });
 
-test('messages to the event stream of somebody else arrive nowhere', async () => {
+test('messages to the event stream of another caller arrive nowhere', async () => {
   const stream = new EventReader(
     await client.open({ method: 'GET', path: '/sse', headers: { ...bearer('alice'), Accept: 'text/event-stream' } }),
   );
@@ -338,9 +338,9 @@ describe('limits over HTTP', () => {
     const session = await other.initialize({ headers: bearer('alice') });
     const call = () => other.session(session, 'tools/call', { name: 'count' }, { headers: bearer('alice') });
     expect((await call()).status).toBe(200);
-    const refused = await call();
-    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '3']);
-    expect(refused.json.error).toEqual({ code: -32000, message: 'Rate limit exceeded', data: { retryAfterMs: 2500 } });
+    const rejected = await call();
+    expect([rejected.status, rejected.headers['retry-after']]).toEqual([429, '3']);
+    expect(rejected.json.error).toEqual({ code: -32000, message: 'Rate limit exceeded', data: { retryAfterMs: 2500 } });
     const modern = await other.modern('tools/call', { name: 'count' }, { headers: bearer('alice') });
     expect([modern.status, modern.headers['retry-after'], modern.json.error?.code]).toEqual([429, '3', 429]);
     expect((await other.modern('tools/call', { name: 'count' }, { headers: bearer('bob') })).status).toBe(200);
@@ -348,7 +348,7 @@ describe('limits over HTTP', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('S2-32: leave greetings, pings and health alone', async () => {
+  test('S2-32: do not apply to initialize, ping and health checks', async () => {
     for (let n = 0; n < 5; n++) {
       const session = await other.initialize({ headers: bearer('alice') });
       expect((await other.session(session, 'ping', {}, { headers: bearer('alice') })).json.result).toEqual({});
@@ -356,15 +356,15 @@ describe('limits over HTTP', () => {
     expect((await other.send({ method: 'GET', path: '/health' })).status).toBe(200);
   });
 
-  test('an overloaded server says 503, and is still alive for probes', async () => {
+  test('an overloaded server responds with 503, and still answers health probes', async () => {
     const made = createServer({ name: 'busy', version: '1.0.0' });
     made.tool('work', { run: () => 'worked' });
     const shedding = shedLoad({ maxInFlight: 0 });
     made.around(shedding.middleware);
     const busy = await serveHttp(made, { port: 0, graceMs: 100 });
     const probe = new HttpTestClient(busy.port);
-    const refused = await probe.modern('tools/call', { name: 'work' });
-    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    const rejected = await probe.modern('tools/call', { name: 'work' });
+    expect([rejected.status, rejected.headers['retry-after']]).toEqual([503, '1']);
     expect((await probe.send({ method: 'GET', path: '/health' })).status).toBe(200);
     shedding.close();
     probe.close();

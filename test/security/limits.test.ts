@@ -1,4 +1,4 @@
-// Limits as a client sees them: what is refused, with which words, and what still gets through.
+// Limits as a client sees them: what is rejected, with which words, and what still gets through.
 
 import { expect, test } from 'vitest';
 import { createServer, type Server } from '../../src/engine/server.ts';
@@ -40,25 +40,25 @@ function bench(): Bench {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('S2-31: too many requests are refused with retryAfterMs, the tool does not run, and the service recovers', async () => {
+test('S2-31: too many requests are rejected with retryAfterMs, the tool does not run, and the service recovers', async () => {
   const { server, ran } = bench();
   let now = 0;
   server.around(rateLimit([{ per: 'session', requests: 2, windowMs: 1_000 }], { now: () => now }));
   const client = await TestClient.open(server);
   for (let n = 0; n < 2; n++) expect((await client.call('count')).result).toBeDefined();
-  const refused = await client.call('count');
-  expect(refused.error).toEqual({ code: -32000, message: 'Rate limit exceeded', data: { retryAfterMs: 500 } });
+  const rejected = await client.call('count');
+  expect(rejected.error).toEqual({ code: -32000, message: 'Rate limit exceeded', data: { retryAfterMs: 500 } });
   expect(ran()).toBe(2);
   now = 500;
   expect((await client.call('count')).result.content[0].text).toBe('3');
 });
 
-test('S2-31: the stateless revision is told by its own code', async () => {
+test('S2-31: the stateless revision has its own error code', async () => {
   const { server } = bench();
   server.around(rateLimit([{ per: 'principal', requests: 1, windowMs: 1_000 }], { now: () => 0 }));
   const client = new TestClient(server, alice);
-  await client.alone('tools/call', { name: 'count' });
-  const { error } = await client.alone('tools/call', { name: 'count' });
+  await client.stateless('tools/call', { name: 'count' });
+  const { error } = await client.stateless('tools/call', { name: 'count' });
   expect(error).toMatchObject({ code: 429, data: { retryAfterMs: 1000 } });
 });
 
@@ -71,7 +71,7 @@ test('S2-32: initialize, ping and notifications pass when everything else is use
   const second = await TestClient.open(server);
   expect(second.received[0]?.result.serverInfo.name).toBe('limits');
   for (let n = 0; n < 20; n++) expect((await first.request('ping')).result).toEqual({});
-  expect((await second.alone('server/discover')).result).toBeDefined();
+  expect((await second.stateless('server/discover')).result).toBeDefined();
 });
 
 test('S4-51: callers are limited apart from each other, sessions of one caller together', async () => {
@@ -102,9 +102,9 @@ test('anonymous callers are counted by where they come from, a household of addr
   const { server } = bench();
   server.around(rateLimit([{ per: 'principal', requests: 1, windowMs: 1_000 }], { now: () => 0 }));
   const from = (address: string) => new TestClient(server, { transport: 'http', address });
-  await from('2001:db8:1:2::1').alone('tools/call', { name: 'count' });
-  const same = await from('2001:db8:1:2:ffff::9').alone('tools/call', { name: 'count' });
-  const other = await from('2001:db8:1:3::1').alone('tools/call', { name: 'count' });
+  await from('2001:db8:1:2::1').stateless('tools/call', { name: 'count' });
+  const same = await from('2001:db8:1:2:ffff::9').stateless('tools/call', { name: 'count' });
+  const other = await from('2001:db8:1:3::1').stateless('tools/call', { name: 'count' });
   expect([same.error?.code, other.error?.code]).toEqual([429, undefined]);
 });
 
@@ -128,7 +128,7 @@ test('a bucket store of several machines may take its time', async () => {
   expect((await client.call('count')).error?.data).toEqual({ retryAfterMs: 700 });
 });
 
-test('no more calls run at a time than allowed; the next in line starts when one ends, the rest is refused', async () => {
+test('no more calls run at a time than allowed; the next in line starts when one ends, the rest is rejected', async () => {
   const { server, ran, finish } = bench();
   server.around(limitConcurrency({ per: 'principal', max: 1, queue: 1 }));
   const client = await TestClient.open(server, undefined, {}, alice);
@@ -160,7 +160,7 @@ test('a call cancelled in the queue gives its place up and never runs', async ()
   expect(ran()).toBe(2);
 });
 
-test('cancelling does not free a place while the handler goes on', async () => {
+test('cancelling does not free a slot while the handler continues', async () => {
   const { server, ran } = bench();
   server.around(limitConcurrency({ per: 'principal', max: 1 }));
   const client = await TestClient.open(server, undefined, {}, alice);
@@ -182,7 +182,7 @@ test('a call that waits for an answer by retry gives its place back', async () =
   const client = new TestClient(server, alice);
   const capabilities = { elicitation: { form: {} } };
   for (let n = 0; n < 3; n++) {
-    const { result } = await client.alone('tools/call', { name: 'ask' }, capabilities);
+    const { result } = await client.stateless('tools/call', { name: 'ask' }, capabilities);
     expect(result.resultType).toBe('input_required');
   }
 });
@@ -212,7 +212,7 @@ test('a result beyond its limit is replaced by an error that says so', async () 
   expect((await client.request('resources/read', { uri: 'test://small' })).result).toBeDefined();
 });
 
-test('under load new work is refused, while pings, greetings and cancels go through', async () => {
+test('under load new calls are rejected, while ping, initialize and cancellations succeed', async () => {
   const { server, ran } = bench();
   let now = 0;
   const shedding = shedLoad({ maxLagMs: 100, now: () => now });
@@ -220,16 +220,16 @@ test('under load new work is refused, while pings, greetings and cancels go thro
   const client = await TestClient.open(server);
   expect((await client.call('count')).result).toBeDefined();
   now = 10_000;
-  const refused = await client.call('count');
-  expect(refused.error).toMatchObject({ code: -32000, data: { retryAfterMs: 1000 } });
-  expect((await client.alone('tools/call', { name: 'count' })).error?.code).toBe(503);
+  const rejected = await client.call('count');
+  expect(rejected.error).toMatchObject({ code: -32000, data: { retryAfterMs: 1000 } });
+  expect((await client.stateless('tools/call', { name: 'count' })).error?.code).toBe(503);
   expect((await client.request('ping')).result).toEqual({});
   expect((await TestClient.open(server)).received[0]?.result).toBeDefined();
   expect(ran()).toBe(1);
   shedding.close();
 });
 
-test('when too much is in flight new work is refused until something ends', async () => {
+test('when too much is in flight new work is rejected until something ends', async () => {
   const { server, finish } = bench();
   const shedding = shedLoad({ maxInFlight: 2, maxLagMs: Number.POSITIVE_INFINITY });
   server.around(shedding.middleware);

@@ -64,13 +64,13 @@ describe.each(wireKinds)('over %s', (kind) => {
     wire = await wires.connect(kind);
   });
 
-  test.each(requests)('%s of three megabytes is refused, and not sent back', async (_what, method, params) => {
+  test.each(requests)('%s of three megabytes is rejected, and not sent back', async (_what, method, params) => {
     const answer = await wire.request(method, params);
     expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('characters') });
     expect(wire.longest).toBeLessThan(5_000);
   });
 
-  test('an id of three megabytes is refused, and not sent back', async () => {
+  test('an id of three megabytes is rejected, and not sent back', async () => {
     const { id, error } = await wire.ask({ jsonrpc: '2.0', id: long, method: 'ping' });
     expect(id ?? null).toBeNull();
     expect(error).toMatchObject({ code: -32600, message: expect.stringContaining('1024 characters') });
@@ -90,11 +90,11 @@ describe.each(wireKinds)('over %s', (kind) => {
   });
 });
 
-describe.each(statelessKinds)('over %s, standing alone', (kind) => {
-  test('a filter with a URI of three megabytes is refused, and so is one whose URIs are long altogether', async () => {
+describe.each(statelessKinds)('over %s, stateless', (kind) => {
+  test('a filter with a URI of three megabytes is rejected, and so is one whose URIs are long altogether', async () => {
     const wire = await wires.connect(kind);
     const listen = (resourceSubscriptions: string[]) =>
-      wire.alone('subscriptions/listen', { notifications: { resourceSubscriptions } });
+      wire.stateless('subscriptions/listen', { notifications: { resourceSubscriptions } });
     for (const uris of [[long], Array.from({ length: 1_000 }, (_, n) => `note://${n}/${'x'.repeat(8_000)}`)]) {
       expect((await listen(uris)).error).toMatchObject({
         code: -32602,
@@ -105,7 +105,7 @@ describe.each(statelessKinds)('over %s, standing alone', (kind) => {
   });
 });
 
-test('a client that says too much about itself is refused, and its icons are not kept', async () => {
+test('a client whose clientInfo is too long is rejected, and its icons are not stored', async () => {
   const seen: unknown[] = [];
   const server = makeServer();
   server.tool('who', { run: (_args, ctx) => void seen.push(ctx.clientInfo) });

@@ -76,7 +76,7 @@ async function withNotes() {
 
 const kinds = { 'reads of a file': withFile, 'lists of notes': withNotes };
 
-describe.each(Object.keys(kinds))('%s that nobody takes', (kind) => {
+describe.each(Object.keys(kinds))('%s that the client does not read', (kind) => {
   const prepare = kinds[kind as keyof typeof kinds];
 
   test('1,000 of them pipelined on one connection are served one at a time', async () => {
@@ -154,7 +154,7 @@ test('a body of a million tiny pieces takes no more memory than it has bytes', a
   expect(peak() - before).toBeLessThan(150);
 });
 
-test('thousands of requests that wait behind one that hangs are not kept without end', async () => {
+test('thousands of requests that wait behind one that hangs do not fill the memory', async () => {
   const { port, client, peak } = await start('reference');
   const params = { name: 'long_running_task', arguments: { steps: 1, delay: 20 } };
   const body = JSON.stringify(modernBody('tools/call', params));
@@ -193,7 +193,7 @@ describe('WebSockets', () => {
     expect(peak()).toBeLessThan(maxMemory);
   });
 
-  test('answers that nobody takes, on 50 sockets at a time', async () => {
+  test('responses that the client does not read, on 50 sockets at a time', async () => {
     const { port, client, params, peak } = await withFile();
     const sockets = await Promise.all(Array.from({ length: 50 }, () => connect(port)));
     for (const socket of sockets) {

@@ -149,8 +149,8 @@ describe('an error in the engine', () => {
 
   test('is the answer to a stateless request, and to one of a session', async () => {
     const { client, logger } = await start(breakable());
-    const alone = await client.modern('break', {}, { id: 'b' });
-    expect([alone.status, alone.json]).toMatchObject([500, failure]);
+    const stateless = await client.modern('break', {}, { id: 'b' });
+    expect([stateless.status, stateless.json]).toMatchObject([500, failure]);
     const session = await client.initialize({ version: '2025-06-18' });
     const within = await client.session(session, 'break', {}, { id: 'b' });
     expect([within.status, within.json]).toMatchObject([500, failure]);
@@ -168,7 +168,7 @@ describe('an error in the engine', () => {
     expect(text).toMatch(/^mooring_sessions_in_memory 0$/m);
   });
 
-  test('comes back on the stream of HTTP+SSE, which goes on', async () => {
+  test('is sent on the stream of HTTP+SSE, which continues', async () => {
     const { client, logger } = await start(breakable());
     const open = { method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } };
     const stream = new EventReader(await client.open(open));
@@ -181,7 +181,7 @@ describe('an error in the engine', () => {
     expect(logger.errors).toHaveLength(1);
   });
 
-  test('comes back on the WebSocket, which goes on', async () => {
+  test('is sent on the WebSocket, which continues', async () => {
     const { http, logger } = await start(breakable());
     const socket = new WebSocket(http.url.replace('http', 'ws'));
     const heard: unknown[] = [];
@@ -195,7 +195,7 @@ describe('an error in the engine', () => {
     socket.terminate();
   });
 
-  test('comes back on a pipe, which goes on', async () => {
+  test('is sent on a pipe, which continues', async () => {
     const logger = makeLogger();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const connection = serveStream(breakable(), input, output, undefined, { logger });
@@ -215,7 +215,7 @@ describe('an error in the engine', () => {
     connection.close();
   });
 
-  test('comes back in memory', async () => {
+  test('is sent in memory', async () => {
     const connection = connectInMemory(breakable());
     connection.send(breaking);
     expect(await connection.receive()).toMatchObject(failure);
@@ -267,7 +267,7 @@ describe('a part of the endpoint that fails', () => {
     for (const authenticate of [() => broken, async () => broken]) {
       const { client, logger } = await start(plain(), { authenticate });
       const session = { Accept: both, 'Mcp-Session-Id': 'x' };
-      // One with a body that nobody reads: its answer arrives all the same.
+      // One with a body that is not read: its response arrives all the same.
       expect((await client.send({ method: 'DELETE', body: 'x'.repeat(100_000), headers: session })).status).toBe(500);
       const body = { jsonrpc: '2.0', id: 1, method: 'ping' };
       expect((await client.send({ body, headers: session })).status).toBe(500);

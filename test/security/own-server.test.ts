@@ -1,4 +1,4 @@
-// A server of somebody's own, guarded through the door "mooring/security": the program of docs/guide/securing.md as it
+// A server with guards of "mooring/security": the program of docs/guide/securing.md as it
 // stands there, run from the built package and spoken to over its wire.
 
 import { type ChildProcess, spawn } from 'node:child_process';

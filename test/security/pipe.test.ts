@@ -46,7 +46,7 @@ async function serveOnce(name: string, token: string | undefined) {
     said += chunk;
   });
   child.stdout.resume();
-  child.stdin.on('error', () => {}); // It may refuse to serve before it reads.
+  child.stdin.on('error', () => {}); // It may reject to serve before it reads.
   child.stdin.end(lines(greeting, call('get_time')));
   const code = await new Promise((done) => child.once('close', done));
   const entries: AuditEntry[] = [];
@@ -57,8 +57,8 @@ async function serveOnce(name: string, token: string | undefined) {
 test('S4-57: a profile on a pipe takes its caller from the token in the environment, and a bad token is not served', async () => {
   expect(await serveOnce('known', desk.token)).toMatchObject({ code: 0, callers: ['desk'] });
   expect(await serveOnce('nameless', undefined)).toMatchObject({ code: 0, callers: [undefined] });
-  const refused = await serveOnce('stranger', createToken().token);
-  expect(refused).toMatchObject({ callers: [] });
-  expect(refused.code).not.toBe(0);
-  expect(refused.said).toContain('MOORING_TOKEN does not contain a valid token');
+  const rejected = await serveOnce('unknown', createToken().token);
+  expect(rejected).toMatchObject({ callers: [] });
+  expect(rejected.code).not.toBe(0);
+  expect(rejected.said).toContain('MOORING_TOKEN does not contain a valid token');
 });

@@ -1,4 +1,4 @@
-// A policy as clients see it: what it hides does not exist, what it refuses says why, and nobody can talk his way around.
+// A policy as clients see it: what it hides does not exist, what it rejects says why, and no request gets around it.
 
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ describe('what a policy hides', () => {
     expect((await client.request('prompts/get', { name: 'greet' })).error).toBeDefined();
   });
 
-  test('a name alone is not enough where another issuer knows somebody of that name', async () => {
+  test('a name is not enough where another issuer has a user of that name', async () => {
     const client = await TestClient.open(served({ rules }), undefined, {}, peer(impostor));
     expect(await namesOf(client, 'tools/list', 'tools')).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe('what a policy hides', () => {
     }
   });
 
-  test('a change that is one caller’s business is told to nobody else', async () => {
+  test('a change that concerns one caller is announced to no other', async () => {
     const server = served({});
     const [one, two] = [
       await TestClient.open(server, undefined, {}, peer(alice)),
@@ -159,7 +159,7 @@ describe('what a policy hides', () => {
     const server = createServer({ name: 's', version: '1', cache: { ttlMs: 60_000, cacheScope: 'public' } });
     server.tool('echo', { run: () => 'x' });
     applyPolicy(server, compilePolicy({ version: 1, rules: [{ effect: 'allow', tools: ['echo'] }] }));
-    const { result } = await new TestClient(server).alone('tools/list');
+    const { result } = await new TestClient(server).stateless('tools/list');
     expect(result.cacheScope).toBe('private');
   });
 
@@ -173,7 +173,7 @@ describe('what a policy hides', () => {
     expect(await namesOf(shop, 'tools/list', 'tools')).toEqual([]);
   });
 
-  test('a new policy takes the place of the old one, and clients hear that lists have changed', async () => {
+  test('a new policy replaces the old one, and clients are notified that lists have changed', async () => {
     const server = createServer({ name: 's', version: '1' });
     server.tool('a', { run: () => 'a' });
     server.tool('b', { run: () => 'b' });
@@ -221,12 +221,12 @@ describe('what a policy says of arguments', () => {
       { tools: ['*'], argument: '*', deny: ['**secret**'], ignoreCase: true },
       { tools: ['search_web'], argument: '/options/site', deny: ['*.internal'] },
     ]);
-    const refused = async (args: object) => (await connection.call('search_web', args)).result.isError === true;
-    expect(await refused({ count: 3, query: 'cats', options: { site: 'example.org' } })).toBe(false);
-    expect(await refused({ count: 30 })).toBe(true);
-    expect(await refused({ query: 'long query' })).toBe(true);
-    expect(await refused({ options: { deep: [{ x: ['my SECRET plan'] }] } })).toBe(true);
-    expect(await refused({ options: { site: 'db.internal' } })).toBe(true);
+    const rejected = async (args: object) => (await connection.call('search_web', args)).result.isError === true;
+    expect(await rejected({ count: 3, query: 'cats', options: { site: 'example.org' } })).toBe(false);
+    expect(await rejected({ count: 30 })).toBe(true);
+    expect(await rejected({ query: 'long query' })).toBe(true);
+    expect(await rejected({ options: { deep: [{ x: ['my SECRET plan'] }] } })).toBe(true);
+    expect(await rejected({ options: { site: 'db.internal' } })).toBe(true);
   });
 
   test('rules may hold for some callers only', async () => {
@@ -265,7 +265,7 @@ test('limits of a policy are in force', async () => {
   );
 });
 
-test('a call without the scopes it needs is refused with all of them, and passes with a token that has them', async () => {
+test('a call without the scopes it needs is rejected with all of them, and passes with a token that has them', async () => {
   const server = served({
     scopes: [
       { tools: ['execute_*'], scopes: ['exec', 'audit'] },
@@ -273,17 +273,17 @@ test('a call without the scopes it needs is refused with all of them, and passes
     ],
   });
   const weak = await TestClient.open(server, undefined, {}, peer(alice));
-  const refused = await weak.call('execute_command', {});
-  expect(refused.error).toMatchObject({ code: -32000, data: { requiredScopes: ['exec', 'audit'] } });
+  const rejected = await weak.call('execute_command', {});
+  expect(rejected.error).toMatchObject({ code: -32000, data: { requiredScopes: ['exec', 'audit'] } });
   for (const uri of ['note://secret/1', 'note://public/../secret/1', 'note://%73ecret/1']) {
     expect((await weak.request('resources/read', { uri })).error, uri).toBeDefined();
   }
   const strong = await TestClient.open(server, undefined, {}, peer({ ...alice, scopes: ['exec', 'audit'] }));
   expect((await strong.call('execute_command', {})).result).toBeDefined();
-  expect((await weak.alone('tools/call', { name: 'execute_command' })).error?.code).toBe(403);
+  expect((await weak.stateless('tools/call', { name: 'execute_command' })).error?.code).toBe(403);
 });
 
-test('a check of the policy tells what a call would get, by which rule, and what the server then does', async () => {
+test('a check of the policy shows what a call would get, by which rule, and the server does the same', async () => {
   const source: Omit<Policy, 'version'> = {
     rules: [
       { effect: 'deny', tools: ['execute_*'], principals: ['guest-*'], reason: 'guests run nothing' },
@@ -383,17 +383,17 @@ describe('a policy file', () => {
     ['a prototype name', 'version: 1\n__proto__: {x: 1}'],
     ['no policy at all', '- just\n- a list'],
     ['broken text', 'version: [1'],
-  ])('with %s is refused', async (_what, text) => {
+  ])('with %s is rejected', async (_what, text) => {
     await expect(loadPolicy(write(text))).rejects.toThrow(PolicyError);
   });
 
-  test('that others may write to is refused', async () => {
+  test('that others may write to is rejected', async () => {
     const path = write('version: 1', 'loose.yaml');
     chmodSync(path, 0o666);
     await expect(loadPolicy(path)).rejects.toThrow('chmod go-w');
   });
 
-  test('that tools may write to is refused, also by another name', async () => {
+  test('that tools may write to is rejected, also by another name', async () => {
     const inside = write(`version: 1\nfiles: {write: ["${directory}"]}`);
     await expect(loadPolicy(inside)).rejects.toThrow('where tools may write');
     mkdirSync(join(directory, 'elsewhere'), { recursive: true });

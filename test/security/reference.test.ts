@@ -28,7 +28,7 @@ test('the published schema is the one that policies are checked by', () => {
   expect(published).toEqual(JSON.parse(JSON.stringify(policySchema)));
 });
 
-test('every word of the schema is explained in the reference', () => {
+test('every key of the schema is explained in the reference', () => {
   const words = new Set<string>();
   const collect = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;

@@ -1,4 +1,4 @@
-// The standard streams of a sandboxed program by their names: `/dev/stdout` and its like are opened anew, which the
+// The standard streams of a sandboxed program by their names: `/dev/stdout` and similar names are opened again, which the
 // system does for pipes but not for sockets.
 
 import { readdirSync } from 'node:fs';
@@ -48,7 +48,7 @@ describe.runIf(process.platform === 'linux').each(levels)('at level %s', (level)
     expect(lines.every((line, at) => line === String(at))).toBe(true);
   });
 
-  test('a worker is spoken to through its names as well, while it runs', async () => {
+  test('a worker can be written to through these names while it runs', async () => {
     const worker = await sandbox.spawn({
       program: 'sh',
       args: ['-c', 'while read l; do echo "got $l" > /dev/stdout; done < /dev/stdin'],

@@ -1,4 +1,4 @@
-// Who may not read a resource is not told of its changes either: by name, by a folder above, by another spelling, in
+// Who may not read a resource is not told of its changes either: by name, by a folder above, by another form of the URI, in
 // either kind of subscription, on every transport.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -60,7 +60,7 @@ describe('scopes of a server', () => {
 
   test.each(statelessKinds)('hold for listening to a folder above, over %s', async (kind) => {
     const listen = (wire: Wire) =>
-      wire.alone('subscriptions/listen', { notifications: { resourceSubscriptions: ['note:', 'note://end'] } });
+      wire.stateless('subscriptions/listen', { notifications: { resourceSubscriptions: ['note:', 'note://end'] } });
     const user = await wires.connect(kind, 'user');
     const admin = await wires.connect(kind, 'admin');
     await listen(user);
@@ -69,9 +69,9 @@ describe('scopes of a server', () => {
     expect(await told(admin)).toEqual(expect.arrayContaining(all));
   });
 
-  test.each(statelessKinds)('are asked for when such a resource is named, all at once, over %s', async (kind) => {
+  test.each(statelessKinds)('are required when such a resource is named, all at once, over %s', async (kind) => {
     const listen = (wire: Wire, ...resourceSubscriptions: string[]) =>
-      wire.alone('subscriptions/listen', { notifications: { resourceSubscriptions } });
+      wire.stateless('subscriptions/listen', { notifications: { resourceSubscriptions } });
     const user = await wires.connect(kind, 'user');
     for (const uri of ['note://box/secret/a', 'note://box/%73ecret/a', 'note://box/x/../secret/a']) {
       const { error } = await listen(user, 'note://open', uri);

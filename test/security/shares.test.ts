@@ -163,7 +163,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
   });
 });
 
-describe('a call whose client has gone', () => {
+describe('a call whose client has disconnected', () => {
   const hang = { headers: { Accept: both } };
 
   async function abandon(started: Started, wanted: { body: unknown; headers: Record<string, string> }): Promise<void> {
@@ -174,7 +174,7 @@ describe('a call whose client has gone', () => {
     going.close();
   }
 
-  test('within a session goes on for a while, then ends', async () => {
+  test('within a session continues for a while, then ends', async () => {
     const started = await start({ limits: { abandonedCallMs: 300 } });
     const session = await started.client.initialize({ version: '2025-06-18', headers: as('ada') });
     const begun = Date.now();
@@ -196,7 +196,7 @@ describe('a call whose client has gone', () => {
     expect(await started.inFlight()).toBe(0);
   });
 
-  test('ends at once where to go away is to cancel', async () => {
+  test('ends at once where disconnecting is cancelling', async () => {
     const started = await start();
     const headers = { ...modernHeaders('tools/call', { name: 'hang' }), ...as('ada') };
     await abandon(started, { body: modernBody('tools/call', { name: 'hang' }), headers });
@@ -236,7 +236,7 @@ test('streams of every kind share one limit per caller, and others still get the
   for (const open of Object.values(streams)) expect(await open(started, 'ada')).toBe(200);
 });
 
-test('callers without a principal are told apart by their address', async () => {
+test('callers without a principal are distinguished by their address', async () => {
   const server = createServer({ name: 'addresses', version: '1.0.0' });
   const http = await serveHttp(server, { port: 0, graceMs: 100, limits: { maxStreamsPerCaller: 1 } });
   closers.push(() => http.close());

@@ -154,7 +154,7 @@ describe.each(Object.keys(kinds))('%s', (name) => {
   });
 });
 
-test('a call of /sse is answered with the reason before its stream ends, and the address is gone', async () => {
+test('a call of /sse is answered with the reason before its stream ends, and its endpoint is closed', async () => {
   const { client, aborted } = await start();
   const token = `ada.${Date.now() + 700}`;
   const response = await client.open({
@@ -175,7 +175,7 @@ test('a call of /sse is answered with the reason before its stream ends, and the
   expect((await post({ jsonrpc: '2.0', id: 2, method: 'ping' }, 'ada')).status).toBe(404);
 });
 
-test('where streams can be polled, the call goes on and its client comes back with a new token', async () => {
+test('where streams can be polled, the call continues and its client reconnects with a new token', async () => {
   const { client, release } = await start();
   const token = `ada.${Date.now() + 700}`;
   const session = await client.initialize({ version: '2025-11-25', headers: bearer(token) });

@@ -58,7 +58,7 @@ export class TestClient {
   }
 
   /** The same at the stateless revision. */
-  alone(method: string, params: object = {}, capabilities: object = {}): Promise<Message> {
+  stateless(method: string, params: object = {}, capabilities: object = {}): Promise<Message> {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': capabilities,

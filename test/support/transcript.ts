@@ -3,7 +3,7 @@
 
 import type { Server } from '../../src/engine/server.ts';
 import type { Channel } from '../../src/protocol/exchange.ts';
-import { judge } from './wire-judge.ts';
+import { validateMessage } from './validate-message.ts';
 
 export interface Story {
   readonly revisions: readonly string[];
@@ -149,7 +149,7 @@ class Player {
     const received = await this.#next();
     const message = JSON.parse(received) as { [key: string]: unknown };
     const asked = this.#asked.get(message['id']);
-    const findings = judge(asked?.revision ?? this.#revision, message, asked?.method);
+    const findings = validateMessage(asked?.revision ?? this.#revision, message, asked?.method);
     if (findings.length > 0)
       throw new Error(`${received}\nis not what the revision allows:\n  ${findings.join('\n  ')}`);
     const difference = this.#compare(message, JSON.parse(text), '');
@@ -189,7 +189,7 @@ class Player {
     return actual === expected ? undefined : `${where} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`;
   }
 
-  /** What every answer of the stateless revision carries is judged by its type and need not be written each time. */
+  /** What every answer of the stateless revision carries is validated by its type and need not be written each time. */
   #isEnvelope(where: string, key: string): boolean {
     if (this.#revision !== stateless || where !== '.result') return false;
     return ['resultType', '_meta', 'ttlMs', 'cacheScope'].includes(key);

@@ -11,7 +11,7 @@ import type { Message } from './test-client.ts';
 
 export type WireKind = 'stdio' | 'http' | 'sse' | 'websocket';
 export const wireKinds: readonly WireKind[] = ['stdio', 'http', 'sse', 'websocket'];
-/** Those that carry requests which stand alone. */
+/** Those that carry stateless requests. */
 export const statelessKinds: readonly WireKind[] = ['stdio', 'http', 'websocket'];
 
 export interface Wire {
@@ -23,8 +23,8 @@ export interface Wire {
   ask(message: object): Promise<Message>;
   request(method: string, params?: object): Promise<Message>;
   notify(method: string, params?: object): Promise<void>;
-  /** A request that stands alone. One that stays open resolves with what it is first told. */
-  alone(method: string, params?: Record<string, unknown>, meta?: object): Promise<Message>;
+  /** A stateless request. One that stays open resolves with the first notification about it. */
+  stateless(method: string, params?: Record<string, unknown>, meta?: object): Promise<Message>;
   /** Waits for a message that fits, also among those that came already. */
   next(fits: (message: Message) => boolean): Promise<Message>;
   close(): void;
@@ -150,7 +150,7 @@ class Duplex extends Received implements Wire {
     this.#send(JSON.stringify({ jsonrpc: '2.0', method, params }));
   }
 
-  async alone(method: string, params: Record<string, unknown> = {}, meta: object = {}): Promise<Message> {
+  async stateless(method: string, params: Record<string, unknown> = {}, meta: object = {}): Promise<Message> {
     const id = this.nextId();
     const from = this.received.length;
     this.#send(JSON.stringify(modernBody(method, params, id, meta)));
@@ -204,7 +204,7 @@ class HttpSession extends Received implements Wire {
     await this.#client.send({ body: { jsonrpc: '2.0', method, params }, headers: this.#own });
   }
 
-  async alone(method: string, params: Record<string, unknown> = {}, meta: object = {}): Promise<Message> {
+  async stateless(method: string, params: Record<string, unknown> = {}, meta: object = {}): Promise<Message> {
     const id = this.nextId();
     const from = this.received.length;
     await this.#listen({
@@ -268,7 +268,7 @@ const connectors: Readonly<Record<WireKind, Connect>> = {
     while (reader.events.length === 0) await new Promise((resolve) => response.once('data', resolve));
     const path = reader.events[0]?.data as string;
     return Duplex.open(
-      // Whoever closes the connection has no use for what is under way.
+      // A client that closes the connection does not need the responses that are on their way.
       (text) => void client.send({ path, body: text, headers }).catch(() => {}),
       () => {
         reader.cut();

@@ -48,7 +48,7 @@ test('a request is repeated with fresh headers until it is answered', async () =
   expect(observed).toEqual([401, 403, 200]);
 });
 
-test('what the authorizer leaves alone goes to the caller, untouched', async () => {
+test('what the authorizer does not handle is returned unchanged', async () => {
   const discarded: number[] = [];
   const { authorizer } = scripted(['fail']);
   const response = await withAuthorization(authorizer, url, { method: 'GET' }, answers(403).send, ({ status }) =>
@@ -94,7 +94,7 @@ test('a fetch that authorizes itself keeps the headers it was given', async () =
   ]);
 });
 
-test('a fixed token goes to its server and nowhere else, and a refusal is final', async () => {
+test('a fixed token goes to its server and nowhere else, and a rejection is final', async () => {
   const fixed = createStaticAuthorizer({ server: url, token: 't' });
   expect(fixed.headers(url, { method: 'GET' })).toEqual({ authorization: 'Bearer t' });
   expect(fixed.headers('https://evil.example.com/mcp', { method: 'GET' })).toEqual({});

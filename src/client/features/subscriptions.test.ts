@@ -33,7 +33,7 @@ async function take(subscription: Subscription, count: number): Promise<Change[]
   return changes;
 }
 
-test('a session subscribes, hears of changes and of parts that changed, and unsubscribes', async () => {
+test('a session subscribes, is notified of changes and of changed parts, and unsubscribes', async () => {
   const server = agreeing('handshake');
   const client = await connect(server.target);
   const subscription = await client.subscribe('demo://a');
@@ -45,7 +45,7 @@ test('a session subscribes, hears of changes and of parts that changed, and unsu
   expect(server.of('resources/unsubscribe').map(({ params }) => params?.['uri'])).toEqual(['demo://a']);
 });
 
-test('a resource someone else still waits for is not unsubscribed', async () => {
+test('a resource with another open subscription is not unsubscribed', async () => {
   const server = agreeing('handshake');
   const client = await connect(server.target);
   const [first, second] = [await client.subscribe('demo://a'), await client.subscribe('demo://a')];

@@ -15,14 +15,14 @@ export interface Sent {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Answers a request: with a result, with an error by throwing `refuse`, or not at all with `undefined`. */
+/** Answers a request: with a result, with an error by throwing `reject`, or not at all with `undefined`. */
 export type ScriptedAnswer = (message: Sent, server: ScriptedServer) => Fields | undefined;
 
 class ScriptedError extends Error {
   readonly error: object;
 
   constructor(error: object) {
-    super('refused');
+    super('rejected');
     this.error = error;
   }
 }

@@ -11,7 +11,7 @@ function around(platform: string, env: Record<string, string>, programs: string[
   };
 }
 
-function refusal(surroundings: Machine): ClipboardError {
+function errorOf(surroundings: Machine): ClipboardError {
   try {
     pickBackend('auto', surroundings);
   } catch (error) {
@@ -38,18 +38,18 @@ test('S0-53: each system has its clipboard, and Wayland is preferred to the X11 
 });
 
 test('S0-54: without a clipboard, the error says why and what to do', () => {
-  expect(refusal(around('linux', {}, all))).toMatchObject({
+  expect(errorOf(around('linux', {}, all))).toMatchObject({
     reason: 'No display environment available',
     remedy: expect.stringContaining('DISPLAY'),
   });
-  expect(refusal(around('linux', { DISPLAY: '', WAYLAND_DISPLAY: '' }, all)).reason).toContain('No display');
-  expect(refusal(around('linux', x11, []))).toMatchObject({
+  expect(errorOf(around('linux', { DISPLAY: '', WAYLAND_DISPLAY: '' }, all)).reason).toContain('No display');
+  expect(errorOf(around('linux', x11, []))).toMatchObject({
     reason: 'xclip or xsel is not installed',
     remedy: expect.stringContaining('apt install xclip'),
   });
-  expect(refusal(around('linux', wayland, []))).toMatchObject({
+  expect(errorOf(around('linux', wayland, []))).toMatchObject({
     reason: 'wl-copy is not installed',
     remedy: expect.stringContaining('apt install wl-clipboard'),
   });
-  expect(refusal(around('win32', {}, [])).reason).toContain('powershell.exe');
+  expect(errorOf(around('win32', {}, [])).reason).toContain('powershell.exe');
 });

@@ -37,7 +37,7 @@ function watchFolder(folder: string, roots: string[], options: WatchOptions = {}
   return { watch, warn, changed, lists: () => lists };
 }
 
-test('what happens together is told together, and content is no change of the list', async () => {
+test('changes that happen together are reported together, and content is no change of the list', async () => {
   const { folder, watch, changed, lists } = make((root) => [root]);
   await watch.start();
   expect(watch.complete).toBe(true);
@@ -62,7 +62,7 @@ test('many changes are looked at in slices, with turns of the event loop in betw
   expect(new Set(changed).size).toBe(1_000);
 });
 
-test('more changes than may wait are not told one by one, but the list is known to have changed', async () => {
+test('more changes than may be pending are not reported one by one, but as a change of the list', async () => {
   const { folder, watch, warn, changed, lists } = make((root) => [root], { maxPending: 10 });
   await watch.start();
   for (let n = 0; n < 50; n++) writeFileSync(join(folder, `new-${n}`), '');
@@ -73,7 +73,7 @@ test('more changes than may wait are not told one by one, but the list is known 
   await expect.poll(() => changed).toContain('new-49');
 });
 
-test('beyond the limit folders are not watched, once with a word; one that is followed is', async () => {
+test('folders beyond the limit are not watched, with one warning; one that is followed is', async () => {
   const { folder, watch, warn, changed } = make((root) => [root], { maxFolders: 2 });
   await watch.start();
   expect(watch.complete).toBe(false);
@@ -85,7 +85,7 @@ test('beyond the limit folders are not watched, once with a word; one that is fo
   expect(changed).not.toContain('b/file');
 });
 
-test('of the folder of a single file nothing but that file is told', async () => {
+test('of the folder of a single file only that file is reported', async () => {
   const { folder, watch, changed, lists } = make((root) => [join(root, 'a/file')]);
   await watch.start();
   writeFileSync(join(folder, 'a/secret'), 'x');

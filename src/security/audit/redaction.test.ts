@@ -95,7 +95,7 @@ test.each(['name', 'Name', 'key', 'Key', 'header', 'Header'])(
   },
 );
 
-test('shapes of secrets that somebody added are found in short texts as well', () => {
+test('shapes of secrets that were added are found in short texts as well', () => {
   const own = createRedaction({ secretPatterns: [/\b\d{4}\b/] });
   expect(textOf({ door: '4711', room: 'x' }, own)).toBe('{"door":"[redacted]","room":"x"}');
 });

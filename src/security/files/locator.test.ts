@@ -27,7 +27,7 @@ test('a path without a leading slash is relative', () => {
 });
 
 /** Every variant here is rejected before the disk is read. */
-const refused = [
+const rejected = [
   '',
   '..',
   '../a',
@@ -96,7 +96,7 @@ const refused = [
   `file:///${'a/'.repeat(200)}`,
   `/${'x'.repeat(9000)}`,
 ];
-test.each(refused)('%j is refused', (text) => {
+test.each(rejected)('%j is rejected', (text) => {
   expect(parse(text)).toBeUndefined();
 });
 
@@ -109,7 +109,7 @@ test.each(['a b', 'ä', '100%', 'a+b=c;d,e:f@g&h$', "it's (1)!*", '#1?', '.hidde
   },
 );
 
-test('a megabyte of slashes or percent signs is refused at once', () => {
+test('a megabyte of slashes or percent signs is rejected at once', () => {
   for (const filler of ['/', '%', '%2e', '../', '\\', 'file:///']) {
     expect(parse(`file:///${filler.repeat(1_000_000)}`)).toBeUndefined();
   }

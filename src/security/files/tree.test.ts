@@ -40,7 +40,7 @@ afterAll(() => {
 
 const failure = (promise: Promise<unknown>): Promise<FileError> =>
   promise.then(
-    (value) => expect.fail(`expected a refusal, got ${String(value)}`),
+    (value) => expect.fail(`expected a rejection, got ${String(value)}`),
     (error: FileError) => error,
   );
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
@@ -217,14 +217,14 @@ describe.each([
     expect((await failure(tree.readFile(`file://${root}/a.txt`))).code).toBe('FILE_NOT_FOUND');
   });
 
-  test('devices are refused', async () => {
+  test('devices are rejected', async () => {
     const tree = open({}, '/dev');
     for (const name of ['null', 'zero', 'random', 'tty', 'full']) {
       expect((await failure(tree.readFile(name))).code, name).toBe('FILE_SPECIAL');
     }
   });
 
-  test('the pseudo files of the system are refused even where the whole disk is the root', async () => {
+  test('the pseudo files of the system are rejected even where the whole disk is the root', async () => {
     const tree = open({}, '/');
     expect((await failure(tree.readFile('/proc/self/environ'))).code).toMatch(/^FILE_(SPECIAL|NOT_FOUND)$/);
     expect((await failure(tree.readFile(`/proc/${process.pid}/environ`))).code).toBe('FILE_SPECIAL');
@@ -245,7 +245,7 @@ describe.each([
     expect((await failure(tree.readFile(`${process.pid}/status`, { maxBytes: 100 }))).code).toBe('FILE_TOO_LARGE');
   });
 
-  test('a file larger than the cap is refused, one at the cap is read', async () => {
+  test('a file larger than the cap is rejected, one at the cap is read', async () => {
     writeFileSync(join(root, 'ten'), '0123456789');
     const tree = open({ maxFileBytes: 10 });
     expect((await tree.readFile('ten')).toString()).toBe('0123456789');
@@ -256,7 +256,7 @@ describe.each([
     expect((await failure(tree.readFile('sparse'))).code).toBe('FILE_TOO_LARGE');
   });
 
-  test('a hard link is refused unless allowed, and writing one leaves the other name alone', async () => {
+  test('a hard link is rejected unless allowed, and writing one leaves the other name alone', async () => {
     linkSync(join(base, 'secret.txt'), join(root, 'twin'));
     const tree = open({ writable: true });
     expect((await failure(tree.readFile('twin'))).code).toBe('FILE_SPECIAL');

@@ -17,9 +17,9 @@ beforeAll(() => {
 });
 
 const ourselves = { uid: process.getuid!(), gid: process.getgid!(), changes: false, isPrivate: false };
-const stranger = { uid: 64_000, gid: 64_000, changes: true, isPrivate: true };
+const other = { uid: 64_000, gid: 64_000, changes: true, isPrivate: true };
 
-function refusal(attempt: () => unknown): string {
+function errorOf(attempt: () => unknown): string {
   try {
     attempt();
     return 'admitted';
@@ -42,13 +42,13 @@ test('links in the directories of a policy are resolved', () => {
 });
 
 test('a link to a system directory is checked by its target', () => {
-  expect(refusal(() => resolveDirectories({ readOnly: [join(base, 'trap')] }, ourselves))).toMatch(
+  expect(errorOf(() => resolveDirectories({ readOnly: [join(base, 'trap')] }, ourselves))).toMatch(
     /part of the system/,
   );
 });
 
 test('a path that is missing, relative or not a directory is rejected', () => {
-  const attempt = (path: string) => refusal(() => resolveDirectories({ readOnly: [path] }, ourselves));
+  const attempt = (path: string) => errorOf(() => resolveDirectories({ readOnly: [path] }, ourselves));
   expect(attempt(join(base, 'missing'))).toMatch(/ENOENT/);
   expect(attempt(join(base, 'file'))).toMatch(/not a directory/);
   expect(attempt('relative')).toMatch(/not an absolute path/);
@@ -58,8 +58,8 @@ test('a path that is missing, relative or not a directory is rejected', () => {
 test('a directory that the sandbox user cannot enter or write is rejected at the start, and the message names the closed parent', () => {
   // Only we can enter the temporary base, so another user already fails there.
   const attempt = (write: boolean) =>
-    refusal(() =>
-      resolveDirectories(write ? { writable: [join(base, 'closed')] } : { readOnly: [join(base, 'closed')] }, stranger),
+    errorOf(() =>
+      resolveDirectories(write ? { writable: [join(base, 'closed')] } : { readOnly: [join(base, 'closed')] }, other),
     );
   expect(attempt(false)).toMatch(/user 64000 has no access to .*closed/);
   expect(attempt(true)).toMatch(/user 64000 has no access to .*closed/);
@@ -73,16 +73,16 @@ test('the working directory is an allowed one, by default the first writable one
   expect(admit('/srv/a/deep/../deeper')).toBe('/srv/a/deeper');
   expect(admit('/tmp/x')).toBe('/tmp/x');
   for (const wanted of ['/srv', '/srv/a/..', '/srv/ab', 'srv/a', '/srv/a\0', '/']) {
-    expect(refusal(() => admit(wanted))).toMatch(/Directory not allowed/);
+    expect(errorOf(() => admit(wanted))).toMatch(/Directory not allowed/);
   }
-  expect(refusal(() => admit('/tmp', false))).toMatch(/outside the allowed directories/);
+  expect(errorOf(() => admit('/tmp', false))).toMatch(/outside the allowed directories/);
 });
 
 test('a read-only directory inside a writable one is rejected, a writable one is already included', () => {
   mkdirSync(join(base, 'real/inner'), { recursive: true });
   const [outer, inner] = [join(base, 'real'), join(base, 'real/inner')];
   const nested = { writable: [outer], readOnly: [inner] };
-  expect(refusal(() => resolveDirectories(nested, ourselves))).toMatch(/inside a writable directory/);
+  expect(errorOf(() => resolveDirectories(nested, ourselves))).toMatch(/inside a writable directory/);
   expect(resolveDirectories({ writable: [inner, outer] }, ourselves).writable).toEqual([outer]);
   expect(resolveDirectories({ writable: [inner], readOnly: [outer] }, ourselves).readOnly).toEqual([outer]);
 });
@@ -91,12 +91,12 @@ test('a directory that was replaced after the start is rejected: by another one,
   const path = join(base, 'pinned');
   mkdirSync(path);
   const check = pinDirectories({ readOnly: [], writable: [path] });
-  expect(refusal(check)).toBe('admitted');
+  expect(errorOf(check)).toBe('admitted');
   renameSync(path, `${path}-moved`);
-  expect(refusal(check)).toMatch(/was replaced/);
+  expect(errorOf(check)).toMatch(/was replaced/);
   symlinkSync(`${path}-moved`, path);
-  expect(refusal(check)).toMatch(/was replaced/);
+  expect(errorOf(check)).toMatch(/was replaced/);
   rmSync(path);
   mkdirSync(path);
-  expect(refusal(check)).toMatch(/was replaced/);
+  expect(errorOf(check)).toMatch(/was replaced/);
 });

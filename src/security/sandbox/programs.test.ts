@@ -17,7 +17,7 @@ beforeAll(() => {
 
 const nowhere = { readOnly: [], writable: [] };
 
-function refusal(attempt: () => unknown): string {
+function errorOf(attempt: () => unknown): string {
   try {
     attempt();
     return 'admitted';
@@ -35,8 +35,8 @@ test('a name becomes an absolute path in a system directory', () => {
 test('a program outside the system directories must be in a read-only directory', () => {
   const path = join(directory, 'tool');
   expect(resolvePrograms([path], { readOnly: [directory], writable: [] }).get('tool')?.path).toBe(path);
-  expect(refusal(() => resolvePrograms([path], nowhere))).toBe('program-not-found');
-  expect(refusal(() => resolvePrograms([path], { readOnly: [directory], writable: [directory] }))).toBe(
+  expect(errorOf(() => resolvePrograms([path], nowhere))).toBe('program-not-found');
+  expect(errorOf(() => resolvePrograms([path], { readOnly: [directory], writable: [directory] }))).toBe(
     'program-not-found',
   );
 });
@@ -44,10 +44,10 @@ test('a program outside the system directories must be in a read-only directory'
 test('files that are not programs are not found: text, directories, relative paths, links out', () => {
   const readOnly = [directory];
   for (const path of [join(directory, 'text'), directory, '/usr', './ls', 'usr/bin/ls', '/usr/bin/no-such', '']) {
-    expect(refusal(() => resolvePrograms([{ name: 'x', path }], { readOnly, writable: [] }))).toBe('program-not-found');
+    expect(errorOf(() => resolvePrograms([{ name: 'x', path }], { readOnly, writable: [] }))).toBe('program-not-found');
   }
   const outside = { readOnly: ['/usr/share'], writable: [] };
-  expect(refusal(() => resolvePrograms([join(directory, 'link')], outside))).toBe('program-not-found');
+  expect(errorOf(() => resolvePrograms([join(directory, 'link')], outside))).toBe('program-not-found');
 });
 
 const table = resolvePrograms(
@@ -59,7 +59,7 @@ const table = resolvePrograms(
   ],
   nowhere,
 );
-const admit = (program: string, ...args: string[]) => refusal(() => admitCommand(table, program, args, 1_000));
+const admit = (program: string, ...args: string[]) => errorOf(() => admitCommand(table, program, args, 1_000));
 
 test('only programs of the table are allowed, by exact name or path', () => {
   expect(admit('ls')).toBe('admitted');
@@ -91,5 +91,5 @@ test('fixed arguments come first and are not checked like those of a request', (
 test('arguments are bounded strings without NUL', () => {
   expect(admit('ls', 'a\0b')).toBe('argument-not-allowed');
   expect(admit('ls', 'x'.repeat(1_001))).toBe('argument-not-allowed');
-  expect(refusal(() => admitCommand(table, 'ls', [{} as string], 1_000))).toBe('argument-not-allowed');
+  expect(errorOf(() => admitCommand(table, 'ls', [{} as string], 1_000))).toBe('argument-not-allowed');
 });

@@ -83,7 +83,7 @@ test.each(architectures)('%s: calls that every program makes are allowed', (arch
   }
 });
 
-const refused: readonly SystemCall[] = [
+const rejected: readonly SystemCall[] = [
   ...(['ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd', 'mount', 'umount2', 'pivot_root'] as const),
   ...(['chroot', 'move_mount', 'open_tree', 'fsopen', 'fsmount', 'mount_setattr', 'unshare', 'setns'] as const),
   ...(['keyctl', 'add_key', 'request_key', 'bpf', 'perf_event_open', 'init_module', 'finit_module'] as const),
@@ -92,7 +92,7 @@ const refused: readonly SystemCall[] = [
 ];
 
 test.each(architectures)('%s: calls that reach out of the sandbox fail with EPERM', (architecture) => {
-  for (const name of refused) expect(`${name} ${actionForCall(architecture, name)}`).toBe(`${name} ${EPERM}`);
+  for (const name of rejected) expect(`${name} ${actionForCall(architecture, name)}`).toBe(`${name} ${EPERM}`);
 });
 
 test.each(architectures)('%s: calls with a safer alternative are reported as missing', (architecture) => {
@@ -118,12 +118,12 @@ test.each(architectures)('%s: every call of the table is denied for some argumen
 test('another interface kills the process, whatever the call', () => {
   for (const architecture of architectures) {
     const bytes = filterBytes({ architecture, network: true, unixSockets: true });
-    for (const foreign of [
+    for (const other of [
       0x40000003 /* i386 */,
       0x40000028 /* arm */,
       auditArchitectures[architecture === 'x64' ? 'arm64' : 'x64'],
     ]) {
-      expect(interpret(bytes, { architecture: foreign, number: 1 })).toBe(KILL);
+      expect(interpret(bytes, { architecture: other, number: 1 })).toBe(KILL);
     }
   }
 });

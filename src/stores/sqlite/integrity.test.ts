@@ -140,10 +140,10 @@ describe('files that are replaced while they are open', () => {
   test('nor when another file has taken its place, and that one is not written to', async () => {
     const data = await fill(10);
     renameSync(`${file()}-wal`, `${file()}-old`);
-    writeFileSync(`${file()}-wal`, 'of somebody else');
+    writeFileSync(`${file()}-wal`, 'of another user');
     await expect(data.notes.add(me, { content: 'lost', tags: [] })).rejects.toMatchObject({ code: 'replaced' });
     await data.close();
-    expect(readFileSync(`${file()}-wal`, 'utf8')).toBe('of somebody else');
+    expect(readFileSync(`${file()}-wal`, 'utf8')).toBe('of another user');
   });
 });
 
@@ -175,7 +175,7 @@ describe('a flipped byte', () => {
   });
 
   test.each([
-    ['a note of somebody else', `update notes set owner = 2 where id = 3`],
+    ['a note of another user', `update notes set owner = 2 where id = 3`],
     ['another id', `update notes set id = 900 where id = 3`],
     ['a note that is gone', `delete from notes where id = 3`],
   ])('%s is not shown as if it were right', async (_name, sql) => {
@@ -190,7 +190,7 @@ describe('a flipped byte', () => {
     if (sql.includes('900')) expect(() => data.notes.get(me, '900')).toThrow('is damaged');
   });
 
-  test('in a counter, a size or a name is reported to that caller alone', async () => {
+  test('in a counter, a size or a name is reported only to that caller', async () => {
     const data = await open();
     for (const owner of ['a', 'b', 'c', 'd']) await data.notes.increment(owner, 1);
     await data.notes.add('c', { content: 'x', tags: [] });

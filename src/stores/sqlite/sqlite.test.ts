@@ -77,11 +77,11 @@ test('owners have notes and counters of their own', async () => {
   await data.notes.add('issuer\u0000ada', { content: 'secret', tags: ['t'] });
   await data.notes.increment('issuer\u0000ada', 5);
   expect(await data.notes.get('issuer\u0000ada', '1')).toContain('secret');
-  for (const stranger of ['', 'issuer', 'issuer\u0000eve']) {
-    expect(await data.notes.get(stranger, '1')).toBeUndefined();
-    expect((await data.notes.list(stranger, { ...everything, tags: ['t'] })).json).toBe('[]');
-    expect((await data.notes.ids(stranger, '', 10)).values).toEqual([]);
-    expect(await data.notes.counter(stranger)).toBe(0);
+  for (const other of ['', 'issuer', 'issuer\u0000eve']) {
+    expect(await data.notes.get(other, '1')).toBeUndefined();
+    expect((await data.notes.list(other, { ...everything, tags: ['t'] })).json).toBe('[]');
+    expect((await data.notes.ids(other, '', 10)).values).toEqual([]);
+    expect(await data.notes.counter(other)).toBe(0);
   }
   expect((await data.notes.add('issuer\u0000eve', { content: 'mine', tags: [] })).id).toBe('1');
 });
@@ -169,7 +169,7 @@ test('the database has a write-ahead log', async () => {
   await database.close();
 });
 
-test('folder and file are for their owner alone', async () => {
+test('only the owner can access folder and file', async () => {
   rmSync(folder, { recursive: true });
   await open();
   expect(statSync(folder).mode & 0o777).toBe(0o700);

@@ -27,7 +27,7 @@ test('a sign-in sends PKCE, state and the resource, and redeems the code with th
   expect(rs.presented()).toEqual([undefined, `Bearer token-1-of-${new URL(as.origin).port}`]);
 });
 
-test('the resource goes out exactly as published', async () => {
+test('the resource is sent exactly as published', async () => {
   const { as, rs } = await worlds.start({}, { metadataPath: '/.well-known/oauth-protected-resource' });
   rs.behaviour.metadata = { resource: rs.origin };
   await caller(rs).call();
@@ -42,7 +42,7 @@ test('each sign-in has its own state and verifier', async () => {
   for (const name of ['state', 'code_challenge']) expect(one!.query.get(name)).not.toBe(two!.query.get(name));
 });
 
-test('a server that does not promise PKCE with S256 is rejected before anybody is sent there', async () => {
+test('a server that does not support PKCE with S256 is rejected before the user is redirected there', async () => {
   for (const methods of [undefined, [], ['plain'], 'S256']) {
     const { as, rs } = await worlds.start({ metadata: { code_challenge_methods_supported: methods } });
     await expect(caller(rs).call()).rejects.toMatchObject({ code: 'pkce-unsupported' });
@@ -75,7 +75,7 @@ test('an issuer that was not promised is compared all the same, and may be absen
   expect(lying.as.forms()).toHaveLength(0);
 });
 
-test('mix-up: a code of an honest server never reaches the attacker who sent us there', async () => {
+test('mix-up: a code of another server never reaches the attacker who redirected us there', async () => {
   const honest = await worlds.start();
   // The attacker's metadata is its own, but its authorization endpoint forwards to the honest server.
   const attacker = await worlds.start({ iss: () => honest.as.issuer });
@@ -84,7 +84,7 @@ test('mix-up: a code of an honest server never reaches the attacker who sent us 
 });
 
 test.each([
-  ['foreign', { state: 'another' }],
+  ['another', { state: 'another' }],
   ['missing', { state: undefined }],
 ])('a response with a %s state is discarded', async (_name, callback) => {
   const { as, rs } = await worlds.start({ callback });
@@ -105,7 +105,7 @@ test('an old callback does not pass for a new one', async () => {
   expect(as.forms()).toHaveLength(1);
 });
 
-test('the refusal of a person is told in the words of the server', async () => {
+test('if the user declines, the error has the description of the server', async () => {
   const { rs } = await worlds.start({
     callback: { code: undefined, error: 'access_denied', error_description: 'Not today' },
   });
@@ -115,7 +115,7 @@ test('the refusal of a person is told in the words of the server', async () => {
   });
 });
 
-test('a code that the server does not take is told with its reason', async () => {
+test('a code that the server rejects is reported with its reason', async () => {
   const { as, rs } = await worlds.start({
     token: () => ({ status: 400, body: { error: 'invalid_grant', error_description: 'expired' } }),
   });
@@ -135,7 +135,7 @@ test.each([
   await expect(caller(rs).call()).rejects.toMatchObject({ code: 'token-response-invalid' });
 });
 
-test('an ID token we never asked to check costs nothing', async () => {
+test('an ID token that was not requested is ignored', async () => {
   const { rs } = await worlds.start({ tokenExtras: { id_token: 'not.even.a-jwt' } });
   expect(await caller(rs).call()).toBe(200);
 });
@@ -146,7 +146,7 @@ test('a token endpoint that redirects does not get the code carried elsewhere', 
   expect(as.to('/elsewhere')).toHaveLength(0);
 });
 
-test('offline access is asked for with consent where the server lists it', async () => {
+test('offline access is requested with consent where the server lists it', async () => {
   const { as, rs } = await worlds.start(
     { metadata: { scopes_supported: ['read', 'offline_access'] } },
     { challenge: 'scope="read"' },
@@ -157,7 +157,7 @@ test('offline access is asked for with consent where the server lists it', async
   expect(query.get('prompt')).toBe('consent');
 });
 
-test('a server that wants requests pushed gets them pushed', async () => {
+test('a server that requires pushed authorization requests gets them', async () => {
   const { as, rs } = await worlds.start();
   const pushed: URLSearchParams[] = [];
   as.behaviour.metadata = {
@@ -178,7 +178,7 @@ test('a server that wants requests pushed gets them pushed', async () => {
   expect(pushed[0]!.get('code_challenge_method')).toBe('S256');
 });
 
-test('a person who never comes back runs into the time limit', async () => {
+test('a sign-in that is never finished ends with the time limit', async () => {
   const { rs } = await worlds.start();
   const redirector = createHookRedirector(
     'http://127.0.0.1:7777/callback',
@@ -190,7 +190,7 @@ test('a person who never comes back runs into the time limit', async () => {
   });
 });
 
-test('where no one can sign in, that is said', async () => {
+test('without a way to sign in, the error says so', async () => {
   const { as, rs } = await worlds.start();
   await expect(caller(rs, { redirector: false }).call()).rejects.toMatchObject({ code: 'interaction-required' });
   expect(as.to('/register')).toHaveLength(0);
@@ -214,7 +214,7 @@ test('a server of the older rules needs no PKCE list, and a server without metad
   expect(as.forms()[0]!.get('resource')).toBe(rs.url);
 });
 
-test('a server that wants something else than OAuth is recognized', async () => {
+test('a server that requires something other than OAuth is recognized', async () => {
   const { rs } = await worlds.start({}, { metadataPath: null });
   await expect(caller(rs).call()).rejects.toMatchObject({
     code: 'not-offered',

@@ -19,12 +19,12 @@ function expire({ as, rs }: AuthTestSetup): void {
   const dead = new Set(as.issued.map(({ token }) => token));
   const { checkToken } = rs.behaviour;
   rs.behaviour.checkToken = (token, request) =>
-    token !== undefined && dead.has(token) ? rs.refuse(401, 'error="invalid_token"') : checkToken(token, request);
+    token !== undefined && dead.has(token) ? rs.reject(401, 'error="invalid_token"') : checkToken(token, request);
 }
 
 const grants = ({ as }: AuthTestSetup) => as.forms().map((form) => form.get('grant_type'));
 
-test('without a challenge nothing is sent and no one is asked', async () => {
+test('without a challenge no token is sent and no sign-in starts', async () => {
   const { as, rs } = await worlds.start({}, { checkToken: () => undefined });
   expect(await caller(rs).call()).toBe(200);
   expect(rs.presented()).toEqual([undefined]);
@@ -50,7 +50,7 @@ test('the upgrade request of a WebSocket on the same host gets the token too', a
   expect(headers).toHaveProperty('authorization');
 });
 
-test('a challenge from another origin is none of our business', async () => {
+test('a challenge from another origin is ignored', async () => {
   const { as, rs } = await worlds.start();
   const { authorizer } = caller(rs);
   const response = { status: 401, headers: { 'www-authenticate': `Bearer resource_metadata="${rs.origin}/x"` } };
@@ -75,7 +75,7 @@ test('many requests at once share one sign-in', async () => {
   expect(as.to('/register')).toHaveLength(1);
 });
 
-test('many requests at once share one refusal too', async () => {
+test('many requests at once share one rejection too', async () => {
   const { as, rs } = await worlds.start({ callback: { error: 'access_denied', code: undefined } });
   const { call } = caller(rs);
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => call()));
@@ -95,15 +95,15 @@ test('an expired token is refreshed once for all who met it, with the resource',
   expect(refresh.get('resource')).toBe(world.rs.url);
 });
 
-test('a late refusal of an old token only leads to a retry with the new one', async () => {
+test('a late rejection of an old token only leads to a retry with the new one', async () => {
   const world = await worlds.start();
   const { authorizer, call } = caller(world.rs);
   await call();
   const old = await authorizer.headers(world.rs.url, { method: 'POST' });
   expire(world);
   await call();
-  const refused = { status: 401, headers: new Headers({ 'www-authenticate': 'Bearer error="invalid_token"' }) };
-  expect(await authorizer.challenge(world.rs.url, refused, { sent: old })).toBe('retry');
+  const rejected = { status: 401, headers: new Headers({ 'www-authenticate': 'Bearer error="invalid_token"' }) };
+  expect(await authorizer.challenge(world.rs.url, rejected, { sent: old })).toBe('retry');
   expect(grants(world)).toEqual(['authorization_code', 'refresh_token']);
 });
 
@@ -117,7 +117,7 @@ test('a token is renewed shortly before it ends', async () => {
   vi.setSystemTime(Date.now() + 20_000);
   expect(await call()).toBe(200);
   expect(grants(world)).toEqual(['authorization_code', 'refresh_token']);
-  // Ahead of time means that no request had to be refused for it.
+  // Ahead of time means that no request had to be rejected for it.
   expect(world.rs.presented()).toHaveLength(4);
 });
 
@@ -132,7 +132,7 @@ test('a renewal ahead of time that fails leaves the old token in use', async () 
   expect(world.as.forms()).toHaveLength(before + 1);
 });
 
-test('a refresh token that is no longer taken leads to a new sign-in with the same scopes', async () => {
+test('a refresh token that is no longer accepted leads to a new sign-in with the same scopes', async () => {
   const world = await worlds.start({}, { challenge: 'scope="read"' });
   const { call } = caller(world.rs);
   await call();
@@ -164,7 +164,7 @@ test('a refreshed token that is rejected too leads to a sign-in, and a granted o
   const { call } = caller(world.rs);
   await call();
   world.rs.behaviour.checkToken = () =>
-    world.rs.refuse(401, 'error="invalid_token", error_description="wrong audience"');
+    world.rs.reject(401, 'error="invalid_token", error_description="wrong audience"');
   await expect(call()).rejects.toMatchObject({
     code: 'token-rejected',
     message: expect.stringContaining('wrong audience'),
@@ -192,7 +192,7 @@ test('a rotated refresh token replaces the old one, an omitted one keeps it', as
   ]);
 });
 
-test('stored credentials serve the next run without a question', async () => {
+test('stored credentials serve the next run without a sign-in', async () => {
   const folder = temporaryFolder();
   try {
     const world = await worlds.start();
@@ -253,7 +253,7 @@ test('two runs that share a file refresh once between them', async () => {
   }
 });
 
-test('when the authorization server changes, nothing of the old one goes to the new one', async () => {
+test('when the authorization server changes, nothing of the old one is sent to the new one', async () => {
   const [first, second] = [worlds.add(await startAuthorizationServer()), worlds.add(await startAuthorizationServer())];
   let current = first;
   const rs = worlds.add(await startResource(() => [current]));
@@ -276,7 +276,7 @@ test('when the authorization server changes, nothing of the old one goes to the 
   expect(first.to('/authorize')).toHaveLength(1);
 });
 
-test('a step-up asks for the union of scopes, once for all who need it', async () => {
+test('a step-up requests the union of scopes, once for all requests that need it', async () => {
   const world = await worlds.start({}, { challenge: 'scope="read"' });
   const { as, rs } = world;
   const { call } = caller(rs);
@@ -285,17 +285,17 @@ test('a step-up asks for the union of scopes, once for all who need it', async (
   rs.behaviour.checkToken = (token, request) => {
     const scope = as.issued.find((entry) => entry.token === token)?.scope.split(' ') ?? [];
     if (scope.length > 0 && !scope.includes('write'))
-      return rs.refuse(403, 'error="insufficient_scope", scope="write"');
+      return rs.reject(403, 'error="insufficient_scope", scope="write"');
     return checkToken(token, request);
   };
   expect(await Promise.all([call(), call(), call()])).toEqual([200, 200, 200]);
   expect(as.to('/authorize').map(({ query }) => query.get('scope'))).toEqual(['read', 'read write']);
 });
 
-test('a server that is never content is asked only as often as it makes sense', async () => {
+test('a server that rejects every token is tried only a few times', async () => {
   const { as, rs } = await worlds.start({}, { challenge: 'scope="admin"' });
   rs.behaviour.checkToken = (token) =>
-    token === undefined ? rs.refuse(401) : rs.refuse(403, 'error="insufficient_scope", scope="admin"');
+    token === undefined ? rs.reject(401) : rs.reject(403, 'error="insufficient_scope", scope="admin"');
   await expect(caller(rs).call()).rejects.toMatchObject({
     code: 'insufficient-scope',
     message: expect.stringContaining('admin'),
@@ -303,10 +303,10 @@ test('a server that is never content is asked only as often as it makes sense', 
   expect(as.to('/authorize')).toHaveLength(1);
 });
 
-test('scopes that a person withholds are asked for again twice, not for ever', async () => {
+test('scopes that the user does not grant are requested again twice, not forever', async () => {
   const { as, rs } = await worlds.start({ tokenExtras: { scope: 'read' } }, { challenge: 'scope="read"' });
   rs.behaviour.checkToken = (token) =>
-    token === undefined ? rs.refuse(401) : rs.refuse(403, 'error="insufficient_scope", scope="write"');
+    token === undefined ? rs.reject(401) : rs.reject(403, 'error="insufficient_scope", scope="write"');
   const { call } = caller(rs);
   for (let n = 0; n < 3; n++) await expect(call()).rejects.toMatchObject({ code: 'insufficient-scope' });
   expect(as.to('/authorize')).toHaveLength(3);
@@ -316,12 +316,12 @@ test('a server that invents a new scope every time runs into the bound', async (
   const { as, rs } = await worlds.start();
   let n = 0;
   rs.behaviour.checkToken = (token) =>
-    token === undefined ? rs.refuse(401) : rs.refuse(403, `error="insufficient_scope", scope="s${n++}"`);
+    token === undefined ? rs.reject(401) : rs.reject(403, `error="insufficient_scope", scope="s${n++}"`);
   await expect(caller(rs).call()).rejects.toMatchObject({ code: 'too-many-challenges' });
   expect(as.to('/authorize')).toHaveLength(4);
 });
 
-test('an abort while a person is asked ends the request, and the next one asks again', async () => {
+test('an abort during a sign-in ends the request, and the next one starts a new sign-in', async () => {
   const { as, rs } = await worlds.start();
   let asked = 0;
   const signed = selfSigning();
@@ -357,7 +357,7 @@ test('a token of one client is not used by another in the same store', async () 
   expect(as.to('/authorize').map(({ query }) => query.get('client_id'))).toEqual(['one', 'two']);
 });
 
-test('a store that is edited by hand is not trusted blindly', async () => {
+test('stored credentials that were edited are validated', async () => {
   const { as, rs } = await worlds.start();
   const store = createMemoryStore();
   await caller(rs, { store }).call();

@@ -30,14 +30,14 @@ async function search(rs: FakeResource, options: DiscoveryOptions = {}): Promise
 
 const asked = (server: FakeHttp) => server.seen.map(({ path }) => path).filter((path) => path !== '/mcp');
 
-test('a challenge that names the metadata is followed, and nothing else is asked', async () => {
+test('a challenge that names the metadata is followed, and nothing else is requested', async () => {
   const { as, rs } = await world({}, { metadataPath: '/custom/place.json' });
   const found = await search(rs);
   expect(found).toMatchObject({ resource: `${rs.origin}/mcp`, metadata: { issuer: as.issuer, source: 'issuer' } });
   expect(asked(rs)).toEqual(['/custom/place.json']);
 });
 
-test('without a name the path-inserted place comes first, the root second', async () => {
+test('without a name the path-inserted URL is tried first, the root second', async () => {
   const first = await world({}, { named: false });
   await search(first.rs);
   expect(asked(first.rs)).toEqual(['/.well-known/oauth-protected-resource/mcp']);
@@ -50,7 +50,7 @@ test('without a name the path-inserted place comes first, the root second', asyn
   ]);
 });
 
-test('a named place that is gone is backed by the well-known ones', async () => {
+test('if the named URL does not exist, the well-known ones are tried', async () => {
   const { as, rs } = await world();
   rs.behaviour.checkToken = () => ({
     status: 401,
@@ -59,7 +59,7 @@ test('a named place that is gone is backed by the well-known ones', async () => 
   expect((await search(rs)).metadata.issuer).toBe(as.issuer);
 });
 
-test('a named place that we may not ask is not asked', async () => {
+test('a named URL that is not allowed is not requested', async () => {
   const { as, rs } = await world();
   rs.behaviour.checkToken = () => ({
     status: 401,
@@ -85,7 +85,7 @@ test('named metadata that cannot be found anywhere is an error, not an older ser
   expect(as.seen).toHaveLength(0);
 });
 
-test('metadata of another resource is rejected and its authorization server never asked', async () => {
+test('metadata of another resource is rejected, and its authorization server gets no request', async () => {
   for (const resource of ['https://evil.example.com/mcp', 'http://127.0.0.1:1/mcp', 42, undefined]) {
     const { as, rs } = await world({}, { metadata: { resource } });
     await expect(search(rs), String(resource)).rejects.toMatchObject({
@@ -208,7 +208,7 @@ test('a server without resource metadata is its own authorization server', async
   expect(both.to('/.well-known/oauth-authorization-server')[0]?.headers['mcp-protocol-version']).toBe('some-revision');
 });
 
-test('a server without any metadata is asked at the three fixed paths of its origin', async () => {
+test('without any metadata, the three fixed paths of the origin are used', async () => {
   const bare = await startFakeHttp(() => ({ status: 401 }));
   running.push(bare);
   const found = await search({ ...bare, url: `${bare.origin}/v1/mcp` } as FakeResource);

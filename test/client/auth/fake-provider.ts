@@ -164,8 +164,8 @@ export interface FakeResource extends FakeHttp {
   readonly behaviour: ResourceBehaviour;
   /** Authorization headers the endpoint got, in order. */
   presented(): (string | undefined)[];
-  /** A refusal with this server's challenge. */
-  refuse(status: number, parameters?: string): Reply;
+  /** A rejection with this server's challenge. */
+  reject(status: number, parameters?: string): Reply;
 }
 
 /** Starts a protected endpoint at /mcp that trusts the tokens of the given servers. */
@@ -180,11 +180,11 @@ export async function startResource(
     named: true,
     metadata: {},
     challenge: '',
-    checkToken: (token) => (known(token) ? undefined : refuse(401)),
+    checkToken: (token) => (known(token) ? undefined : reject(401)),
     ...bend,
   };
 
-  function refuse(status: number, parameters = behaviour.challenge): Reply {
+  function reject(status: number, parameters = behaviour.challenge): Reply {
     const place = behaviour.named && behaviour.metadataPath !== null ? behaviour.metadataPath : undefined;
     const parts = [place === undefined ? '' : `resource_metadata="${http.origin}${place}"`, parameters];
     return { status, headers: { 'www-authenticate': `Bearer ${parts.filter((part) => part !== '').join(', ')}` } };
@@ -204,7 +204,7 @@ export async function startResource(
     ...http,
     behaviour,
     url: `${http.origin}/mcp`,
-    refuse,
+    reject,
     presented: () => http.to('/mcp').map((request) => request.headers.authorization),
   };
 }

@@ -18,7 +18,7 @@ function clock() {
   return { state, hold };
 }
 
-test('clocks stand still while a person is asked, and only then, also of those who come later', async () => {
+test('time limits pause during a sign-in, and only then, also those of later requests', async () => {
   const holds = new Holds();
   const [first, second] = [clock(), clock()];
   let finish = (): void => {};
@@ -51,7 +51,7 @@ test('clocks run on when asking fails', async () => {
   expect(state.stopped).toBe(0);
 });
 
-test('an authorizer pauses time limits while a person signs in, and not while it talks to servers', async () => {
+test('an authorizer pauses time limits while the user signs in, and not while it sends requests', async () => {
   const { rs } = await worlds.start();
   const log: string[] = [];
   const hold = (): (() => void) => {

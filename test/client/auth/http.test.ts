@@ -96,7 +96,7 @@ test('an abort by the caller keeps its own reason', async () => {
   await expect(pending).rejects.toThrow('changed my mind');
 });
 
-test('limits hold toward another host as well, which may stand closer', async () => {
+test('limits apply to another host as well', async () => {
   const http = createAuthHttp('https://mcp.example.com/', { maxBytes: 10 });
   const server = await serve(() => ({ body: { long: 'enough to exceed it' } }));
   expect(() => http.guard.check('x', server.origin)).toThrow();

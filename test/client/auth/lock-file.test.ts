@@ -35,7 +35,7 @@ async function heldByAnotherProcess(): Promise<ChildProcess> {
   return child;
 }
 
-test('the file is there during the task and gone after it, also when the task fails', async () => {
+test('the file exists during the task and is removed after it, also when the task fails', async () => {
   await withLockFile(path, { timeoutMs: 100 }, () => access(path));
   await expect(
     withLockFile(path, { timeoutMs: 100 }, async () => {
@@ -45,7 +45,7 @@ test('the file is there during the task and gone after it, also when the task fa
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('while another process lives, its lock is respected and named', async () => {
+test('while another process runs, its lock is respected and its pid is in the error', async () => {
   const holder = await heldByAnotherProcess();
   await expect(take({ timeoutMs: 60 })).rejects.toMatchObject({
     code: 'store-busy',
@@ -62,7 +62,7 @@ test('the lock of a killed process is taken over', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a lock from another machine, or one half written, goes by its age', async () => {
+test('a lock from another machine, or one half written, expires by its age', async () => {
   for (const content of [JSON.stringify({ pid: 1, host: 'elsewhere', token: 't' }), '']) {
     await writeFile(path, content);
     await expect(take({ timeoutMs: 50 })).rejects.toMatchObject({ code: 'store-busy' });
@@ -88,7 +88,7 @@ test('a holder keeps its lock fresh while it works', async () => {
   await first;
 });
 
-test('many waiters break a dead lock and still enter one by one', async () => {
+test('many waiters break a stale lock and still enter one by one', async () => {
   await writeFile(path, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), token: 'dead' }));
   let inside = 0;
   const enter = () =>
@@ -110,8 +110,8 @@ test('a breaker that was left behind does not block for ever', async () => {
 });
 
 test('a lock that was broken under its holder is not removed by it', async () => {
-  await withLockFile(path, { timeoutMs: 100 }, () => writeFile(path, 'somebody else'));
-  expect(await readFile(path, 'utf8')).toBe('somebody else');
+  await withLockFile(path, { timeoutMs: 100 }, () => writeFile(path, 'another holder'));
+  expect(await readFile(path, 'utf8')).toBe('another holder');
 });
 
 test('waiting ends with the signal', async () => {

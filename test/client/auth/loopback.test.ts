@@ -62,7 +62,7 @@ test('the right callback ends the wait and shows a friendly page', async () => {
   await expect(send(stop.redirectUri)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('strangers are turned away and the wait goes on', async () => {
+test('requests without the right state are rejected, and the wait continues', async () => {
   const { stop, answer, callback } = await visiting();
   const { host } = new URL(stop.redirectUri);
   expect((await send(stop.redirectUri, { path: callback, host: 'evil.test' })).status).toBe(421);
@@ -91,7 +91,7 @@ test('a response from another issuer fails the sign-in and shows nothing of it',
   await stop.close();
 });
 
-test('a second callback with the same state is turned away', async () => {
+test('a second callback with the same state is rejected', async () => {
   const { stop, answer, callback } = await visiting();
   const both = await Promise.allSettled([
     send(stop.redirectUri, { path: callback }),
@@ -128,13 +128,13 @@ test('no amount of guessing ends the wait', async () => {
   await stop.close();
 });
 
-test('a callback outside of a visit is turned away', async () => {
+test('a callback without a sign-in in progress is rejected', async () => {
   const stop = await createLoopbackRedirector().prepare({});
   expect((await send(stop.redirectUri, { path: '/callback?state=s' })).status).toBe(410);
   await stop.close();
 });
 
-test('the port of an earlier registration is taken again when it is free', async () => {
+test('the port of an earlier registration is used again when it is free', async () => {
   const first = await visiting();
   const taken = await visiting({}, first.stop.redirectUri);
   expect(taken.stop.redirectUri).not.toBe(first.stop.redirectUri);
@@ -145,7 +145,7 @@ test('the port of an earlier registration is taken again when it is free', async
   await again.stop.close();
 });
 
-test('a fixed port that is taken is an error, and localhost may be the name', async () => {
+test('a fixed port that is in use is an error, and localhost may be the name', async () => {
   const { stop } = await visiting({ host: 'localhost' });
   const { port, hostname } = new URL(stop.redirectUri);
   expect(hostname).toBe('localhost');
@@ -155,7 +155,7 @@ test('a fixed port that is taken is an error, and localhost may be the name', as
   await stop.close();
 });
 
-test('a whole sign-in through a browser: the second one comes back to the registered port', async () => {
+test('a whole sign-in through a browser: the second one redirects to the registered port', async () => {
   const worlds = new Worlds();
   try {
     const { as, rs } = await worlds.start({ tokenExtras: { refresh_token: undefined } });

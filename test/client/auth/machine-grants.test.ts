@@ -14,7 +14,7 @@ const noUser = { redirector: false } as const;
 const clientCredentials: MachineGrant = { kind: 'client-credentials' };
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-test('client credentials with a secret ask for the resource and its scopes', async () => {
+test('client credentials with a secret request the resource and its scopes', async () => {
   const { as, rs } = await worlds.start(
     { metadata: { token_endpoint_auth_methods_supported: ['client_secret_basic'] } },
     { metadata: { scopes_supported: ['read', 'write'] } },
@@ -31,7 +31,7 @@ test('client credentials with a secret ask for the resource and its scopes', asy
   expect(as.to('/authorize')).toHaveLength(0);
 });
 
-test('client credentials with a key sign an assertion for this server alone', async () => {
+test('client credentials with a key sign an assertion for this server only', async () => {
   const { as, rs } = await worlds.start({ metadata: { token_endpoint_auth_methods_supported: ['private_key_jwt'] } });
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
@@ -53,7 +53,7 @@ test('client credentials with a key sign an assertion for this server alone', as
   expect(valid).toBe(true);
 });
 
-test('a machine asks again when its token ends, ahead of time and without a refresh token', async () => {
+test('a machine requests a new token before its token expires, without a refresh token', async () => {
   const { as, rs } = await worlds.start();
   const { call } = caller(rs, { ...noUser, grant: clientCredentials, client: { clientId: 'machine' } });
   await call();
@@ -62,8 +62,8 @@ test('a machine asks again when its token ends, ahead of time and without a refr
   expect(as.forms().map((form) => form.get('grant_type'))).toEqual(['client_credentials', 'client_credentials']);
 });
 
-test('a machine whose new token is rejected does not ask for another', async () => {
-  const { as, rs } = await worlds.start({}, { checkToken: () => rs.refuse(401, 'error="invalid_token"') });
+test('a machine whose new token is rejected does not request another', async () => {
+  const { as, rs } = await worlds.start({}, { checkToken: () => rs.reject(401, 'error="invalid_token"') });
   const { call } = caller(rs, { ...noUser, grant: clientCredentials, client: { clientId: 'machine' } });
   await expect(call()).rejects.toMatchObject({ code: 'token-rejected' });
   expect(as.forms()).toHaveLength(1);
@@ -96,7 +96,7 @@ test('a workload presents its assertion, made for this very server', async () =>
 });
 
 test.each(['invalid_grant', 'invalid_scope', 'unauthorized_client'])(
-  'a workload that is refused with %s neither tries again nor another way',
+  'a workload that is rejected with %s neither tries again nor another way',
   async (error) => {
     const { as, rs } = await worlds.start({ token: () => ({ status: 400, body: { error } }) });
     const grant: MachineGrant = { kind: 'workload', assertion: 'jwt' };
@@ -169,7 +169,7 @@ test('a known token endpoint needs no discovery, and a SAML assertion is named a
   expect(new URLSearchParams(provider.seen[0]!.body).get('subject_token_type')).toMatch(/:saml2$/);
 });
 
-test('another kind of token than asked for is not passed on', async () => {
+test('a token of another type than requested is not passed on', async () => {
   const { as, rs } = await worlds.start();
   for (const type of ['urn:ietf:params:oauth:token-type:access_token', undefined]) {
     const provider = await startProvider({ issued_token_type: type });

@@ -44,14 +44,14 @@ async function dpopWorld(
   });
   const { rs } = world;
   rs.behaviour.checkToken = (token, request) => {
-    const refuse = (parameters: string, headers = {}) => ({
+    const reject = (parameters: string, headers = {}) => ({
       status: 401,
       headers: { 'www-authenticate': `DPoP ${parameters}`, ...headers },
     });
-    if (token === undefined || !bound.has(token)) return refuse('algs="ES256"');
+    if (token === undefined || !bound.has(token)) return reject('algs="ES256"');
     const claims = JSON.parse(Buffer.from((request.headers['dpop'] as string).split('.')[1]!, 'base64url').toString());
     if (nonces.rs !== undefined && claims.nonce !== nonces.rs) {
-      return refuse('error="use_dpop_nonce"', { 'dpop-nonce': nonces.rs });
+      return reject('error="use_dpop_nonce"', { 'dpop-nonce': nonces.rs });
     }
     return undefined;
   };
@@ -72,7 +72,7 @@ test('where the server demands it, tokens are bound to a key and every request c
   expect(as.to('/authorize')[0]!.query.get('dpop_jkt')).toBe(proofs[0]!.jkt);
 });
 
-test('nonces are met at both servers, and one that changes costs one more round', async () => {
+test('nonces are used for both servers, and one that changes costs one more request', async () => {
   const world = await dpopWorld({ as: 'as-nonce', rs: 'rs-nonce' });
   const { call } = caller(world.rs);
   expect(await call()).toBe(200);
@@ -110,7 +110,7 @@ test('a server that is not content with its own nonce does not keep us in a loop
   expect(world.rs.presented().length).toBeLessThan(10);
 });
 
-test('the key is kept with the token, so that the next run and a refresh can use both', async () => {
+test('the key is stored with the token, so that the next run and a refresh can use both', async () => {
   const world = await dpopWorld();
   const store = createMemoryStore();
   await caller(world.rs, { store }).call();
@@ -143,10 +143,10 @@ test('an authorization server without DPoP cannot serve a resource that demands 
   }
 });
 
-test('it can be asked for where the server leaves the choice, and left out where it does not matter', async () => {
+test('it can be requested where the server leaves the choice, and left out where it does not matter', async () => {
   const { rs } = await dpopWorld();
   const { checkToken } = rs.behaviour;
-  rs.behaviour.checkToken = (token, request) => (token === undefined ? rs.refuse(401) : checkToken(token, request));
+  rs.behaviour.checkToken = (token, request) => (token === undefined ? rs.reject(401) : checkToken(token, request));
   expect(await caller(rs, { dpop: 'always' }).call()).toBe(200);
   expect(rs.presented().at(-1)).toMatch(/^DPoP /);
   const plain = await worlds.start({ metadata: { dpop_signing_alg_values_supported: ['ES256'] } });

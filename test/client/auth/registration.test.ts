@@ -37,7 +37,7 @@ test('an application on a server of its own registers as web', async () => {
 test.each([
   ['client_secret_basic', (header: string | undefined) => header?.startsWith('Basic ')],
   ['client_secret_post', (header: string | undefined) => header === undefined],
-])('a server that knows only %s gets it', async (method, headerIsRight) => {
+])('a server that supports only %s gets it', async (method, headerIsRight) => {
   const { as, rs } = await worlds.start({
     metadata: { token_endpoint_auth_methods_supported: [method] },
     registration: (document) => ({
@@ -56,7 +56,7 @@ test.each([
   }
 });
 
-test('the server has the last word on how we authenticate, also when it says it badly', async () => {
+test('the server decides how the client authenticates, also when its response is incomplete', async () => {
   const answers: [Record<string, unknown>, number, string][] = [
     [{ client_secret: 's', token_endpoint_auth_method: 'client_secret_post' }, 201, 'post'],
     [{ client_secret: 's', token_endpoint_auth_method: 'none' }, 201, 'none'],
@@ -75,7 +75,7 @@ test('the server has the last word on how we authenticate, also when it says it 
   }
 });
 
-test('a registration is kept per server and used again, unless its secret has run out', async () => {
+test('a registration is stored per server and used again, unless its secret has expired', async () => {
   const { as, rs } = await worlds.start({
     metadata: { token_endpoint_auth_methods_supported: ['client_secret_post'] },
     registration: (document) => ({
@@ -134,7 +134,7 @@ test('a client that the server has forgotten is registered again, once', async (
   expect(as.to('/register')).toHaveLength(3);
 });
 
-test('a rejected registration is told with its reason', async () => {
+test('a rejected registration is reported with its reason', async () => {
   const { rs } = await worlds.start({
     registration: () => ({
       status: 400,
@@ -150,7 +150,7 @@ test('a rejected registration is told with its reason', async () => {
 
 const metadataUrl = 'https://client.example/metadata.json';
 
-test('a client ID metadata document comes before registration where the server supports it', async () => {
+test('a client ID metadata document is preferred to registration where the server supports it', async () => {
   const { as, rs } = await worlds.start({ metadata: { client_id_metadata_document_supported: true } });
   const { call } = caller(rs, { clientMetadataUrl: metadataUrl });
   await call();
@@ -177,7 +177,7 @@ test('a metadata URL must be https with a path', async () => {
   }
 });
 
-test('a client registered beforehand comes first of all', async () => {
+test('a client registered beforehand is preferred to everything else', async () => {
   const { as, rs } = await worlds.start({
     metadata: {
       client_id_metadata_document_supported: true,
@@ -190,7 +190,7 @@ test('a client registered beforehand comes first of all', async () => {
   expect(as.forms()[0]!.get('client_secret')).toBe('secret');
 });
 
-test('its secret goes to no server but the one it belongs to', async () => {
+test('its secret is sent to no server but the one it belongs to', async () => {
   const { as, rs } = await worlds.start();
   const client = { clientId: 'given', clientSecret: 'secret', issuer: 'https://home.example' };
   await expect(caller(rs, { client }).call()).rejects.toMatchObject({
@@ -212,7 +212,7 @@ test('without a stated issuer it belongs to the first server it was used with', 
   expect(two.as.to('/token')).toHaveLength(0);
 });
 
-test('several clients are told apart by their issuers', async () => {
+test('several clients are distinguished by their issuers', async () => {
   const { as, rs } = await worlds.start();
   const client = [
     { clientId: 'other', issuer: 'https://other.example' },
@@ -222,7 +222,7 @@ test('several clients are told apart by their issuers', async () => {
   expect(as.to('/authorize')[0]!.query.get('client_id')).toBe('ours');
 });
 
-test('at last the person is asked, and without an answer told what to do', async () => {
+test('as a last resort the user is asked, and without an answer the error says what to do', async () => {
   const { as, rs } = await worlds.start({ metadata: { registration_endpoint: undefined } });
   await expect(caller(rs).call()).rejects.toMatchObject({ code: 'registration-unavailable' });
   const asked: string[] = [];

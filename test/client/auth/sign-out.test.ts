@@ -8,7 +8,7 @@ import { type AuthTestSetup, caller, Worlds } from './setup.ts';
 const worlds = new Worlds();
 afterEach(() => worlds.stop());
 
-/** A world in which somebody has signed in. */
+/** A setup in which the user has signed in. */
 async function signedIn(server: Partial<ServerBehaviour> = {}): Promise<AuthTestSetup & { store: CredentialStore }> {
   const world = await worlds.start(server);
   const store = createMemoryStore();
@@ -41,13 +41,13 @@ test('both tokens are revoked, the one for renewal first, and the next visit nee
   expect(as.to('/register')).toHaveLength(1);
 });
 
-test('a server without a place for revocation is not asked, and the tokens are forgotten', async () => {
+test('a server without a revocation endpoint gets no request, and the tokens are deleted', async () => {
   const { as, rs, store } = await signedIn();
   expect(await signOut({ server: rs.url, store })).toEqual({ issuer: as.issuer, revocation: 'not-offered' });
   expect(await signOut({ server: rs.url, store })).toBeUndefined();
 });
 
-test('the tokens are forgotten even when their revocation fails, which is told', async () => {
+test('the tokens are deleted even when their revocation fails, which is reported', async () => {
   const world = await signedIn();
   offerRevocation(world, { status: 503, body: { error: 'temporarily_unavailable' } });
   const { rs, store } = world;
@@ -57,7 +57,7 @@ test('the tokens are forgotten even when their revocation fails, which is told',
   expect(await signOut({ server: rs.url, store })).toBeUndefined();
 });
 
-test('an authorization server that is gone does not keep anybody signed in', async () => {
+test('an authorization server that does not respond does not keep the tokens', async () => {
   const { as, rs, store } = await signedIn();
   await as.close();
   expect(await signOut({ server: rs.url, store })).toMatchObject({ revocation: 'failed' });
@@ -71,7 +71,7 @@ test('tokens are not sent to a place that is not safe', async () => {
   expect(await signOut({ server: rs.url, store })).toMatchObject({ error: { code: 'insecure-url' } });
 });
 
-test('where no one signed in there is nothing to do and no one is asked', async () => {
+test('without a sign-in there is nothing to do and no request is sent', async () => {
   const { as, rs } = await worlds.start();
   expect(await signOut({ server: rs.url, store: createMemoryStore() })).toBeUndefined();
   expect(as.seen).toHaveLength(0);

@@ -1,4 +1,4 @@
-// FastMCP with what the foreign scenarios ask for: node fastmcp.mjs stdio | http
+// FastMCP with what the scenarios need: node fastmcp.mjs stdio | http
 import { FastMCP } from 'fastmcp';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-// The official SDK, old line, with what the foreign scenarios ask for: node sdk-old.mjs stdio | http | sse
+// The official SDK, old line, with what the scenarios need: node sdk-old.mjs stdio | http | sse
 import { randomUUID } from 'node:crypto';
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';

@@ -1,4 +1,4 @@
-// tmcp with what the foreign scenarios ask for: node tmcp.mjs stdio | http
+// tmcp with what the scenarios need: node tmcp.mjs stdio | http
 import { serve } from '@hono/node-server';
 import { ZodJsonSchemaAdapter } from '@tmcp/adapter-zod';
 import { HttpTransport } from '@tmcp/transport-http';

@@ -85,7 +85,7 @@ function exchange(open: () => Display, other: Side, backend?: string): void {
   };
   if (backend !== 'xsel') test('S0-21: a text of 1,048,576 characters goes through', longest);
 
-  test('the text stays when the server has gone', async () => {
+  test('the text stays when the server has ended', async () => {
     const server = await serve(open(), backend);
     await server.call('set_clipboard', { text: 'left behind' });
     server.process.stdin?.end();
@@ -105,7 +105,7 @@ describe.skipIf(hasX11.includes(false))('X11', () => {
   describe('through xclip, seen by xsel', () => exchange(() => display, xsel, 'xclip'));
   describe('through xsel, seen by xclip', () => exchange(() => display, xclip, 'xsel'));
 
-  test('xsel refuses NUL before anything is changed', async () => {
+  test('xsel rejects NUL before anything is changed', async () => {
     const server = await serve(display, 'xsel');
     await server.call('set_clipboard', { text: 'kept' });
     expect((await server.call('set_clipboard', { text: texts.nul })).error).toMatchObject({
@@ -118,7 +118,7 @@ describe.skipIf(hasX11.includes(false))('X11', () => {
     expect((await server.call('get_clipboard')).result.content[0].text).toBe('kept');
   });
 
-  test('a display that is gone is the documented error, and the server lives', async () => {
+  test('a display that has ended is the documented error, and the server keeps running', async () => {
     const server = new ServerProcess(['serve', 'clipboard'], { DISPLAY: ':4095' });
     await server.initialize();
     expect((await server.call('get_clipboard')).error).toMatchObject({

@@ -138,7 +138,7 @@ test('S0-21: a text of exactly the limit is accepted, counted in code points', a
   }
 });
 
-test('S0-22: one character more is refused before anything happens', async () => {
+test('S0-22: one character more is rejected before anything happens', async () => {
   const client = await ready({ backend: memoryBackend('untouched') });
   for (const each of ['x'.repeat(limit + 1), '🌍'.repeat(limit + 1)]) {
     expect((await client.call('set_clipboard', { text: each })).error).toEqual({
@@ -161,7 +161,7 @@ test('S0-23: a missing text is named', async () => {
   }
 });
 
-test('S0-24 S0-25 S0-34: wrong types and additional properties are refused with details', async () => {
+test('S0-24 S0-25 S0-34: wrong types and additional properties are rejected with details', async () => {
   const client = await ready({ backend: memoryBackend('untouched') });
   for (const [tool, args] of [
     ['set_clipboard', { text: 5 }],
@@ -180,7 +180,7 @@ test('S0-24 S0-25 S0-34: wrong types and additional properties are refused with 
   expect(text(await client.call('get_clipboard'))).toBe('untouched');
 });
 
-test('a text with half a surrogate pair is refused, since no clipboard can hold it', async () => {
+test('a text with half a surrogate pair is rejected, since no clipboard can hold it', async () => {
   const { error } = await (await ready()).call('set_clipboard', { text: 'a\ud800b' });
   expect(error).toMatchObject({ code: -32602, data: { details: 'Text content is not valid Unicode' } });
 });
@@ -209,7 +209,7 @@ test('S0-29: a clipboard that fails is a clipboard error with its reason', async
   }
 });
 
-test('S0-30 S0-31: what is no message is answered, and the server goes on', async () => {
+test('S0-30 S0-31: what is not a message is answered, and the server continues', async () => {
   const client = await ready();
   client.channel.receiveText('{"jsonrpc": "2.0", "id": 1, "method": ');
   expect((await client.next((each) => each.error?.code === -32700)).error).toMatchObject({
@@ -263,7 +263,7 @@ test('S0-35 S0-36 S0-37 S0-40: a batch is answered by one array in order, one fa
       method: 'tools/call',
       params: { name: 'set_clipboard', arguments: { text: 'Batch operation result' } },
     },
-    { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'nobody' } },
+    { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'missing' } },
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'get_clipboard' } },
   ];
@@ -277,7 +277,7 @@ test('S0-35 S0-36 S0-37 S0-40: a batch is answered by one array in order, one fa
     {
       jsonrpc: '2.0',
       id: 3,
-      error: { code: -32601, message: 'Method not found', data: { details: 'Unknown tool: nobody' } },
+      error: { code: -32601, message: 'Method not found', data: { details: 'Unknown tool: missing' } },
     },
     { jsonrpc: '2.0', id: 4, result: { content: [{ type: 'text', text: 'Batch operation result' }] } },
   ]);
@@ -298,11 +298,11 @@ test('S0-38: an empty batch is one error, not an array', async () => {
   });
 });
 
-test('S0-39 S0-41: notifications are never answered, alone or in a batch', async () => {
+test('S0-39 S0-41: notifications are never answered, in a batch or not', async () => {
   const client = await ready();
   client.received.length = 0;
   client.notify('notifications/initialized');
-  client.notify('notifications/nobody_knows', { a: 1 });
+  client.notify('notifications/unknown', { a: 1 });
   client.send([
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { jsonrpc: '2.0', method: 'unknown' },
@@ -318,7 +318,7 @@ test('S0-42: everything works without notifications/initialized', async () => {
   expect(text(await client.call('get_clipboard', {}))).toBe('test content');
 });
 
-test('S0-48: an operation that takes too long is an error, and the server goes on', async () => {
+test('S0-48: an operation that takes too long is an error, and the server continues', async () => {
   let aborted = false;
   const backend: ClipboardBackend = {
     name: 'hanging',
@@ -377,7 +377,7 @@ test('S0-51: there is nothing here but the clipboard', async () => {
   }
 });
 
-test('S0-57: tools/call without a name is refused', async () => {
+test('S0-57: tools/call without a name is rejected', async () => {
   const client = await ready();
   for (const params of [{}, undefined, { arguments: {} }, { name: 5 }]) {
     expect((await client.request('tools/call', params)).error).toMatchObject({
@@ -387,7 +387,7 @@ test('S0-57: tools/call without a name is refused', async () => {
   }
 });
 
-test('S0-58: a clipboard that holds more than the limit is refused, not read in full', async () => {
+test('S0-58: a clipboard that holds more than the limit is rejected, not read in full', async () => {
   const asked: number[] = [];
   const backend: ClipboardBackend = {
     name: 'huge',
@@ -407,9 +407,9 @@ test('S0-58: a clipboard that holds more than the limit is refused, not read in 
 
 test('the stateless revision is served beside it by the official rules', async () => {
   const client = start({ backend: failing(() => new ClipboardError('locked')) });
-  expect((await client.alone('tools/list')).result.tools).toHaveLength(2);
-  const { result } = await client.alone('tools/call', { name: 'get_clipboard' });
+  expect((await client.stateless('tools/list')).result.tools).toHaveLength(2);
+  const { result } = await client.stateless('tools/call', { name: 'get_clipboard' });
   expect(result.isError).toBe(true);
   expect(result.content[0].text).toBe('Failed to access system clipboard: locked');
-  expect((await client.alone('tools/call', { name: 'nobody' })).error?.code).toBe(-32602);
+  expect((await client.stateless('tools/call', { name: 'missing' })).error?.code).toBe(-32602);
 });

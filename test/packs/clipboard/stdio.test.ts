@@ -16,7 +16,7 @@ const secret = 'correct horse battery staple';
 describe('without a display', () => {
   const start = (env: Record<string, string> = {}): ServerProcess => new ServerProcess(['serve', 'clipboard'], env);
 
-  test('S0-29 S0-54: the documented error with a remedy, and the server lives', async () => {
+  test('S0-29 S0-54: the documented error with a remedy, and the server keeps running', async () => {
     const server = start();
     await server.initialize();
     expect(await server.request('tools/call', { name: 'get_clipboard', arguments: {} }, 8)).toEqual({
@@ -44,7 +44,7 @@ describe('without a display', () => {
     expect(server.lines).toEqual([]);
   });
 
-  test('S0-30: a line that is no JSON is answered with id null, and the server goes on', async () => {
+  test('S0-30: a line that is not JSON is answered with id null, and the server continues', async () => {
     const server = start();
     server.write('{"jsonrpc": broken\n');
     expect(await server.next()).toMatchObject({ id: null, error: { code: -32700, message: 'Parse error' } });
@@ -67,7 +67,7 @@ describe('without a display', () => {
     });
   }
 
-  test('S0-58: a line beyond every limit is refused and forgotten', async () => {
+  test('S0-58: a line beyond every limit is rejected and forgotten', async () => {
     const server = start();
     await server.initialize();
     const piece = 'x'.repeat(1024 * 1024);
@@ -81,7 +81,7 @@ describe('without a display', () => {
     expect(server.lines.map((line) => JSON.parse(line)).find((each) => each.error?.code === -32600)).toBeDefined();
   });
 
-  test('S0-43 S0-55: debug shows messages, calls and failures with their stacks, on stderr alone', async () => {
+  test('S0-43 S0-55: debug shows messages, calls and failures with their stacks, only on stderr', async () => {
     const server = start({ MCP_LOG_LEVEL: 'DEBUG' });
     await server.initialize();
     await server.call('set_clipboard', { text: secret });

@@ -42,7 +42,7 @@ describe('two servers on one folder', () => {
     }
   });
 
-  test('what one changes, subscribers of the other are told', async () => {
+  test('what one changes is announced to subscribers of the other', async () => {
     const [one, other] = [await start(), await start()];
     await other.request('resources/subscribe', { uri: 'server://counter' });
     await one.call('add_note', { content: 'not subscribed' });
@@ -87,7 +87,7 @@ afterAll(() => {
 });
 
 describe.skipIf(small === undefined)('a full disk', () => {
-  test('is said, nothing is half stored, and writing goes on when there is space again', async () => {
+  test('is reported, nothing is partly stored, and writing continues when there is space again', async () => {
     const data = join(small as string, 'data');
     const ballast = join(small as string, 'ballast');
     mkdirSync(data);
@@ -160,7 +160,7 @@ describe('a damaged file', () => {
   });
 });
 
-test('the folder is made for its owner alone', async () => {
+test('only the owner can access the folder', async () => {
   const data = join(folder, 'made', 'here');
   await start(data);
   expect(statSync(data).mode & 0o777).toBe(0o700);

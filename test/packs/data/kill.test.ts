@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 useCommand();
 
 const rounds = Number(process.env['MOORING_KILL_ROUNDS'] ?? 100);
-const lanes = 2;
+const atOnce = 2;
 const connections = 4;
 
 const folders: string[] = [];
@@ -136,7 +136,7 @@ async function check(
   for (const { content } of notes) {
     const [sum, body] = content.split(' ');
     expect(digest(body as string), 'a note is torn').toBe(sum);
-    expect(ledger.sent.has(content), 'a note nobody sent').toBe(true);
+    expect(ledger.sent.has(content), 'a note that was not sent').toBe(true);
   }
   for (const [content, id] of ledger.acknowledged) expect(found.get(content), 'an acknowledged note is lost').toBe(id);
   const { result } = await life.request('resources/read', { uri: 'server://counter' });
@@ -145,7 +145,7 @@ async function check(
   expect(counter).toBeLessThanOrEqual(counts.sent);
 }
 
-async function lane(rounds: number): Promise<number> {
+async function killRepeatedly(rounds: number): Promise<number> {
   const folder = temporaryFolder();
   folders.push(folder);
   const counts = { counted: 0, sent: 0 };
@@ -177,7 +177,9 @@ async function lane(rounds: number): Promise<number> {
 test(`${rounds} times kill -9: nothing acknowledged is lost, doubled or torn`, {
   timeout: 120_000 + rounds * 5_000,
 }, async () => {
-  const acknowledged = await Promise.all(Array.from({ length: lanes }, () => lane(Math.ceil(rounds / lanes))));
+  const acknowledged = await Promise.all(
+    Array.from({ length: atOnce }, () => killRepeatedly(Math.ceil(rounds / atOnce))),
+  );
   // Rounds in which nothing was written would prove nothing.
   for (const each of acknowledged) expect(each).toBeGreaterThan(rounds);
 });

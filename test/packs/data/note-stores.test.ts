@@ -79,7 +79,7 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     expect(await store.counter('a')).toBe(3);
   });
 
-  test('changes are told with their owner until nobody listens', async () => {
+  test('changes are announced with their owner until the last listener is removed', async () => {
     const store = await open();
     const heard: object[] = [];
     const stop = store.watch((change) => heard.push(change));
@@ -93,7 +93,7 @@ describe.each(Object.entries(stores))('%s', (_name, open) => {
     ]);
   });
 
-  test('a deleted note is gone from every list, its id is not used again, and others do not notice', async () => {
+  test('a deleted note is in no list, its id is not used again, and other owners are not affected', async () => {
     const store = await open();
     for (const content of ['one', 'two', 'three']) await store.add('a', { content, tags: ['t', 't', 'ż'] });
     await store.add('b', { content: 'other', tags: ['t'] });

@@ -54,7 +54,7 @@ describe.each(wireKinds)('over %s', (kind) => {
         const params = { name, arguments: args };
         const { result } = await (era === 'session'
           ? wire.request('tools/call', params)
-          : wire.alone('tools/call', params));
+          : wire.stateless('tools/call', params));
         expect(result?.isError, result?.content?.[0]?.text).not.toBe(true);
         return result;
       };

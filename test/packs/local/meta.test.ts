@@ -11,7 +11,7 @@ async function make(options: Omit<MetaOptions, 'categories'> = {}): Promise<Serv
   const categories = new Categories(server);
   await categories.use(reference(), 'Notes, time and arithmetic');
   server.tool('secret_tool', {
-    description: 'Not for strangers',
+    description: 'Needs a scope',
     visible: (principal) => principal?.id === 'ada',
     run: () => 'x',
   });
@@ -93,7 +93,7 @@ test('search_tools finds by words of names, descriptions and arguments, best fir
   expect((await search({ query: '', category: 'meta', limit: 50 })).total).toBe(3);
 });
 
-test('list_categories names what belongs together, without what a stranger may not see', async () => {
+test('list_categories groups the tools, without those the caller may not see', async () => {
   const server = await make();
   const client = await TestClient.open(server);
   expect(answer(await client.call('list_categories'))).toEqual({
@@ -123,7 +123,7 @@ test('list_categories names what belongs together, without what a stranger may n
   });
 });
 
-test('a short list shows few tools, the rest is found, and what was found is listed to that session alone', async () => {
+test('a short list shows few tools, the rest is found, and what was found is listed only in that session', async () => {
   const server = await make({ shortList: ['calculate'] });
   const [one, other] = [await TestClient.open(server), await TestClient.open(server)];
   const short = ['calculate', 'health_check', 'search_tools', 'list_categories'];
@@ -145,10 +145,10 @@ test('what is not listed can be called all the same, and stateless clients find 
   const client = await TestClient.open(server);
   expect((await client.call('calculate', { operation: 'add', a: 1, b: 1 })).result.content[0].text).toBe('1 + 1 = 2');
   const short = ['health_check', 'search_tools', 'list_categories'];
-  expect(names(await client.alone('tools/list'))).toEqual(short);
-  const { result } = await client.alone('tools/call', { name: 'search_tools', arguments: { query: 'time' } });
+  expect(names(await client.stateless('tools/list'))).toEqual(short);
+  const { result } = await client.stateless('tools/call', { name: 'search_tools', arguments: { query: 'time' } });
   expect(JSON.parse(result.content[0].text).tools[0].name).toBe('get_current_time');
-  expect(names(await client.alone('tools/list'))).toEqual(short);
+  expect(names(await client.stateless('tools/list'))).toEqual(short);
 });
 
 test('single tools of the pack can be had', async () => {

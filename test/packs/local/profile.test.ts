@@ -41,7 +41,7 @@ async function open(changes: Partial<Settings> = {}): Promise<TestClient> {
 const text = ({ result }: Message): string => result.content[0].text;
 const names = ({ result }: Message): string[] => result.tools.map((each: { name: string }) => each.name);
 
-test('it is the default, and speaks every revision by the official rules', async () => {
+test('it is the default, and supports every revision by the official rules', async () => {
   expect(defaultProfile).toBe('local');
   for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
     await open();
@@ -64,7 +64,7 @@ test('clipboard, notes, time, arithmetic, search and meta are there; commands an
   expect(result.resources.some((each: { uri: string }) => each.uri.startsWith('file:'))).toBe(false);
 });
 
-test('the clipboard and the notes work, and errors are results in plain words', async () => {
+test('the clipboard and the notes work, and errors are results with plain messages', async () => {
   const client = await open();
   await client.call('set_clipboard', { text: 'copied' });
   expect(text(await client.call('get_clipboard'))).toBe('copied');
@@ -141,7 +141,7 @@ test.skipIf(!hasSandbox)('commands and workers come when they are enabled', asyn
   expect(text(said)).toContain('from the sandbox');
 });
 
-test('health_check speaks of the parts, list_categories of the packs', async () => {
+test('health_check lists the parts, list_categories the packs', async () => {
   const client = await open();
   const health = JSON.parse(text(await client.call('health_check')));
   const parts = new Map(health.parts.map((each: { name: string; status: string }) => [each.name, each.status]));
@@ -159,7 +159,7 @@ test('a short list can be configured, and a mistake in the options of a pack is 
   await expect(open({ packs: { clipboard: { backend: 'x12' } } })).rejects.toThrow('packs.clipboard: backend');
 });
 
-test('what another process adds to the notes is told to those who subscribed', async () => {
+test('what another process adds to the notes is announced to subscribers', async () => {
   await (await open()).call('add_note', { content: 'first' });
   const [one, other] = [await open(), await open()];
   await other.request('resources/subscribe', { uri: 'server://notes' });
@@ -167,7 +167,7 @@ test('what another process adds to the notes is told to those who subscribed', a
   await other.next((each) => each.method === 'notifications/resources/updated');
 });
 
-test('a policy that bounds the network bounds web search, and health_check speaks of the engine', async () => {
+test('a policy that bounds the network bounds web search, and health_check reports on the engine', async () => {
   let asked = 0;
   const engine = createHttpServer((_request, response) => {
     asked++;

@@ -30,7 +30,7 @@ async function serve(): Promise<ServerProcess> {
     base = url.replace('127.0.0.1', 'localhost');
     return server;
   };
-  // Somebody else may take it between the two.
+  // Another process may take it between the two.
   return (await isFree(8000)) ? start().catch(() => start('--port', '0')) : start('--port', '0');
 }
 
@@ -103,7 +103,7 @@ describe('requests', () => {
     expect(await response.json()).toMatchObject({ status: expect.any(String) });
   });
 
-  test('S1-4: any other content type is refused with 415', async () => {
+  test('S1-4: any other content type is rejected with 415', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       expect((await post(initialize, { 'Content-Type': type })).status).toBe(415);
     }
@@ -142,7 +142,7 @@ describe('requests', () => {
   });
 
   test('S1-52: an unknown session is not found', async () => {
-    const reply = await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, { 'X-Session-ID': 'nobody' });
+    const reply = await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, { 'X-Session-ID': 'missing' });
     expect(reply.status).toBe(404);
   });
 
@@ -263,7 +263,7 @@ describe('our client, as the document uses its own', () => {
     await client.close();
   });
 
-  test('S1-50: the session is kept and sent by itself', async () => {
+  test('S1-50: the client stores and sends the session id by itself', async () => {
     const { sent, fetch } = watched();
     const client = await connect(`${base}/mcp`, { revision: 'handshake', fetch });
     await client.callTool('increment_counter', { amount: 2 });

@@ -255,7 +255,7 @@ test('notes are resources by id, listed as a template, with ids to complete', as
   expect(completed.result.completion).toEqual({ values: ['12', '11', '10', '1'], total: 4, hasMore: false });
 });
 
-test('S1-34 S1-35 S1-36: changes are told to those who subscribed, for as long as they are', async () => {
+test('S1-34 S1-35 S1-36: changes are announced to subscribers, until they unsubscribe', async () => {
   const client = await open();
   const updates = (): string[] =>
     client.received.filter((each) => each.method === 'notifications/resources/updated').map((each) => each.params.uri);
@@ -302,7 +302,7 @@ test('S1-39: a missing argument and an unknown prompt are invalid params', async
   for (const params of [
     { name: 'greeting' },
     { name: 'greeting', arguments: { style: 'formal' } },
-    { name: 'nobody' },
+    { name: 'missing' },
   ]) {
     expect((await client.request('prompts/get', params)).error?.code).toBe(-32602);
   }
@@ -331,8 +331,8 @@ test('styles of a greeting are completed, notes are put into the prompt that sum
 
 test('S1-46 S1-47: an unknown tool and an unknown resource are invalid params', async () => {
   const client = await open();
-  expect((await client.call('nobody', {})).error?.code).toBe(-32602);
-  for (const uri of ['server://nobody', 'note://999', 'note://../1', 'note://01']) {
+  expect((await client.call('missing', {})).error?.code).toBe(-32602);
+  for (const uri of ['server://missing', 'note://999', 'note://../1', 'note://01']) {
     expect((await client.request('resources/read', { uri })).error?.code).toBe(-32602);
   }
 });
@@ -412,8 +412,8 @@ test('what one caller keeps, another does not see', async () => {
 
 test('the stateless revision is served beside it, notes and all', async () => {
   const client = new TestClient(server);
-  await client.alone('tools/call', { name: 'add_note', arguments: { content: 'alone' } });
-  const { result } = await client.alone('tools/call', { name: 'get_notes' });
+  await client.stateless('tools/call', { name: 'add_note', arguments: { content: 'alone' } });
+  const { result } = await client.stateless('tools/call', { name: 'get_notes' });
   expect(JSON.parse(result.content[0].text).notes[0].content).toBe('alone');
-  expect((await client.alone('resources/read', { uri: 'note://9' })).error?.code).toBe(-32602);
+  expect((await client.stateless('resources/read', { uri: 'note://9' })).error?.code).toBe(-32602);
 });

@@ -1,4 +1,4 @@
-// Profile `system` through the wire: commands in the sandbox, their refusals, their end, their limits, their audit.
+// Profile `system` through the wire: commands in the sandbox, their rejections, their end, their limits, their audit.
 
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     expect(texts(await execute(client, 'echo', ['$HOME', '`id`', '; ls', '*']))).toBe('$HOME `id` ; ls *\n');
   });
 
-  test('a program that is told to write to /dev/stdout or /dev/stderr does so', async () => {
+  test('a program can write to /dev/stdout and /dev/stderr', async () => {
     const { client } = await open({ allowedCommands: ['sh'] });
     const script = 'echo out > /dev/stdout; echo also > /dev/fd/1; echo err > /dev/stderr';
     const { result } = await execute(client, 'sh', ['-c', script]);
@@ -158,7 +158,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     expect(texts(await execute(client, 'echo', ['alive']))).toBe('alive\n');
   });
 
-  test('S4-36 S4-60: a long command reports progress in fractions, only to those who asked, and can be cancelled', async () => {
+  test('S4-36 S4-60: a long command reports progress in fractions, only if requested, and can be cancelled', async () => {
     const { client } = await open();
     const params = { name: 'execute_command', arguments: { command: 'sleep', args: ['31536005'] } };
     const _meta = { progressToken: 'index_build_123' };
@@ -180,13 +180,13 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
   test('S4-51: expensive calls have a limit of their own, and cheap ones go on', async () => {
     const { client } = await open();
     const answers = await Promise.all(Array.from({ length: 30 }, () => execute(client, 'echo', ['x'])));
-    const refused = answers.filter(({ error }) => error !== undefined);
-    expect(refused.length).toBeGreaterThanOrEqual(8);
-    expect(refused[0]?.error).toMatchObject({ code: -32000, message: 'Rate limit exceeded' });
+    const rejected = answers.filter(({ error }) => error !== undefined);
+    expect(rejected.length).toBeGreaterThanOrEqual(8);
+    expect(rejected[0]?.error).toMatchObject({ code: -32000, message: 'Rate limit exceeded' });
     expect((await client.request('prompts/list')).result.prompts).toHaveLength(1);
   });
 
-  test('S4-49 S4-50: calls, refusals, reads and starts of programs are in the audit log, without secrets', async () => {
+  test('S4-49 S4-50: calls, rejections, reads and starts of programs are in the audit log, without secrets', async () => {
     const directory = makeFolder();
     const audit = await openAuditLog({ directory });
     const settings = makeSettings('system', { packs: noBus });
@@ -195,7 +195,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
     const client = await TestClient.open(server, old, {}, { transport: 'memory', principal: { id: 'ada' } });
     await execute(client, 'echo', ['--token=sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c']);
     await execute(client, 'rm', ['x']);
-    await client.call('nobody', {});
+    await client.call('missing', {});
     await client.request('resources/read', { uri: 'file:///etc/passwd' });
     await server.close();
     const entries: AuditEntry[] = [];
@@ -210,7 +210,7 @@ describe.skipIf(!haveSandbox)('in the sandbox', () => {
         arguments: { command: 'echo' },
       },
       { name: 'execute_command', outcome: 'failed', arguments: { command: 'rm' } },
-      { name: 'nobody', outcome: 'rejected', code: -32602 },
+      { name: 'missing', outcome: 'rejected', code: -32602 },
     ]);
     expect(calls.every(({ time, session }) => time !== undefined && session !== undefined)).toBe(true);
     expect(entries.filter(({ event }) => event === 'read')).toMatchObject([
@@ -245,7 +245,7 @@ test.skipIf(!haveSandbox)(
 );
 
 describe('below the kernel level, where the operator chose it', () => {
-  test('the arguments of listed programs are kept inside the folders', async () => {
+  test('the arguments of listed programs are limited to the folders', async () => {
     const folder = makeFolder({ open: true });
     writeFileSync(join(folder, 'a.txt'), 'one\ntwo\n');
     symlinkSync('/etc/hostname', join(folder, 'link'));
@@ -269,7 +269,7 @@ describe('below the kernel level, where the operator chose it', () => {
 test('S4-46: without the sandbox there is no execute_command, and the log says why', async () => {
   const logger = memoryLogger();
   const server = createServer({ name: 's', version: '1', logger });
-  // Root is refused to root, and anybody else to everybody else: no machine has this level.
+  // Root is rejected to root, and anybody else to everybody else: no machine has this level.
   const runAs = { uid: process.getuid?.() === 0 ? 0 : 1, gid: 0 };
   await server.use(system({ commands: { runAs } }));
   expect(server.catalog.tools.has('execute_command')).toBe(false);

@@ -48,7 +48,7 @@ test('files below a root are listed with their types; bytes that are no text com
   expect(result.contents[0]).toMatchObject({ mimeType: 'application/octet-stream', blob: 'AAH/' });
 });
 
-test('S4-48: what is outside, however it is spelled, is not found', async () => {
+test('S4-48: what is outside, however its path is written, is not found', async () => {
   const folder = makeFolder();
   mkdirSync(join(folder, 'root'));
   writeFileSync(join(folder, 'secret'), 'secret');
@@ -75,7 +75,7 @@ test('S4-16: there is no method that writes', async () => {
   }
 });
 
-test('S4-33 S4-34 S4-35: a long list comes in pages; each item once, cursors are opaque, wrong ones refused', async () => {
+test('S4-33 S4-34 S4-35: a long list comes in pages; each item once, cursors are opaque, wrong ones rejected', async () => {
   const folder = makeFolder();
   for (let n = 0; n < 250; n++) writeFileSync(join(folder, `file-${n}.txt`), '');
   const { client } = await open({ roots: [folder] });
@@ -100,7 +100,7 @@ test('S4-33 S4-34 S4-35: a long list comes in pages; each item once, cursors are
 
 const told = (client: TestClient, method: string) => client.received.filter((each) => each.method === method);
 
-test('S4-18 S4-19: a subscribed file that changes is told about, once and with its URI', async () => {
+test('S4-18 S4-19: a change of a subscribed file is announced, once and with its URI', async () => {
   const folder = makeFolder();
   const path = join(folder, 'system.log');
   writeFileSync(path, 'one\n');
@@ -121,7 +121,7 @@ test('S4-18 S4-19: a subscribed file that changes is told about, once and with i
   expect(told(client, 'notifications/resources/updated').every(({ params }) => params.uri === uri)).toBe(true);
 });
 
-test('a file that is replaced, as editors do it, is told as a change; a named file is watched too', async () => {
+test('a file that is replaced, as editors do it, is announced as changed; a named file is watched too', async () => {
   const folder = makeFolder();
   const path = join(folder, 'nginx.conf');
   writeFileSync(path, 'a');
@@ -167,7 +167,7 @@ test('the same for a subscription of the stateless revision', async () => {
   const { server } = await open({ roots: [folder] });
   const client = new TestClient(server);
   const notifications = { resourceSubscriptions: [uriOf(path)] };
-  void client.alone('subscriptions/listen', { notifications });
+  void client.stateless('subscriptions/listen', { notifications });
   await client.next((each) => each.method?.endsWith('acknowledged') === true);
   writeFileSync(path, '2');
   const { params } = await client.next((each) => each.method === 'notifications/resources/updated');

@@ -32,7 +32,7 @@ test('S4-2 S4-32 S4-58: initialize as the document shows it, and logging declare
   });
 });
 
-test('S4-3 S4-4: initialized is taken silently, ping is answered with nothing', async () => {
+test('S4-3 S4-4: initialized gets no response, ping gets an empty result', async () => {
   const { client } = await open();
   client.notify('notifications/initialized');
   expect(await client.request('ping', undefined, 9)).toEqual({ jsonrpc: '2.0', id: 9, result: {} });
@@ -66,7 +66,7 @@ test('S4-41: errors of the server itself lie in their range', async () => {
   expect(error?.code).toBeGreaterThanOrEqual(-32099);
 });
 
-test('S4-29 S4-30: levels of the document and of the official text are accepted, others refused', async () => {
+test('S4-29 S4-30: levels of the document and of the official text are accepted, others rejected', async () => {
   const { client } = await open();
   for (const level of ['debug', 'info', 'warn', 'error', 'notice', 'warning', 'critical', 'alert', 'emergency']) {
     expect((await client.request('logging/setLevel', { level })).result, level).toEqual({});

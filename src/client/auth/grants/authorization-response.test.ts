@@ -34,7 +34,7 @@ test('an issuer is compared as it is, promised or not', () => {
   }
 });
 
-test('on a foreign issuer neither its name nor its error text is shown', () => {
+test('of another issuer neither its name nor its error text is shown', () => {
   const query = 'state=our-state&iss=https%3A%2F%2Fevil.example&error=access_denied&error_description=call+0800-EVIL';
   expect(() => check(query)).toThrow(
     expect.objectContaining({
@@ -44,7 +44,7 @@ test('on a foreign issuer neither its name nor its error text is shown', () => {
   );
 });
 
-test('a foreign, absent or doubled state is not ours', () => {
+test('another, absent or doubled state is rejected', () => {
   for (const query of [
     'code=c',
     'code=c&state=',
@@ -68,7 +68,7 @@ test('a state is used up by a rejected response too', () => {
   expect(() => once(new URLSearchParams(good))).toThrow(expect.objectContaining({ code: 'state-replayed' }));
 });
 
-test('the refusal of the right server is passed on without control characters', () => {
+test('the rejection of the right server is passed on without control characters', () => {
   expect(() => check(`${good}&error=access_denied&error_description=no%1b%5B2Jway`)).toThrow(
     expect.objectContaining({
       code: 'authorization-denied',

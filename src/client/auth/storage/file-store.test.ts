@@ -12,7 +12,7 @@ beforeEach(async () => {
   file = join(folder, 'credentials.json');
 });
 
-test('folder and file are for the owner alone, whatever the umask', async () => {
+test('only the owner can access folder and file, whatever the umask', async () => {
   const inner = join(folder, 'a', 'credentials.json');
   const umask = process.umask(0);
   try {

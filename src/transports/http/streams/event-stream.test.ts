@@ -10,7 +10,7 @@ class FakeSink implements ByteSink {
   written = '';
   queued = 0;
   state: 'open' | 'ended' | 'destroyed' = 'open';
-  /** Whether somebody reads at the other end. */
+  /** Whether the other end reads. */
   reads = true;
 
   write(text: string): void {

@@ -1,7 +1,7 @@
 // Our client with the servers of others: the official SDK, old and new line, and tmcp.
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { demo, describeForeign, type Foreign, type Listening, startListening } from './foreign.ts';
+import { demo, describeThirdParty, type Listening, startListening, type ThirdPartyServer } from './third-party.ts';
 
 const script = (name: string) => fileURLToPath(new URL(`servers/${name}.mjs`, import.meta.url));
 const started: Listening[] = [];
@@ -17,47 +17,53 @@ const serve = async (name: string, mode: string): Promise<string> => {
 const common = {
   ...demo,
   structured: { call: ['add', { a: 1, b: 2 }], value: { sum: 3 } },
-} as const satisfies Partial<Foreign>;
+} as const satisfies Partial<ThirdPartyServer>;
 
 const old = { ...common, serverName: 'sdk-old', revision: '2025-11-25' } as const;
-describeForeign('the old line over stdio', { ...old, transport: 'stdio' }, () => ['node', script('sdk-old'), 'stdio']);
-describeForeign('the old line over HTTP', { ...old, transport: 'http' }, () => serve('sdk-old', 'http'));
-describeForeign('the old line over HTTP+SSE', { ...old, transport: 'sse' }, () => serve('sdk-old', 'sse'));
+describeThirdParty('the old line over stdio', { ...old, transport: 'stdio' }, () => [
+  'node',
+  script('sdk-old'),
+  'stdio',
+]);
+describeThirdParty('the old line over HTTP', { ...old, transport: 'http' }, () => serve('sdk-old', 'http'));
+describeThirdParty('the old line over HTTP+SSE', { ...old, transport: 'sse' }, () => serve('sdk-old', 'sse'));
 
 const young = { ...common, serverName: 'sdk-new' } as const;
 const newest = { ...young, revision: '2026-07-28' } as const;
 const session = { ...young, revision: '2025-11-25' } as const;
-describeForeign('the new line over stdio', { ...newest, transport: 'stdio' }, () => [
+describeThirdParty('the new line over stdio', { ...newest, transport: 'stdio' }, () => [
   'node',
   script('sdk-new'),
   'stdio',
 ]);
-describeForeign('the new line over HTTP', { ...newest, transport: 'http' }, () => serve('sdk-new', 'http'));
-describeForeign(
+describeThirdParty('the new line over HTTP', { ...newest, transport: 'http' }, () => serve('sdk-new', 'http'));
+describeThirdParty(
   'the new line over stdio, with a handshake',
   { ...session, transport: 'stdio' },
   () => ['node', script('sdk-new'), 'stdio'],
   { revision: 'handshake' },
 );
-describeForeign('the new line over HTTP, with sessions', { ...session, transport: 'http' }, () =>
+describeThirdParty('the new line over HTTP, with sessions', { ...session, transport: 'http' }, () =>
   serve('sdk-new', 'sessions'),
 );
 
 const tmcp = { ...common, serverName: 'tmcp' };
 // Over stdio its tools are not told.
 const { cancels: _, ...piped } = tmcp;
-describeForeign('tmcp over stdio', { ...piped, revision: '2026-07-28', transport: 'stdio' }, () => [
+describeThirdParty('tmcp over stdio', { ...piped, revision: '2026-07-28', transport: 'stdio' }, () => [
   'node',
   script('tmcp'),
 ]);
-describeForeign(
+describeThirdParty(
   'tmcp over stdio, with a handshake',
   { ...piped, revision: '2025-06-18', transport: 'stdio' },
   () => ['node', script('tmcp')],
   { revision: 'handshake' },
 );
-describeForeign('tmcp over HTTP', { ...tmcp, revision: '2026-07-28', transport: 'http' }, () => serve('tmcp', 'http'));
-describeForeign(
+describeThirdParty('tmcp over HTTP', { ...tmcp, revision: '2026-07-28', transport: 'http' }, () =>
+  serve('tmcp', 'http'),
+);
+describeThirdParty(
   'tmcp over HTTP, with sessions',
   { ...tmcp, revision: '2025-06-18', transport: 'http' },
   () => serve('tmcp', 'http'),

@@ -1,4 +1,4 @@
-// What importing a door loads: the core nothing of the guards, the guards no library until one is used.
+// What importing an entry point loads: the core nothing of the guards, the guards no library until one is used.
 
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -6,11 +6,11 @@ import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Files and packages that are loaded at once with a door, and not later. */
-async function loadedWith(door: string): Promise<{ readonly files: string[]; readonly packages: string[] }> {
+/** Files and packages that are loaded at once with an entry point, and not later. */
+async function loadedWith(entryPoint: string): Promise<{ readonly files: string[]; readonly packages: string[] }> {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [door],
+    entryPoints: [entryPoint],
     outdir: '.tmp',
     bundle: true,
     splitting: true,
@@ -26,7 +26,7 @@ async function loadedWith(door: string): Promise<{ readonly files: string[]; rea
     found.add(file);
     for (const { kind, path } of metafile.inputs[file]?.imports ?? []) if (kind === 'import-statement') follow(path);
   };
-  follow(door);
+  follow(entryPoint);
   const isFile = (each: string): boolean => each in metafile.inputs;
   return {
     files: [...found].filter(isFile),
@@ -34,8 +34,8 @@ async function loadedWith(door: string): Promise<{ readonly files: string[]; rea
   };
 }
 
-test.each(['src/security/index.ts', 'dist/security.js'])('importing %s loads no library', async (door) => {
-  const { files, packages } = await loadedWith(door);
+test.each(['src/security/index.ts', 'dist/security.js'])('importing %s loads no library', async (entryPoint) => {
+  const { files, packages } = await loadedWith(entryPoint);
   expect(files.length).toBeGreaterThan(5);
   expect(packages).toEqual([]);
 });

@@ -4,7 +4,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { demo, describeForeign, type Foreign, freePort, type Listening, startListening } from './foreign.ts';
+import {
+  demo,
+  describeThirdParty,
+  freePort,
+  type Listening,
+  startListening,
+  type ThirdPartyServer,
+} from './third-party.ts';
 
 const started: Listening[] = [];
 afterAll(() => {
@@ -31,7 +38,7 @@ const reference = {
   watches: { uri: 'demo://resource/static/document/architecture.md', trigger: ['toggle-subscriber-updates'] },
   resource: { uri: 'demo://resource/static/document/architecture.md', text: /Architecture/ },
   prompt: { name: 'args-prompt', args: { city: 'Hamburg' }, text: /Hamburg/ },
-} as const satisfies Partial<Foreign>;
+} as const satisfies Partial<ThirdPartyServer>;
 
 /** The reference server says on stderr where it listens, in its own words. */
 const serveReference = async (mode: string, path: string): Promise<string> => {
@@ -40,20 +47,20 @@ const serveReference = async (mode: string, path: string): Promise<string> => {
   return `http://127.0.0.1:${port}/${path}`;
 };
 
-describeForeign('the reference server over stdio', { ...reference, transport: 'stdio' }, () => [
+describeThirdParty('the reference server over stdio', { ...reference, transport: 'stdio' }, () => [
   'node',
   everything,
   'stdio',
 ]);
-describeForeign('the reference server over HTTP', { ...reference, transport: 'http' }, () =>
+describeThirdParty('the reference server over HTTP', { ...reference, transport: 'http' }, () =>
   serveReference('streamableHttp', 'mcp'),
 );
-describeForeign('the reference server over HTTP+SSE', { ...reference, transport: 'sse' }, () =>
+describeThirdParty('the reference server over HTTP+SSE', { ...reference, transport: 'sse' }, () =>
   serveReference('sse', 'sse'),
 );
 
 const script = fileURLToPath(new URL('servers/fastmcp.mjs', import.meta.url));
-const fast = { ...demo, revision: '2025-11-25', serverName: 'fastmcp' } as const satisfies Partial<Foreign>;
+const fast = { ...demo, revision: '2025-11-25', serverName: 'fastmcp' } as const satisfies Partial<ThirdPartyServer>;
 
 const serveFast = async (path: string): Promise<string> => {
   const port = await freePort();
@@ -61,6 +68,6 @@ const serveFast = async (path: string): Promise<string> => {
   return `http://127.0.0.1:${port}/${path}`;
 };
 
-describeForeign('FastMCP over stdio', { ...fast, transport: 'stdio' }, () => ['node', script, 'stdio']);
-describeForeign('FastMCP over HTTP', { ...fast, transport: 'http' }, () => serveFast('mcp'));
-describeForeign('FastMCP over HTTP+SSE', { ...fast, transport: 'sse' }, () => serveFast('sse'));
+describeThirdParty('FastMCP over stdio', { ...fast, transport: 'stdio' }, () => ['node', script, 'stdio']);
+describeThirdParty('FastMCP over HTTP', { ...fast, transport: 'http' }, () => serveFast('mcp'));
+describeThirdParty('FastMCP over HTTP+SSE', { ...fast, transport: 'sse' }, () => serveFast('sse'));

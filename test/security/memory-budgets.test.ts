@@ -27,7 +27,7 @@ const overloaded = { message: expect.stringContaining('too much data is stored')
 let counter = 0;
 const uri = (length = 1_000): string => `note://${counter++}/${'x'.repeat(length)}`;
 
-/** Subscribes until it is refused, at most so many times; gives what was subscribed to. */
+/** Subscribes until it is rejected, at most so many times; gives what was subscribed to. */
 async function fill(wire: Wire, most = 500): Promise<string[]> {
   const watched: string[] = [];
   for (let n = 0; n < most; n++) {
@@ -128,7 +128,7 @@ describe.each(statelessKinds)('listening over %s', (kind) => {
     const { connect } = await serve({ maxKeptBytesPerCaller: 100_000 });
     const wire = await connect(kind, 'alice');
     const listen = (each: Wire) =>
-      each.alone('subscriptions/listen', {
+      each.stateless('subscriptions/listen', {
         notifications: { resourceSubscriptions: Array.from({ length: 20 }, () => uri()) },
       });
     const told: object[] = [];
@@ -164,18 +164,18 @@ describe.each(wireKinds)('large requests that take long over %s', (kind) => {
     const large = 'x'.repeat(30_000);
     const call = (wire: Wire, id: string, text: unknown) =>
       wire.ask({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait', arguments: { text } } });
-    /** Resolves when the tool has begun; nobody waits for its end. */
+    /** Resolves when the tool has begun; its end is not awaited. */
     const begin = async (wire: Wire, id: string, text: unknown): Promise<void> => {
       const before = begun;
       call(wire, id, text).catch(() => {});
       await expect.poll(() => begun, { timeout: 10_000 }).toBe(before + 1);
     };
-    const refused = { message: expect.stringContaining('too many large requests') };
+    const rejected = { message: expect.stringContaining('too many large requests') };
 
     const wire = await connect(kind, 'alice');
     for (let n = 0; n < 4; n++) await begin(wire, `large ${n}`, large);
-    expect((await call(wire, 'one too many', large)).error).toMatchObject(refused);
-    expect((await call(await connect(kind, 'alice'), 'elsewhere', large)).error).toMatchObject(refused);
+    expect((await call(wire, 'one too many', large)).error).toMatchObject(rejected);
+    expect((await call(await connect(kind, 'alice'), 'elsewhere', large)).error).toMatchObject(rejected);
     await begin(wire, 'small', 'x');
     await begin(await connect(kind, 'bob'), 'of another caller', large);
     for (let n = 0; n < 2; n++) await wire.notify('notifications/cancelled', { requestId: `large ${n}` });
@@ -186,11 +186,11 @@ describe.each(wireKinds)('large requests that take long over %s', (kind) => {
       'many',
       Array.from({ length: 2_000 }, () => ({})),
     );
-    expect((await call(await connect(kind, 'carol'), 'one more', large)).error).toMatchObject(refused);
+    expect((await call(await connect(kind, 'carol'), 'one more', large)).error).toMatchObject(rejected);
   });
 });
 
-test('roots that are long are asked for again, not kept', async () => {
+test('long roots are requested again, not cached', async () => {
   let length = 10;
   const server = createServer({ name: 'roots', version: '1.0.0' });
   server.tool('where', { run: async (_args, ctx) => String((await ctx.roots()).length) });

@@ -1,4 +1,4 @@
-// Servers on stdio that behave badly: each ends in an error that says what happened, within its time, and leaves nobody
+// Servers on stdio that behave badly: each ends in an error that says what happened, within its time, and leaves no process
 // behind; or it is harmless and does not disturb.
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const handshake = { revision: 'handshake' };
 
-async function refusal(promise: Promise<unknown>): Promise<ClientError> {
+async function errorOf(promise: Promise<unknown>): Promise<ClientError> {
   const error = await promise.then(
     (value) => expect.unreachable(`should have failed, but came to ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
@@ -66,36 +66,36 @@ describe('a server that cannot be talked to', () => {
     ['text-ids', 'connect-timeout', /a response to id "1"/, { ...handshake, connectTimeoutMs: 500 }],
     ['bad-version', 'unsupported-revision', /the server uses revision 1999-01-01/],
     ['no-version', 'unsupported-revision', /has no protocolVersion/],
-    ['refuses-initialize', 'not-mcp', /We are closed on Sundays/],
+    ['rejects-initialize', 'not-mcp', /We are closed on Sundays/],
     ['proper', 'unsupported-revision', /does not support 2026-07-28/, { revision: '2026-07-28' }],
     ['stateless', 'not-mcp', /Method not found/, handshake],
     ['never-answers', 'connect-timeout', /No response to server\/discover/, { revision: '2026-07-28' }],
   ];
   test.each(cases)('%s: %s', async (mode, code, message, options) => {
-    const error = await refusal(open(mode, options));
+    const error = await errorOf(open(mode, options));
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });
 
   test('a program that does not exist is named', async () => {
-    const error = await refusal(connect(['no-such-program-anywhere', '--stdio'], limits));
+    const error = await errorOf(connect(['no-such-program-anywhere', '--stdio'], limits));
     expect(error).toMatchObject({ code: 'spawn-failed' });
     expect(error.message).toMatch(/no-such-program-anywhere was not found in PATH/);
   });
 
   test('a file that is no program is named', async () => {
-    const error = await refusal(connect([server], limits));
+    const error = await errorOf(connect([server], limits));
     expect(error.code).toBe('spawn-failed');
     expect(error.message).toContain('there is no program at');
   });
 
   test('a folder to start in that does not exist is an error, not a crash', async () => {
-    const error = await refusal(connect([process.execPath, server, 'proper'], { ...limits, cwd: '/no/such/folder' }));
+    const error = await errorOf(connect([process.execPath, server, 'proper'], { ...limits, cwd: '/no/such/folder' }));
     expect(error.code).toBe('spawn-failed');
   });
 });
 
-describe('a server that does not know the newest way', () => {
+describe('a server that does not support the stateless revision', () => {
   test.each(['dies-on-probe', 'hangs-on-probe', 'ignores-probe', 'proper'])(
     '%s: is spoken to the old way',
     async (mode) => {
@@ -129,11 +129,11 @@ describe('an answer that is none', () => {
     ['deep-answer', 'invalid-message', /nested deeper/],
     ['broken-json', 'invalid-message', /Parse error/],
     ['no-jsonrpc', 'timeout', /it sent one thing that is not a message/],
-    ['batches-nobody-has', 'timeout', /it sent one thing that is not a message/],
+    ['batches-not-supported', 'timeout', /it sent one thing that is not a message/],
   ];
   test.each(cases)('%s: %s', async (mode, code, message) => {
     const { callTool } = { callTool: (await open(mode, handshake)).callTool.bind(client) };
-    const error = await refusal(callTool('work', {}));
+    const error = await errorOf(callTool('work', {}));
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
     expect((await (client as Client).listTools()).length).toBe(1);
@@ -144,8 +144,8 @@ describe('an answer that is none', () => {
     ['cursor-is-number', /"nextCursor" is not a string/],
     ['circular-pages', /go in a circle/],
     ['endless-pages', /more than 50 pages/],
-  ])('%s: a list is refused', async (mode, message) => {
-    const error = await refusal((await open(mode, { ...handshake, maxPages: 50 })).listTools());
+  ])('%s: a list is rejected', async (mode, message) => {
+    const error = await errorOf((await open(mode, { ...handshake, maxPages: 50 })).listTools());
     expect(error.code).toBe('invalid-result');
     expect(error.message).toMatch(message);
   });
@@ -157,7 +157,7 @@ describe('an answer that is none', () => {
 
   test('a result that does not fit its schema is rejected', async () => {
     await (await open('bad-structure', handshake)).listTools();
-    const error = await refusal((client as Client).callTool('work'));
+    const error = await errorOf((client as Client).callTool('work'));
     expect(error.code).toBe('invalid-structured-content');
     expect(error.message).toMatch(/celsius/);
   });
@@ -171,7 +171,7 @@ describe('an answer that is none', () => {
 describe('too much', () => {
   test('an answer beyond the limit fails its call; the next one works', async () => {
     await open('huge-answer', { ...handshake, maxMessageBytes: 1024 * 1024, timeoutMs: 20_000 });
-    const error = await refusal((client as Client).callTool('work', { bytes: 100 * 1024 * 1024 }));
+    const error = await errorOf((client as Client).callTool('work', { bytes: 100 * 1024 * 1024 }));
     expect(error.code).toBe('message-too-large');
     expect(error.message).toContain('1048576 bytes');
     expect(await (client as Client).callTool('work', { bytes: 10 })).toMatchObject({ content: [{ type: 'text' }] });
@@ -180,7 +180,7 @@ describe('too much', () => {
   test('a line without end costs no memory and ends with the time limit', async () => {
     await open('endless-line', { ...handshake, maxMessageBytes: 1024 * 1024 });
     const before = process.memoryUsage.rss();
-    const error = await refusal((client as Client).callTool('work', {}));
+    const error = await errorOf((client as Client).callTool('work', {}));
     expect(error.code).toBe('timeout');
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
   });
@@ -192,7 +192,7 @@ describe('too much', () => {
     expect(heard).toBe(50_000);
   });
 
-  test('a flood of questions is answered within bounds', async () => {
+  test('a flood of requests is answered within limits', async () => {
     let open64 = 0;
     let most = 0;
     const sample = async () => {
@@ -206,7 +206,7 @@ describe('too much', () => {
     expect(most).toBe(64);
   });
 
-  test('of a flood on stderr the end is kept, and the server does not block on it', async () => {
+  test('of a flood on stderr the end is stored, and the server does not block on it', async () => {
     await open('flood-of-stderr', { ...handshake, timeoutMs: 20_000 });
     await (client as Client).callTool('work');
     expect((client as Client).stderr.length).toBeLessThanOrEqual(64 * 1024);
@@ -215,8 +215,8 @@ describe('too much', () => {
 
   test('a server that does not read is noticed by the time limit', async () => {
     await open('does-not-read', handshake);
-    await refusal((client as Client).listTools());
-    const error = await refusal((client as Client).callTool('work', { text: 'x'.repeat(4 * 1024 * 1024) }));
+    await errorOf((client as Client).listTools());
+    const error = await errorOf((client as Client).callTool('work', { text: 'x'.repeat(4 * 1024 * 1024) }));
     expect(error.code).toBe('timeout');
   });
 });
@@ -226,27 +226,27 @@ describe('time', () => {
     await open('progress-for-ever', handshake);
     let reports = 0;
     const options = { timeoutMs: 200, maxTimeoutMs: 900, onProgress: () => reports++ };
-    const error = await refusal((client as Client).callTool('work', {}, options));
+    const error = await errorOf((client as Client).callTool('work', {}, options));
     expect(error.code).toBe('timeout');
     expect(error.message).toContain('within 900 ms');
     expect(reports).toBeGreaterThan(10);
   });
 
-  test('progress that stands still does not', async () => {
+  test('progress that does not change does not', async () => {
     await open('progress-stands-still', handshake);
     let reports = 0;
     const options = { timeoutMs: 300, maxTimeoutMs: 20_000, onProgress: () => reports++ };
-    const error = await refusal((client as Client).callTool('work', {}, options));
+    const error = await errorOf((client as Client).callTool('work', {}, options));
     expect(error.message).toContain('within 300 ms');
     expect(reports).toBe(1);
   });
 
-  test('a late answer to a cancelled call disturbs no one', async () => {
+  test('a late response to a cancelled call is ignored', async () => {
     await open('answers-late', handshake);
     const abort = new AbortController();
     const cancelled = (client as Client).callTool('work', {}, { signal: abort.signal });
     abort.abort(new Error('changed my mind'));
-    const error = await refusal(cancelled);
+    const error = await errorOf(cancelled);
     expect(error.code).toBe('cancelled');
     expect((error.cause as Error).message).toBe('changed my mind');
     expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'late' }] });
@@ -280,16 +280,16 @@ describe('harmless', () => {
   });
 });
 
-describe('rounds of input', () => {
+describe('input requests', () => {
   const handlers = { roots: [] };
   test.each([
     ['asks-for-ever', 'too-many-input-retries', /10 times/],
-    ['asks-what-nobody-declared', 'input-unavailable', /sampling\/createMessage/],
+    ['sends-undeclared-request', 'input-unavailable', /sampling\/createMessage/],
     ['asks-nonsense', 'input-unavailable', /rm -rf/],
     ['asks-nothing', 'invalid-result', /neither inputRequests nor requestState/],
     ['unknown-result-type', 'invalid-result', /"perhaps" is not known/],
   ])('%s: %s', async (mode, code, message) => {
-    const error = await refusal((await open(mode, { handlers })).callTool('work'));
+    const error = await errorOf((await open(mode, { handlers })).callTool('work'));
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });
@@ -298,7 +298,7 @@ describe('rounds of input', () => {
 describe('ends', () => {
   test('a crash in a call says what was on stderr, and the next call starts the server again', async () => {
     await open('crashes-in-call', { ...handshake, timeoutMs: 10_000 });
-    const error = await refusal((client as Client).callTool('work'));
+    const error = await errorOf((client as Client).callTool('work'));
     expect(error.code).toBe('server-exited');
     expect(error.message).toMatch(/exited with code 7.*the disk is on fire/s);
     expect((await (client as Client).listTools()).length).toBe(1);
@@ -306,18 +306,18 @@ describe('ends', () => {
 
   test('without reconnecting, what is lost stays lost', async () => {
     await open('crashes-in-call', { ...handshake, reconnect: false });
-    await refusal((client as Client).callTool('work'));
-    expect((await refusal((client as Client).listTools())).code).toBe('server-exited');
+    await errorOf((client as Client).callTool('work'));
+    expect((await errorOf((client as Client).listTools())).code).toBe('server-exited');
   });
 
-  test('a server that closes its stdout and lives on is closed', async () => {
+  test('a server that closes its stdout and keeps running is closed', async () => {
     await open('closes-stdout', { ...handshake, timeoutMs: 10_000 });
-    const error = await refusal((client as Client).callTool('work'));
+    const error = await errorOf((client as Client).callTool('work'));
     expect(error.code).toBe('server-exited');
     expect(error.message).toContain('closed its stdout');
   });
 
-  test.each(['ignores-every-goodbye', 'leaves-children'])('%s: close() leaves no one behind', async (mode) => {
+  test.each(['ignores-every-signal', 'leaves-children'])('%s: close() leaves no process behind', async (mode) => {
     await open(mode, handshake);
     expect(marked(mark).length).toBeGreaterThanOrEqual(1);
     await (client as Client).close();
@@ -327,12 +327,12 @@ describe('ends', () => {
   test('a call on a closed client is rejected', async () => {
     await open('proper', handshake);
     await (client as Client).close();
-    expect((await refusal((client as Client).callTool('work'))).code).toBe('closed');
+    expect((await errorOf((client as Client).callTool('work'))).code).toBe('closed');
   });
 
   test('closing fails what is under way', async () => {
     await open('answers-late', handshake);
-    const call = refusal((client as Client).callTool('work'));
+    const call = errorOf((client as Client).callTool('work'));
     await (client as Client).close();
     expect((await call).code).toBe('closed');
   });

@@ -24,7 +24,7 @@ export interface Visit {
 /** True when the visit was dealt with. */
 export type Manners = (visit: Visit) => boolean | undefined | void;
 
-export interface NastyServer {
+export interface FaultyServer {
   readonly url: string;
   readonly visits: readonly {
     readonly method: string;
@@ -37,8 +37,8 @@ export interface NastyServer {
 export const done = { content: [{ type: 'text', text: 'done' }] };
 
 /** Starts a server with a handshake, one tool and the manners of the test. */
-export async function startNasty(manners: Manners = () => false): Promise<NastyServer> {
-  const visits: NastyServer['visits'][number][] = [];
+export async function startFaultyServer(manners: Manners = () => false): Promise<FaultyServer> {
+  const visits: FaultyServer['visits'][number][] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => {
@@ -85,7 +85,7 @@ function serveProperly({ request, response, message, json, result }: Visit): voi
   if (request.method !== 'POST') json('', 405);
   else if (message.id === undefined) response.writeHead(202).end();
   else if (message.method === 'initialize') {
-    const serverInfo = { name: 'nasty', version: '1.0.0' };
+    const serverInfo = { name: 'faulty', version: '1.0.0' };
     result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo });
   } else if (message.method === 'tools/list') result({ tools: [{ name: 'work', inputSchema: { type: 'object' } }] });
   else if (message.method === 'tools/call') result(done);

@@ -8,8 +8,8 @@ import { type Client, ClientError, type ConnectOptions, connect, type Target } f
 
 type Invocation = readonly [name: string, args?: Record<string, unknown>];
 
-/** What a foreign server offers. */
-export interface Foreign {
+/** What a third-party server offers. */
+export interface ThirdPartyServer {
   readonly revision: string;
   readonly transport: 'stdio' | 'http' | 'sse';
   readonly serverName: string;
@@ -37,7 +37,7 @@ export const demo = {
   resource: { uri: 'demo://greeting', text: /^hello$/ },
   watches: { uri: 'demo://counter', trigger: ['bump'] },
   prompt: { name: 'greet', args: { name: 'Ada' }, text: /^Greet Ada$/ },
-} as const satisfies Partial<Foreign>;
+} as const satisfies Partial<ThirdPartyServer>;
 
 const sample = {
   role: 'assistant' as const,
@@ -47,9 +47,9 @@ const sample = {
 };
 
 /** Declares the scenarios for one server. */
-export function describeForeign(
+export function describeThirdParty(
   title: string,
-  offer: Foreign,
+  offer: ThirdPartyServer,
   target: () => Target | Promise<Target>,
   options: ConnectOptions = {},
 ): void {
@@ -71,7 +71,7 @@ export function describeForeign(
       return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
     };
 
-    test('is found to speak the expected revision over the expected transport', () => {
+    test('negotiates the expected revision over the expected transport', () => {
       expect(client.revision).toBe(offer.revision);
       expect(client.transport).toBe(offer.transport);
       expect(client.serverInfo?.name).toBe(offer.serverName);
@@ -97,7 +97,7 @@ export function describeForeign(
       await client.ping();
     });
 
-    test('an unknown resource is told as such, or at least refused', async () => {
+    test('an unknown resource is reported as such, or at least rejected', async () => {
       const error = await client.readResource('demo://nowhere').catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(ClientError);
       expect(['resource-not-found', 'server-error']).toContain((error as ClientError).code);
@@ -120,17 +120,17 @@ export function describeForeign(
       });
     }
     if (asks !== undefined) {
-      test('asks a person', async () => {
+      test('sends elicitation requests', async () => {
         expect(await call(asks.call)).toMatch(asks.text);
       });
     }
     if (samples !== undefined) {
-      test('asks the model', async () => {
+      test('sends sampling requests', async () => {
         expect(await call(samples.call)).toMatch(samples.text);
       });
     }
     if (cancels !== undefined) {
-      test('is told of a cancelled call', async () => {
+      test('is notified of a cancelled call', async () => {
         const abort = new AbortController();
         const [name, args = {}] = cancels.call;
         const before = cancels.count === undefined ? '' : await call(cancels.count);
@@ -144,7 +144,7 @@ export function describeForeign(
       });
     }
     if (watches !== undefined) {
-      test('announces changes of a resource, until nobody waits for them', async () => {
+      test('announces changes of a resource, until it is unsubscribed', async () => {
         const watch = await client.subscribe(watches.uri);
         await call(watches.trigger);
         for await (const change of watch) {
@@ -185,7 +185,7 @@ export async function startListening(
   return { url, close: () => void child.kill('SIGKILL') };
 }
 
-/** A port nobody listens on at the moment. */
+/** A port that is not in use at the moment. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((listening) => probe.listen(0, '127.0.0.1', listening));

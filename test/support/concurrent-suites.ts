@@ -1,25 +1,25 @@
-// Tests that talk to servers wait more than they work, so several servers are tried side by side: a lane has a server of
-// its own, on which nobody else changes anything, and goes through its tests one after the other.
+// Tests that talk to servers mostly wait, so several suites run at the same time. Each suite has a server of its own, and
+// runs its tests one after the other.
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type HttpSubject, startHttpSubject } from '../conformance/subject.ts';
 
 /** Tests that bring their own servers. */
-export function describeLane(title: string, declare: () => void): void {
+export function describeConcurrent(title: string, declare: () => void): void {
   describe.concurrent(title, () => {
     describe.sequential('one after the other', declare);
   });
 }
 
 /** Tests that share one HTTP server; it is known once they run. */
-export function describeHttpLane(title: string, declare: (subject: () => HttpSubject) => void): void {
-  describeLane(title, () => {
+export function describeConcurrentHttp(title: string, declare: (subject: () => HttpSubject) => void): void {
+  describeConcurrent(title, () => {
     let subject: HttpSubject | undefined;
     beforeAll(async () => {
       subject = await startHttpSubject();
     });
     afterAll(() => subject?.close());
     declare(() => {
-      if (subject === undefined) throw new Error('The server of this lane is not running yet');
+      if (subject === undefined) throw new Error('The server of this suite is not running yet');
       return subject;
     });
   });

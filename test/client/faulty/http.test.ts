@@ -3,12 +3,12 @@ import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, ClientError, type ConnectOptions, connect, EraCache } from '../../../src/client/index.ts';
-import { done, type Manners, type NastyServer, startNasty, type Visit } from './http-server.ts';
+import { done, type FaultyServer, type Manners, startFaultyServer, type Visit } from './http-server.ts';
 
 const limits = { timeoutMs: 1_000, connectTimeoutMs: 4_000, retry: { baseDelayMs: 1, maxDelayMs: 10 } };
 const handshake = { revision: 'handshake' };
 
-let server: NastyServer | undefined;
+let server: FaultyServer | undefined;
 let client: Client | undefined;
 
 afterEach(async () => {
@@ -18,12 +18,12 @@ afterEach(async () => {
 });
 
 async function open(manners: Manners, options: ConnectOptions = {}): Promise<Client> {
-  server = await startNasty(manners);
+  server = await startFaultyServer(manners);
   client = await connect(server.url, { ...limits, eraCache: new EraCache(), ...options });
   return client;
 }
 
-async function refusal(promise: Promise<unknown>): Promise<ClientError> {
+async function errorOf(promise: Promise<unknown>): Promise<ClientError> {
   const error = await promise.then(
     (value) => expect.unreachable(`should have failed, but came to ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
@@ -97,7 +97,7 @@ describe('a server that cannot be talked to', () => {
       /HTTP 202 and nothing/,
     ],
     [
-      'one that answers somebody else',
+      'one with the id of another request',
       always(({ json }) => json({ jsonrpc: '2.0', id: 999, result: {} })),
       'not-mcp',
       /does not hold the answer/,
@@ -118,19 +118,19 @@ describe('a server that cannot be talked to', () => {
     ],
   ];
   test.each(cases)('%s', async (_, manners, code, message, options) => {
-    const error = await refusal(open(manners, options));
+    const error = await errorOf(open(manners, options));
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });
 
-  test('a port no one listens on', async () => {
-    const error = await refusal(connect('http://127.0.0.1:9/mcp', limits));
+  test('a port that is not in use', async () => {
+    const error = await errorOf(connect('http://127.0.0.1:9/mcp', limits));
     expect(error.code).toBe('connect-failed');
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  test('a name no one has', async () => {
-    expect((await refusal(connect('http://no-such-host.invalid/mcp', limits))).code).toBe('connect-failed');
+  test('a host name that does not exist', async () => {
+    expect((await errorOf(connect('http://no-such-host.invalid/mcp', limits))).code).toBe('connect-failed');
   });
 
   test.each(['HTTP/1.1 200 OK\r\nContent-Length: pony\r\n\r\n', 'SSH-2.0-OpenSSH_9.2\r\n'])(
@@ -139,7 +139,7 @@ describe('a server that cannot be talked to', () => {
       const sockets = createTcpServer((socket) => socket.on('error', () => {}).end(said));
       await new Promise<void>((listening) => sockets.listen(0, '127.0.0.1', listening));
       const { port } = sockets.address() as { port: number };
-      expect((await refusal(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
+      expect((await errorOf(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
       sockets.close();
     },
   );
@@ -148,7 +148,7 @@ describe('a server that cannot be talked to', () => {
     const sockets = createTcpServer((socket) => socket.resetAndDestroy());
     await new Promise<void>((listening) => sockets.listen(0, '127.0.0.1', listening));
     const { port } = sockets.address() as { port: number };
-    expect((await refusal(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
+    expect((await errorOf(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
     sockets.close();
   });
 });
@@ -253,9 +253,9 @@ describe('an answer that is none', () => {
       'connection-lost',
       /ended without an answer/,
     ],
-    ['a refusal in words', ({ response }) => response.writeHead(400).end('No.'), 'http-error', /HTTP 400, No\./],
+    ['a rejection in words', ({ response }) => response.writeHead(400).end('No.'), 'http-error', /HTTP 400, No\./],
     [
-      'a refusal in JSON-RPC',
+      'a rejection in JSON-RPC',
       ({ json, message }) => json({ jsonrpc: '2.0', id: message.id, error: { code: -32603, message: 'On fire' } }, 500),
       'server-error',
       /On fire \(-32603\)/,
@@ -269,7 +269,7 @@ describe('an answer that is none', () => {
   ];
   test.each(cases)('%s', async (_, act, code, message) => {
     await open(on('tools/call', act), { ...handshake, maxMessageBytes: 1024 * 1024 });
-    const error = await refusal((client as Client).callTool('work'));
+    const error = await errorOf((client as Client).callTool('work'));
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
     expect((await (client as Client).listTools()).length).toBe(1);
@@ -296,9 +296,9 @@ describe('an answer that is none', () => {
 
 describe('what passes by itself', () => {
   const twice = (act: (visit: Visit) => void): Manners => {
-    let refusals = 0;
+    let rejections = 0;
     return (visit) => {
-      if (visit.message.method !== 'tools/list' || refusals++ >= 2) return false;
+      if (visit.message.method !== 'tools/list' || rejections++ >= 2) return false;
       act(visit);
       return true;
     };
@@ -307,7 +307,7 @@ describe('what passes by itself', () => {
     ['503', ({ response }) => response.writeHead(503, { 'retry-after': '0' }).end()],
     ['429', ({ response }) => response.writeHead(429, { 'retry-after': '0' }).end()],
     ['a broken connection', ({ response }) => response.destroy()],
-  ])('%s: a list is asked for again', async (_, act) => {
+  ])('%s: a list is requested again', async (_, act) => {
     await open(twice(act), handshake);
     expect((await (client as Client).listTools()).length).toBe(1);
   });
@@ -321,9 +321,9 @@ describe('what passes by itself', () => {
       }),
       handshake,
     );
-    expect((await refusal((client as Client).callTool('work'))).code).toBe('connection-lost');
+    expect((await errorOf((client as Client).callTool('work'))).code).toBe('connection-lost');
     expect(calls).toBe(1);
-    await refusal((client as Client).callTool('work', {}, { idempotent: true }));
+    await errorOf((client as Client).callTool('work', {}, { idempotent: true }));
     expect(calls).toBe(4);
   });
 
@@ -358,7 +358,7 @@ describe('sessions', () => {
     };
   };
 
-  test('one that is gone is opened again, and the call goes through', async () => {
+  test('one that has ended is opened again, and the call succeeds', async () => {
     await open(
       forgetful(({ message }, session) => message.method === 'tools/call' && session === 1),
       handshake,
@@ -367,27 +367,27 @@ describe('sessions', () => {
     expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
   });
 
-  test('one that never lives is closed after the second', async () => {
+  test('one that ends at once is closed after the second', async () => {
     await open(
       forgetful(({ message }) => message.method === 'tools/call'),
       handshake,
     );
-    const error = await refusal((client as Client).callTool('work'));
+    const error = await errorOf((client as Client).callTool('work'));
     expect(error.code).toBe('session-lost');
     expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
   });
 
-  test('what one that is gone had not finished ends with the client, too', async () => {
+  test('unfinished calls of one that has ended end with the client', async () => {
     const manners = forgetful(({ message }, session) => message.method === 'tools/call' && session === 1);
     const isHanging = ({ message }: Visit): boolean => (message.params as { name?: string })?.name === 'hang';
     const opened = await open((visit) => isHanging(visit) || manners(visit), { ...handshake, timeoutMs: 60_000 });
-    const hanging = refusal(opened.callTool('hang'));
+    const hanging = errorOf(opened.callTool('hang'));
     expect(await opened.callTool('work')).toEqual(done);
     await opened.close();
     expect((await hanging).code).toBe('closed');
   });
 
-  test('its end is told to the server', async () => {
+  test('the server is notified of its end', async () => {
     await open(
       forgetful(() => false),
       handshake,
@@ -448,7 +448,7 @@ describe('the old transport of two endpoints', () => {
       /instead of events/,
     ],
   ])('%s', async (_, act, code, message) => {
-    const error = await refusal(open(sse(act), { connectTimeoutMs: 1_500 }));
+    const error = await errorOf(open(sse(act), { connectTimeoutMs: 1_500 }));
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });

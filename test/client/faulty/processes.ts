@@ -1,4 +1,4 @@
-// Which processes carry a mark on their command line: how the tests see that nobody is left behind.
+// Which processes carry a mark on their command line: how the tests see that no process is left behind.
 
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Judges every message a server emits: by the official SDK's types, which come with the dev dependencies, and by the
+// Validates every message a server sends: by the official SDK's types, which come with the dev dependencies, and by the
 // official JSON Schemas of the revision where they are at hand. The schemas are read strictly: a field the revision
 // does not define is a finding even where the schema would let it pass.
 
@@ -45,9 +45,9 @@ const sentTypes: Readonly<Record<string, string>> = {
 };
 
 /** What is wrong with one emitted message; `method` is that of the request it answers. */
-export function judge(revision: string, message: Json, method: string | undefined): string[] {
-  if (Array.isArray(message)) return message.flatMap((each) => judge(revision, each as Json, undefined));
-  const findings = judgeFrame(message);
+export function validateMessage(revision: string, message: Json, method: string | undefined): string[] {
+  if (Array.isArray(message)) return message.flatMap((each) => validateMessage(revision, each as Json, undefined));
+  const findings = validateFrame(message);
   if (typeof message['method'] === 'string') {
     const type = sentTypes[message['method']];
     if (type === undefined) return [...findings, `emits ${message['method']}, which no revision defines`];
@@ -61,7 +61,7 @@ export function judge(revision: string, message: Json, method: string | undefine
   return [...findings, ...byOfficialTypes(type, result), ...bySchema(revision, type, result)];
 }
 
-function judgeFrame(message: Json): string[] {
+function validateFrame(message: Json): string[] {
   const findings: string[] = [];
   if (message['jsonrpc'] !== '2.0') findings.push('jsonrpc is not "2.0"');
   const allowed = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'];

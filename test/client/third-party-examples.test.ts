@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
-import { describeForeign, freePort, type Listening, startListening } from './foreign.ts';
+import { describeThirdParty, freePort, type Listening, startListening } from './third-party.ts';
 
 const require = createRequire(import.meta.url);
 const examples = join(dirname(require.resolve('@modelcontextprotocol/sdk/client')), '../examples/server');
@@ -14,7 +14,7 @@ afterAll(() => {
   for (const each of started) each.close();
 });
 
-describeForeign(
+describeThirdParty(
   'the example over HTTP',
   {
     revision: '2025-11-25',
@@ -46,7 +46,7 @@ test('the example with structured results is served over stdio, and its results 
   }
 });
 
-test('the example that writes a log line to its stdout is understood, and may ask the model', async () => {
+test('the example that writes a log line to its stdout is understood, and may send sampling requests', async () => {
   const client = await connect([process.execPath, example('toolWithSampleServer')], {
     handlers: {
       sample: ({ messages }) => ({

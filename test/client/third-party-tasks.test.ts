@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Client, connect } from '../../src/client/index.ts';
-import { freePort, type Listening, startListening } from './foreign.ts';
+import { freePort, type Listening, startListening } from './third-party.ts';
 
 const require = createRequire(import.meta.url);
 const everything = join(

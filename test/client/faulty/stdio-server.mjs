@@ -11,7 +11,7 @@ const text = (words) => ({ content: [{ type: 'text', text: words }] });
 const greeting = (version) => ({
   protocolVersion: version,
   capabilities: { tools: {}, resources: {}, logging: {} },
-  serverInfo: { name: 'nasty', version: '1.0.0' },
+  serverInfo: { name: 'faulty', version: '1.0.0' },
 });
 const discovery = {
   resultType: 'complete',
@@ -94,7 +94,7 @@ const modes = {
   },
   'bad-version': { ...proper, initialize: ({ id }) => send({ id, result: greeting('1999-01-01') }) },
   'no-version': { ...proper, initialize: ({ id }) => send({ id, result: { capabilities: {} } }) },
-  'refuses-initialize': {
+  'rejects-initialize': {
     '*': ({ id }) => send({ id, error: { code: -32000, message: 'We are closed on Sundays' } }),
   },
   'huge-answer': {
@@ -159,7 +159,7 @@ const modes = {
     initialize: ({ id }) => send({ id, result: greeting('2025-03-26') }),
     'tools/call': ({ id }) => write(`${JSON.stringify([{ jsonrpc: '2.0', id, result: text('done') }])}\n`),
   },
-  'batches-nobody-has': {
+  'batches-not-supported': {
     ...proper,
     'tools/call': ({ id }) => write(`${JSON.stringify([{ jsonrpc: '2.0', id, result: text('done') }])}\n`),
   },
@@ -214,7 +214,7 @@ const modes = {
     ...stateless,
     'tools/call': ({ id }) => send({ id, result: { ...ask('roots/list'), requestState: 's' } }),
   },
-  'asks-what-nobody-declared': {
+  'sends-undeclared-request': {
     ...stateless,
     'tools/call': ({ id }) => send({ id, result: ask('sampling/createMessage') }),
   },
@@ -278,7 +278,7 @@ const modes = {
       setInterval(nothing, 1000);
     },
   },
-  'ignores-every-goodbye': proper,
+  'ignores-every-signal': proper,
   'leaves-children': proper,
   'answers-late': { ...proper, 'tools/call': ({ id }) => setTimeout(() => send({ id, result: text('late') }), 300) },
 };
@@ -299,12 +299,12 @@ else {
     else send({ id: message.id, error: { code: -32601, message: `Method not found: ${message.method}` } });
   });
 }
-if (mode === 'ignores-every-goodbye' || mode === 'never-answers-nor-ends') {
+if (mode === 'ignores-every-signal' || mode === 'never-answers-nor-ends') {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, nothing);
   process.stdin.on('end', () => setInterval(nothing, 1000));
 }
 if (mode === 'leaves-children') {
-  // It holds our pipes and outlives us, unless somebody ends the whole group.
+  // It holds our pipes and outlives us, unless the whole group is ended.
   const loop = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
   spawn(process.execPath, ['-e', loop, note ?? ''], { stdio: 'inherit' });
 }
