@@ -1,5 +1,6 @@
 // Serves a profile over HTTP: turns the settings into transport options and prints the address.
 
+import type { Console } from '../console/index.ts';
 import type { StreamLogger } from '../logging/logger.ts';
 import type { AuditLog } from '../security/audit/index.ts';
 import { isLoopback } from '../transports/http/access.ts';
@@ -29,12 +30,14 @@ export interface HttpRun {
 export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   const { profile, ready, settled, authentication, logger, showSetup } = run;
   const http = settled.settings.http as HttpSettings;
+  const console = await consoleFor(run);
   const options: HttpOptions = {
     ...defaults(http),
     ...ready.http,
     ...chosen(settled),
     ...accessOptions(run),
     ...(await tlsOptions(http)),
+    ...(console === undefined ? {} : { mounts: [...(ready.http?.mounts ?? []), console.mount] }),
     optionNames: { allowedHosts: '--allow-host NAME', allowedOrigins: '--allow-origin ORIGIN' },
     logger,
     ownProcess: true,
@@ -45,6 +48,10 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     throw explainListenError(cause, options);
   });
   announce(`listening on ${served.url}`, { profile, transport: 'http', version }, logger);
+  if (console !== undefined) {
+    const { announceConsole } = await import('./console.ts');
+    await announceConsole(console, served.url, logger);
+  }
   if (showSetup || process.stderr.isTTY === true) {
     await logger.flush();
     const { addressForClients, setupText } = await import('./setup-text.ts');
@@ -52,6 +59,13 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     process.stderr.write(setupText(url, authentication !== undefined));
   }
   return served;
+}
+
+/** Nothing of the console is loaded without the setting. */
+async function consoleFor({ ready, settled, authentication, audit }: HttpRun): Promise<Console | undefined> {
+  if (settled.settings.console === undefined) return undefined;
+  const { mountedConsole } = await import('./console.ts');
+  return mountedConsole(ready.server, settled, authentication, audit);
 }
 
 function defaults({ host, port, path }: HttpSettings): HttpOptions {

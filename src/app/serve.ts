@@ -3,6 +3,7 @@
 import { dirname, isAbsolute } from 'node:path';
 import { createLogger, type StreamLogger } from '../logging/logger.ts';
 import type { Principal } from '../protocol/principal.ts';
+import type { AuditLog } from '../security/audit/index.ts';
 import { serveStdio } from '../transports/stdio.ts';
 import { guardStdout } from '../transports/stdout-guard.ts';
 import { auditHealth, openAudit } from './audit.ts';
@@ -71,6 +72,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const guard = await addPlugins(ready, settled, health, logger);
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
+      await openConsoleBesideStdio(ready, settled, audit, logger);
       return serveOverStdio(profile.name, ready, principal, logger, guard, unguard);
     }
     const { serveOverHttp } = await import('./serve-http.ts');
@@ -82,6 +84,18 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     });
     guard();
   });
+}
+
+/** Nothing of the console is loaded without the setting. */
+async function openConsoleBesideStdio(
+  { server }: AssembledServer,
+  settled: ResolvedSettings,
+  audit: AuditLog | undefined,
+  logger: StreamLogger,
+): Promise<void> {
+  if (settled.settings.console === undefined) return;
+  const { consoleBesideStdio } = await import('./console.ts');
+  await consoleBesideStdio(server, settled, audit, logger);
 }
 
 /** Folders that error messages may contain; they are hidden from callers of health_check. */

@@ -28,6 +28,17 @@ export interface Settings {
   readonly network?: NetworkBounds;
   readonly http?: HttpSettings;
   readonly auth?: AuthSettings | undefined;
+  /** Absent: there is no console. */
+  readonly console?: ConsoleSettings | undefined;
+}
+
+/** The page that shows traffic. */
+export interface ConsoleSettings {
+  /** Of the console beside stdio; 0: a free one. */
+  readonly port: number;
+  readonly operate: boolean;
+  readonly raw: boolean;
+  readonly keep: boolean;
 }
 
 /** Same shape as in security/network. */

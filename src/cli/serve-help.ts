@@ -39,6 +39,8 @@ export function serveHelp({ style, width }: Output, fixed?: FixedProfile): strin
     list(flags('http')),
     title('Authentication over HTTP'),
     list(flags('auth')),
+    title('Console'),
+    list(flags('console')),
     title('Logging (to stderr)'),
     list(flags('log')),
     title('Other'),

@@ -12,6 +12,14 @@ export class BoundedMap<K, V> {
     return this.#map.get(key);
   }
 
+  delete(key: K): void {
+    this.#map.delete(key);
+  }
+
+  clear(): void {
+    this.#map.clear();
+  }
+
   set(key: K, value: V): void {
     this.#map.set(key, value);
     if (this.#map.size > this.#max) this.#map.delete(this.#map.keys().next().value as K);

@@ -27,6 +27,8 @@ export interface Observation {
 
 /** Stops requests that are never answered from filling the memory, for each peer. */
 const maxOpenRequests = 1_000;
+/** The same for all peers together: HTTP requests whose clients went away are never answered. */
+const maxOpen = 10_000;
 /** Stops states and tasks that are never used again from filling the memory. */
 const maxGroups = 2_000;
 const maxNameChars = 300;
@@ -46,7 +48,7 @@ export class Feed {
   readonly rates = new Rates();
   readonly capture: Capture;
   #last = 0;
-  readonly #open = new Map<number, OpenRequest>();
+  readonly #open = new BoundedMap<number, OpenRequest>(maxOpen);
   /** Requests by id, where an HTTP exchange carries them. */
   readonly #exchanges = new WeakMap<object, Map<string, number>>();
   readonly #states = new BoundedMap<string, string>(maxGroups);

@@ -9,7 +9,7 @@ export interface Option {
   readonly key: string;
   readonly kind: OptionKind;
   readonly about: string;
-  readonly section: 'what' | 'http' | 'auth' | 'log' | 'file';
+  readonly section: 'what' | 'http' | 'auth' | 'console' | 'log' | 'file';
   readonly flag?: string;
   /** Placeholder of the value in the help: `--port N`. */
   readonly metavar?: string;
@@ -295,6 +295,48 @@ export const options: readonly Option[] = [
     security: true,
     section: 'file',
     about: 'scopes that every request must have',
+  },
+  {
+    key: 'console.enabled',
+    kind: 'switch',
+    default: false,
+    section: 'console',
+    flag: 'console',
+    env: 'MOORING_CONSOLE',
+    about: 'show the traffic and try the server in the browser: at /console/, or beside stdio on a loopback port',
+  },
+  {
+    key: 'console.port',
+    kind: 'number',
+    default: 0,
+    section: 'console',
+    flag: 'console-port',
+    metavar: 'N',
+    about: 'port of the console beside stdio; 0 picks a free one',
+  },
+  {
+    key: 'console.operate',
+    kind: 'switch',
+    default: false,
+    section: 'console',
+    flag: 'console-operate',
+    about: 'let users of the console cancel tasks and end sessions',
+  },
+  {
+    key: 'console.raw',
+    kind: 'switch',
+    default: false,
+    section: 'console',
+    flag: 'console-raw',
+    about: 'show secrets in the console; only on loopback addresses',
+  },
+  {
+    key: 'console.keep',
+    kind: 'switch',
+    default: false,
+    section: 'console',
+    flag: 'console-keep',
+    about: 'record messages even while the page is not open',
   },
   {
     key: 'log.level',

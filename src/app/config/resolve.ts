@@ -199,6 +199,15 @@ function toSettings(values: SettingValues): Settings {
       previousKeys: get<readonly string[] | undefined>('http.previousKeys') ?? [],
     },
     auth: authOf(values),
+    console:
+      get('console.enabled') === true
+        ? {
+            port: get('console.port'),
+            operate: get('console.operate'),
+            raw: get('console.raw'),
+            keep: get('console.keep'),
+          }
+        : undefined,
   };
 }
 

@@ -1,9 +1,9 @@
 // mooring config: the effective settings, and where each one comes from.
 
+import { listSettings, type SettingLine } from '../../app/config/list-settings.ts';
 import { options } from '../../app/config/options.ts';
 import { type ResolvedSettings, resolveSettings } from '../../app/config/resolve.ts';
 import { withoutSecrets } from '../../app/config/secrets.ts';
-import type { SettingValue } from '../../app/config/values.ts';
 import { profiles } from '../../app/profiles/index.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import { readArgs } from '../parse-args.ts';
@@ -65,58 +65,19 @@ export async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-interface Line {
-  readonly key: string;
-  readonly value: string;
-  readonly from: string;
-  readonly changed: boolean;
-}
-
-function lines({ values, file }: ResolvedSettings): Line[] {
-  return options.map(({ key, secret }) => {
-    const entry = values.get(key);
-    return {
-      key,
-      value: entry === undefined ? '–' : show(entry, secret === true),
-      from: entry === undefined ? 'default' : origin(entry, file),
-      changed: entry !== undefined && entry.origin.from !== 'default',
-    };
-  });
-}
-
-function show({ value }: SettingValue, secret: boolean): string {
-  if (secret) return Array.isArray(value) ? `${value.length} hidden` : 'hidden';
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(formatValue).join(', ');
-  if (typeof value === 'object' && value !== null) {
-    const names = Object.keys(value);
-    return names.length === 0 ? 'none' : names.join(', ');
-  }
-  return formatValue(value);
-}
-
-function formatValue(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return String((value as { source?: unknown }).source ?? '…');
-  return String(value);
-}
-
-function origin({ origin: { from, where } }: SettingValue, file: string | undefined): string {
-  if (from === 'file') return `file, line ${where?.slice((file?.length ?? 0) + 1)}`;
-  return where === undefined ? from : `${from} ${where}`;
-}
-
 function print(settled: ResolvedSettings, out: Output): void {
   const { style, width } = out;
   out.write(`${style.faint('file')}  ${settled.file ?? 'none ("mooring init --user" creates one)'}\n\n`);
   const columns = [
-    { title: 'setting', text: (line: Line) => line.key, paint: (text: string) => style.name(text) },
+    { title: 'setting', text: (line: SettingLine) => line.name, paint: (text: string) => style.name(text) },
     {
       title: 'from',
-      text: (line: Line) => line.from,
-      paint: (text: string, line: Line) => (line.changed ? style.warn(text) : style.faint(text)),
+      text: (line: SettingLine) => line.from,
+      paint: (text: string, line: SettingLine) => (line.changed ? style.warn(text) : style.faint(text)),
     },
-    { title: 'value', text: (line: Line) => line.value },
+    { title: 'value', text: (line: SettingLine) => line.value },
   ];
-  out.write(table(lines(settled), columns, { style, width }));
+  out.write(table(listSettings(settled), columns, { style, width }));
   for (const note of settled.notes) out.info(`\n${note}\n`);
 }
 

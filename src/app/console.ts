@@ -1,0 +1,99 @@
+// The console of `mooring serve`: below a path of the HTTP server, or on a loopback port beside stdio.
+
+import { type Console, type ConsoleOptions, createConsole } from '../console/index.ts';
+import type { Server } from '../engine/server.ts';
+import type { StreamLogger } from '../logging/logger.ts';
+import type { Principal } from '../protocol/principal.ts';
+import type { AuditLog } from '../security/audit/index.ts';
+import { isLoopback } from '../transports/http/access.ts';
+import type { HttpRequest } from '../transports/http.ts';
+import type { Authentication } from './authentication.ts';
+import { listSettings } from './config/list-settings.ts';
+import type { ResolvedSettings } from './config/resolve.ts';
+import { searchAudit } from './console-audit.ts';
+import type { ConsoleSettings, HttpSettings } from './settings.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The console of a server on HTTP. Throws a usage error where it would be open to others. */
+export function mountedConsole(
+  server: Server,
+  settled: ResolvedSettings,
+  authentication: Authentication | undefined,
+  audit: AuditLog | undefined,
+): Console {
+  const { raw } = settled.settings.console as ConsoleSettings;
+  const { host, path } = settled.settings.http as HttpSettings;
+  const isLocal = isLoopback(host);
+  if (!isLocal && raw)
+    throw new UsageError(`--console-raw shows secrets, so it works only on 127.0.0.1, not on ${host}`);
+  if (!isLocal && authentication === undefined) {
+    throw new UsageError(
+      `The console on ${host} needs authentication: everyone who can reach this address could use it.\n` +
+        'Set --token-file FILE or --auth-issuer URL and give tokens the scope "console", or listen on 127.0.0.1.',
+    );
+  }
+  if (path === '/console' || path.startsWith('/console/')) {
+    throw new UsageError(`--path ${path} is where the console is. Choose another path, or leave --console out`);
+  }
+  return createConsole(server, {
+    ...common(settled, audit),
+    // Others can reach the port: a link that was seen somewhere must not be enough.
+    ...(isLocal ? {} : { token: false as const }),
+    ...(authentication === undefined ? {} : { authenticate: principalOf(authentication) }),
+    ...(audit === undefined || authentication === undefined ? {} : { record: recordInto(audit, 'all') }),
+  });
+}
+
+/** Prints where the console is. At any log level: the link is of no use in a log. */
+export async function announceConsole(console: Console, url: string, logger: StreamLogger): Promise<void> {
+  await logger.flush();
+  process.stderr.write(`console on ${console.link(new URL(url).origin)}\n`);
+}
+
+/** Opens the console on a loopback port. If that fails, the server works without it. */
+export async function consoleBesideStdio(
+  server: Server,
+  settled: ResolvedSettings,
+  audit: AuditLog | undefined,
+  logger: StreamLogger,
+): Promise<void> {
+  const { port } = settled.settings.console as ConsoleSettings;
+  const console = createConsole(server, common(settled, audit));
+  try {
+    const { link } = await console.listen({ port });
+    process.stderr.write(`console on ${link}\n`);
+    await server.use({ name: 'console', install: () => {}, close: () => console.close() });
+  } catch (error) {
+    await console.close();
+    logger.error('the console cannot be opened; the server works without it', { error });
+  }
+}
+
+function common(settled: ResolvedSettings, audit: AuditLog | undefined): ConsoleOptions {
+  const { operate, raw, keep } = settled.settings.console as ConsoleSettings;
+  const location = settled.settings.audit;
+  return {
+    operate,
+    raw,
+    keep,
+    settings: () => listSettings(settled),
+    ...(audit === undefined || location === undefined
+      ? {}
+      : { audit: searchAudit(audit, location.file), record: recordInto(audit, 'changes') }),
+  };
+}
+
+/** Looking is recorded where users are authenticated; what is called or changed always is. */
+function recordInto(audit: AuditLog, what: 'all' | 'changes'): NonNullable<ConsoleOptions['record']> {
+  return ({ user, action, details }) => {
+    if (what === 'changes' && (action === 'view' || action === 'export')) return;
+    audit.record({ event: 'console', outcome: 'ok', details: { user, action, ...details } });
+  };
+}
+
+function principalOf({ authenticate }: Authentication) {
+  return async (request: HttpRequest): Promise<Principal | undefined> => {
+    const result = await authenticate(request);
+    return result === undefined || 'status' in result ? undefined : result;
+  };
+}
