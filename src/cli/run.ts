@@ -65,6 +65,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'print the messages of a prompt',
     load: () => import('./commands/prompt.ts'),
   },
+  inspect: {
+    group: 'Use a server',
+    about: 'see and try any server in the browser',
+    load: () => import('./commands/inspect.ts'),
+  },
   ping: {
     group: 'Use a server',
     about: 'show its name, protocol revision and response times',

@@ -9,6 +9,7 @@ import { forTerminal, lineForTerminal } from '../../app/untrusted-text.ts';
 import { UsageError } from '../../app/usage-error.ts';
 import {
   AuthError,
+  type AuthorizerOptions,
   type Client,
   ClientError,
   type ConnectOptions,
@@ -175,11 +176,13 @@ function adviceOn({ code, message, serverError }: ClientError, url: string | und
   return `There is no MCP server at ${url}${status}\nCheck the path: most servers use /mcp. ${more}, and -v shows what was tried`;
 }
 
-async function connectOptions(
+/** The options of a connection. `authFetch`: used for signing in. */
+export async function connectOptions(
   { target, own }: NamedTarget,
   values: ConnectionValues,
   handlers: InputHandlers,
   out: Output,
+  authFetch?: AuthorizerOptions['fetch'],
 ): Promise<ConnectOptions> {
   const headers = headersOf(values);
   const url = addressOf(target);
@@ -200,7 +203,7 @@ async function connectOptions(
   }
   // Without encryption, tokens stay here; an address that is not in the local network is rejected by the authorizer.
   const signsIn = headers['Authorization'] === undefined && values['no-login'] !== true && (!isLocal || insecure);
-  const authorizer = url === undefined || !signsIn ? undefined : await browserSignIn(url, insecure);
+  const authorizer = url === undefined || !signsIn ? undefined : await browserSignIn(url, insecure, authFetch);
   return {
     handlers: { ...handlers, ...(roots === undefined ? {} : { roots }) },
     headers,
@@ -244,11 +247,16 @@ export function addressOf(target: NamedTarget['target']): string | undefined {
 }
 
 /** Opens the browser only if there is a terminal; stored tokens are used in any case. */
-async function browserSignIn(server: string, allowInsecureHttp: boolean): Promise<ConnectOptions['authorizer']> {
+async function browserSignIn(
+  server: string,
+  allowInsecureHttp: boolean,
+  authFetch: AuthorizerOptions['fetch'],
+): Promise<ConnectOptions['authorizer']> {
   const { createAuthorizer, createFileStore } = await import('../../client/index.ts');
   const isInteractive = process.stdin.isTTY === true && process.stderr.isTTY === true;
   const redirector = isInteractive ? {} : ({ redirector: false } as const);
-  return createAuthorizer({ server, store: createFileStore(), allowInsecureHttp, ...redirector });
+  const http = authFetch === undefined ? {} : { fetch: authFetch };
+  return createAuthorizer({ server, store: createFileStore(), allowInsecureHttp, ...redirector, ...http });
 }
 
 export function headersOf({

@@ -1,0 +1,17 @@
+// Asks the desktop to open an address of this machine.
+
+import { spawn } from 'node:child_process';
+
+/** Without a desktop nothing happens; the address was printed. */
+export function openBrowser(url: string, platform: NodeJS.Platform = process.platform): void {
+  const { command, args } = openerFor(url, platform);
+  const child = spawn(command, args, { stdio: 'ignore', detached: true, shell: false });
+  child.on('error', () => {});
+  child.unref();
+}
+
+function openerFor(url: string, platform: NodeJS.Platform): { command: string; args: string[] } {
+  if (platform === 'darwin') return { command: '/usr/bin/open', args: [url] };
+  if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', url] };
+  return { command: 'xdg-open', args: [url] };
+}

@@ -1,0 +1,104 @@
+// mooring inspect: the console for any server, in the browser.
+
+import { UsageError } from '../../app/usage-error.ts';
+import { connectionFlags, connectionHelp, connectOptions, targetHelp } from '../client/connection.ts';
+import { readArgs } from '../parse-args.ts';
+import { openOutput } from '../ui/output.ts';
+
+const help = `Usage: mooring inspect <server> [options]
+       mooring inspect --wrap [options] -- COMMAND …
+       mooring inspect --proxy URL [options]
+       mooring inspect --open FILE [options]
+
+Shows a server in the browser: its tools, resources and prompts with forms to try them, and every message.
+
+  <server>      connect to it as a client
+  --wrap        run a server's command in a client's place and show what the two say to each other. Put this command
+                into the client's configuration: bytes, signals and the exit code are those of COMMAND
+  --proxy URL   the same for a server on HTTP: clients connect to the address that is printed
+  --open FILE   show a recording
+
+${targetHelp}
+Console:
+  --port N           port of the console (default: a free one)
+  --proxy-port N     port of the proxy (default: a free one)
+  --no-open          do not open the browser
+  --read-only        only look: nothing can be called
+  --record FILE      write every message to this new file; "--open FILE" shows it again
+  --raw              show secrets
+
+${connectionHelp}`;
+
+const flags = {
+  ...connectionFlags,
+  wrap: { type: 'boolean' },
+  proxy: { type: 'string' },
+  open: { type: 'string' },
+  port: { type: 'string' },
+  'proxy-port': { type: 'string' },
+  'no-open': { type: 'boolean' },
+  'read-only': { type: 'boolean' },
+  record: { type: 'string' },
+  raw: { type: 'boolean' },
+} as const;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const split = args.indexOf('--');
+  const command = split === -1 ? [] : args.slice(split + 1);
+  const { values, positionals } = readArgs('inspect', split === -1 ? args : args.slice(0, split), flags);
+  const out = openOutput();
+  if (values.help === true) {
+    out.write(help);
+    return 0;
+  }
+  const settings = {
+    port: portOf('--port', values.port),
+    open: values['no-open'] !== true && process.stderr.isTTY === true,
+    readOnly: values['read-only'] === true,
+    raw: values.raw === true,
+    recordFile: values.record,
+  };
+  checkWays(values, positionals, command);
+  const app = await import('../../app/inspect.ts');
+  if (values.wrap === true) return app.inspectWrapped(command, settings);
+  if (values.proxy !== undefined) {
+    return app.inspectThroughProxy(values.proxy, portOf('--proxy-port', values['proxy-port']), settings);
+  }
+  if (values.open !== undefined) return app.inspectRecording(values.open, settings);
+  const { findTarget } = await import('../../app/targets.ts');
+  // Several words are a command line that was not quoted.
+  const words = [...positionals, ...command];
+  const found =
+    words.length === 1
+      ? await findTarget(words[0] as string, values.config)
+      : { label: words.join(' '), target: words as readonly string[] };
+  const auth = app.recordAuthSteps(settings.raw);
+  const options = await connectOptions(found, values, {}, out, auth.fetch);
+  const hasAuth = options.authorizer !== undefined;
+  return app.inspectTarget(found, options, hasAuth ? auth : undefined, settings);
+}
+
+/** Exactly one of the four ways. */
+function checkWays(
+  { wrap, proxy, open }: { readonly wrap?: boolean; readonly proxy?: string; readonly open?: string },
+  positionals: readonly string[],
+  command: readonly string[],
+): void {
+  const chosen = [wrap === true, proxy !== undefined, open !== undefined].filter(Boolean).length;
+  if (wrap === true && command.length === 0) {
+    throw new UsageError('--wrap needs a command after "--": mooring inspect --wrap -- npx -y some-server');
+  }
+  const isTooMuch = chosen > 1 || (chosen === 1 && (positionals.length > 0 || (wrap !== true && command.length > 0)));
+  if (isTooMuch)
+    throw new UsageError('Give a server, --wrap, --proxy or --open, not several. See "mooring inspect --help"');
+  if (chosen === 0 && positionals.length + command.length === 0) {
+    throw new UsageError('Usage: mooring inspect <server>. See "mooring inspect --help"');
+  }
+}
+
+function portOf(flag: string, text: string | undefined): number {
+  if (text === undefined) return 0;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UsageError(`${flag} must be a port from 0 to 65535, not ${JSON.stringify(text)}`);
+}

@@ -1,0 +1,88 @@
+// Consoles for servers that are not in this process: a client of theirs, a relay between them and a client, a recording.
+
+import { readFileSync, statSync } from 'node:fs';
+import type { ConnectOptions, Target } from '../../client/index.ts';
+import type { AuthStep } from '../api.ts';
+import { type Console, type ConsoleAccessOptions, consoleOf } from '../console.ts';
+import type { ConsoleSource } from '../contract.ts';
+import { maxRecordingBytes, parseRecording, restoreRecording } from '../recording.ts';
+import { version } from '../version.ts';
+import { InspectSource } from './inspect-source.ts';
+import { type RunningProxy, startProxy } from './proxy.ts';
+import { recordToFile } from './record-file.ts';
+import { RelaySource } from './relay-source.ts';
+import { type CommandEnd, wrapCommand } from './wrap.ts';
+
+export type { Console } from '../console.ts';
+export { type AuthRecorder, recordAuthSteps } from './auth-steps.ts';
+export type { RunningProxy } from './proxy.ts';
+export { type CommandEnd, endLike } from './wrap.ts';
+
+/** What all of them accept. */
+export interface InspectConsoleOptions extends Pick<ConsoleAccessOptions, 'readOnly' | 'folder'> {
+  /** Shows secrets. */
+  readonly raw?: boolean;
+  /** Writes every message to this file, which must not exist yet. */
+  readonly recordFile?: string | undefined;
+}
+
+export interface InspectServerOptions extends InspectConsoleOptions {
+  readonly label: string;
+  readonly connect: ConnectOptions;
+  readonly auth?: () => readonly AuthStep[];
+}
+
+/** The console of a server that our client connects to. */
+export function inspectServer(target: Target, options: InspectServerOptions): Console {
+  const { label, connect, auth, raw = false } = options;
+  return withRecording(new InspectSource({ target, label, connect, raw, version, ...(auth && { auth }) }), options);
+}
+
+/** A command that is run in the client's place, and the console that shows its messages. */
+export interface WrappedCommand {
+  readonly console: Console;
+  readonly ended: Promise<CommandEnd>;
+}
+
+/** Runs a server's command on our stdin, stdout and stderr. */
+export function inspectCommand(command: readonly string[], options: InspectConsoleOptions): WrappedCommand {
+  const source = new RelaySource('relay', command.join(' '), options.raw === true);
+  // The recording first: a file that cannot be written must be known before the command starts.
+  const console = withRecording(source, options);
+  return { console, ended: wrapCommand(command, source.feed) };
+}
+
+/** A proxy on a loopback port, and the console that shows its messages. */
+export async function inspectProxy(
+  target: URL,
+  options: InspectConsoleOptions & { readonly port?: number },
+): Promise<{ readonly console: Console; readonly proxy: RunningProxy }> {
+  const source = new RelaySource('relay', target.href, options.raw === true);
+  const console = withRecording(source, options);
+  return { console, proxy: await startProxy(target, source.feed, options.port) };
+}
+
+/** The console of a recording. Throws if the file cannot be read or is not a recording. */
+export function openRecording(path: string, options: InspectConsoleOptions): Console {
+  const { size } = statSync(path);
+  if (size > maxRecordingBytes) throw new Error(`${path} is larger than ${maxRecordingBytes} bytes`);
+  const recording = parseRecording(readFileSync(path, 'utf8'));
+  const source = new RelaySource('recording', path, options.raw === true);
+  source.server = recording.server;
+  restoreRecording(source.feed, recording);
+  return consoleOf(source, options, options.raw === true);
+}
+
+function withRecording(source: ConsoleSource, options: InspectConsoleOptions): Console {
+  const { recordFile, raw = false } = options;
+  const stop = recordFile === undefined ? undefined : recordToFile(source, recordFile);
+  const console = consoleOf(source, options, raw);
+  if (stop === undefined) return console;
+  return {
+    ...console,
+    async close() {
+      await console.close();
+      stop();
+    },
+  };
+}

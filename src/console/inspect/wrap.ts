@@ -1,0 +1,82 @@
+// Starts a server's command in the client's place and passes on everything between the two: bytes, signals and the exit
+// code are those of the command itself. The console gets copies.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
+import { canGuard, guard, guardedCommand, unguard } from '../../client/transports/orphan-guard.ts';
+import type { Feed } from '../feed.ts';
+import { Tap } from './tap.ts';
+
+/** Signals that clients and shells send to a server. */
+const forwarded: readonly NodeJS.Signals[] =
+  process.platform === 'win32'
+    ? ['SIGINT', 'SIGTERM']
+    : ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
+
+/** How the command ended. */
+export interface CommandEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Runs a command on our stdin, stdout and stderr. Resolves when it has ended and its output has been passed on. */
+export async function wrapCommand(command: readonly string[], feed: Feed): Promise<CommandEnd> {
+  const [program = '', ...args] = command;
+  const child = start(program, args);
+  const tap = new Tap(feed, feed.peers.add({ transport: 'stdio', address: `pid ${process.ppid}` }));
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+  for (const signal of forwarded) process.on(signal, forward);
+  try {
+    relay(child, tap);
+    return await ended(child);
+  } finally {
+    tap.peer.open = false;
+    for (const signal of forwarded) process.off(signal, forward);
+    if (canGuard) unguard(child.pid);
+  }
+}
+
+/** Ends this process as the command ended, even if the client keeps our stdin open. */
+export function endLike({ code, signal }: CommandEnd): void {
+  if (signal === null) process.exit(code ?? 1);
+  process.kill(process.pid, signal);
+  // Node ignores a few signals that end other programs.
+  setTimeout(() => process.exit(1), 1_000);
+}
+
+/** Guarded, so that the command does not outlive us even if we are killed. It has a process group of its own for that. */
+function start(program: string, args: readonly string[]): ChildProcess {
+  if (!canGuard) return spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const { file, args: guarded } = guardedCommand(program, args);
+  return spawn(file, guarded, { stdio: ['pipe', 'pipe', 'inherit', guard()], detached: true });
+}
+
+function relay(child: ChildProcess, tap: Tap): void {
+  const { stdin, stdout } = child;
+  if (stdin === null || stdout === null) return;
+  const [fromClient, fromServer] = [tap.lines('in'), tap.lines('out')];
+  // Passed on first, recorded second: the listener of `pipe` is the first one.
+  process.stdin.pipe(stdin);
+  process.stdin.on('data', (chunk: Buffer) => fromClient.push(chunk));
+  process.stdin.on('end', () => fromClient.end());
+  stdout.pipe(process.stdout, { end: false });
+  stdout.on('data', (chunk: Buffer) => fromServer.push(chunk));
+  stdout.on('end', () => fromServer.end());
+  // Whoever writes to a closed pipe must notice it on the other side of us, too.
+  stdin.on('error', () => process.stdin.destroy());
+  process.stdin.on('error', () => stdin.end());
+  process.stdout.on('error', () => stdout.destroy());
+}
+
+function ended(child: ChildProcess): Promise<CommandEnd> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => flushed(process.stdout, () => resolve({ code, signal })));
+  });
+}
+
+/** Waits until everything written has left this process. */
+function flushed(output: Writable, done: () => void): void {
+  if (output.destroyed || output.writableLength === 0) done();
+  else output.write('', () => done());
+}
