@@ -70,8 +70,6 @@ export class ConsoleCalls {
   readonly #options: CallsOptions;
   readonly #calls = new Map<string, ConsoleCall>();
   readonly #unlisten: () => void;
-  /** The call whose request is being sent. */
-  #starting: ConsoleCall | undefined;
   #last = 0;
   #lastInput = 0;
   #version = 0;
@@ -183,38 +181,34 @@ export class ConsoleCalls {
     const { request, abort } = call;
     try {
       const { client } = await this.clients.get(request.revision);
-      this.#starting = call;
-      let sending: Promise<unknown>;
-      try {
-        sending = send(client, request, {
-          signal: abort.signal,
-          timeoutMs,
-          onProgress: (progress) => this.#change(call, { progress }),
-          onResponse: (text) => {
-            call.responseText = text;
-          },
-        });
-      } finally {
-        this.#starting = undefined;
-      }
-      this.#end(call, await this.#finished(call, await sending));
+      const result = await send(client, request, {
+        signal: abort.signal,
+        timeoutMs,
+        onProgress: (progress) => this.#change(call, { progress }),
+        onResponse: (text) => {
+          call.responseText = text;
+        },
+        onTask: ({ id }) => {
+          if (id !== undefined) this.#change(call, { taskId: id });
+        },
+      });
+      this.#end(call, await this.#finished(call, result));
     } catch (error) {
       this.#end(call, failure(error, abort.signal));
     }
   }
 
-  async #finished({ request, responseText }: ConsoleCall, result: unknown): Promise<Partial<CallUpdate>> {
-    const resultText = memberText(responseText ?? '', 'result') ?? JSON.stringify(result);
-    const { structuredContent, isError, task, taskId } = result as JsonObject;
-    const id = isObject(task) ? task['taskId'] : taskId;
+  async #finished({ request, responseText, update }: ConsoleCall, result: unknown): Promise<Partial<CallUpdate>> {
+    // The result of a task is a part of another response, so it is encoded again.
+    const text = update.taskId === undefined ? memberText(responseText ?? '', 'result') : undefined;
+    const { structuredContent, isError } = result as JsonObject;
     const name = request.params['name'];
     const checks = request.method === 'tools/call' && structuredContent !== undefined && isError !== true;
     const outputIssues = checks ? await this.#options.outputIssues(String(name), structuredContent) : [];
     return {
       status: 'done',
-      resultText,
+      resultText: text ?? JSON.stringify(result),
       ...(outputIssues.length === 0 ? {} : { outputIssues }),
-      ...(typeof id === 'string' ? { taskId: id } : {}),
     };
   }
 
@@ -277,10 +271,16 @@ export class ConsoleCalls {
   // Which entries of the feed belong to a call.
 
   #sent(text: string): void {
-    const call = this.#starting;
-    if (call === undefined || call.requestId !== undefined) return;
-    const message: unknown = JSON.parse(text);
-    if (isObject(message) && message['method'] === call.request.method) call.requestId = message['id'];
+    const waiting = this.#running.filter(({ requestId }) => requestId === undefined);
+    if (waiting.length === 0) return;
+    const { method, id, params } = JSON.parse(text) as { method?: string; id?: unknown; params?: JsonObject };
+    const call = waiting.find(
+      ({ request }) =>
+        request.method === method &&
+        request.params['name'] === params?.['name'] &&
+        request.params['uri'] === params?.['uri'],
+    );
+    if (call !== undefined) call.requestId = id;
   }
 
   #recorded(entry: FeedEntry): void {
