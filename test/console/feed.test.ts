@@ -205,3 +205,17 @@ test('the observer is attached while a page is open, and a call costs nothing mo
   await connection.receive();
   expect(feed.entries).toEqual([]);
 });
+
+test('a burst of 20,000 calls is shown or counted as dropped, never lost silently', async () => {
+  const { server, feed } = await watched();
+  let received = 0;
+  const connection = connectInMemory(server, { onText: () => received++ });
+  open.push(connection);
+  const calls = 20_000;
+  for (let id = 1; id <= calls; id++) connection.send({ jsonrpc: '2.0', id, method: 'ping' });
+  await feed.until(({ entries, dropped }) => entries.length + dropped === 2 * calls);
+  expect(received).toBe(calls);
+  const numbers = feed.entries.map(({ number }) => number);
+  expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  expect(feed.entries.at(-1)?.number).toBe(2 * calls);
+});
