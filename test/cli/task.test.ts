@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { freePort, type Listening, startListening } from '../client/foreign.ts';
+import { freePort, type Listening, startListening } from '../client/third-party.ts';
 import { useHome } from '../support/program.ts';
 import { TaskServer } from '../support/task-server.ts';
 import { hasTerminal, Terminal } from '../support/terminal.ts';

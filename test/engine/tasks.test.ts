@@ -77,7 +77,7 @@ async function callAs(server: Server, client: string, tool: string): Promise<Mes
   const task = how === 'task' ? { task: {} } : {};
   const capabilities = how === 'the' ? extension : {};
   const params = { name: tool, ...task };
-  if (revision === '2026-07-28') return new TestClient(server).alone('tools/call', params, capabilities);
+  if (revision === '2026-07-28') return new TestClient(server).stateless('tools/call', params, capabilities);
   return (await TestClient.open(server, revision, capabilities)).request('tools/call', params);
 }
 
@@ -104,11 +104,11 @@ test.each<[string, TaskOptions, string]>([
     },
   });
   const client = new TestClient(server);
-  const created = await client.alone('tools/call', { name: 'work' }, extension);
+  const created = await client.stateless('tools/call', { name: 'work' }, extension);
   expect(kindOf(created)).toBe(expected);
   slow.open('done');
   if (expected === 'result') return;
-  const get = () => client.alone('tasks/get', { taskId: created.result.taskId }, extension);
+  const get = () => client.stateless('tasks/get', { taskId: created.result.taskId }, extension);
   const { result } = await until('completed', get);
   expect(result.result.content).toEqual([{ type: 'text', text: 'done' }]);
 });
@@ -143,7 +143,7 @@ test('what is declared depends on the revision and on the caller', async () => {
   expect((await declared('2025-11-25', { transport: 'http' })).tasks).toEqual(withoutList);
   const guest = { transport: 'http', principal: { id: 'guest' } } as const;
   expect((await declared('2025-11-25', guest)).tasks).toBeUndefined();
-  const discovered = await new TestClient(server).alone('server/discover');
+  const discovered = await new TestClient(server).stateless('server/discover');
   expect(discovered.result.capabilities.extensions).toEqual({ 'io.modelcontextprotocol/tasks': {} });
   expect(discovered.result.capabilities.tasks).toBeUndefined();
 });
@@ -159,11 +159,11 @@ test('input requests of a task are part of it on the stateless revision, and eac
   });
   const client = new TestClient(server);
   const can = { ...extension, elicitation: {} };
-  const { taskId } = (await client.alone('tools/call', { name: 'greet' }, can)).result;
-  const get = () => client.alone('tasks/get', { taskId }, can);
+  const { taskId } = (await client.stateless('tools/call', { name: 'greet' }, can)).result;
+  const get = () => client.stateless('tasks/get', { taskId }, can);
   const asked = await until('input_required', get);
   expect(Object.keys(asked.result.inputRequests)).toEqual(['who']);
-  const update = (inputResponses: object) => client.alone('tasks/update', { taskId, inputResponses }, can);
+  const update = (inputResponses: object) => client.stateless('tasks/update', { taskId, inputResponses }, can);
   expect((await update({ stranger: { action: 'accept' } })).result.resultType).toBe('complete');
   await update({ who: { action: 'accept', content: { name: 7 } } });
   const again = await until('input_required', get);
@@ -209,18 +209,18 @@ test('input before the task is a retry of the call, and is not requested again w
   });
   const client = new TestClient(server);
   const can = { ...extension, elicitation: {} };
-  const asked = await client.alone('tools/call', { name: 'greet' }, can);
+  const asked = await client.stateless('tools/call', { name: 'greet' }, can);
   expect(asked.result.resultType).toBe('input_required');
   const inputResponses = { who: { action: 'accept', content: { name: 'Ada' } } };
   const { requestState } = asked.result;
-  const created = await client.alone('tools/call', { name: 'greet', inputResponses, requestState }, can);
+  const created = await client.stateless('tools/call', { name: 'greet', inputResponses, requestState }, can);
   expect(created.result.resultType).toBe('task');
   expect(created.result.requestState).toBeUndefined();
   const { taskId } = created.result;
-  const get = () => client.alone('tasks/get', { taskId }, can);
+  const get = () => client.stateless('tasks/get', { taskId }, can);
   expect(Object.keys((await until('input_required', get)).result.inputRequests)).toEqual(['friend']);
   const friend = { action: 'accept', content: { name: 'Bob' } };
-  await client.alone('tasks/update', { taskId, inputResponses: { friend } }, can);
+  await client.stateless('tasks/update', { taskId, inputResponses: { friend } }, can);
   expect((await until('completed', get)).result.result.content[0].text).toBe('Ada and Bob');
   expect(starts).toBe(2);
 });
@@ -247,7 +247,7 @@ test('errors: results that report one, wire errors, and how each revision shows 
   const oldView = await until('failed', () => client.request('tasks/get', { taskId: failed }));
   expect(oldView.result.statusMessage).toBe('out of paper');
   expect((await client.request('tasks/result', { taskId: failed })).result.isError).toBe(true);
-  const newView = await client.alone('tasks/get', { taskId: failed }, extension);
+  const newView = await client.stateless('tasks/get', { taskId: failed }, extension);
   expect(newView.result).toMatchObject({ status: 'completed', result: { isError: true } });
   expect(JSON.stringify(newView)).not.toContain('related-task');
 
@@ -255,7 +255,7 @@ test('errors: results that report one, wire errors, and how each revision shows 
   await until('failed', () => client.request('tasks/get', { taskId: broken }));
   const error = { code: -32603, message: 'no connection', data: { retry: false } };
   expect((await client.request('tasks/result', { taskId: broken })).error).toEqual(error);
-  const view = await client.alone('tasks/get', { taskId: broken }, extension);
+  const view = await client.stateless('tasks/get', { taskId: broken }, extension);
   expect(view.result).toMatchObject({ status: 'failed', error, statusMessage: 'no connection' });
   expect(view.result.result).toBeUndefined();
 });
@@ -296,9 +296,9 @@ test('cancel on the stateless revision is a request: the handler may still succe
   });
   const client = new TestClient(server);
   const start = async (tool: string): Promise<string> =>
-    (await client.alone('tools/call', { name: tool }, extension)).result.taskId;
-  const cancel = (taskId: string) => client.alone('tasks/cancel', { taskId }, extension);
-  const get = (taskId: string) => () => client.alone('tasks/get', { taskId }, extension);
+    (await client.stateless('tools/call', { name: tool }, extension)).result.taskId;
+  const cancel = (taskId: string) => client.stateless('tasks/cancel', { taskId }, extension);
+  const get = (taskId: string) => () => client.stateless('tasks/get', { taskId }, extension);
   const polite = await start('polite');
   expect((await cancel(polite)).result.resultType).toBe('complete');
   slow.open('finished anyway');
@@ -325,8 +325,8 @@ test('unknown, malformed and foreign ids get the same error', async () => {
     for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel']) {
       errors.push((await other.request(method, { taskId: id })).error);
     }
-    errors.push((await other.alone('tasks/get', { taskId: id }, extension)).error);
-    errors.push((await other.alone('tasks/update', { taskId: id, inputResponses: {} }, extension)).error);
+    errors.push((await other.stateless('tasks/get', { taskId: id }, extension)).error);
+    errors.push((await other.stateless('tasks/update', { taskId: id, inputResponses: {} }, extension)).error);
   }
   expect(new Set(errors.map((each) => JSON.stringify(each)))).toEqual(
     new Set(['{"code":-32602,"message":"Task not found"}']),
@@ -349,11 +349,11 @@ test('a request of the extension needs the extension, and methods of the other d
     ['tasks/cancel', { taskId }],
     ['subscriptions/listen', { notifications: { taskIds: [taskId] } }],
   ] as const) {
-    const { error } = await client.alone(method, params, { tasks: { list: {} } });
+    const { error } = await client.stateless(method, params, { tasks: { list: {} } });
     expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: extension } });
   }
   for (const method of ['tasks/result', 'tasks/list']) {
-    expect((await client.alone(method, { taskId }, extension)).error?.code).toBe(-32601);
+    expect((await client.stateless(method, { taskId }, extension)).error?.code).toBe(-32601);
   }
   expect((await client.request('tasks/update', { taskId, inputResponses: {} })).error?.code).toBe(-32601);
   expect((await client.request('tasks/list', { cursor: 'made-up' })).error?.code).toBe(-32602);
@@ -387,8 +387,8 @@ test('progress is the status message, and a notification on 2025-11-25 only', as
   await client.next((each) => each.params?.status === 'completed');
 
   const stateless = new TestClient(server);
-  await stateless.alone('tools/call', { name: 'work', _meta: { progressToken: 'q' } }, extension);
-  await until('completed', () => client.alone('tasks/get', { taskId }, extension));
+  await stateless.stateless('tools/call', { name: 'work', _meta: { progressToken: 'q' } }, extension);
+  await until('completed', () => client.stateless('tasks/get', { taskId }, extension));
   expect(stateless.received.filter((each) => each.method !== undefined)).toEqual([]);
 });
 
@@ -397,9 +397,9 @@ test('a subscription to tasks is told of the current state and of each change', 
   const slow = gate();
   server.tool('work', { task: 'required', run: () => slow.passed });
   const client = new TestClient(server);
-  const { taskId } = (await client.alone('tools/call', { name: 'work' }, extension)).result;
+  const { taskId } = (await client.stateless('tools/call', { name: 'work' }, extension)).result;
   const notifications = { taskIds: [taskId, 'b'.repeat(32)] };
-  void client.alone('subscriptions/listen', { notifications }, extension);
+  void client.stateless('subscriptions/listen', { notifications }, extension);
   const acknowledged = await client.next((each) => each.method === 'notifications/subscriptions/acknowledged');
   expect(acknowledged.params.notifications).toEqual({ taskIds: [taskId] });
   slow.open('done');
@@ -407,7 +407,7 @@ test('a subscription to tasks is told of the current state and of each change', 
   expect(changed.params).toMatchObject({ taskId, status: 'completed', result: { content: [{ text: 'done' }] } });
   expect(changed.params._meta['io.modelcontextprotocol/subscriptionId']).toBeDefined();
   const late = new TestClient(server);
-  void late.alone('subscriptions/listen', { notifications }, extension);
+  void late.stateless('subscriptions/listen', { notifications }, extension);
   expect((await late.next((each) => each.method === 'notifications/tasks')).params.status).toBe('completed');
 });
 
@@ -467,9 +467,11 @@ test('limits: optional tools run inline, required ones are rejected', async () =
   server.tool('work', { task: 'required', run: () => slow.passed });
   server.tool('quick', { task: { start: 'immediately' }, run: () => 'done' });
   const client = new TestClient(server);
-  expect(kindOf(await client.alone('tools/call', { name: 'work' }, extension))).toBe('task');
-  expect((await client.alone('tools/call', { name: 'work' }, extension)).error?.message).toContain('Too many tasks');
-  expect(kindOf(await client.alone('tools/call', { name: 'quick' }, extension))).toBe('result');
+  expect(kindOf(await client.stateless('tools/call', { name: 'work' }, extension))).toBe('task');
+  expect((await client.stateless('tools/call', { name: 'work' }, extension)).error?.message).toContain(
+    'Too many tasks',
+  );
+  expect(kindOf(await client.stateless('tools/call', { name: 'quick' }, extension))).toBe('result');
   slow.open('done');
 });
 
@@ -477,8 +479,8 @@ test('an outcome that is too large fails the task', async () => {
   const server = serverWith({ tasks: { limits: { maxOutcomeBytes: 100 } } });
   server.tool('work', { task: 'required', run: () => 'x'.repeat(200) });
   const client = new TestClient(server);
-  const { taskId } = (await client.alone('tools/call', { name: 'work' }, extension)).result;
-  const { result } = await until('failed', () => client.alone('tasks/get', { taskId }, extension));
+  const { taskId } = (await client.stateless('tools/call', { name: 'work' }, extension)).result;
+  const { result } = await until('failed', () => client.stateless('tasks/get', { taskId }, extension));
   expect(result.error.message).toContain('exceeds 100 bytes');
 });
 
@@ -496,7 +498,7 @@ test('a second call with the same key gets the task of the first', async () => {
   });
   const client = new TestClient(server);
   const call = async (order: string): Promise<string> =>
-    (await client.alone('tools/call', { name: 'work', arguments: { order } }, extension)).result.taskId;
+    (await client.stateless('tools/call', { name: 'work', arguments: { order } }, extension)).result.taskId;
   const first = await call('1');
   expect(await call('1')).toBe(first);
   expect(await call('2')).not.toBe(first);
@@ -518,8 +520,8 @@ test('middleware sees the result of a task, and observers each of its changes', 
   });
   server.tool('work', { task: 'required', run: () => 'done' });
   const client = new TestClient(server);
-  const { taskId } = (await client.alone('tools/call', { name: 'work' }, extension)).result;
-  const { result } = await until('completed', () => client.alone('tasks/get', { taskId }, extension));
+  const { taskId } = (await client.stateless('tools/call', { name: 'work' }, extension)).result;
+  const { result } = await until('completed', () => client.stateless('tasks/get', { taskId }, extension));
   expect(result.result.content[0].text).toBe('replaced');
   expect(events).toEqual(['created', 'ended']);
   expect(outcomes).toEqual(['detached']);
@@ -540,8 +542,8 @@ test('work of another system ends when it is settled, or polled', async () => {
   });
   const client = new TestClient(server);
   const start = async (tool: string): Promise<string> =>
-    (await client.alone('tools/call', { name: tool }, extension)).result.taskId;
-  const get = (taskId: string) => () => client.alone('tasks/get', { taskId }, extension);
+    (await client.stateless('tools/call', { name: tool }, extension)).result.taskId;
+  const get = (taskId: string) => () => client.stateless('tasks/get', { taskId }, extension);
   const [settled, polled] = [await start('hand_over'), await start('polled')];
   await server.tasks.touch(settled, { message: 'queued elsewhere' });
   expect((await get(settled)()).result).toMatchObject({ status: 'working', statusMessage: 'queued elsewhere' });

@@ -4,12 +4,12 @@ import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
 import type { ExpiringStore } from '../../src/protocol/ports.ts';
 import { TestBuses, type TestProcess } from './bus.ts';
-import { both, EventReader, TestClient } from './http-client.ts';
+import { both, EventReader, HttpTestClient } from './http-client.ts';
 
 export interface Replica extends TestProcess {
   readonly server: Server;
   readonly http: HttpServer;
-  readonly client: TestClient;
+  readonly client: HttpTestClient;
 }
 
 export class Replicas {
@@ -43,7 +43,7 @@ export class Replicas {
     const server = createServer({ name: 'replica', version: '1', key: this.#key, store: this.store, bus: joined.bus });
     install(server);
     const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
-    const replica = { ...joined, server, http, client: new TestClient(http.port) };
+    const replica = { ...joined, server, http, client: new HttpTestClient(http.port) };
     this.all.push(replica);
     return replica;
   }
@@ -66,12 +66,12 @@ function later<T>(read: () => T | Promise<T>): Promise<T> {
 }
 
 /** Posts a request of a session and gives its response as a stream. */
-export async function openPost(client: TestClient, session: string, body: object): Promise<EventReader> {
+export async function openPost(client: HttpTestClient, session: string, body: object): Promise<EventReader> {
   return new EventReader(await client.open({ body, headers: { Accept: both, 'Mcp-Session-Id': session } }));
 }
 
 /** Opens the standalone stream of a session, or resumes a stream. */
-export async function openGet(client: TestClient, session: string, last?: string): Promise<EventReader> {
+export async function openGet(client: HttpTestClient, session: string, last?: string): Promise<EventReader> {
   const resume = last === undefined ? {} : { 'Last-Event-ID': last };
   const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': session, ...resume };
   return new EventReader(await client.open({ method: 'GET', headers }));
