@@ -19,6 +19,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { buildConsole } from './build-console.mjs';
 import { bundledLicenses } from './licenses.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'no-types': { type: 'boolean' } } });
@@ -130,7 +131,8 @@ try {
     if (inescapable.test(text)) throw new Error(`${file}: a character after a backslash or in raw text must be ASCII`);
     writeFileSync(path, text.replace(/[^\0-\x7f]/g, escaped));
   }
-  writeFileSync(resolve(fresh, 'third-party-licenses.txt'), bundledLicenses(root, output));
+  const page = await buildConsole(root, resolve(fresh, 'console'));
+  writeFileSync(resolve(fresh, 'third-party-licenses.txt'), bundledLicenses(root, [...output, { moduleIds: page }]));
   // The schemas of configuration files, for editors.
   for (const [file, command] of Object.entries({ mooring: 'config', policy: 'policy' })) {
     const schema = execFileSync(process.execPath, [resolve(fresh, 'cli.js'), command, 'schema']);

@@ -55,6 +55,7 @@ const singleHomes = [
   'toml-eslint-parser',
   'diff',
   '@opentelemetry/api',
+  'uplot',
 ];
 
 /** Files and folders that are imported past the index.ts above them, each with the reason. One that is not needed must go. */
@@ -91,7 +92,7 @@ interface Import {
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((each) => each.isFile() && each.name.endsWith('.ts') && !each.name.endsWith('.test.ts'))
+    .filter((each) => each.isFile() && /\.tsx?$/.test(each.name) && !each.name.endsWith('.test.ts'))
     .map((each) => join(each.parentPath, each.name));
 }
 
@@ -129,6 +130,19 @@ test('imports between folders point down', () => {
     return above !== 'entry point' && above !== below && !mayImport[above]?.includes(below);
   });
   expect(wrong.map((each) => `${name(each.from)} -> ${name(each.to)}`)).toEqual([]);
+});
+
+test('the page of the console imports only its own files and the types of its contract with the server', () => {
+  const page = join(root, 'console/page/');
+  const wrong = local.filter(({ from, to, typeOnly }) => {
+    const isContract = to === join(root, 'console/api.ts') && typeOnly;
+    return from.startsWith(page) !== to.startsWith(page) && !(from.startsWith(page) && isContract);
+  });
+  expect(wrong.map((each) => `${name(each.from)} -> ${name(each.to)}`)).toEqual([]);
+  const packages = new Set(
+    imports.filter(({ from, to }) => from.startsWith(page) && !to.startsWith('.')).map(({ to }) => to),
+  );
+  expect([...packages].sort()).toEqual(['@preact/signals', 'preact', 'preact/hooks', 'uplot']);
 });
 
 /** Groups of files that import each other, directly or through others, each as sorted names (Tarjan's algorithm). */

@@ -1,0 +1,102 @@
+// The audit log: search, whether its chain holds, and an export of the lines that are shown.
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { AuditPage, JsonObject } from '../../api.ts';
+import { Badge, Empty, Heading, Problem, Text, useLoaded } from '../components/basics.tsx';
+import { JsonText } from '../components/json-view.tsx';
+import { plural } from '../format.ts';
+import { route, setQuery } from '../router.ts';
+import { get } from '../server.ts';
+
+/** Fields that are shown first if a line has them; the rest opens. */
+const firstFields = ['at', 'time', 'principal', 'event', 'method', 'tool', 'name', 'outcome'];
+
+export function Audit(): JSX.Element {
+  const query = route.value.query.get('q') ?? '';
+  const cursor = useSignal<string | undefined>(undefined);
+  const search = new URLSearchParams({
+    ...(query !== '' && { text: query }),
+    ...(cursor.value && { cursor: cursor.value }),
+  });
+  const { value, problem } = useLoaded(`audit ${search}`, () => get<AuditPage>(`audit?${search}`));
+  const lines = value?.lines ?? [];
+  return (
+    <>
+      <Heading title="Audit">
+        <button type="button" disabled={lines.length === 0} onClick={() => save(lines)}>
+          Export
+        </button>
+      </Heading>
+      <div class="toolbar">
+        <label class="filter">
+          <span>Filter</span>
+          <input
+            type="search"
+            placeholder="a principal, a tool, an outcome …"
+            value={query}
+            onInput={(event) => {
+              cursor.value = undefined;
+              setQuery({ q: event.currentTarget.value });
+            }}
+          />
+        </label>
+        <p class="muted count" role="status">
+          {plural(lines.length, 'line')}
+        </p>
+        {value?.verification !== undefined && (
+          <Badge tone={/^(ok|intact|valid|holds)/i.test(value.verification) ? 'good' : 'warning'}>
+            <Text text={value.verification} />
+          </Badge>
+        )}
+      </div>
+      {problem !== undefined && <Problem message={problem} />}
+      {value?.enabled === false && (
+        <Empty title="There is no audit log.">
+          <p>
+            Start the server with <code>--audit FILE</code> to record who called what.
+          </p>
+        </Empty>
+      )}
+      {value?.enabled === true && lines.length === 0 && <Empty title="No line matches." />}
+      <ul class="plain audit-lines">
+        {lines.map((line, index) => (
+          <li key={index} class="card">
+            <Line line={line} />
+          </li>
+        ))}
+      </ul>
+      {value?.next !== undefined && (
+        <button type="button" onClick={() => (cursor.value = value.next)}>
+          Older lines
+        </button>
+      )}
+    </>
+  );
+}
+
+function Line({ line }: { line: JsonObject }): JSX.Element {
+  const shown = firstFields.filter((name) => ['string', 'number'].includes(typeof line[name]));
+  return (
+    <details>
+      <summary>
+        {shown.map((name) => (
+          <span key={name} class={`audit-${name}`}>
+            <Text text={String(line[name])} />{' '}
+          </span>
+        ))}
+      </summary>
+      <JsonText text={JSON.stringify(line)} />
+    </details>
+  );
+}
+
+function save(lines: readonly JsonObject[]): void {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }));
+  const anchor = document.createElement('a');
+  anchor.href = address;
+  anchor.download = 'audit.ndjson';
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

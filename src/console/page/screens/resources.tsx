@@ -1,0 +1,129 @@
+// Resources and templates: the list by scheme, and what reading one returns.
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { JsonObject } from '../../api.ts';
+import { startCall } from '../calls/calls.ts';
+import { Result } from '../calls/result.tsx';
+import { Badge, CopyButton, Problem, Text } from '../components/basics.tsx';
+import { state } from '../feed.ts';
+import { bytes } from '../format.ts';
+import { lists, revision } from '../lists.ts';
+import { Catalog, text } from './catalog.tsx';
+import { expandTemplate, templateVariables } from './uri-template.ts';
+import { type Values, ValuesForm } from './values-form.tsx';
+
+export function Resources(): JSX.Element {
+  const resources = lists.value?.resources ?? [];
+  const templates = lists.value?.resourceTemplates ?? [];
+  const entryOf = (item: JsonObject, uri: string, isTemplate: boolean) => ({
+    name: uri,
+    title: text(item['title']) ?? text(item['name']),
+    description: text(item['description']),
+    group: `${isTemplate ? 'Templates ' : ''}${/^[a-z][a-z0-9+.-]*:/i.exec(uri)?.[0] ?? ''}`,
+    marks: isTemplate ? <Badge tone="accent">template</Badge> : undefined,
+  });
+  const entries = [
+    ...resources.map((item) => entryOf(item, String(item['uri']), false)),
+    ...templates.map((item) => entryOf(item, String(item['uriTemplate']), true)),
+  ];
+  const detail = (uri: string): JSX.Element => {
+    const template = templates.find((each) => each['uriTemplate'] === uri);
+    if (template !== undefined) return <Template key={uri} template={template} />;
+    // A URI that is not listed can still be read.
+    return <Resource key={uri} uri={uri} item={resources.find((each) => each['uri'] === uri)} />;
+  };
+  return (
+    <Catalog
+      title="Resources"
+      screen="resources"
+      noun="resource"
+      entries={entries}
+      emptyText="This server has no resources."
+      detail={detail}
+    />
+  );
+}
+
+function Facts({ item }: { item: JsonObject | undefined }): JSX.Element | null {
+  if (item === undefined) return null;
+  const size = item['size'];
+  return (
+    <>
+      {text(item['description']) !== undefined && (
+        <p class="description">
+          <Text text={item['description'] as string} />
+        </p>
+      )}
+      <p class="muted">
+        <Text text={text(item['mimeType']) ?? ''} /> {typeof size === 'number' && bytes(size)}
+      </p>
+    </>
+  );
+}
+
+function ReadButton({ uri }: { uri: string }): JSX.Element {
+  const problem = useSignal<string | undefined>(undefined);
+  const read = async (): Promise<void> => {
+    problem.value = undefined;
+    try {
+      await startCall(`resource ${uri}`, { method: 'resources/read', params: { uri }, revision: revision.value });
+    } catch (error) {
+      problem.value = (error as Error).message;
+    }
+  };
+  const canTry = state.value?.rights.includes('try') === true;
+  return (
+    <>
+      <div class="form-buttons">
+        <button type="button" class="primary" disabled={!canTry || uri === ''} onClick={() => void read()}>
+          Read
+        </button>
+        <CopyButton text={uri} label="Copy URI" />
+      </div>
+      {problem.value !== undefined && <Problem message={problem.value} />}
+    </>
+  );
+}
+
+function Resource({ uri, item }: { uri: string; item: JsonObject | undefined }): JSX.Element {
+  return (
+    <article class="detail">
+      <h2 class="uri">
+        <Text text={uri} />
+      </h2>
+      <Facts item={item} />
+      <ReadButton uri={uri} />
+      <Result place={`resource ${uri}`} />
+    </article>
+  );
+}
+
+function Template({ template }: { template: JsonObject }): JSX.Element {
+  const pattern = String(template['uriTemplate']);
+  const values = useSignal<Values>({});
+  const uri = expandTemplate(pattern, values.value);
+  return (
+    <article class="detail">
+      <h2 class="uri">
+        <Text text={pattern} />
+      </h2>
+      <Facts item={template} />
+      <div class="card">
+        <ValuesForm
+          fields={templateVariables(pattern).map((name) => ({ name }))}
+          reference={{ type: 'ref/resource', uri: pattern }}
+          values={values.value}
+          onChange={(next) => {
+            values.value = next;
+          }}
+        />
+        <p class="muted">
+          URI: <code>{uri}</code>
+        </p>
+      </div>
+      <ReadButton uri={uri} />
+      <Result place={`resource ${uri}`} />
+    </article>
+  );
+}
