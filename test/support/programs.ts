@@ -17,6 +17,7 @@ const staleLockMs = 300_000;
 /** Debian's package for each program. */
 const packages = {
   bwrap: 'bubblewrap',
+  chromium: 'chromium',
   curl: 'curl',
   'dbus-daemon': 'dbus',
   perl: 'perl-base',
