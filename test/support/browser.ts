@@ -24,6 +24,8 @@ export interface Watched {
 export async function openPage(browser: Browser, link: string, options: BrowserContextOptions = {}): Promise<Watched> {
   const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en-GB', ...options });
   const page = await context.newPage();
+  // Shorter than a test may take, so that a failure names what was waited for.
+  page.setDefaultTimeout(20_000);
   const problems: string[] = [];
   const { origin } = new URL(link);
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));

@@ -50,19 +50,15 @@ export function FieldControl(props: ControlProps): JSX.Element {
       )}
     </>
   );
-  if (isRecursive && !hasContent(state) && (isGroup || field.kind === 'choice')) {
+  const isClosed = isRecursive && !hasContent(state) && (isGroup || field.kind === 'choice');
+  if (isClosed) {
+    const open = (): void => part.onChange(startState(schema, context.reader) ?? { kind: 'json', text: '' });
     return (
-      <Labelled part={part} footer={footer}>
-        <button
-          id={ids.input}
-          type="button"
-          class="small"
-          aria-describedby={part.describedBy}
-          onClick={() => part.onChange(startState(schema, context.reader) ?? { kind: 'json', text: '' })}
-        >
+      <Group part={part} footer={footer}>
+        <button type="button" class="small" onClick={open}>
           Show {label}
         </button>
-      </Labelled>
+      </Group>
     );
   }
   if (state?.kind === 'json' || field.kind === 'json') return <JsonPart part={part} footer={footer} />;
@@ -70,14 +66,9 @@ export function FieldControl(props: ControlProps): JSX.Element {
     const parts = state?.kind === 'null' ? null : group(part);
     if (label === '') return <>{parts}</>;
     return (
-      <fieldset class="group" aria-describedby={part.describedBy}>
-        <legend>
-          <Text text={label} />
-        </legend>
-        <Marks part={part} />
-        {footer}
+      <Group part={part} footer={footer}>
         {parts}
-      </fieldset>
+      </Group>
     );
   }
   if (field.kind === 'choice') return <Choice part={part} footer={footer} />;
@@ -98,6 +89,20 @@ function hintOf(field: Field, required: boolean, state: State): string | undefin
     parts.push(`Default: ${field.defaultText}${required || state !== undefined ? '' : ' (not sent)'}`);
   }
   return parts.length === 0 ? undefined : parts.join(' · ');
+}
+
+/** Fields that belong together, under their name. */
+function Group({ part, footer, children }: LabelledProps): JSX.Element {
+  return (
+    <fieldset class="group" aria-describedby={part.describedBy}>
+      <legend>
+        <Text text={part.label} />
+      </legend>
+      <Marks part={part} />
+      {footer}
+      {children}
+    </fieldset>
+  );
 }
 
 /** A label, its marks, a control and what is below it. */

@@ -2,7 +2,7 @@
 // are shown, so a recursive schema is no special case.
 
 import { fromPlain, type Json } from './json-text.ts';
-import { flatten, isComplex, isSchema, type Schema } from './merge.ts';
+import { flatten, isComplex, isSchema, maxReferences, resolveReference, type Schema } from './merge.ts';
 
 export interface Option {
   readonly label: string;
@@ -83,13 +83,25 @@ export class FieldReader {
     this.root = root;
   }
 
-  read(schema: Schema): Field {
+  read(given: Schema): Field {
+    const schema = this.#target(given);
     let field = this.#known.get(schema);
     if (field === undefined) {
       field = this.#describe(schema);
       this.#known.set(schema, field);
     }
     return field;
+  }
+
+  /** What a plain reference names, so that a recursive schema meets its own field again. */
+  #target(schema: Schema): Schema {
+    let target = schema;
+    for (let references = 0; references < maxReferences; references++) {
+      const { $ref, ...rest } = target;
+      if (typeof $ref !== 'string' || Object.keys(rest).length > 0) return target;
+      target = resolveReference($ref, this.root) ?? { unsupported: true };
+    }
+    return { unsupported: true };
   }
 
   #describe(original: Schema): Field {
@@ -107,7 +119,7 @@ export class FieldReader {
       const { title: _, description: __, default: ___, ...rest } = schema;
       return { ...common, kind: 'choice', branches: labelled(types.map((type) => ({ ...rest, type }))) };
     }
-    return typed(types[0], schema, common);
+    return typed(types[0], schema, common, original === this.root);
   }
 
   #choice(schema: Schema, keyword: string, all: readonly Schema[], common: Common): Field {
@@ -222,7 +234,7 @@ function difference(schema: Schema): string | undefined {
   return typeof schema['format'] === 'string' ? schema['format'] : undefined;
 }
 
-function typed(type: string | undefined, schema: Schema, common: Common): Field {
+function typed(type: string | undefined, schema: Schema, common: Common, isRoot: boolean): Field {
   switch (type) {
     case 'string': {
       const format = typeof schema['format'] === 'string' ? schema['format'] : undefined;
@@ -238,7 +250,7 @@ function typed(type: string | undefined, schema: Schema, common: Common): Field 
     case 'null':
       return { ...common, kind: type };
     case 'object':
-      return { ...common, kind: 'object', ...objectParts(schema) };
+      return { ...common, kind: 'object', ...objectParts(schema, isRoot) };
     case 'array':
       return { ...common, kind: 'list', ...listParts(schema) };
     default:
@@ -246,7 +258,7 @@ function typed(type: string | undefined, schema: Schema, common: Common): Field 
   }
 }
 
-function objectParts(schema: Schema): { properties: Property[]; entries?: Schema; open: boolean } {
+function objectParts(schema: Schema, isRoot: boolean): { properties: Property[]; entries?: Schema; open: boolean } {
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
   const given = Object.entries(isSchema(schema['properties']) ? schema['properties'] : {});
   const properties = given.flatMap(([name, property]): Property[] => {
@@ -266,7 +278,9 @@ function objectParts(schema: Schema): { properties: Property[]; entries?: Schema
   const open = additional !== false || patterns.length > 0;
   if (isSchema(additional)) return { properties, open, entries: additional };
   if (patterns.length > 0) return { properties, open, entries: patterns.length === 1 ? patterns[0] : {} };
-  if (additional === true || (open && properties.length === 0)) return { properties, open, entries: {} };
+  // Without any property, a part is a map; but arguments without any are none.
+  const isMap = open && !isRoot && schema['properties'] === undefined && properties.length === 0;
+  if (additional === true || isMap) return { properties, open, entries: {} };
   return { properties, open };
 }
 

@@ -18,7 +18,7 @@ const complex = [
 ];
 
 /** More references in a row than this are a circle. */
-const maxReferences = 32;
+export const maxReferences = 32;
 
 export const isComplex = (schema: Schema): boolean => complex.some((keyword) => schema[keyword] !== undefined);
 

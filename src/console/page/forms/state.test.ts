@@ -104,6 +104,13 @@ test('a schema that requires itself has an end', () => {
   expect(valueIn(schema, emptyObject)).toMatch(/^\{"next":\{/);
 });
 
+test('a recursive schema meets its own field again, so that a form can stop there', () => {
+  const node = { type: 'object', properties: { child: { $ref: '#/$defs/node' } } };
+  const schema = { type: 'object', properties: { tree: { $ref: '#/$defs/node' } }, $defs: { node } };
+  const reader = new FieldReader(schema);
+  expect(reader.read({ $ref: '#/$defs/node' })).toBe(reader.read(node.properties.child));
+});
+
 test('a circle of references is edited as JSON', () => {
   const schema = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } };
   expect(new FieldReader(schema).read(schema).kind).toBe('json');

@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import type { AuditPage, JsonObject } from '../../api.ts';
 import { Badge, Empty, Heading, Problem, Text, useLoaded } from '../components/basics.tsx';
 import { JsonText } from '../components/json-view.tsx';
-import { plural } from '../format.ts';
+import { dateTime, plural } from '../format.ts';
 import { route, setQuery } from '../router.ts';
 import { get } from '../server.ts';
 
@@ -61,7 +61,7 @@ export function Audit(): JSX.Element {
       {value?.enabled === true && lines.length === 0 && <Empty title="No line matches." />}
       <ul class="plain audit-lines">
         {lines.map((line, index) => (
-          <li key={index} class="card">
+          <li key={index}>
             <Line line={line} />
           </li>
         ))}
@@ -82,12 +82,25 @@ function Line({ line }: { line: JsonObject }): JSX.Element {
       <summary>
         {shown.map((name) => (
           <span key={name} class={`audit-${name}`}>
-            <Text text={String(line[name])} />{' '}
+            <Value name={name} value={String(line[name])} />
           </span>
         ))}
       </summary>
       <JsonText text={JSON.stringify(line)} />
     </details>
+  );
+}
+
+/** Outcomes that need no attention. */
+const fine = new Set(['ok', 'allowed', 'success']);
+
+function Value({ name, value }: { name: string; value: string }): JSX.Element {
+  if (name === 'at' || name === 'time') return <>{dateTime(value)}</>;
+  if (name !== 'outcome') return <Text text={value} />;
+  return (
+    <Badge tone={fine.has(value) ? 'good' : 'bad'}>
+      <Text text={value} />
+    </Badge>
   );
 }
 

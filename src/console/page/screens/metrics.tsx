@@ -88,6 +88,8 @@ function short(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
+const clock = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB').slice(0, 5);
+
 interface ChartProps {
   readonly at: readonly number[];
   readonly columns: readonly Column[];
@@ -127,7 +129,10 @@ function Chart({ at, columns }: ChartProps): JSX.Element {
             points: { show: false },
           })),
         ],
-        axes: [{ ...axis }, { ...axis, size: 56, values: (_, values) => values.map(short) }],
+        axes: [
+          { ...axis, values: (_, values) => values.map(clock) },
+          { ...axis, size: 56, values: (_, values) => values.map(short) },
+        ],
       },
       dataOf(at, shown),
       element,

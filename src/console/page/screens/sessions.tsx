@@ -66,21 +66,23 @@ export function Sessions(): JSX.Element {
                     <SessionName session={session} />
                   </td>
                   <td>{session.transport}</td>
-                  <td>{session.revision ?? '–'}</td>
+                  <td class="no-wrap">{session.revision ?? '–'}</td>
                   <td>
                     <Text text={session.principal ?? '–'} />
                   </td>
-                  <td class="badges">
-                    {session.capabilities.map((each) => (
-                      <Badge key={each}>
-                        <Text text={each} />
-                      </Badge>
-                    ))}
+                  <td>
+                    <div class="badges">
+                      {session.capabilities.map((each) => (
+                        <Badge key={each}>
+                          <Text text={each} />
+                        </Badge>
+                      ))}
+                    </div>
                   </td>
                   <td>{session.level ?? '–'}</td>
                   <td>{session.subscriptions}</td>
                   <td>{session.streams}</td>
-                  <td>{dateTime(session.lastSeen)}</td>
+                  <td class="no-wrap">{dateTime(session.lastSeen)}</td>
                   {canOperate && (
                     <td>
                       <button

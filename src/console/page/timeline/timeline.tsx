@@ -32,6 +32,8 @@ export function Timeline(): JSX.Element {
     return rows.shown(filter.value, (row) => opened.value.has(row.key));
   });
   useSummary();
+  // A page that opens with a message does not follow: what is there then is not new.
+  if (pausedAt.peek() === 0) pausedAt.value = rows.last;
   const entryNumber = Number(route.value.query.get('entry') ?? Number.NaN);
   const selected = Number.isNaN(entryNumber) ? undefined : rows.find(entryNumber);
   const toggle = (row: Row, open: boolean): void => {
