@@ -189,9 +189,11 @@ export class Feed {
   /** A request of the server belongs to the client's request, if only one is open. */
   #surroundingGroup(entry: FeedEntry, observation: Observation): string | undefined {
     if (entry.direction !== 'out') return undefined;
-    const open = new Set(this.#openRequests(observation, 'in').values());
-    const [number] = open;
-    return open.size === 1 ? this.#open.get(number as number)?.entry.group : undefined;
+    const open = this.#openRequests(observation, 'in');
+    // One request is there once, or twice if it has a progress token.
+    if (open.size > 2) return undefined;
+    const [number, second = number] = open.values();
+    return number !== undefined && number === second ? this.#open.get(number)?.entry.group : undefined;
   }
 
   #describePeer(entry: FeedEntry, params: Json, peer: FeedPeer): void {

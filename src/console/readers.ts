@@ -139,16 +139,14 @@ export class Readers {
     const { ring, last } = this.#feed;
     const entries: FeedEntry[] = [];
     let chars = 0;
-    let number = after;
-    // Entries that left the buffer are skipped, and are counted as dropped by the difference of the numbers.
-    while (number < last && entries.length < maxBatchEntries && chars < maxBatchChars) {
-      const entry = ring.get(++number);
-      if (entry === undefined) continue;
+    // Entries that left the buffer are counted as dropped by the difference of the numbers.
+    for (const entry of ring.entries(after)) {
       const shown = forFeed(entry);
       entries.push(shown);
       chars += shown.text?.length ?? 0;
+      if (entries.length >= maxBatchEntries || chars >= maxBatchChars) return { entries, last: entry.number };
     }
-    return { entries, last: number };
+    return { entries, last };
   }
 }
 

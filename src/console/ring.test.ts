@@ -27,3 +27,16 @@ test('large texts are limited by their size', () => {
   for (let number = 1; number <= 100; number++) ring.add(entry(number, 1, 'x'.repeat(10_000)));
   expect(numbers(ring)).toEqual([97, 98, 99, 100]);
 });
+
+test('entries after a number are found, however far apart the numbers are', () => {
+  const ring = new Ring({ maxEntries: 4 });
+  const far = Number.MAX_SAFE_INTEGER - 1;
+  for (const number of [1, 5, 1_000_000, far]) ring.add(entry(number, number));
+  const after = (number: number): number[] => [...ring.entries(number)].map((each) => each.number);
+  expect(after(0)).toEqual([1, 5, 1_000_000, far]);
+  expect(after(5)).toEqual([1_000_000, far]);
+  expect(after(6)).toEqual([1_000_000, far]);
+  expect(after(far)).toEqual([]);
+  ring.add(entry(far + 1, 9));
+  expect(after(0)[0]).toBe(5);
+});

@@ -26,6 +26,12 @@ export class Ring {
   readonly #limits: RingLimits;
   readonly #entries = new Map<number, FeedEntry>();
   readonly #shares = new Map<number, Share>();
+  /**
+   * The numbers of the entries, oldest first, from `#first` on. Also has numbers whose entries left: removing those in the
+   * middle, or finding the first key of a map with many deleted ones, would take much longer.
+   */
+  #numbers: number[] = [];
+  #first = 0;
   #bytes = 0;
 
   constructor(limits: Partial<RingLimits> = {}) {
@@ -40,9 +46,19 @@ export class Ring {
     return this.#entries.get(number);
   }
 
-  /** Oldest first. */
-  entries(): IterableIterator<FeedEntry> {
-    return this.#entries.values();
+  /** Those with a larger number, oldest first. Numbers may be far apart, so they are never counted through. */
+  *entries(after = 0): Generator<FeedEntry> {
+    let [low, high] = [this.#first, this.#numbers.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle] as number) <= after) low = middle + 1;
+      else high = middle;
+    }
+    const numbers = this.#numbers;
+    for (let index = low; index < numbers.length; index++) {
+      const entry = this.#entries.get(numbers[index] as number);
+      if (entry !== undefined) yield entry;
+    }
   }
 
   /** Replaces an entry that is still there: a response adds to its request. */
@@ -50,17 +66,22 @@ export class Ring {
     if (this.#entries.has(entry.number)) this.#entries.set(entry.number, entry);
   }
 
+  /** Its number must be larger than all before. */
   add(entry: FeedEntry): void {
     this.#entries.set(entry.number, entry);
+    this.#numbers.push(entry.number);
     const share = this.#shareOf(entry.peer);
     share.numbers.push(entry.number);
     share.bytes += sizeOf(entry);
     this.#bytes += sizeOf(entry);
     while (this.#entries.size > this.#limits.maxEntries || this.#bytes > this.#limits.maxBytes) this.#removeOne();
+    this.#compact();
   }
 
   clear(): void {
     this.#entries.clear();
+    this.#numbers = [];
+    this.#first = 0;
     this.#shares.clear();
     this.#bytes = 0;
   }
@@ -76,7 +97,7 @@ export class Ring {
 
   /** The oldest entry of the peer that holds more than half, otherwise the oldest of all. */
   #removeOne(): void {
-    const number = this.#oldestOfLargest() ?? (this.#entries.keys().next().value as number);
+    const number = this.#oldestOfLargest() ?? this.#oldestOfAll();
     const entry = this.#entries.get(number) as FeedEntry;
     this.#entries.delete(number);
     this.#bytes -= sizeOf(entry);
@@ -89,6 +110,18 @@ export class Ring {
       share.numbers = share.numbers.slice(share.first);
       share.first = 0;
     }
+  }
+
+  #oldestOfAll(): number {
+    while (!this.#entries.has(this.#numbers[this.#first] as number)) this.#first++;
+    return this.#numbers[this.#first] as number;
+  }
+
+  /** Forgets the numbers of entries that left, now and then. */
+  #compact(): void {
+    if (this.#numbers.length < 2 * this.#entries.size + 1_000) return;
+    this.#numbers = this.#numbers.filter((number) => this.#entries.has(number));
+    this.#first = 0;
   }
 
   #oldestOfLargest(): number | undefined {
