@@ -3,6 +3,7 @@
 
 import { isObject } from '../protocol/json-rpc.ts';
 import { createRedactor, type Redactor } from '../security/redact.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 /** Longer texts are cut: stops one message from filling the buffer. */
 export const maxTextChars = 64 * 1024;
@@ -10,6 +11,9 @@ export const maxTextChars = 64 * 1024;
 const maxParsedChars = 256 * 1024;
 
 const replacement = '[redacted]';
+/** The longest name of a secret that is not a member: `--token`, `Authorization`. */
+const maxNameChars = 64;
+const maxNames = 2_000;
 /** A member of a JSON object whose value is a text. */
 const member = /"((?:[^"\\]|\\.){1,200})"\s*:\s*"(?:[^"\\]|\\.)*(?:"|$)/g;
 
@@ -33,6 +37,8 @@ export class Capture {
   readonly raw: boolean;
   readonly #redactor: Redactor;
   readonly #secretArguments: SecretArguments;
+  /** Whether short texts are names of secrets: most messages have the same ones. */
+  readonly #names = new BoundedMap<string, boolean>(maxNames);
 
   constructor({ raw = false, secretArguments = () => undefined }: CaptureOptions = {}) {
     this.raw = raw;
@@ -46,9 +52,39 @@ export class Capture {
     const bytes = Buffer.byteLength(whole);
     if (this.raw) return cut(whole, bytes);
     if (whole.length > maxParsedChars) return cut(this.#hideMembers(this.#redactor.redactText(whole)), bytes, true);
-    const safe = toJson(this.#redactor.redact(this.#hideFields(message)));
+    const shown = this.#hideFields(message);
     // Without secrets the text is shown as it travelled: parsing it again would change large integers.
+    if (shown === message && this.#isClean(whole)) return cut(whole, bytes);
+    const safe = toJson(this.#redactor.redact(shown));
     return cut(text !== undefined && safe === toJson(message) ? text : safe, bytes);
+  }
+
+  /**
+   * Whether redaction would certainly change nothing: no text looks like a secret, and none is a name that makes the value
+   * after it one. Most messages are clean, and this is faster than redacting a copy: 13 instead of 16 µs for a whole message.
+   */
+  #isClean(json: string): boolean {
+    if (json.length > maxTextChars || json.includes('\\u') || this.#redactor.redactText(json) !== json) return false;
+    for (let start = json.indexOf('"'); start !== -1; ) {
+      const end = endOfText(json, start);
+      if (this.#mayBeSecretName(json, start + 1, end)) return false;
+      start = json.indexOf('"', end + 1);
+    }
+    return true;
+  }
+
+  /** Whether the text from `start` to `end` may be the name of a secret. */
+  #mayBeSecretName(json: string, start: number, end: number): boolean {
+    const length = end - start;
+    // Only names of members can be longer than that; the redactor decides about those.
+    if (length > maxNameChars) return /^\s*:/.test(json.slice(end + 1, end + 10));
+    const name = json.slice(start, end);
+    let known = this.#names.get(name);
+    if (known === undefined) {
+      known = this.#redactor.isSecretKey(name);
+      this.#names.set(name, known);
+    }
+    return known;
   }
 
   /** A text that is not a message. */
@@ -132,6 +168,19 @@ export function secretProperties(schema: unknown): ReadonlySet<string> {
 function cut(text: string, bytes: number, isCut = false): CapturedText {
   if (text.length <= maxTextChars) return { text, cut: isCut, bytes };
   return { text: text.slice(0, maxTextChars), cut: true, bytes };
+}
+
+/** The position of the quotation mark that ends the text which begins at `start`. */
+function endOfText(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
+  return end === -1 ? json.length : end;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json[at - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
 }
 
 function toJson(value: unknown): string {

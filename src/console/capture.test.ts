@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createRedactor } from '../security/redact.ts';
+import { Capture, maxTextChars, secretProperties } from './capture.ts';
+
+const capture = new Capture();
+const shown = (message: unknown): string => capture.message(message, JSON.stringify(message)).text;
+
+test.for([
+  [{ params: { password: 'hunter2' } }],
+  [{ params: { 'api-key': 'hunter2' } }],
+  [{ params: { args: ['--token', 'hunter2'] } }],
+  [{ params: { name: 'Authorization', value: 'hunter2' } }],
+  [{ params: { env: { MY_SECRET: 'hunter2' } } }],
+  [{ params: { pa_ss: 'x', deep: [{ client_secret: 'hunter2' }] } }],
+  [{ result: { action: 'accept', content: { anything: 'hunter2' } } }],
+  [{ params: { inputResponses: { a: { action: 'accept', content: { anything: 'hunter2' } } } } }],
+] as const)('hidden: %j', ([message]) => {
+  expect(shown(message)).not.toContain('hunter2');
+  expect(shown(message)).toContain('[redacted]');
+});
+
+test('escaped names and names after quotation marks are found', () => {
+  const text = '{"params":{"a":"\\\\\\"","pa\\u0073sword":"hunter2"}}';
+  expect(capture.message(JSON.parse(text), text).text).not.toContain('hunter2');
+});
+
+test('what the fast path calls clean is what the redactor leaves unchanged', () => {
+  const redactor = createRedactor({ maxTextChars, maxDepth: 64 });
+  const names = fc.constantFrom(
+    'password',
+    'token',
+    'a',
+    'progressToken',
+    'x-api-key',
+    'name',
+    'value',
+    '--token',
+    'pin',
+  );
+  const message = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.string(),
+      names,
+      fc.constantFrom('Bearer abcdefgh12345', 'sk-abcdefghijklmnop1234', 'token=abcdef'),
+      fc.integer(),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(fc.oneof(names, fc.string({ maxLength: 6 })), tie('value'), { maxKeys: 4 }),
+    ),
+  })).value;
+  fc.assert(
+    fc.property(message, (params) => {
+      const value = { jsonrpc: '2.0', method: 'm', params };
+      // Compared as JSON: the redactor turns negative zero into what JSON has.
+      const text = JSON.stringify(value);
+      expect(capture.message(JSON.parse(text), text).text).toBe(JSON.stringify(redactor.redact(JSON.parse(text))));
+    }),
+  );
+});
+
+test('without secrets the text stays as it was sent', () => {
+  const text = '{ "id":12345678901234567890, "result":{"a":1.0} }';
+  expect(capture.message(JSON.parse(text), text)).toEqual({ text, cut: false, bytes: text.length });
+});
+
+test('long texts are cut, and those too long to parse have no secrets either', () => {
+  const long = { params: { password: 'hunter2', text: 'x'.repeat(500_000) } };
+  const { text, cut, bytes } = capture.message(long, JSON.stringify(long));
+  expect(text.length).toBeLessThanOrEqual(maxTextChars);
+  expect(text).not.toContain('hunter2');
+  expect(cut).toBe(true);
+  expect(bytes).toBeGreaterThan(500_000);
+});
+
+test('with raw everything is shown', () => {
+  const message = { params: { password: 'hunter2' } };
+  expect(new Capture({ raw: true }).message(message, undefined).text).toContain('hunter2');
+});
+
+test('secret properties of a schema are found at any depth', () => {
+  const password = { type: 'string', format: 'password' };
+  const schema = {
+    properties: {
+      a: { type: 'object', properties: { b: { writeOnly: true } } },
+      c: { anyOf: [{ properties: { d: password } }] },
+    },
+    $defs: { e: { properties: { f: password } } },
+  };
+  expect([...secretProperties(schema)].sort()).toEqual(['b', 'd', 'f']);
+});
