@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { rejectionOf } from '../../test/support/rejection.ts';
 import { ResponseCache } from './cache.ts';
 import { connect } from './connect.ts';
 import { ClientError } from './errors.ts';
@@ -7,15 +8,6 @@ import { ScriptedServer, type Sent, scriptError } from './testing/scripted-serve
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
-
-async function errorOf(promise: Promise<unknown>): Promise<ClientError> {
-  const error = await promise.then(
-    () => expect.unreachable('should have failed'),
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ClientError);
-  return error as ClientError;
-}
 
 test('all pages of a list are collected, and single ones can be asked for', async () => {
   const pages: Record<string, object> = {
@@ -38,8 +30,8 @@ test('what a server does not declare is not asked for', async () => {
   });
   const client = await connect(server.target);
   expect(await client.listPrompts()).toEqual([]);
-  expect((await errorOf(client.getPrompt('x'))).code).toBe('not-offered');
-  expect((await errorOf(client.subscribe('demo://x'))).code).toBe('not-offered');
+  expect((await rejectionOf(client.getPrompt('x'), ClientError)).code).toBe('not-offered');
+  expect((await rejectionOf(client.subscribe('demo://x'), ClientError)).code).toBe('not-offered');
   expect(server.of('prompts/list')).toEqual([]);
 });
 
@@ -59,7 +51,9 @@ test('an unknown resource is told by either of its codes', async () => {
     const server = new ScriptedServer('handshake', {
       'resources/read': () => scriptError(code, 'Resource not found', data),
     });
-    expect((await errorOf((await connect(server.target)).readResource('demo://x'))).code).toBe('resource-not-found');
+    expect((await rejectionOf((await connect(server.target)).readResource('demo://x'), ClientError)).code).toBe(
+      'resource-not-found',
+    );
   }
 });
 
@@ -135,9 +129,9 @@ test('structured results are checked once the list is known, and only successful
   await client.listTools();
   expect(await client.callTool('count')).toEqual(result);
   result = { content: [], structuredContent: { n: 'one' } };
-  expect((await errorOf(client.callTool('count'))).message).toMatch(/count.*n/);
+  expect((await rejectionOf(client.callTool('count'), ClientError)).message).toMatch(/count.*n/);
   result = { content: [] };
-  expect((await errorOf(client.callTool('count'))).code).toBe('invalid-structured-content');
+  expect((await rejectionOf(client.callTool('count'), ClientError)).code).toBe('invalid-structured-content');
   result = { content: [], isError: true };
   expect((await client.callTool('count')).isError).toBe(true);
   const careless = await connect(server.target, { validateOutput: false });
@@ -153,7 +147,7 @@ test('arguments are checked before they are sent, where that is wanted', async (
     'tools/call': () => text('ok'),
   });
   const client = await connect(server.target, { validateArguments: true });
-  expect((await errorOf(client.callTool('count', { n: 'one' }))).code).toBe('invalid-arguments');
+  expect((await rejectionOf(client.callTool('count', { n: 'one' }), ClientError)).code).toBe('invalid-arguments');
   expect(server.of('tools/call')).toEqual([]);
   await client.callTool('count', { n: 1 });
   expect(server.of('tools/list')).toHaveLength(1);
@@ -163,7 +157,7 @@ test('arguments that are no JSON are rejected, not thrown', async () => {
   const client = await connect(new ScriptedServer('handshake').target);
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
-  expect((await errorOf(client.callTool('x', circle))).code).toBe('invalid-arguments');
+  expect((await rejectionOf(client.callTool('x', circle), ClientError)).code).toBe('invalid-arguments');
 });
 
 test('a contradiction between headers and body is resolved by reading the list again, once', async () => {
@@ -190,7 +184,9 @@ test('a contradiction between headers and body is resolved by reading the list a
     { 'tools/list': () => ({ tools: [] }), 'tools/call': () => scriptError(-32020, 'no') },
     true,
   );
-  expect((await errorOf((await connect(stubborn.target)).callTool('run'))).serverError?.code).toBe(-32020);
+  expect((await rejectionOf((await connect(stubborn.target)).callTool('run'), ClientError)).serverError?.code).toBe(
+    -32020,
+  );
   expect(stubborn.of('tools/call')).toHaveLength(2);
 });
 

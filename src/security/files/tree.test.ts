@@ -15,9 +15,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { rejectionOf } from '../../../test/support/rejection.ts';
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { bestPathAccess, checkedPathAccess, procPathAccess } from './path-access.ts';
-import { type FileError, hiddenReason, openRoots, type TreeOptions } from './tree.ts';
+import { FileError, hiddenReason, openRoots, type TreeOptions } from './tree.ts';
 
 const bases: string[] = [];
 let base: string;
@@ -38,11 +39,6 @@ afterAll(() => {
   for (const path of bases) rmSync(path, { recursive: true, force: true });
 });
 
-const failure = (promise: Promise<unknown>): Promise<FileError> =>
-  promise.then(
-    (value) => expect.fail(`expected a rejection, got ${String(value)}`),
-    (error: FileError) => error,
-  );
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 
 test('Linux with /proc gets the footing that is free of races', () => {
@@ -93,7 +89,7 @@ describe.each([
     ] as const;
     const tree = open();
     for (const [reason, target] of asked) {
-      const error = await failure(tree.readFile(target));
+      const error = await rejectionOf(tree.readFile(target), FileError);
       expect({ ...error, message: error.message, cause: error.cause }).toEqual({
         name: 'FileError',
         code: 'FILE_NOT_FOUND',
@@ -101,8 +97,8 @@ describe.each([
         cause: undefined,
       });
       expect(hiddenReason(error), target).toBe(reason);
-      expect((await failure(tree.stat(target))).code).toBe('FILE_NOT_FOUND');
-      expect((await failure(tree.list(target))).code).toMatch(/^FILE_NOT_FOUND$/);
+      expect((await rejectionOf(tree.stat(target), FileError)).code).toBe('FILE_NOT_FOUND');
+      expect((await rejectionOf(tree.list(target), FileError)).code).toMatch(/^FILE_NOT_FOUND$/);
     }
   });
 
@@ -131,29 +127,29 @@ describe.each([
   ])('a link %s is not found', async (_what, target) => {
     symlinkSync(target, join(root, 'link'));
     const tree = open({ writable: true });
-    expect((await failure(tree.readFile('link'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(tree.readFile('link/etc/passwd'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(tree.stat('link'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(tree.writeFile('link/new', 'x'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.readFile('link'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.readFile('link/etc/passwd'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.stat('link'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.writeFile('link/new', 'x'), FileError)).code).toBe('FILE_NOT_FOUND');
     expect((await tree.list('.')).entries.map((entry) => entry.name)).not.toContain('link');
   });
 
   test('a linked directory that leads out hides everything below it', async () => {
     symlinkSync(base, join(root, 'sub', 'out'));
-    expect((await failure(open().readFile('sub/out/secret.txt'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(open().list('sub/out'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().readFile('sub/out/secret.txt'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().list('sub/out'), FileError)).code).toBe('FILE_NOT_FOUND');
   });
 
   test('a long chain of links ends', async () => {
     symlinkSync('a.txt', join(root, 'l0'));
     for (let index = 1; index <= 20; index++) symlinkSync(`l${index - 1}`, join(root, `l${index}`));
     expect(await text('l15')).toBe('inside');
-    expect((await failure(open().readFile('l16'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().readFile('l16'), FileError)).code).toBe('FILE_NOT_FOUND');
   });
 
   test('a link that blows up the path is not found', async () => {
     symlinkSync(`${'sub/../'.repeat(500)}a.txt`, join(root, 'winding'));
-    expect((await failure(open().readFile('winding'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().readFile('winding'), FileError)).code).toBe('FILE_NOT_FOUND');
   });
 
   test('links may lead from one root into another', async () => {
@@ -161,7 +157,7 @@ describe.each([
     mkdirSync(other);
     writeFileSync(join(other, 'c.txt'), 'other');
     symlinkSync(join(other, 'c.txt'), join(root, 'c'));
-    expect((await failure(open().readFile('c'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().readFile('c'), FileError)).code).toBe('FILE_NOT_FOUND');
     expect((await open({}, root, other).readFile('c')).toString()).toBe('other');
   });
 
@@ -178,9 +174,9 @@ describe.each([
     const tree = open({ writable: true });
     renameSync(root, join(base, 'moved'));
     symlinkSync(join(base, 'root-evil'), root);
-    expect((await failure(tree.readFile('secret.txt'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(tree.list('.'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(tree.writeFile('new', 'x'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.readFile('secret.txt'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.list('.'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.writeFile('new', 'x'), FileError)).code).toBe('FILE_NOT_FOUND');
     expect(existsSync(join(base, 'root-evil', 'new'))).toBe(false);
   });
 
@@ -190,13 +186,13 @@ describe.each([
     writeFileSync(join(base, 'trap', 'deep', 'secret.txt'), 'SECRET');
     renameSync(join(root, 'sub'), join(root, 'gone'));
     symlinkSync(join(base, 'trap'), join(root, 'sub'));
-    expect((await failure(tree.readFile('secret.txt'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.readFile('secret.txt'), FileError)).code).toBe('FILE_NOT_FOUND');
   });
 
   test('a root that was removed and made again is found again', async () => {
     const tree = open();
     rmSync(root, { recursive: true });
-    expect((await failure(tree.readFile('a.txt'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.readFile('a.txt'), FileError)).code).toBe('FILE_NOT_FOUND');
     mkdirSync(root);
     writeFileSync(join(root, 'a.txt'), 'again');
     expect((await tree.readFile('a.txt')).toString()).toBe('again');
@@ -207,33 +203,37 @@ describe.each([
     expect((await tree.readFile(`file://${root}/a.txt`)).toString()).toBe('inside');
     expect(tree.roots[0]?.kind).toBe('file');
     for (const target of [`file://${root}/sub/b.txt`, `file://${root}`, 'a.txt', `file://${root}/a.txt/x`]) {
-      expect((await failure(tree.readFile(target))).code).toBe('FILE_NOT_FOUND');
+      expect((await rejectionOf(tree.readFile(target), FileError)).code).toBe('FILE_NOT_FOUND');
     }
     await tree.writeFile(`file://${root}/a.txt`, 'new');
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new');
     // Even a link to a neighbour does not show the neighbour.
     rmSync(join(root, 'a.txt'));
     symlinkSync('sub/b.txt', join(root, 'a.txt'));
-    expect((await failure(tree.readFile(`file://${root}/a.txt`))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.readFile(`file://${root}/a.txt`), FileError)).code).toBe('FILE_NOT_FOUND');
   });
 
   test('devices are rejected', async () => {
     const tree = open({}, '/dev');
     for (const name of ['null', 'zero', 'random', 'tty', 'full']) {
-      expect((await failure(tree.readFile(name))).code, name).toBe('FILE_SPECIAL');
+      expect((await rejectionOf(tree.readFile(name), FileError)).code, name).toBe('FILE_SPECIAL');
     }
   });
 
   test('the pseudo files of the system are rejected even where the whole disk is the root', async () => {
     const tree = open({}, '/');
-    expect((await failure(tree.readFile('/proc/self/environ'))).code).toMatch(/^FILE_(SPECIAL|NOT_FOUND)$/);
-    expect((await failure(tree.readFile(`/proc/${process.pid}/environ`))).code).toBe('FILE_SPECIAL');
-    expect((await failure(tree.readFile('/proc/version'))).code).toBe('FILE_SPECIAL');
-    expect((await failure(tree.readFile('/sys/kernel/uevent_seqnum'))).code).toMatch(/^FILE_(SPECIAL|NOT_FOUND)$/);
+    expect((await rejectionOf(tree.readFile('/proc/self/environ'), FileError)).code).toMatch(
+      /^FILE_(SPECIAL|NOT_FOUND)$/,
+    );
+    expect((await rejectionOf(tree.readFile(`/proc/${process.pid}/environ`), FileError)).code).toBe('FILE_SPECIAL');
+    expect((await rejectionOf(tree.readFile('/proc/version'), FileError)).code).toBe('FILE_SPECIAL');
+    expect((await rejectionOf(tree.readFile('/sys/kernel/uevent_seqnum'), FileError)).code).toMatch(
+      /^FILE_(SPECIAL|NOT_FOUND)$/,
+    );
     // The kernel's own magic links are links like any other: they name a path, and we walk it ourselves.
     const below = open({}, root);
-    expect((await failure(below.readFile('/proc/self/root/etc/passwd'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(tree.list('/proc'))).code).toBe('FILE_SPECIAL');
+    expect((await rejectionOf(below.readFile('/proc/self/root/etc/passwd'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.list('/proc'), FileError)).code).toBe('FILE_SPECIAL');
     expect(() => open({}, '/proc')).toThrow(/window into the operating system/);
   });
 
@@ -242,7 +242,9 @@ describe.each([
     expect(statSync(`/proc/${process.pid}/status`).size).toBe(0);
     const status = await tree.readFile(`${process.pid}/status`);
     expect(status.toString()).toContain('Pid:');
-    expect((await failure(tree.readFile(`${process.pid}/status`, { maxBytes: 100 }))).code).toBe('FILE_TOO_LARGE');
+    expect((await rejectionOf(tree.readFile(`${process.pid}/status`, { maxBytes: 100 }), FileError)).code).toBe(
+      'FILE_TOO_LARGE',
+    );
   });
 
   test('a file larger than the cap is rejected, one at the cap is read', async () => {
@@ -250,16 +252,16 @@ describe.each([
     const tree = open({ maxFileBytes: 10 });
     expect((await tree.readFile('ten')).toString()).toBe('0123456789');
     expect((await tree.readFile('ten', { maxBytes: 1000 })).length).toBe(10);
-    expect((await failure(tree.readFile('ten', { maxBytes: 9 }))).code).toBe('FILE_TOO_LARGE');
+    expect((await rejectionOf(tree.readFile('ten', { maxBytes: 9 }), FileError)).code).toBe('FILE_TOO_LARGE');
     writeFileSync(join(root, 'sparse'), '');
     truncateSync(join(root, 'sparse'), 2 ** 40);
-    expect((await failure(tree.readFile('sparse'))).code).toBe('FILE_TOO_LARGE');
+    expect((await rejectionOf(tree.readFile('sparse'), FileError)).code).toBe('FILE_TOO_LARGE');
   });
 
   test('a hard link is rejected unless allowed, and writing one leaves the other name alone', async () => {
     linkSync(join(base, 'secret.txt'), join(root, 'twin'));
     const tree = open({ writable: true });
-    expect((await failure(tree.readFile('twin'))).code).toBe('FILE_SPECIAL');
+    expect((await rejectionOf(tree.readFile('twin'), FileError)).code).toBe('FILE_SPECIAL');
     expect((await tree.list('.')).entries.map((entry) => entry.name)).not.toContain('twin');
     expect(await text('twin', { allowHardLinks: true })).toBe('SECRET');
     await tree.writeFile('twin', 'mine');
@@ -267,10 +269,10 @@ describe.each([
   });
 
   test('a directory is not read and a file is not listed', async () => {
-    expect((await failure(open().readFile('sub'))).code).toBe('FILE_WRONG_KIND');
-    expect((await failure(open().list('a.txt'))).code).toBe('FILE_WRONG_KIND');
-    expect((await failure(open({ writable: true }).writeFile('sub', 'x'))).code).toBe('FILE_WRONG_KIND');
-    expect((await failure(open({ writable: true }).writeFile('.', 'x'))).code).toBe('FILE_WRONG_KIND');
+    expect((await rejectionOf(open().readFile('sub'), FileError)).code).toBe('FILE_WRONG_KIND');
+    expect((await rejectionOf(open().list('a.txt'), FileError)).code).toBe('FILE_WRONG_KIND');
+    expect((await rejectionOf(open({ writable: true }).writeFile('sub', 'x'), FileError)).code).toBe('FILE_WRONG_KIND');
+    expect((await rejectionOf(open({ writable: true }).writeFile('.', 'x'), FileError)).code).toBe('FILE_WRONG_KIND');
   });
 
   test('facts are told about files and directories', async () => {
@@ -284,9 +286,9 @@ describe.each([
     const tree = open({ maxDepth: 4 });
     mkdirSync(join(root, 'd1/d2/d3/d4/d5'), { recursive: true });
     expect((await tree.stat('d1/d2/d3/d4')).kind).toBe('directory');
-    expect((await failure(tree.stat('d1/d2/d3/d4/d5'))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(open().readFile('x'.repeat(300)))).code).toBe('FILE_NOT_FOUND');
-    expect((await failure(open().readFile('x/'.repeat(70)))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.stat('d1/d2/d3/d4/d5'), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().readFile('x'.repeat(300)), FileError)).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().readFile('x/'.repeat(70)), FileError)).code).toBe('FILE_NOT_FOUND');
   });
 
   test('a listing shows what can be read, sorted, and marks what it had to cut', async () => {
@@ -337,19 +339,21 @@ describe.each([
     symlinkSync(join(base, 'secret.txt'), join(root, 'end'));
     symlinkSync('sub', join(root, 'way'));
     const tree = open({ writable: true });
-    expect((await failure(tree.writeFile('end', 'x'))).code).toBe('FILE_SPECIAL');
-    expect((await failure(tree.writeFile('way/new', 'x'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.writeFile('end', 'x'), FileError)).code).toBe('FILE_SPECIAL');
+    expect((await rejectionOf(tree.writeFile('way/new', 'x'), FileError)).code).toBe('FILE_NOT_FOUND');
     expect(readFileSync(join(base, 'secret.txt'), 'utf8')).toBe('SECRET');
     expect(lstatSync(join(root, 'end')).isSymbolicLink()).toBe(true);
     expect(existsSync(join(root, 'sub', 'new'))).toBe(false);
   });
 
   test('writing needs permission and space', async () => {
-    expect((await failure(open().writeFile('a.txt', 'x'))).code).toBe('FILE_READ_ONLY');
-    expect((await failure(open().writeFile('/etc/passwd', 'x'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(open().writeFile('a.txt', 'x'), FileError)).code).toBe('FILE_READ_ONLY');
+    expect((await rejectionOf(open().writeFile('/etc/passwd', 'x'), FileError)).code).toBe('FILE_NOT_FOUND');
     const small = open({ writable: true, maxWriteBytes: 3 });
-    expect((await failure(small.writeFile('a.txt', 'four'))).code).toBe('FILE_TOO_LARGE');
-    expect((await failure(open({ writable: true }).writeFile('no/such/dir', 'x'))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(small.writeFile('a.txt', 'four'), FileError)).code).toBe('FILE_TOO_LARGE');
+    expect((await rejectionOf(open({ writable: true }).writeFile('no/such/dir', 'x'), FileError)).code).toBe(
+      'FILE_NOT_FOUND',
+    );
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('inside');
   });
 
@@ -399,11 +403,11 @@ test('the innermost of nested roots decides', () => {
 test('a tree without roots shows nothing', async () => {
   const tree = openRoots([]);
   for (const target of ['/', 'a', 'file:///etc/passwd']) {
-    expect((await failure(tree.readFile(target))).code).toBe('FILE_NOT_FOUND');
+    expect((await rejectionOf(tree.readFile(target), FileError)).code).toBe('FILE_NOT_FOUND');
   }
 });
 
 test('a message never carries control characters of the asked name', async () => {
-  const error = await failure(openRoots([root]).readFile('/x\u001B[2J\u202E\n'));
+  const error = await rejectionOf(openRoots([root]).readFile('/x\u001B[2J\u202E\n'), FileError);
   expect(error.message).toBe('File not found: /x\uFFFD[2J\uFFFD\uFFFD');
 });

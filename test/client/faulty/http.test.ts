@@ -3,6 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, ClientError, type ConnectOptions, connect, EraCache } from '../../../src/client/index.ts';
+import { rejectionOf } from '../../support/rejection.ts';
 import { done, type FaultyServer, type Manners, startFaultyServer, type Visit } from './http-server.ts';
 
 const limits = { timeoutMs: 1_000, connectTimeoutMs: 4_000, retry: { baseDelayMs: 1, maxDelayMs: 10 } };
@@ -21,15 +22,6 @@ async function open(manners: Manners, options: ConnectOptions = {}): Promise<Cli
   server = await startFaultyServer(manners);
   client = await connect(server.url, { ...limits, eraCache: new EraCache(), ...options });
   return client;
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<ClientError> {
-  const error = await promise.then(
-    (value) => expect.unreachable(`should have failed, but came to ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ClientError);
-  return error as ClientError;
 }
 
 /** Manners about one method only. */
@@ -118,19 +110,21 @@ describe('a server that cannot be talked to', () => {
     ],
   ];
   test.each(cases)('%s', async (_, manners, code, message, options) => {
-    const error = await errorOf(open(manners, options));
+    const error = await rejectionOf(open(manners, options), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });
 
   test('a port that is not in use', async () => {
-    const error = await errorOf(connect('http://127.0.0.1:9/mcp', limits));
+    const error = await rejectionOf(connect('http://127.0.0.1:9/mcp', limits), ClientError);
     expect(error.code).toBe('connect-failed');
     expect(error.message).toContain('ECONNREFUSED');
   });
 
   test('a host name that does not exist', async () => {
-    expect((await errorOf(connect('http://no-such-host.invalid/mcp', limits))).code).toBe('connect-failed');
+    expect((await rejectionOf(connect('http://no-such-host.invalid/mcp', limits), ClientError)).code).toBe(
+      'connect-failed',
+    );
   });
 
   test.each(['HTTP/1.1 200 OK\r\nContent-Length: pony\r\n\r\n', 'SSH-2.0-OpenSSH_9.2\r\n'])(
@@ -139,7 +133,9 @@ describe('a server that cannot be talked to', () => {
       const sockets = createTcpServer((socket) => socket.on('error', () => {}).end(said));
       await new Promise<void>((listening) => sockets.listen(0, '127.0.0.1', listening));
       const { port } = sockets.address() as { port: number };
-      expect((await errorOf(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
+      expect((await rejectionOf(connect(`http://127.0.0.1:${port}`, limits), ClientError)).code).toBe(
+        'connection-lost',
+      );
       sockets.close();
     },
   );
@@ -148,7 +144,7 @@ describe('a server that cannot be talked to', () => {
     const sockets = createTcpServer((socket) => socket.resetAndDestroy());
     await new Promise<void>((listening) => sockets.listen(0, '127.0.0.1', listening));
     const { port } = sockets.address() as { port: number };
-    expect((await errorOf(connect(`http://127.0.0.1:${port}`, limits))).code).toBe('connection-lost');
+    expect((await rejectionOf(connect(`http://127.0.0.1:${port}`, limits), ClientError)).code).toBe('connection-lost');
     sockets.close();
   });
 });
@@ -269,7 +265,7 @@ describe('an answer that is none', () => {
   ];
   test.each(cases)('%s', async (_, act, code, message) => {
     await open(on('tools/call', act), { ...handshake, maxMessageBytes: 1024 * 1024 });
-    const error = await errorOf((client as Client).callTool('work'));
+    const error = await rejectionOf((client as Client).callTool('work'), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
     expect((await (client as Client).listTools()).length).toBe(1);
@@ -321,9 +317,9 @@ describe('what passes by itself', () => {
       }),
       handshake,
     );
-    expect((await errorOf((client as Client).callTool('work'))).code).toBe('connection-lost');
+    expect((await rejectionOf((client as Client).callTool('work'), ClientError)).code).toBe('connection-lost');
     expect(calls).toBe(1);
-    await errorOf((client as Client).callTool('work', {}, { idempotent: true }));
+    await rejectionOf((client as Client).callTool('work', {}, { idempotent: true }), ClientError);
     expect(calls).toBe(4);
   });
 
@@ -372,7 +368,7 @@ describe('sessions', () => {
       forgetful(({ message }) => message.method === 'tools/call'),
       handshake,
     );
-    const error = await errorOf((client as Client).callTool('work'));
+    const error = await rejectionOf((client as Client).callTool('work'), ClientError);
     expect(error.code).toBe('session-lost');
     expect(server?.visits.filter(({ body }) => body.includes('"initialize"'))).toHaveLength(2);
   });
@@ -381,7 +377,7 @@ describe('sessions', () => {
     const manners = forgetful(({ message }, session) => message.method === 'tools/call' && session === 1);
     const isHanging = ({ message }: Visit): boolean => (message.params as { name?: string })?.name === 'hang';
     const opened = await open((visit) => isHanging(visit) || manners(visit), { ...handshake, timeoutMs: 60_000 });
-    const hanging = errorOf(opened.callTool('hang'));
+    const hanging = rejectionOf(opened.callTool('hang'), ClientError);
     expect(await opened.callTool('work')).toEqual(done);
     await opened.close();
     expect((await hanging).code).toBe('closed');
@@ -448,7 +444,7 @@ describe('the old transport of two endpoints', () => {
       /instead of events/,
     ],
   ])('%s', async (_, act, code, message) => {
-    const error = await errorOf(open(sse(act), { connectTimeoutMs: 1_500 }));
+    const error = await rejectionOf(open(sse(act), { connectTimeoutMs: 1_500 }), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });

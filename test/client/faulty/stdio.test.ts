@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Client, ClientError, type ConnectOptions, connect, EraCache } from '../../../src/client/index.ts';
+import { rejectionOf } from '../../support/rejection.ts';
 import { marked, newMark } from './processes.ts';
 
 const server = fileURLToPath(new URL('./stdio-server.mjs', import.meta.url));
@@ -35,15 +36,6 @@ afterEach(async () => {
 
 const handshake = { revision: 'handshake' };
 
-async function errorOf(promise: Promise<unknown>): Promise<ClientError> {
-  const error = await promise.then(
-    (value) => expect.unreachable(`should have failed, but came to ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ClientError);
-  return error as ClientError;
-}
-
 describe('a server that cannot be talked to', () => {
   const cases: readonly [mode: string, code: string, message: RegExp, options?: ConnectOptions][] = [
     ['exits-at-once', 'server-exited', /exited with code 1.*Cannot find module "left-pad"/s],
@@ -72,25 +64,28 @@ describe('a server that cannot be talked to', () => {
     ['never-answers', 'connect-timeout', /No response to server\/discover/, { revision: '2026-07-28' }],
   ];
   test.each(cases)('%s: %s', async (mode, code, message, options) => {
-    const error = await errorOf(open(mode, options));
+    const error = await rejectionOf(open(mode, options), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });
 
   test('a program that does not exist is named', async () => {
-    const error = await errorOf(connect(['no-such-program-anywhere', '--stdio'], limits));
+    const error = await rejectionOf(connect(['no-such-program-anywhere', '--stdio'], limits), ClientError);
     expect(error).toMatchObject({ code: 'spawn-failed' });
     expect(error.message).toMatch(/no-such-program-anywhere was not found in PATH/);
   });
 
   test('a file that is no program is named', async () => {
-    const error = await errorOf(connect([server], limits));
+    const error = await rejectionOf(connect([server], limits), ClientError);
     expect(error.code).toBe('spawn-failed');
     expect(error.message).toContain('there is no program at');
   });
 
   test('a folder to start in that does not exist is an error, not a crash', async () => {
-    const error = await errorOf(connect([process.execPath, server, 'proper'], { ...limits, cwd: '/no/such/folder' }));
+    const error = await rejectionOf(
+      connect([process.execPath, server, 'proper'], { ...limits, cwd: '/no/such/folder' }),
+      ClientError,
+    );
     expect(error.code).toBe('spawn-failed');
   });
 });
@@ -133,7 +128,7 @@ describe('an answer that is none', () => {
   ];
   test.each(cases)('%s: %s', async (mode, code, message) => {
     const { callTool } = { callTool: (await open(mode, handshake)).callTool.bind(client) };
-    const error = await errorOf(callTool('work', {}));
+    const error = await rejectionOf(callTool('work', {}), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
     expect((await (client as Client).listTools()).length).toBe(1);
@@ -145,7 +140,7 @@ describe('an answer that is none', () => {
     ['circular-pages', /go in a circle/],
     ['endless-pages', /more than 50 pages/],
   ])('%s: a list is rejected', async (mode, message) => {
-    const error = await errorOf((await open(mode, { ...handshake, maxPages: 50 })).listTools());
+    const error = await rejectionOf((await open(mode, { ...handshake, maxPages: 50 })).listTools(), ClientError);
     expect(error.code).toBe('invalid-result');
     expect(error.message).toMatch(message);
   });
@@ -157,7 +152,7 @@ describe('an answer that is none', () => {
 
   test('a result that does not fit its schema is rejected', async () => {
     await (await open('bad-structure', handshake)).listTools();
-    const error = await errorOf((client as Client).callTool('work'));
+    const error = await rejectionOf((client as Client).callTool('work'), ClientError);
     expect(error.code).toBe('invalid-structured-content');
     expect(error.message).toMatch(/celsius/);
   });
@@ -171,7 +166,7 @@ describe('an answer that is none', () => {
 describe('too much', () => {
   test('an answer beyond the limit fails its call; the next one works', async () => {
     await open('huge-answer', { ...handshake, maxMessageBytes: 1024 * 1024, timeoutMs: 20_000 });
-    const error = await errorOf((client as Client).callTool('work', { bytes: 100 * 1024 * 1024 }));
+    const error = await rejectionOf((client as Client).callTool('work', { bytes: 100 * 1024 * 1024 }), ClientError);
     expect(error.code).toBe('message-too-large');
     expect(error.message).toContain('1048576 bytes');
     expect(await (client as Client).callTool('work', { bytes: 10 })).toMatchObject({ content: [{ type: 'text' }] });
@@ -180,7 +175,7 @@ describe('too much', () => {
   test('a line without end costs no memory and ends with the time limit', async () => {
     await open('endless-line', { ...handshake, maxMessageBytes: 1024 * 1024 });
     const before = process.memoryUsage.rss();
-    const error = await errorOf((client as Client).callTool('work', {}));
+    const error = await rejectionOf((client as Client).callTool('work', {}), ClientError);
     expect(error.code).toBe('timeout');
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
   });
@@ -215,8 +210,11 @@ describe('too much', () => {
 
   test('a server that does not read is noticed by the time limit', async () => {
     await open('does-not-read', handshake);
-    await errorOf((client as Client).listTools());
-    const error = await errorOf((client as Client).callTool('work', { text: 'x'.repeat(4 * 1024 * 1024) }));
+    await rejectionOf((client as Client).listTools(), ClientError);
+    const error = await rejectionOf(
+      (client as Client).callTool('work', { text: 'x'.repeat(4 * 1024 * 1024) }),
+      ClientError,
+    );
     expect(error.code).toBe('timeout');
   });
 });
@@ -226,7 +224,7 @@ describe('time', () => {
     await open('progress-for-ever', handshake);
     let reports = 0;
     const options = { timeoutMs: 200, maxTimeoutMs: 900, onProgress: () => reports++ };
-    const error = await errorOf((client as Client).callTool('work', {}, options));
+    const error = await rejectionOf((client as Client).callTool('work', {}, options), ClientError);
     expect(error.code).toBe('timeout');
     expect(error.message).toContain('within 900 ms');
     expect(reports).toBeGreaterThan(10);
@@ -236,7 +234,7 @@ describe('time', () => {
     await open('progress-stands-still', handshake);
     let reports = 0;
     const options = { timeoutMs: 300, maxTimeoutMs: 20_000, onProgress: () => reports++ };
-    const error = await errorOf((client as Client).callTool('work', {}, options));
+    const error = await rejectionOf((client as Client).callTool('work', {}, options), ClientError);
     expect(error.message).toContain('within 300 ms');
     expect(reports).toBe(1);
   });
@@ -246,7 +244,7 @@ describe('time', () => {
     const abort = new AbortController();
     const cancelled = (client as Client).callTool('work', {}, { signal: abort.signal });
     abort.abort(new Error('changed my mind'));
-    const error = await errorOf(cancelled);
+    const error = await rejectionOf(cancelled, ClientError);
     expect(error.code).toBe('cancelled');
     expect((error.cause as Error).message).toBe('changed my mind');
     expect(await (client as Client).callTool('work')).toMatchObject({ content: [{ text: 'late' }] });
@@ -289,7 +287,7 @@ describe('input requests', () => {
     ['asks-nothing', 'invalid-result', /neither inputRequests nor requestState/],
     ['unknown-result-type', 'invalid-result', /"perhaps" is not known/],
   ])('%s: %s', async (mode, code, message) => {
-    const error = await errorOf((await open(mode, { handlers })).callTool('work'));
+    const error = await rejectionOf((await open(mode, { handlers })).callTool('work'), ClientError);
     expect(error.message).toMatch(message);
     expect(error.code).toBe(code);
   });
@@ -298,7 +296,7 @@ describe('input requests', () => {
 describe('ends', () => {
   test('a crash in a call says what was on stderr, and the next call starts the server again', async () => {
     await open('crashes-in-call', { ...handshake, timeoutMs: 10_000 });
-    const error = await errorOf((client as Client).callTool('work'));
+    const error = await rejectionOf((client as Client).callTool('work'), ClientError);
     expect(error.code).toBe('server-exited');
     expect(error.message).toMatch(/exited with code 7.*the disk is on fire/s);
     expect((await (client as Client).listTools()).length).toBe(1);
@@ -306,13 +304,13 @@ describe('ends', () => {
 
   test('without reconnecting, what is lost stays lost', async () => {
     await open('crashes-in-call', { ...handshake, reconnect: false });
-    await errorOf((client as Client).callTool('work'));
-    expect((await errorOf((client as Client).listTools())).code).toBe('server-exited');
+    await rejectionOf((client as Client).callTool('work'), ClientError);
+    expect((await rejectionOf((client as Client).listTools(), ClientError)).code).toBe('server-exited');
   });
 
   test('a server that closes its stdout and keeps running is closed', async () => {
     await open('closes-stdout', { ...handshake, timeoutMs: 10_000 });
-    const error = await errorOf((client as Client).callTool('work'));
+    const error = await rejectionOf((client as Client).callTool('work'), ClientError);
     expect(error.code).toBe('server-exited');
     expect(error.message).toContain('closed its stdout');
   });
@@ -327,12 +325,12 @@ describe('ends', () => {
   test('a call on a closed client is rejected', async () => {
     await open('proper', handshake);
     await (client as Client).close();
-    expect((await errorOf((client as Client).callTool('work'))).code).toBe('closed');
+    expect((await rejectionOf((client as Client).callTool('work'), ClientError)).code).toBe('closed');
   });
 
   test('closing fails what is under way', async () => {
     await open('answers-late', handshake);
-    const call = errorOf((client as Client).callTool('work'));
+    const call = rejectionOf((client as Client).callTool('work'), ClientError);
     await (client as Client).close();
     expect((await call).code).toBe('closed');
   });

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { createFetcher, type FetcherOptions, type NetworkError } from '../../../src/security/network/fetcher.ts';
+import { createFetcher, type FetcherOptions, NetworkError } from '../../../src/security/network/fetcher.ts';
 import { toWebFetch } from '../../../src/security/network/web-fetch.ts';
 import { createCertificate } from '../../support/certificate.ts';
+import { rejectionOf } from '../../support/rejection.ts';
 import { startHttp, startHttps, startRaw, type TestServer } from './servers.ts';
 
 const running: TestServer[] = [];
@@ -22,11 +23,6 @@ const serveRaw = (answer: string) => keep(startRaw((socket) => socket.end(answer
 /** Every name leads to loopback, which is allowed: these tests are about everything except addresses. */
 const local = (options: FetcherOptions = {}) =>
   createFetcher({ allow: ['127.0.0.0/8'], resolver: async () => ['127.0.0.1'], ...options });
-const failure = (promise: Promise<unknown>): Promise<NetworkError> =>
-  promise.then(
-    () => expect.fail('expected a failure'),
-    (error: NetworkError) => error,
-  );
 
 test('a response has status, headers, its URL and a body to read once', async () => {
   const { port } = await serve((_request, response) => {
@@ -38,7 +34,7 @@ test('a response has status, headers, its URL and a body to read once', async ()
   expect(response.url).toBe(`http://a.test:${port}/x?y=1#z`);
   expect(response.redirected).toBe(false);
   expect(await response.json()).toEqual({ ok: true });
-  expect((await failure(response.text())).code).toBe('NETWORK_BAD_REQUEST');
+  expect((await rejectionOf(response.text(), NetworkError)).code).toBe('NETWORK_BAD_REQUEST');
 });
 
 test('method, headers, body, host and user agent arrive as they should', async () => {
@@ -69,7 +65,7 @@ test.each([
   'expect',
   'te',
 ])('the header %s cannot be set by a caller', async (name) => {
-  const error = await failure(local().fetch('http://a.test/', { headers: { [name]: 'x' } }));
+  const error = await rejectionOf(local().fetch('http://a.test/', { headers: { [name]: 'x' } }), NetworkError);
   expect(error.code).toBe('NETWORK_BAD_REQUEST');
 });
 
@@ -77,11 +73,19 @@ test('line breaks cannot be smuggled into a request', async () => {
   const server = await serve((_request, response) => response.end());
   const url = `http://a.test:${server.port}/`;
   const injected = 'x\r\nhost: evil.test\r\n\r\nGET /second';
-  expect((await failure(local().fetch(url, { headers: { 'x-a': injected } }))).code).toBe('NETWORK_BAD_REQUEST');
-  expect((await failure(local().fetch(url, { headers: { 'x\r\na': 'b' } }))).code).toBe('NETWORK_BAD_REQUEST');
-  expect((await failure(local().fetch(url, { method: 'CONNECT' as 'GET' }))).code).toBe('NETWORK_BAD_REQUEST');
-  expect((await failure(local().fetch('not a url'))).code).toBe('NETWORK_BAD_REQUEST');
-  expect((await failure(local().fetch(`${url}${'x'.repeat(9000)}`))).code).toBe('NETWORK_BAD_REQUEST');
+  expect((await rejectionOf(local().fetch(url, { headers: { 'x-a': injected } }), NetworkError)).code).toBe(
+    'NETWORK_BAD_REQUEST',
+  );
+  expect((await rejectionOf(local().fetch(url, { headers: { 'x\r\na': 'b' } }), NetworkError)).code).toBe(
+    'NETWORK_BAD_REQUEST',
+  );
+  expect((await rejectionOf(local().fetch(url, { method: 'CONNECT' as 'GET' }), NetworkError)).code).toBe(
+    'NETWORK_BAD_REQUEST',
+  );
+  expect((await rejectionOf(local().fetch('not a url'), NetworkError)).code).toBe('NETWORK_BAD_REQUEST');
+  expect((await rejectionOf(local().fetch(`${url}${'x'.repeat(9000)}`), NetworkError)).code).toBe(
+    'NETWORK_BAD_REQUEST',
+  );
   expect(server.connections()).toBe(0);
 });
 
@@ -107,7 +111,7 @@ test.each([
 ])('%s is a bad response', async (_what, headers, body) => {
   const { port } = await serve((_request, response) => void response.writeHead(200, headers).end(body));
   const response = await local().fetch(`http://a.test:${port}/`);
-  expect((await failure(response.bytes())).code).toBe('NETWORK_BAD_RESPONSE');
+  expect((await rejectionOf(response.bytes(), NetworkError)).code).toBe('NETWORK_BAD_RESPONSE');
 });
 
 /** About 10 MiB that decompress to 10 GiB: 640 gzip members of 16 MiB of zeros each. */
@@ -139,7 +143,7 @@ test('a gzip bomb of 10 MiB for 10 GiB is stopped at the cap, with bounded memor
       peak = Math.max(peak, process.memoryUsage().arrayBuffers - before);
     }
   };
-  expect((await failure(reading())).code).toBe('NETWORK_TOO_LARGE');
+  expect((await rejectionOf(reading(), NetworkError)).code).toBe('NETWORK_TOO_LARGE');
   expect(unpacked).toBeLessThanOrEqual(maxBytes);
   expect(peak).toBeLessThan(64 * 1024 * 1024);
   expect(sent).toBeLessThan(10 * 1024 * 1024);
@@ -153,7 +157,7 @@ test('a brotli bomb is stopped at the cap', async () => {
     response.writeHead(200, { 'content-encoding': 'br' }).end(packed);
   });
   const response = await local({ maxBytes: 1_000_000 }).fetch(`http://a.test:${port}/`);
-  expect((await failure(response.bytes())).code).toBe('NETWORK_TOO_LARGE');
+  expect((await rejectionOf(response.bytes(), NetworkError)).code).toBe('NETWORK_TOO_LARGE');
 });
 
 test('a body is capped whether its length is announced, chunked or open-ended', async () => {
@@ -165,11 +169,11 @@ test('a body is capped whether its length is announced, chunked or open-ended', 
   const fetcher = local({ maxBytes: 1000 });
   for (const path of ['announced', 'chunked', 'open']) {
     const response = await fetcher.fetch(`http://a.test:${port}/${path}`);
-    expect((await failure(response.bytes())).code).toBe('NETWORK_TOO_LARGE');
+    expect((await rejectionOf(response.bytes(), NetworkError)).code).toBe('NETWORK_TOO_LARGE');
     expect((await (await local({ maxBytes: 1001 }).fetch(`http://a.test:${port}/${path}`)).bytes()).length).toBe(1001);
   }
   const less = await local().fetch(`http://a.test:${port}/`, { maxBytes: 10 });
-  expect((await failure(less.bytes())).code).toBe('NETWORK_TOO_LARGE');
+  expect((await rejectionOf(less.bytes(), NetworkError)).code).toBe('NETWORK_TOO_LARGE');
   const head = await fetcher.fetch(`http://a.test:${port}/announced`, { method: 'HEAD' });
   expect((await head.bytes()).length).toBe(0);
 });
@@ -184,7 +188,7 @@ test('an endless body ends at the cap', async () => {
     more();
   });
   const response = await local({ maxBytes: 1_000_000 }).fetch(`http://a.test:${port}/`);
-  expect((await failure(response.bytes())).code).toBe('NETWORK_TOO_LARGE');
+  expect((await rejectionOf(response.bytes(), NetworkError)).code).toBe('NETWORK_TOO_LARGE');
 });
 
 test('headers larger than the cap end the request', async () => {
@@ -198,12 +202,12 @@ test('headers larger than the cap end the request', async () => {
       more();
     }),
   );
-  expect((await failure(local().fetch(`http://a.test:${port}/`))).code).toBe('NETWORK_TOO_LARGE');
+  expect((await rejectionOf(local().fetch(`http://a.test:${port}/`), NetworkError)).code).toBe('NETWORK_TOO_LARGE');
 });
 
 test('endless interim responses end the request', async () => {
   const { port } = await serveRaw('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100));
-  expect((await failure(local().fetch(`http://a.test:${port}/`))).code).toBe('NETWORK_BAD_RESPONSE');
+  expect((await rejectionOf(local().fetch(`http://a.test:${port}/`), NetworkError)).code).toBe('NETWORK_BAD_RESPONSE');
 });
 
 test.each([
@@ -213,10 +217,11 @@ test.each([
   ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'],
 ])('%s is a bad response', async (_what, answer) => {
   const { port } = await serveRaw(answer);
-  const error = await failure(
+  const error = await rejectionOf(
     local()
       .fetch(`http://a.test:${port}/`)
       .then((response) => response.bytes()),
+    NetworkError,
   );
   expect(error.code).toBe('NETWORK_BAD_RESPONSE');
 });
@@ -224,7 +229,7 @@ test.each([
 test('a truncated body is a failure, not a short body', async () => {
   const { port } = await serveRaw('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this');
   const response = await local().fetch(`http://a.test:${port}/`);
-  expect((await failure(response.bytes())).code).toBe('NETWORK_FAILED');
+  expect((await rejectionOf(response.bytes(), NetworkError)).code).toBe('NETWORK_FAILED');
 });
 
 test('a server that sends headers or body slowly runs into the time limit', async () => {
@@ -240,14 +245,17 @@ test('a server that sends headers or body slowly runs into the time limit', asyn
   const inHeaders = await drip('HTTP/1.1 200 OK\r\nx-slow: ');
   const silent = await keep(startRaw(() => {}));
   const read = async (port: number) => (await local({ timeoutMs: 100 }).fetch(`http://a.test:${port}/`)).bytes();
-  for (const { port } of [inBody, inHeaders, silent]) expect((await failure(read(port))).code).toBe('NETWORK_TIMEOUT');
+  for (const { port } of [inBody, inHeaders, silent])
+    expect((await rejectionOf(read(port), NetworkError)).code).toBe('NETWORK_TIMEOUT');
 });
 
 test('a resolver that never responds runs into the time limit, one that fails is an unresolved name', async () => {
   const silent = createFetcher({ resolver: () => new Promise(() => {}), timeoutMs: 50 });
-  expect((await failure(silent.fetch('http://a.test/'))).code).toBe('NETWORK_TIMEOUT');
+  expect((await rejectionOf(silent.fetch('http://a.test/'), NetworkError)).code).toBe('NETWORK_TIMEOUT');
   for (const resolver of [async () => Promise.reject(new Error('no')), async () => [], async () => ['nonsense']]) {
-    expect((await failure(createFetcher({ resolver }).fetch('http://a.test/'))).code).toBe('NETWORK_UNRESOLVED');
+    expect((await rejectionOf(createFetcher({ resolver }).fetch('http://a.test/'), NetworkError)).code).toBe(
+      'NETWORK_UNRESOLVED',
+    );
   }
 });
 
@@ -301,8 +309,8 @@ test('only accepted media types are returned', async () => {
   expect(await (await get(['text/html', 'application/json;q=0.5'])).text()).toBe('text/html, application/json;q=0.5');
   expect((await get(['text/*'])).status).toBe(200);
   expect((await get(['application/json'], 'missing')).status).toBe(404);
-  expect((await failure(get(['application/json']))).code).toBe('NETWORK_BAD_RESPONSE');
-  expect((await failure(get(['text/htm', 'tex/*']))).code).toBe('NETWORK_BAD_RESPONSE');
+  expect((await rejectionOf(get(['application/json']), NetworkError)).code).toBe('NETWORK_BAD_RESPONSE');
+  expect((await rejectionOf(get(['text/htm', 'tex/*']), NetworkError)).code).toBe('NETWORK_BAD_RESPONSE');
 });
 
 test('text is decoded in the charset of the response', async () => {
@@ -332,7 +340,7 @@ test('redirects are followed five times and not a sixth', async () => {
   expect(response.url).toBe(`http://a.test:${port}/0`);
   expect(response.redirected).toBe(true);
   hits = 0;
-  expect((await failure(local().fetch(`http://a.test:${port}/6`))).code).toBe('NETWORK_REDIRECT');
+  expect((await rejectionOf(local().fetch(`http://a.test:${port}/6`), NetworkError)).code).toBe('NETWORK_REDIRECT');
   expect(hits).toBe(6);
 });
 
@@ -342,14 +350,14 @@ test('redirects can be returned or rejected instead', async () => {
   expect([shown.status, shown.headers.get('location')]).toEqual([302, 'http://b.test/']);
   shown.discard();
   const rejected = local().fetch(`http://a.test:${port}/`, { redirect: 'reject' });
-  expect((await failure(rejected)).code).toBe('NETWORK_REDIRECT');
+  expect((await rejectionOf(rejected, NetworkError)).code).toBe('NETWORK_REDIRECT');
 });
 
 test.each(['http://', 'http://[::', `http://a.test/${'x'.repeat(9000)}`, '//'])(
   'a redirect to %.20j is rejected',
   async (location) => {
     const { port } = await redirectTo(location);
-    expect((await failure(local().fetch(`http://a.test:${port}/`))).code).toBe('NETWORK_REDIRECT');
+    expect((await rejectionOf(local().fetch(`http://a.test:${port}/`), NetworkError)).code).toBe('NETWORK_REDIRECT');
   },
 );
 
@@ -415,7 +423,9 @@ test('a body is repeated on 307 within the origin, dropped on 303, and never sen
     'POST /end text/plain pw=1',
   ]);
   const away = await redirectTo(`http://b.test:${port}/end`, 307);
-  expect((await failure(local().fetch(`http://a.test:${away.port}/`, post))).code).toBe('NETWORK_REDIRECT');
+  expect((await rejectionOf(local().fetch(`http://a.test:${away.port}/`, post), NetworkError)).code).toBe(
+    'NETWORK_REDIRECT',
+  );
   expect(seen).toHaveLength(10);
 });
 
@@ -431,8 +441,8 @@ test('TLS is checked for the name, on the pinned address', async () => {
   const trusting = local({ ca: certificate.cert });
   expect(await (await trusting.fetch(`https://secure.test:${port}/`)).text()).toBe('secure');
   expect(seen).toEqual([['secure.test', `secure.test:${port}`]]);
-  expect((await failure(trusting.fetch(`https://other.test:${port}/`))).code).toBe('NETWORK_FAILED');
-  expect((await failure(local().fetch(`https://secure.test:${port}/`))).code).toBe('NETWORK_FAILED');
+  expect((await rejectionOf(trusting.fetch(`https://other.test:${port}/`), NetworkError)).code).toBe('NETWORK_FAILED');
+  expect((await rejectionOf(local().fetch(`https://secure.test:${port}/`), NetworkError)).code).toBe('NETWORK_FAILED');
   expect(seen).toHaveLength(1);
 });
 
@@ -444,7 +454,10 @@ test('a redirect from https to http is rejected', async () => {
       response.writeHead(302, { location: `http://secure.test:${plain.port}/` }).end();
     }),
   );
-  const error = await failure(local({ ca: certificate.cert }).fetch(`https://secure.test:${secure.port}/`));
+  const error = await rejectionOf(
+    local({ ca: certificate.cert }).fetch(`https://secure.test:${secure.port}/`),
+    NetworkError,
+  );
   expect(error.code).toBe('NETWORK_REDIRECT');
   expect(plain.connections()).toBe(0);
 });
@@ -452,7 +465,7 @@ test('a redirect from https to http is rejected', async () => {
 test('a refused connection is a failure that names its cause', async () => {
   const server = await startHttp(() => {});
   await server.close();
-  const error = await failure(local().fetch(`http://a.test:${server.port}/`));
+  const error = await rejectionOf(local().fetch(`http://a.test:${server.port}/`), NetworkError);
   expect(error.code).toBe('NETWORK_FAILED');
   expect(error.message).toContain('ECONNREFUSED');
 });
@@ -469,6 +482,8 @@ test('the version with the interface of fetch follows the same rules', async () 
   expect(response.url).toBe(`http://a.test:${port}/`);
   expect(response.headers.has('content-encoding')).toBe(false);
   expect(await response.json()).toEqual({ type: 'application/x-www-form-urlencoded;charset=UTF-8', body: 'a=1' });
-  expect((await failure(toWebFetch(createFetcher())(`http://127.0.0.1:${port}/`))).code).toBe('NETWORK_FORBIDDEN');
+  expect((await rejectionOf(toWebFetch(createFetcher())(`http://127.0.0.1:${port}/`), NetworkError)).code).toBe(
+    'NETWORK_FORBIDDEN',
+  );
   await expect(fetch(`http://a.test:${port}/`, { method: 'post', body: new FormData() })).rejects.toThrow(TypeError);
 });

@@ -2,8 +2,9 @@
 // all addresses of this machine. The trap must not see a connection.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createFetcher, type NetworkError } from '../../../src/security/network/fetcher.ts';
+import { createFetcher, NetworkError } from '../../../src/security/network/fetcher.ts';
 import { closedHosts } from '../../../src/security/network/testing/addresses.ts';
+import { rejectionOf } from '../../support/rejection.ts';
 import { startHttp, startTrap, type TestServer } from './servers.ts';
 
 let trap: TestServer;
@@ -24,11 +25,6 @@ afterAll(async () => {
   await entry.close();
 });
 
-const failure = (promise: Promise<unknown>): Promise<NetworkError> =>
-  promise.then(
-    () => expect.fail('expected a rejection'),
-    (error: NetworkError) => error,
-  );
 const addressIn = (host: string) => new URL(`http://${host}/`).hostname.replace(/^\[|\]$/g, '');
 
 test('the trap works: it is reached by every form of its address once that is allowed', async () => {
@@ -47,7 +43,9 @@ describe('a trap on every address of this machine', () => {
   test.each(closedHosts)('is not reached through %s (%s) directly', async (host) => {
     const fetcher = createFetcher();
     for (const scheme of ['http', 'https']) {
-      expect((await failure(fetcher.fetch(`${scheme}://${host}:${trap.port}/`))).code).toBe('NETWORK_FORBIDDEN');
+      expect((await rejectionOf(fetcher.fetch(`${scheme}://${host}:${trap.port}/`), NetworkError)).code).toBe(
+        'NETWORK_FORBIDDEN',
+      );
     }
   });
 
@@ -55,7 +53,7 @@ describe('a trap on every address of this machine', () => {
     const fetcher = createFetcher({ allow: ['entry.test'], resolver: async () => ['127.0.0.1'] });
     const to = encodeURIComponent(`http://${host}:${trap.port}/`);
     const before = entry.connections();
-    const error = await failure(fetcher.fetch(`http://entry.test:${entry.port}/?to=${to}`));
+    const error = await rejectionOf(fetcher.fetch(`http://entry.test:${entry.port}/?to=${to}`), NetworkError);
     expect(error.code).toBe('NETWORK_FORBIDDEN');
     expect(entry.connections()).toBe(before + 1);
   });
@@ -66,7 +64,7 @@ describe('a trap on every address of this machine', () => {
     // on its own, after a public address, and before one
     for (const answers of [[address], ['8.8.8.8', address], [address, '2606:4700:4700::1111']]) {
       const fetcher = createFetcher({ resolver: async () => answers });
-      expect((await failure(fetcher.fetch(url))).code).toBe('NETWORK_FORBIDDEN');
+      expect((await rejectionOf(fetcher.fetch(url), NetworkError)).code).toBe('NETWORK_FORBIDDEN');
     }
   });
 
@@ -80,7 +78,7 @@ describe('a trap on every address of this machine', () => {
         resolver: async () => answers.shift() ?? expect.fail('resolved a third time'),
       });
       const to = encodeURIComponent(`http://flip.test:${trap.port}/`);
-      const error = await failure(fetcher.fetch(`http://flip.test:${entry.port}/?to=${to}`));
+      const error = await rejectionOf(fetcher.fetch(`http://flip.test:${entry.port}/?to=${to}`), NetworkError);
       expect(error.code).toBe('NETWORK_FORBIDDEN');
       expect(answers).toEqual([]);
     },
@@ -98,7 +96,9 @@ describe('a trap on every address of this machine', () => {
     const response = await fetcher.fetch(`http://flip.test:${good.port}/`);
     expect(await response.text()).toBe('good');
     expect(asked).toBe(1);
-    expect((await failure(fetcher.fetch(`http://flip.test:${good.port}/`))).code).toBe('NETWORK_FORBIDDEN');
+    expect((await rejectionOf(fetcher.fetch(`http://flip.test:${good.port}/`), NetworkError)).code).toBe(
+      'NETWORK_FORBIDDEN',
+    );
     expect(second.connections()).toBe(0);
     await good.close();
     await second.close();
@@ -107,7 +107,7 @@ describe('a trap on every address of this machine', () => {
   test.each(['localhost', 'localhost.', 'LOCALHOST', 'ｌｏｃａｌｈｏｓｔ', 'sub.localhost'])(
     'is not reached through the name %s with the resolver of the system',
     async (host) => {
-      const error = await failure(createFetcher().fetch(`http://${host}:${trap.port}/`));
+      const error = await rejectionOf(createFetcher().fetch(`http://${host}:${trap.port}/`), NetworkError);
       expect(error.code).toMatch(/^NETWORK_(FORBIDDEN|UNRESOLVED)$/);
     },
   );
@@ -129,16 +129,24 @@ test.each([
   'unix:/var/run/docker.sock',
   'http+unix://%2Fvar%2Frun%2Fdocker.sock/info',
 ])('%s is rejected, directly and as a redirect', async (url) => {
-  expect((await failure(createFetcher().fetch(url))).code).toMatch(/^NETWORK_(FORBIDDEN|BAD_REQUEST)$/);
+  expect((await rejectionOf(createFetcher().fetch(url), NetworkError)).code).toMatch(
+    /^NETWORK_(FORBIDDEN|BAD_REQUEST)$/,
+  );
   const fetcher = createFetcher({ allow: ['entry.test'], resolver: async () => ['127.0.0.1'] });
-  const error = await failure(fetcher.fetch(`http://entry.test:${entry.port}/?to=${encodeURIComponent(url)}`));
+  const error = await rejectionOf(
+    fetcher.fetch(`http://entry.test:${entry.port}/?to=${encodeURIComponent(url)}`),
+    NetworkError,
+  );
   expect(error.code).toMatch(/^NETWORK_(FORBIDDEN|REDIRECT)$/);
 });
 
 test('credentials in a URL are rejected, directly and as a redirect', async () => {
   const fetcher = createFetcher({ allow: ['entry.test'], resolver: async () => ['127.0.0.1'] });
   const withUser = `http://user:pass@entry.test:${entry.port}/`;
-  expect((await failure(fetcher.fetch(withUser))).code).toBe('NETWORK_FORBIDDEN');
-  const error = await failure(fetcher.fetch(`http://entry.test:${entry.port}/?to=${encodeURIComponent(withUser)}`));
+  expect((await rejectionOf(fetcher.fetch(withUser), NetworkError)).code).toBe('NETWORK_FORBIDDEN');
+  const error = await rejectionOf(
+    fetcher.fetch(`http://entry.test:${entry.port}/?to=${encodeURIComponent(withUser)}`),
+    NetworkError,
+  );
   expect(error.code).toBe('NETWORK_FORBIDDEN');
 });
