@@ -3,16 +3,14 @@
 
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Authenticate, createServer, type ExpiringStore, type HttpOptions, serveHttp } from '../../src/index.ts';
+import { type Authenticate, createServer, type ExpiringStore, type HttpOptions } from '../../src/index.ts';
 import { openDataFolder } from '../../src/stores/sqlite/index.ts';
-import { both, HttpTestClient, initializeBody } from '../support/http-client.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
+import { both, type HttpTestClient, initializeBody } from '../support/http-client.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const closers = useClosers(afterEach);
+afterEach(() => void vi.restoreAllMocks());
 
 const byName: Authenticate = (request) => {
   const name = /^Bearer (\w+)$/.exec(request.get('authorization') ?? '')?.[1];
@@ -25,12 +23,7 @@ const day = 24 * 60 * 60_000;
 async function start(options: HttpOptions = {}, store?: ExpiringStore): Promise<HttpTestClient> {
   const server = createServer({ name: 'sessions', version: '1.0.0', ...(store === undefined ? {} : { store }) });
   server.tool('echo', { run: () => 'echo' });
-  const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => http.close(),
-    () => client.close(),
-  );
+  const { client } = await startHttp(closers, server, options);
   return client;
 }
 

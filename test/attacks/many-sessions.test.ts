@@ -1,17 +1,15 @@
 // One caller opens many sessions to get more than its share of a rate limit. Limits follow the principal, or the address
 // where there is none, whatever carries the requests and however many sessions they come in.
 
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type Authenticate, createServer, serveHttp } from '../../src/index.ts';
+import { type Authenticate, createServer } from '../../src/index.ts';
 import { type LimitScope, limitConcurrency, rateLimit } from '../../src/security/limits/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
 import { both, EventReader, HttpTestClient, initializeBody } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
-afterAll(async () => {
-  for (const close of closers.reverse()) await close();
-});
+const closers = useClosers();
 
 /** The token is the name of the caller. */
 const byName: Authenticate = (request) => {
@@ -24,16 +22,9 @@ async function start(per: LimitScope | readonly LimitScope[], authenticate?: Aut
   const server = createServer({ name: 'limited', version: '1.0.0' });
   server.tool('count', { run: () => 'counted' });
   server.around(rateLimit([{ per, requests: 30, windowMs: 60_000 }], { now: () => 0 }));
-  const http = await serveHttp(server, {
-    port: 0,
-    graceMs: 100,
+  const { http, client } = await startHttp(closers, server, {
     ...(authenticate === undefined ? {} : { authenticate }),
   });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => http.close(),
-    () => client.close(),
-  );
   return { client, port: http.port };
 }
 
@@ -107,12 +98,7 @@ test('sessions of one caller share the calls that may run at a time', async () =
   const waiting: (() => void)[] = [];
   server.tool('wait', { run: () => new Promise<string>((resolve) => waiting.push(() => resolve('done'))) });
   server.around(limitConcurrency({ per: 'session', max: 2 }));
-  const http = await serveHttp(server, { port: 0, graceMs: 100, authenticate: byName });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => http.close(),
-    () => client.close(),
-  );
+  const { client } = await startHttp(closers, server, { authenticate: byName });
   const headers = bearer('mallory');
   const sessions = await Promise.all([1, 2, 3].map(() => client.initialize({ headers })));
   const wait = (id: string, as = headers) => client.session(id, 'tools/call', { name: 'wait' }, { headers: as });

@@ -2,14 +2,12 @@
 // that jumps. Beyond what is remembered, calls of the caller that used so many wait.
 
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Authenticate, createServer, serveHttp } from '../../src/index.ts';
-import { HttpTestClient, type Message } from '../support/http-client.ts';
+import { type Authenticate, createServer } from '../../src/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
+import type { Message } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const closers = useClosers(afterEach);
+afterEach(() => void vi.restoreAllMocks());
 
 const byName: Authenticate = (request) => {
   const name = /^Bearer (\w+)$/.exec(request.get('authorization') ?? '')?.[1];
@@ -30,12 +28,7 @@ async function start(limits: object = {}) {
       return 'ordered';
     },
   });
-  const http = await serveHttp(server, { port: 0, graceMs: 100, authenticate: byName });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => http.close(),
-    () => client.close(),
-  );
+  const { client } = await startHttp(closers, server, { authenticate: byName });
   const call = async (who: string, more: object = {}) => {
     const headers = { Authorization: `Bearer ${who}` };
     const {

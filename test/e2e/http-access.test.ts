@@ -1,11 +1,12 @@
 // Access: attacks from a browser on every path, CORS, authentication, and addresses that need it.
 
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
-import { HttpTestClient, initializeBody, modernBody, modernHeaders } from '../support/http-client.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
+import { type HttpTestClient, initializeBody, modernBody, modernHeaders } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 let reached = 0;
 
 async function start(options: HttpOptions = {}) {
@@ -18,12 +19,7 @@ async function start(options: HttpOptions = {}) {
     },
   });
   server.observe({ received: () => reached++ });
-  const http = await serveHttp(server, { port: 0, graceMs: 100, ...options });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => client.close(),
-    () => http.close(),
-  );
+  const { http, client } = await startHttp(closers, server, options);
   return { server, http, client };
 }
 
@@ -34,9 +30,6 @@ beforeAll(async () => {
     metricsPath: '/metrics',
     compat: { eventsPath: '/mcp/sse', replyPath: '/reply' },
   }));
-});
-afterAll(async () => {
-  for (const close of closers) await close();
 });
 
 const call = { name: 'touch' };

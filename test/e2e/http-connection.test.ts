@@ -3,13 +3,14 @@
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, serveHttp } from '../../src/index.ts';
+import { useClosers } from '../support/closers.ts';
 import { HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { ensureProgram } from '../support/programs.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 const order: string[] = [];
 let release: (() => void)[] = [];
 
@@ -40,10 +41,7 @@ let client: HttpTestClient;
 beforeAll(async () => {
   http = await start();
   client = new HttpTestClient(http.port);
-  closers.unshift(() => client.close());
-});
-afterAll(async () => {
-  for (const close of closers) await close();
+  closers.push(() => client.close());
 });
 
 const headerLines = (headers: Record<string, string>): string =>
@@ -73,7 +71,7 @@ function raw(...texts: string[]): Raw {
   socket.on('error', () => {});
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
   for (const each of texts) socket.write(each);
-  closers.unshift(() => void socket.destroy());
+  closers.push(() => void socket.destroy());
   return { socket, text: () => text, closed };
 }
 

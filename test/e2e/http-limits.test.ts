@@ -2,11 +2,12 @@
 
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, describe, expect, test } from 'vitest';
-import { createServer, type HttpOptions, serveHttp } from '../../src/index.ts';
-import { both, EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
+import { describe, expect, test } from 'vitest';
+import { createServer, type HttpOptions } from '../../src/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
+import { both, EventReader, type HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 const started: string[] = [];
 const aborted: string[] = [];
 
@@ -29,18 +30,9 @@ async function start(options: HttpOptions = {}) {
       }),
   });
   server.tool('big', { description: 'Says a lot', run: () => 'x'.repeat(24 * 1024 * 1024) });
-  const http = await serveHttp(server, { port: 0, graceMs: 100, metricsPath: '/metrics', ...options });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => client.close(),
-    () => http.close(),
-  );
+  const { http, client } = await startHttp(closers, server, { metricsPath: '/metrics', ...options });
   return { server, http, client, port: http.port };
 }
-
-afterAll(async () => {
-  for (const close of closers) await close();
-});
 
 const echo = { name: 'echo', arguments: { text: 'x' } };
 const gigabyte = 1024 ** 3;

@@ -1,11 +1,12 @@
 // Operation: health, metrics, request ids, and closing a server.
 
-import { afterAll, describe, expect, test } from 'vitest';
-import { createServer, type HttpOptions, type Logger, serveHttp } from '../../src/index.ts';
+import { describe, expect, test } from 'vitest';
+import { createServer, type HttpOptions, type Logger } from '../../src/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
 import { EventReader, HttpTestClient, modernBody, modernHeaders } from '../support/http-client.ts';
 import { startHttpProcess, useHttpProcess } from '../support/http-process.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 const started: string[] = [];
 let release: () => void = () => {};
 
@@ -27,18 +28,9 @@ async function start(options: HttpOptions = {}) {
       return new Promise(() => {});
     },
   });
-  const http = await serveHttp(server, { port: 0, graceMs: 1000, ...options });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => client.close(),
-    () => http.close(),
-  );
+  const { http, client } = await startHttp(closers, server, { graceMs: 1000, ...options });
   return { server, http, client };
 }
-
-afterAll(async () => {
-  for (const close of closers) await close();
-});
 
 const slow = { name: 'slow' };
 

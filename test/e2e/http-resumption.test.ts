@@ -1,10 +1,11 @@
 // Streams that are disconnected and resumed: nothing is lost, nothing is sent twice, and no client gets events of another.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createServer, type HttpOptions, type Server, serveHttp } from '../../src/index.ts';
-import { both, EventReader, HttpTestClient } from '../support/http-client.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createServer, type HttpOptions, type Server } from '../../src/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
+import { both, EventReader, type HttpTestClient } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 /** Lets a tool go on, step by step. */
 const gates = new Map<string, () => void>();
 let server: Server;
@@ -51,20 +52,12 @@ async function start(options: HttpOptions = {}) {
     },
   });
   made.resource('test://watched', { name: 'watched', read: () => 'now' });
-  const http = await serveHttp(made, { port: 0, graceMs: 100, ...options });
-  const tester = new HttpTestClient(http.port);
-  closers.push(
-    () => tester.close(),
-    () => http.close(),
-  );
+  const { client: tester } = await startHttp(closers, made, options);
   return { server: made, client: tester };
 }
 
 beforeAll(async () => {
   ({ server, client } = await start());
-});
-afterAll(async () => {
-  for (const close of closers) await close();
 });
 
 async function post(tester: HttpTestClient, session: string, id: number, params: object): Promise<EventReader> {

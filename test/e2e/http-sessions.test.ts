@@ -1,37 +1,26 @@
 // Sessions over Streamable HTTP: their ids, their streams, their end, and what the era table says about each request.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  createServer,
-  type HttpOptions,
-  type HttpServer,
-  type Server,
-  type ServerOptions,
-  serveHttp,
-} from '../../src/index.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createServer, type HttpOptions, type HttpServer, type Server, type ServerOptions } from '../../src/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
 import {
   both,
   EventReader,
-  HttpTestClient,
+  type HttpTestClient,
   initializeBody,
   modernBody,
   modernHeaders,
 } from '../support/http-client.ts';
 
 const handshakes = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 const aborted: string[] = [];
 const started: string[] = [];
 
 async function start(options: HttpOptions = {}, serverOptions: Partial<ServerOptions> = {}) {
   const server = createServer({ name: 'sessions', version: '1.0.0', ...serverOptions });
   addTools(server);
-  const http = await serveHttp(server, { port: 0, graceMs: 200, ...options });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => client.close(),
-    () => http.close(),
-  );
+  const { http, client } = await startHttp(closers, server, { graceMs: 200, ...options });
   return { server, http, client };
 }
 
@@ -104,9 +93,6 @@ let client: HttpTestClient;
 let server: Server;
 beforeAll(async () => {
   ({ http, client, server } = await start());
-});
-afterAll(async () => {
-  for (const close of closers) await close();
 });
 
 const text = (answer: { json: { result?: Record<string, unknown> } }): string =>

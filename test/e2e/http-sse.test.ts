@@ -1,10 +1,11 @@
 // HTTP+SSE, and the routes, headers and events that profiles of unofficial servers ask for.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
-import { both, EventReader, HttpTestClient, initializeBody, modernBody } from '../support/http-client.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createServer, type HttpOptions, type HttpServer, type Server } from '../../src/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
+import { both, EventReader, type HttpTestClient, initializeBody, modernBody } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 const aborted: string[] = [];
 const started: string[] = [];
 
@@ -52,12 +53,7 @@ async function start(options: HttpOptions = {}, handshakeVersions?: string[]) {
       }),
   });
   server.resource('server://counter', { name: 'Counter', mimeType: 'text/plain', read: () => String(counter) });
-  const http = await serveHttp(server, { port: 0, graceMs: 200, ...options });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => client.close(),
-    () => http.close(),
-  );
+  const { http, client } = await startHttp(closers, server, { graceMs: 200, ...options });
   return { server, http, client };
 }
 
@@ -66,9 +62,6 @@ let client: HttpTestClient;
 let server: Server;
 beforeAll(async () => {
   ({ http, client, server } = await start());
-});
-afterAll(async () => {
-  for (const close of closers) await close();
 });
 
 async function open(tester = client, headers: Record<string, string> = {}) {

@@ -1,12 +1,13 @@
 // WebSockets: frames, eras, questions, keep-alive, back-pressure, close codes, and who may open one.
 
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, type HttpServer, type Server, serveHttp } from '../../src/index.ts';
+import { useClosers } from '../support/closers.ts';
 import { initializeBody, type Message, modernBody } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers = useClosers();
 const aborted: string[] = [];
 
 async function start(options: HttpOptions = {}) {
@@ -55,9 +56,6 @@ let server: Server;
 let url: string;
 beforeAll(async () => {
   ({ http, server, url } = await start());
-});
-afterAll(async () => {
-  for (const close of closers) await close();
 });
 
 /** A client that keeps every message, to be looked at in any order. */

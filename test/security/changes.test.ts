@@ -9,13 +9,11 @@ import { createServer, type Server, type ServerOptions } from '../../src/engine/
 import { installFiles } from '../../src/packs/system/files.ts';
 import { Workspace } from '../../src/packs/workspace/workspace.ts';
 import { requireScopes } from '../../src/security/auth/index.ts';
+import { useClosers } from '../support/closers.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
-const closers: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const closers = useClosers(afterEach);
 
 function makeServer(options: Partial<ServerOptions> = {}): Server {
   const server = createServer({ name: 'changes', version: '1.0.0', ...options });

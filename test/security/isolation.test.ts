@@ -8,6 +8,7 @@ import type { Principal } from '../../src/protocol/exchange.ts';
 import { createToken, createTokenAuthenticator, requireScopes } from '../../src/security/auth/index.ts';
 import { rateLimit, shedLoad } from '../../src/security/limits/index.ts';
 import { type HttpServer, serveHttp } from '../../src/transports/http.ts';
+import { useClosers } from '../support/closers.ts';
 import { EventReader, HttpTestClient, initializeBody, type Message, modernBody } from '../support/http-client.ts';
 import { TestClient } from '../support/test-client.ts';
 
@@ -79,7 +80,7 @@ function notebook(): Server {
 let server: Server;
 let http: HttpServer;
 let client: HttpTestClient;
-const closers: (() => void | Promise<void>)[] = [];
+const closers = useClosers();
 
 beforeAll(async () => {
   server = notebook();
@@ -87,7 +88,6 @@ beforeAll(async () => {
   client = new HttpTestClient(http.port);
 });
 afterAll(async () => {
-  for (const close of closers) await close();
   client.close();
   await http.close();
 });

@@ -3,14 +3,12 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { createServer, type Server, type ServerOptions } from '../../src/engine/server.ts';
+import { useClosers } from '../support/closers.ts';
 import { HttpTestClient } from '../support/http-client.ts';
 import { TestClient } from '../support/test-client.ts';
 import { serveWires, statelessKinds, type Wire, wireKinds } from '../support/wires.ts';
 
-const closers: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+const closers = useClosers(afterEach);
 
 const callers = { alice: [], bob: [], carol: [] };
 

@@ -3,7 +3,7 @@
 
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createMemoryExpiringStore } from '../../src/engine/expiring-store.ts';
 import {
@@ -13,10 +13,10 @@ import {
   type HttpOptions,
   type Logger,
   type Server,
-  serveHttp,
   toFetch,
 } from '../../src/index.ts';
 import { serveStream } from '../../src/transports/stream.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
 import {
   both,
   EventReader,
@@ -27,10 +27,7 @@ import {
 } from '../support/http-client.ts';
 import { useHome } from '../support/program.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
-afterAll(async () => {
-  for (const close of closers) await close();
-});
+const closers = useClosers();
 
 function makeLogger(): Logger & { readonly errors: string[] } {
   const errors: string[] = [];
@@ -77,12 +74,7 @@ function breakable(): Server {
 
 async function start(server: Server, options: HttpOptions = {}) {
   const logger = makeLogger();
-  const http = await serveHttp(server, { port: 0, graceMs: 100, logger, ...options });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => client.close(),
-    () => http.close(),
-  );
+  const { http, client } = await startHttp(closers, server, { logger, ...options });
   return { http, client, logger };
 }
 

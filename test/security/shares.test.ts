@@ -1,9 +1,10 @@
 // One caller is one share: calls and streams that one caller holds, abandoned or not, on whatever transport, do not keep
 // others out; what shows that a server is alive passes in a crowd; and an overloaded server says so.
 
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpOptions, serveHttp } from '../../src/index.ts';
+import { startHttp, useClosers } from '../support/closers.ts';
 import {
   both,
   EventReader,
@@ -14,10 +15,7 @@ import {
   modernHeaders,
 } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
-afterAll(async () => {
-  for (const close of closers) await close();
-});
+const closers = useClosers();
 
 async function start(options: HttpOptions = {}) {
   const server = createServer({ name: 'shares', version: '1.0.0' });
@@ -34,19 +32,12 @@ async function start(options: HttpOptions = {}) {
       }),
   });
   server.tool('fine', { description: 'Works', run: () => 'fine' });
-  const http = await serveHttp(server, {
-    port: 0,
-    graceMs: 100,
+  const { http, client } = await startHttp(closers, server, {
     metricsPath: '/metrics',
     authenticate: (request) => ({ id: (request.get('authorization') ?? 'nobody').replace('Bearer ', '') }),
     compat: { eventsPath: '/mcp/sse' },
     ...options,
   });
-  const client = new HttpTestClient(http.port);
-  closers.push(
-    () => client.close(),
-    () => http.close(),
-  );
   const figure = async (name: string): Promise<number> => {
     const { text } = await client.send({ method: 'GET', path: '/metrics' });
     return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
@@ -255,7 +246,7 @@ async function fetchStatus(
   const { request } = await import('node:http');
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, localAddress, method, path, headers, agent: false });
-    closers.unshift(() => void outgoing.destroy());
+    closers.push(() => void outgoing.destroy());
     outgoing.on('response', (response) => resolve(response.statusCode as number));
     outgoing.on('error', reject);
     outgoing.end();

@@ -1,8 +1,9 @@
 // What was opened with an access token ends with it, at once and with a reason: when it expires, and when it is revoked.
 
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer, type HttpServer, type Principal, serveHttp } from '../../src/index.ts';
+import { useClosers } from '../support/closers.ts';
 import {
   both,
   EventReader,
@@ -13,10 +14,7 @@ import {
   modernHeaders,
 } from '../support/http-client.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
-afterAll(async () => {
-  for (const close of closers) await close();
-});
+const closers = useClosers();
 
 /** Tokens are `<name>` or `<name>.<expiry>`; the heartbeat is far away, so that nothing but the expiry ends a stream. */
 async function start() {
