@@ -10,8 +10,11 @@ const root = resolve(import.meta.dirname, '../..');
 const children = new Set<ServerProcess>();
 let directory = '';
 
-/** Registers the build before, and the cleaning up after, the tests of the calling file. */
-export function useCommand(): void {
+/**
+ * Registers the build before, and the cleaning up after, the tests of the calling file. Servers end with the test that
+ * started them; with `afterAll`, tests share them until the end of the file.
+ */
+export function useCommand(after: typeof afterAll | typeof afterEach = afterEach): void {
   beforeAll(async () => {
     // Inside the project, so that the bundle finds its packages.
     mkdirSync(join(root, '.tmp'), { recursive: true });
@@ -29,11 +32,11 @@ export function useCommand(): void {
       logLevel: 'warning',
     });
   });
-  afterEach(async () => {
-    for (const child of children) await child.kill();
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  after(async () => {
+    await Promise.all([...children].map((child) => child.kill()));
     children.clear();
   });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 }
 
 export const commandPath = (): string => join(directory, 'cli.mjs');

@@ -1,29 +1,22 @@
 // Profile `reference` over HTTP: routes, headers, sessions and events of the document, and its curl lines as written.
 
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../../../src/client/index.ts';
 import { EventReader } from '../../support/events.ts';
 import { ensureProgram } from '../../support/programs.ts';
 import { type Answer, ServerProcess, useCommand } from '../../support/server-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-useCommand();
+useCommand(afterAll);
 
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
+const folder = temporaryFolder();
 let base = '';
 
 /** Starts the server on the port of the document where that is free, and on any other where it is not. */
 async function serve(): Promise<ServerProcess> {
-  const folder = temporaryFolder();
-  folders.push(folder);
   const start = async (...port: string[]): Promise<ServerProcess> => {
     const server = new ServerProcess(['serve', 'reference', '--http', '--data', folder, ...port]);
     const url = await server.until(() => /listening on (http:\S+)\/mcp/.exec(server.stderr)?.[1]);
@@ -33,6 +26,8 @@ async function serve(): Promise<ServerProcess> {
   // Another process may take it between the two.
   return (await isFree(8000)) ? start().catch(() => start('--port', '0')) : start('--port', '0');
 }
+
+beforeAll(async () => void (await serve()));
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -87,8 +82,6 @@ const events = (session?: string): Promise<EventReader> =>
   EventReader.open(`${base}/mcp/sse`, session === undefined ? {} : { 'X-Session-ID': session });
 
 describe('requests', () => {
-  beforeEach(async () => void (await serve()));
-
   test('S1-1 S1-7 S1-8: a POST without Accept is answered in the body, as JSON', async () => {
     const { status, headers, body } = await post(initialize);
     expect(status).toBe(200);
@@ -112,10 +105,12 @@ describe('requests', () => {
   test('S1-5 S1-6: initialize names the session, and what is stored in it stays', async () => {
     const session = await openSession();
     expect(session).toMatch(/^\S{16,}$/);
+    const count = async () =>
+      Number((await call(session, 'resources/read', { uri: 'server://counter' })).body.result.contents[0].text);
+    const before = await count();
     await tool(session, 'increment_counter', { amount: 4 });
     await tool(session, 'add_note', { content: 'in a session' });
-    const counter = await call(session, 'resources/read', { uri: 'server://counter' });
-    expect(counter.body.result.contents[0].text).toBe('4');
+    expect(await count()).toBe(before + 4);
     expect((await tool(session, 'get_notes')).body.result.content[0].text).toContain('in a session');
   });
 
@@ -153,7 +148,7 @@ describe('requests', () => {
       await expect(fetch(`http://${outside}:${port}/health`)).rejects.toThrow();
     }
     // Wherever that server had to go: without a word about it, one wants port 8000.
-    const second = new ServerProcess(['serve', 'reference', '--http', '--data', folders.at(-1) as string]);
+    const second = new ServerProcess(['serve', 'reference', '--http', '--data', folder]);
     await second.until(
       () => /(?:listening on http:\/\/127\.0\.0\.1:8000|Port 8000 on 127\.0\.0\.1)/.exec(second.stderr)?.[0],
     );
@@ -161,8 +156,6 @@ describe('requests', () => {
 });
 
 describe('events', () => {
-  beforeEach(async () => void (await serve()));
-
   test('S1-2 S1-40 S1-44: the first event names the session of the request', async () => {
     const session = await openSession();
     const stream = await events(session);
@@ -234,8 +227,6 @@ describe('events', () => {
 });
 
 describe('our client, as the document uses its own', () => {
-  beforeEach(async () => void (await serve()));
-
   /** Notes what is sent, and may fail before it is. */
   function watched(fail: (body: string) => boolean = () => false): {
     readonly sent: Sent[];
@@ -266,9 +257,10 @@ describe('our client, as the document uses its own', () => {
   test('S1-50: the client stores and sends the session id by itself', async () => {
     const { sent, fetch } = watched();
     const client = await connect(`${base}/mcp`, { revision: 'handshake', fetch });
+    const count = async () => Number((await client.readResource('server://counter')).contents[0]?.text);
+    const before = await count();
     await client.callTool('increment_counter', { amount: 2 });
-    const counter = await client.readResource('server://counter');
-    expect(counter.contents[0]?.text).toBe('2');
+    expect(await count()).toBe(before + 2);
     const opened = sent.findIndex(({ body }) => body.includes('"initialize"'));
     const later = sent.slice(opened + 1);
     expect(later.length).toBeGreaterThan(2);
@@ -323,7 +315,6 @@ describe.skipIf(!hasCurl)('the curl lines of the document', () => {
   }
 
   test('S1-1 S1-2 S1-3 S1-5 S1-21 S1-45: all five, as written', async () => {
-    await serve();
     expect(JSON.parse(await curl('curl http://localhost:8000/health'))).toHaveProperty('status');
 
     const opened = await curl(`curl -X POST http://localhost:8000/mcp \\
