@@ -22,6 +22,7 @@ test('each kernel limit is set as soft and hard limit', () => {
 test('the process limit can be left out, and an infinite limit is left out', () => {
   const args = prlimitArguments(resolveLimits(workerLimits), { countProcesses: false });
   for (const option of ['--nproc', '--as', '--cpu']) expect(args.some((word) => word.startsWith(option))).toBe(false);
+  expect(args).toContain(`--data=${1024 * 1024 * 1024}:${1024 * 1024 * 1024}`);
 });
 
 test('no limit is set above the inherited one, which would fail', () => {
