@@ -166,7 +166,7 @@ export function modernBody(
 }
 
 export function modernHeaders(method: string, params: Record<string, unknown> = {}): Record<string, string> {
-  const name = params['name'] ?? params['uri'];
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
   return {
     Accept: both,
     'MCP-Protocol-Version': modernVersion,

@@ -23,6 +23,8 @@ export interface Wire {
   ask(message: object): Promise<Message>;
   request(method: string, params?: object): Promise<Message>;
   notify(method: string, params?: object): Promise<void>;
+  /** Responds to a request of the server. */
+  respond(id: unknown, result: object): Promise<void>;
   /** A stateless request. One that stays open resolves with the first notification about it. */
   stateless(method: string, params?: Record<string, unknown>, meta?: object): Promise<Message>;
   /** Waits for a message that fits, also among those that came already. */
@@ -49,11 +51,9 @@ export async function serveWires(
     http,
     /** What a caller sends with every HTTP request. */
     headersOf,
-    async connect(kind: WireKind, caller = Object.keys(callers)[0] as string): Promise<Wire> {
-      const wire = await connectors[kind](server, http, headersOf(caller), {
-        id: caller,
-        scopes: callers[caller] ?? [],
-      });
+    async connect(kind: WireKind, caller = Object.keys(callers)[0] as string, capabilities = {}): Promise<Wire> {
+      const principal = { id: caller, scopes: callers[caller] ?? [] };
+      const wire = await connectors[kind](server, http, headersOf(caller), principal, capabilities);
       open.push(wire);
       return wire;
     },
@@ -70,6 +70,7 @@ type Connect = (
   http: HttpServer,
   headers: Headers,
   principal: { readonly id: string; readonly scopes: readonly string[] },
+  capabilities: object,
 ) => Promise<Wire>;
 
 /** What all of them share: a list of what came, and waiting for more. */
@@ -110,8 +111,8 @@ abstract class Received {
     return this.ask({ jsonrpc: '2.0', id: this.nextId(), method, params });
   }
 
-  protected async begin(): Promise<void> {
-    await this.ask(initializeBody('2025-11-25'));
+  protected async begin(capabilities: object): Promise<void> {
+    await this.ask(initializeBody('2025-11-25', capabilities));
     await this.notify('notifications/initialized');
   }
 
@@ -133,10 +134,11 @@ class Duplex extends Received implements Wire {
     send: (text: string) => void,
     close: () => void,
     listen: (take: (text: string) => void) => void,
+    capabilities: object,
   ): Promise<Duplex> {
     const wire = new Duplex(send, close);
     listen((text) => wire.take(text));
-    await wire.begin();
+    await wire.begin(capabilities);
     return wire;
   }
 
@@ -148,6 +150,10 @@ class Duplex extends Received implements Wire {
 
   async notify(method: string, params: object = {}): Promise<void> {
     this.#send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  async respond(id: unknown, result: object): Promise<void> {
+    this.#send(JSON.stringify({ jsonrpc: '2.0', id, result }));
   }
 
   async stateless(method: string, params: Record<string, unknown> = {}, meta: object = {}): Promise<Message> {
@@ -173,8 +179,8 @@ class HttpSession extends Received implements Wire {
     this.#headers = headers;
   }
 
-  async open(): Promise<void> {
-    this.#session = await this.#client.initialize({ headers: this.#headers });
+  async open(capabilities: object): Promise<void> {
+    this.#session = await this.#client.initialize({ headers: this.#headers, capabilities });
     await this.#listen({ method: 'GET', headers: { ...this.#own, Accept: 'text/event-stream' } });
   }
 
@@ -202,6 +208,10 @@ class HttpSession extends Received implements Wire {
 
   async notify(method: string, params: object = {}): Promise<void> {
     await this.#client.send({ body: { jsonrpc: '2.0', method, params }, headers: this.#own });
+  }
+
+  async respond(id: unknown, result: object): Promise<void> {
+    await this.#client.send({ body: { jsonrpc: '2.0', id, result }, headers: this.#own });
   }
 
   async stateless(method: string, params: Record<string, unknown> = {}, meta: object = {}): Promise<Message> {
@@ -235,7 +245,7 @@ function passOn({ response, events }: EventReader, take: (text: string) => void)
 }
 
 const connectors: Readonly<Record<WireKind, Connect>> = {
-  async stdio(server, _http, _headers, principal) {
+  async stdio(server, _http, _headers, principal, capabilities) {
     const input = new PassThrough();
     const output = new PassThrough();
     const served = serveStream(server, input, output, { transport: 'stdio', principal });
@@ -250,14 +260,15 @@ const connectors: Readonly<Record<WireKind, Connect>> = {
           for (const line of lines) take(line);
         });
       },
+      capabilities,
     );
   },
-  async http(_server, http, headers) {
+  async http(_server, http, headers, _principal, capabilities) {
     const wire = new HttpSession(new HttpTestClient(http.port), headers);
-    await wire.open();
+    await wire.open(capabilities);
     return wire;
   },
-  async sse(_server, http, headers) {
+  async sse(_server, http, headers, _principal, capabilities) {
     const client = new HttpTestClient(http.port);
     const response = await client.open({
       method: 'GET',
@@ -275,15 +286,17 @@ const connectors: Readonly<Record<WireKind, Connect>> = {
         client.close();
       },
       (take) => passOn(reader, take),
+      capabilities,
     );
   },
-  async websocket(_server, http, headers) {
+  async websocket(_server, http, headers, _principal, capabilities) {
     const socket = new WebSocket(http.url.replace('http', 'ws'), { headers });
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     return Duplex.open(
       (text) => socket.send(text),
       () => socket.terminate(),
       (take) => socket.on('message', (data) => take(String(data))),
+      capabilities,
     );
   },
 };

@@ -40,8 +40,6 @@ interface RecoveryTasks extends RunHost {
   readonly events: { emit(event: TaskEvent): void };
 }
 
-/** Before the second, third and later attempts: what made the first one fail may have passed. */
-const pausesMs = [0, 1_000, 5_000, 25_000];
 /** How long a step may take to end when the process is told to end. */
 const stepGraceMs = 2_000;
 
@@ -116,15 +114,11 @@ export class TaskRecovery {
     const level = logLevel === undefined ? {} : { level: logLevel };
     const session =
       codec.inputRequests === 'push' ? new Session(codec, facts, { initialized: true, ...level }) : undefined;
-    const start = (): void =>
-      this.#server.runAgain(message, peer, codec, session, (call) => {
-        const run = new TaskRun(this.#tasks, call, entry, record);
-        call.task = run;
-        this.#tasks.started(run);
-      });
-    const pauseMs = pausesMs[Math.min(record.attempt, pausesMs.length) - 1] ?? 0;
-    if (pauseMs === 0) start();
-    else (setTimeout(start, pauseMs) as { unref?: () => void }).unref?.();
+    this.#server.runAgain(message, peer, codec, session, (call) => {
+      const run = new TaskRun(this.#tasks, call, entry, record);
+      call.task = run;
+      this.#tasks.started(run);
+    });
   }
 
   async #end(record: TaskRecord, outcome: TaskOutcome): Promise<void> {

@@ -48,6 +48,8 @@ export type StopReason = 'cancelled' | 'expired' | 'lease-lost' | 'shutdown' | '
 
 /** Writes of a status message: one a second is enough for people, and little for a store. */
 const messageIntervalMs = 1_000;
+/** Before the second and later attempts: what made the first one fail may have passed. */
+const pausesMs = [0, 1_000, 5_000, 25_000];
 /** How often a slow call is tested that waits for input, and so cannot become a task yet. */
 const adoptionRetryMs = 100;
 
@@ -115,8 +117,21 @@ export class TaskRun implements CallTask {
   }
 
   run(handler: () => ToolResult | Promise<ToolResult>): ToolResult | Promise<ToolResult> {
-    if (this.#start === 'again') return this.#withSlot(handler);
+    if (this.#start === 'again') return this.#runAgain(handler);
     return this.#start === 'now' ? this.#runAsTask(handler) : this.#runWithClient(handler);
+  }
+
+  async #runAgain(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
+    const pauseMs = pausesMs[Math.min(this.attempt, pausesMs.length) - 1] ?? 0;
+    if (pauseMs > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pauseMs);
+        (timer as { unref?: () => void }).unref?.();
+        this.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+    if (this.#stopped !== undefined) throw this.signal.reason;
+    return this.#withSlot(handler);
   }
 
   async #withSlot(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {

@@ -24,7 +24,7 @@ export interface RunnerHost {
   refresh(): Promise<void>;
 }
 
-const tickMs = 1_000;
+const longestTickMs = 1_000;
 const sweepEveryMs = 30_000;
 const maxClaimed = 50;
 /** Tasks that are deleted at a time, so that a store with many is not blocked. */
@@ -54,7 +54,7 @@ export class TaskRunner {
     if (this.#timer !== undefined || this.#isClosed) return;
     if (!this.#host.store.durable && !this.#host.isNeeded()) return;
     this.lastTickMs = Date.now();
-    this.#timer = setTimeout(() => void this.#tick(), tickMs);
+    this.#timer = setTimeout(() => void this.#tick(), Math.min(longestTickMs, this.#host.leaseMs / 4));
     (this.#timer as { unref?: () => void }).unref?.();
   }
 

@@ -34,6 +34,8 @@ export interface TasksServer extends CallServer, RecoveryServer, ObservedServer 
 
 /** How often the outcome of a task is written again when the store fails, and the pauses between. */
 const retryPausesMs = [200, 1_000, 3_000];
+/** How long a store may take longer than the handlers when a server closes. */
+const storeGraceMs = 3_000;
 /** While other processes report their changes, each task is read this seldom. */
 const refreshEveryMs = 15_000;
 
@@ -378,7 +380,13 @@ export class Tasks implements LoadedTasks, RunHost {
   async close(): Promise<void> {
     this.runner.stopClaiming();
     this.#unwatch?.();
-    if (this.store.durable) await this.#recovery.handOver();
+    if (this.store.durable) {
+      const longestMs = this.limits.closeGraceMs + storeGraceMs;
+      await Promise.race([
+        this.#recovery.handOver(),
+        new Promise((resolve) => setTimeout(resolve, longestMs).unref?.()),
+      ]);
+    }
     for (const run of [...this.runs.values()]) run.stop('shutdown');
     this.runner.close();
   }
