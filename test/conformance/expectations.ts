@@ -48,5 +48,26 @@ export const headerChecks: readonly Allowance[] = [
   })),
 ];
 
+/** Scenarios of the extension io.modelcontextprotocol/tasks. */
+export const taskScenarios = [
+  'tasks-lifecycle',
+  'tasks-capability-negotiation',
+  'tasks-wire-fields',
+  'tasks-request-state-removal',
+  'tasks-mrtr-input',
+  'tasks-request-headers',
+  'tasks-dispatch-and-envelope',
+  'tasks-required-task-error',
+  'tasks-mrtr-composition',
+  'tasks-status-notifications',
+] as const;
+
+/** The one scenario of tasks that the suite always skips. */
+export const neverRun: Allowance = {
+  scenario: 'tasks-status-notifications',
+  check: 'tasks-status-notifications',
+  reason: 'the suite has no check for notifications of tasks yet',
+};
+
 /** Scenarios of extensions that are not part of the protocol's core. */
 export const isExtension = (scenario: string): boolean => /^(tasks-|sep-2640-)/.test(scenario);

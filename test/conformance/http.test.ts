@@ -1,7 +1,7 @@
 // The official suite checks `serve everything --http` directly: all revisions it knows, the suite without a version, and the old revisions pinned.
 import { expect, test } from 'vitest';
 import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
-import { isExtension, missingIn } from './expectations.ts';
+import { isExtension, missingIn, neverRun, taskScenarios } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
@@ -34,6 +34,14 @@ describeConcurrentHttp('stateless, and without a version', (subject) => {
     const run = without(whole, [...whole.scenarios.keys()].filter(isExtension));
     expect(complaints(run)).toEqual([]);
     expect(run.scenarios.size).toBe(52);
+  });
+});
+
+describeConcurrentHttp('tasks', (subject) => {
+  test('over Streamable HTTP the scenarios of the extension for tasks pass', { timeout }, async () => {
+    const run = await runServerSuite({ url: subject().url, scenarios: taskScenarios });
+    expect(complaints(run, [neverRun])).toEqual([]);
+    expect(run.scenarios.size).toBe(taskScenarios.length);
   });
 });
 

@@ -10,6 +10,7 @@ import { installInputRequired } from './input-required.ts';
 import { installPrompts } from './prompts.ts';
 import { installResources } from './resources.ts';
 import { installSchemas } from './schemas.ts';
+import { installTasks } from './tasks.ts';
 
 export function everything(): Pack<Server> {
   return {
@@ -20,6 +21,7 @@ export function everything(): Pack<Server> {
       installInputRequests(server);
       installInputRequired(server);
       installSchemas(server);
+      installTasks(server);
       installResources(server);
       installPrompts(server);
       installChanges(server);
