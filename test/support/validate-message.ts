@@ -28,7 +28,15 @@ const resultTypes: Readonly<Record<string, string>> = {
   'prompts/get': 'GetPromptResult',
   'completion/complete': 'CompleteResult',
   'logging/setLevel': 'EmptyResult',
+  'tasks/get': 'GetTaskResult',
+  'tasks/cancel': 'CancelTaskResult',
+  'tasks/result': 'CallToolResult',
+  'tasks/list': 'ListTasksResult',
 };
+
+/** Tasks are an extension on the stateless revision, which its schema does not define. */
+const isExtension = (revision: string, method: string | undefined, result: Json): boolean =>
+  revision === '2026-07-28' && (method?.startsWith('tasks/') === true || result['resultType'] === 'task');
 
 const sentTypes: Readonly<Record<string, string>> = {
   'notifications/progress': 'ProgressNotification',
@@ -39,6 +47,7 @@ const sentTypes: Readonly<Record<string, string>> = {
   'notifications/resources/list_changed': 'ResourceListChangedNotification',
   'notifications/resources/updated': 'ResourceUpdatedNotification',
   'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
+  'notifications/tasks/status': 'TaskStatusNotification',
   'elicitation/create': 'ElicitRequest',
   'sampling/createMessage': 'CreateMessageRequest',
   'roots/list': 'ListRootsRequest',
@@ -49,6 +58,7 @@ export function validateMessage(revision: string, message: Json, method: string 
   if (Array.isArray(message)) return message.flatMap((each) => validateMessage(revision, each as Json, undefined));
   const findings = validateFrame(message);
   if (typeof message['method'] === 'string') {
+    if (message['method'] === 'notifications/tasks' && revision === '2026-07-28') return findings;
     const type = sentTypes[message['method']];
     if (type === undefined) return [...findings, `emits ${message['method']}, which no revision defines`];
     return [...findings, ...byOfficialTypes(type, message), ...bySchema(revision, type, message)];
@@ -56,8 +66,9 @@ export function validateMessage(revision: string, message: Json, method: string 
   if ('error' in message) return findings;
   const result = message['result'] as Json;
   const known = method === undefined ? undefined : resultTypes[method];
-  if (known === undefined) return findings;
-  const type = result['resultType'] === 'input_required' ? 'InputRequiredResult' : known;
+  if (known === undefined || isExtension(revision, method, result)) return findings;
+  const required = result['resultType'] === 'input_required' ? 'InputRequiredResult' : known;
+  const type = method === 'tools/call' && 'task' in result ? 'CreateTaskResult' : required;
   return [...findings, ...byOfficialTypes(type, result), ...bySchema(revision, type, result)];
 }
 
@@ -150,7 +161,9 @@ function undefinedFields(value: unknown, schema: Json, definitions: Definitions,
       const properties = each['properties'] as { [key: string]: Json };
       return Object.entries(value).flatMap(([key, inner]) => {
         const property = properties[key];
-        if (property === undefined) return key === 'jsonrpc' || key === 'id' ? [] : [`${where}.${key} is not defined`];
+        // The extension for tasks adds `taskIds` to subscriptions.
+        const isKnown = key === 'jsonrpc' || key === 'id' || key === 'taskIds';
+        if (property === undefined) return isKnown ? [] : [`${where}.${key} is not defined`];
         return open.has(key) ? [] : undefinedFields(inner, property, definitions, `${where}.${key}`);
       });
     }),

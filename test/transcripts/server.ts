@@ -8,6 +8,7 @@ import {
   type Server,
   type ServerOptions,
   sample,
+  WireError,
 } from '../../src/index.ts';
 
 const png = 'iVBORw0KGgo=';
@@ -226,6 +227,51 @@ export function transcriptServer(options: Partial<ServerOptions> = {}): Server {
       },
     },
     get: ({ name, style }) => `Greet ${name}${style === undefined ? '' : ` in a ${style} style`}`,
+  });
+  return server;
+}
+
+/** The server of the transcripts about tasks. */
+export function taskServer(): Server {
+  const server = createServer({ name: 'task-server', version: '1.0.0', logger: false });
+  server.tool('plain', { description: 'Never a task', run: () => 'plain' });
+  server.tool('work', { description: 'Ends at once', task: { start: 'immediately' }, run: () => 'done' });
+  server.tool('required', { description: 'Only as a task', task: 'required', run: () => 'done' });
+  server.tool('wait', {
+    description: 'Ends when it is cancelled',
+    task: 'required',
+    run: (_args, ctx) =>
+      new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))),
+  });
+  server.tool('report', {
+    description: 'Reports progress, logs, and waits',
+    task: 'required',
+    run: (_args, ctx) => {
+      void ctx.progress(1, 2, 'half');
+      ctx.log('info', 'still here');
+      return new Promise(() => {});
+    },
+  });
+  server.tool('ask', {
+    description: 'Asks for two names',
+    task: 'required',
+    run: async (_args, ctx) => {
+      const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
+      const answers = await ctx.requestInputs({ first: elicit('First?', form), second: elicit('Second?', form) });
+      return `${answers.first.action} ${answers.second.action}`;
+    },
+  });
+  server.tool('fail', {
+    description: 'A result that reports an error',
+    task: 'required',
+    run: () => ({ content: [{ type: 'text', text: 'no ink' }], isError: true }),
+  });
+  server.tool('break', {
+    description: 'An error of the protocol',
+    task: 'required',
+    run: () => {
+      throw new WireError('internal', 'no power');
+    },
   });
   return server;
 }

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { parseTranscript, play } from '../support/transcript.ts';
-import { transcriptServer } from './server.ts';
+import { taskServer, transcriptServer } from './server.ts';
 
 const folder = import.meta.dirname;
 
@@ -11,7 +11,8 @@ for (const file of readdirSync(folder).filter((each) => each.endsWith('.transcri
   describe(file.replace('.transcript', ''), () => {
     for (const story of parseTranscript(readFileSync(`${folder}/${file}`, 'utf8'))) {
       for (const revision of story.revisions) {
-        test(`${revision}: ${story.title}`, () => play(story, revision, transcriptServer()));
+        const server = file === 'tasks.transcript' ? taskServer : transcriptServer;
+        test(`${revision}: ${story.title}`, () => play(story, revision, server()));
       }
     }
   });
