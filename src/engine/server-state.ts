@@ -37,6 +37,8 @@ export interface ServerStateOptions {
   readonly logging: boolean;
   readonly listCache: CacheHint;
   readonly sealer: Sealer;
+  /** Whether the sealer has a key that other processes, or this server after a restart, can have. */
+  readonly hasKey: boolean;
   readonly store: ExpiringStore;
   readonly bus: Bus | undefined;
   readonly logger: Logger | undefined;
@@ -61,6 +63,7 @@ export class ServerState implements CallServer {
   readonly lists: ListCache;
   readonly limits: Limits;
   readonly sealer: Sealer;
+  readonly hasKey: boolean;
   readonly store: ExpiringStore;
   readonly logger: Logger | undefined;
   readonly masksErrors: boolean;
@@ -92,6 +95,7 @@ export class ServerState implements CallServer {
     this.identity = options.identity;
     this.limits = options.limits;
     this.sealer = options.sealer;
+    this.hasKey = options.hasKey;
     this.store = options.store;
     this.logger = options.logger;
     this.masksErrors = options.masksErrors;

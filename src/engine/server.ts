@@ -76,7 +76,7 @@ export interface ServerOptions extends Implementation {
    * tool failed, and the log has the reason. The message of a `UserError` is always shown.
    */
   readonly errors?: 'shown' | 'masked';
-  /** Where tasks are stored, and their limits. */
+  /** Where tasks are stored, and their limits. A durable store gets their contents encrypted, if the server has a key. */
   readonly tasks?: TasksOptions;
 }
 
@@ -129,6 +129,7 @@ export class Server implements SessionHost {
       logging: logging ?? true,
       listCache: cache ?? { ttlMs: 0, cacheScope: 'private' },
       sealer: sealer ?? lazySealer(() => this.sealing as Sealing),
+      hasKey: key !== undefined || sealer !== undefined,
       store: store ?? createMemoryExpiringStore(),
       bus,
       logger: logger === false ? undefined : (logger ?? createConsoleLogger()),

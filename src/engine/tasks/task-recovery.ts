@@ -14,6 +14,7 @@ import { toToolResult } from '../features/tool-result.ts';
 import type { TaskEvent } from '../ports.ts';
 import { Session } from '../session.ts';
 import { taskDigest } from './new-record.ts';
+import { sealedReason } from './sealed-store.ts';
 import type { ExternalState } from './task-options.ts';
 import { type RunHost, TaskRun } from './task-run.ts';
 import type { TaskChange, TaskOutcome, TaskRecord } from './task-store.ts';
@@ -74,6 +75,7 @@ export class TaskRecovery {
   }
 
   async #resume(record: TaskRecord): Promise<void> {
+    if (record.sealed === true) return void (await this.failSealed(record));
     if (record.cancelRequestedAtMs !== undefined) return this.#end(record, { type: 'cancelled' });
     const entry = this.#server.catalog.tools.get(record.tool);
     if (entry?.task === undefined) return this.#end(record, failure(`Tool ${record.tool} does not exist any more`));
@@ -119,6 +121,12 @@ export class TaskRecovery {
       call.task = run;
       this.#tasks.started(run);
     });
+  }
+
+  /** Fails a task that this server cannot decrypt. Undefined: it has ended meanwhile. */
+  failSealed(record: TaskRecord): Promise<TaskRecord | undefined> {
+    const [outcome, expiresAtMs] = [failure(sealedReason, 'encrypted'), this.#tasks.keptUntil(record)];
+    return this.#tasks.write(record, [{ type: 'end', outcome, expiresAtMs }]);
   }
 
   async #end(record: TaskRecord, outcome: TaskOutcome): Promise<void> {

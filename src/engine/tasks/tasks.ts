@@ -14,6 +14,7 @@ import { ownerOf } from './declared-tasks.ts';
 import { createMemoryTaskStore } from './memory-store.ts';
 import { newRecord } from './new-record.ts';
 import { PollIntervals } from './poll-intervals.ts';
+import { sealTasks } from './sealed-store.ts';
 import { eventTypes, type ObservedServer, TaskEvents } from './task-events.ts';
 import { TaskFollowers } from './task-followers.ts';
 import { errorResponse } from './task-inputs.ts';
@@ -30,6 +31,7 @@ import { ToolSlots } from './tool-slots.ts';
 /** The server of the tasks. */
 export interface TasksServer extends CallServer, RecoveryServer, ObservedServer {
   readonly identity: { readonly name: string };
+  readonly hasKey: boolean;
 }
 
 /** How often the outcome of a task is written again when the store fails, and the pauses between. */
@@ -59,7 +61,8 @@ export class Tasks implements LoadedTasks, RunHost {
 
   constructor(server: TasksServer, options: TasksOptions) {
     this.server = server;
-    this.store = options.store ?? createMemoryTaskStore();
+    const store = options.store ?? createMemoryTaskStore();
+    this.store = store.durable && server.hasKey ? sealTasks(store, server.sealer) : store;
     this.limits = { ...defaultTaskLimits, ...options.limits };
     this.service = options.service ?? server.identity.name;
     this.#space = new TaskSpace(this.store, this.limits);
@@ -210,7 +213,10 @@ export class Tasks implements LoadedTasks, RunHost {
     const record = await this.store.read(id).catch((cause: unknown) => {
       throw wireErrors.tasksUnavailable(cause);
     });
-    return record?.service === this.service ? record : undefined;
+    if (record?.service !== this.service) return undefined;
+    // Nothing can run it, so nothing else would end it.
+    const isStuck = record.sealed === true && record.phase !== 'running' && record.phase !== 'ended';
+    return isStuck ? this.#recovery.failSealed(record) : record;
   }
 
   /** Ends a task as cancelled. Undefined: it had ended before. */
