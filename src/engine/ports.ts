@@ -98,6 +98,8 @@ export interface TaskEvent {
     | 'recovered'
     | 'handed-over'
     | 'cancel-requested'
+    /** Another process has taken the task over, or may do so: its handler was stopped here. Nothing was stored. */
+    | 'lease-lost'
     | 'ended';
   /** The task after the change. It contains arguments and results: do not log it as a whole. */
   readonly task: TaskRecord;

@@ -165,6 +165,26 @@ export interface CallEnd {
   readonly durationMs: number;
 }
 
+/** A change of a task, for observers. */
+export interface TaskChanged {
+  readonly type: string;
+  /** The task after the change. */
+  readonly task: {
+    readonly id: string;
+    readonly tool: string;
+    readonly phase: string;
+    /** Above 1: a process that ran it ended. */
+    readonly attempt: number;
+    readonly createdAtMs: number;
+    readonly endedAtMs?: number;
+    readonly inputs: readonly { readonly answeredAtMs?: number; readonly withdrawn?: true }[];
+    readonly outcome?:
+      | { readonly type: 'result'; readonly isError: boolean }
+      | { readonly type: 'error'; readonly data?: unknown }
+      | { readonly type: 'cancelled' };
+  };
+}
+
 /** What a transport needs from a server whose sessions outlive connections. */
 export interface SessionHost extends Host {
   readonly name: string;
@@ -191,5 +211,5 @@ export interface SessionHost extends Host {
   /** The text of an error about a request whose body was not read. */
   errorText(error: Error, header: ReadHeader): string;
   /** Observes calls. Returns a function that stops it. */
-  observe(observer: { ended(end: CallEnd): void }): () => void;
+  observe(observer: { ended(end: CallEnd): void; taskChanged?(event: TaskChanged): void }): () => void;
 }

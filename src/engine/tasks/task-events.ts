@@ -1,4 +1,4 @@
-// Notifies observers, and programs that listen, of the changes of tasks.
+// Notifies observers, and programs that listen, of the changes of tasks, and logs the important ones.
 
 import type { Logger } from '../../protocol/logger.ts';
 import type { TaskEvent } from '../ports.ts';
@@ -33,6 +33,7 @@ export class TaskEvents {
   }
 
   emit(event: TaskEvent): void {
+    logEvent(event, this.#server.logger);
     for (const notify of this.#server.observers.taskChanged) notify(event);
     for (const listener of this.#listeners) {
       try {
@@ -49,4 +50,32 @@ export class TaskEvents {
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
+}
+
+/** What operators are told, and how urgently. Contents are not logged. */
+const logged: Partial<Record<TaskEvent['type'], readonly ['debug' | 'info' | 'warn', string]>> = {
+  created: ['info', 'task created'],
+  'input-requested': ['debug', 'task requests input'],
+  'input-answered': ['debug', 'task got input'],
+  'cancel-requested': ['info', 'task is to be cancelled'],
+  recovered: ['info', 'task runs again'],
+  'lease-lost': ['warn', 'task stopped here: another process may run it'],
+  ended: ['info', 'task ended'],
+};
+
+function logEvent({ type, task, key }: TaskEvent, logger: Logger | undefined): void {
+  const line = logged[type];
+  if (line === undefined || logger === undefined) return;
+  const [level, text] = line;
+  const { id, tool, attempt, outcome, createdAtMs, endedAtMs } = task;
+  const isError = outcome?.type === 'error' || (outcome?.type === 'result' && outcome.isError);
+  logger[level](text, {
+    task: id,
+    tool,
+    ...(key === undefined ? {} : { key }),
+    ...(attempt > 1 ? { attempt } : {}),
+    ...(outcome === undefined
+      ? {}
+      : { outcome: isError ? 'failed' : outcome.type, ms: (endedAtMs ?? 0) - createdAtMs }),
+  });
 }

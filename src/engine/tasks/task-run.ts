@@ -32,6 +32,8 @@ export interface RunHost {
   started(run: TaskRun): void;
   /** It does not any more. */
   stopped(run: TaskRun): void;
+  /** Another process has taken the task over, or may do so. */
+  leaseLost(record: TaskRecord): void;
   /** Writes changes of a running task, and announces them. Undefined: another process, or its end, was first. */
   write(record: TaskRecord, changes: readonly TaskChange[]): Promise<TaskRecord | undefined>;
   /** Sends progress or a log message to the client of a task, where the revision has that. */
@@ -268,6 +270,7 @@ export class TaskRun implements CallTask {
   stop(reason: StopReason): void {
     if (this.#isOver) return;
     this.#finish();
+    if (reason === 'lease-lost') this.#host.leaseLost(this.record);
     if (this.#stopped === undefined) {
       this.#stopped = reason;
       this.#call.abort(reason);

@@ -146,6 +146,10 @@ export class Tasks implements LoadedTasks, RunHost {
     this.#space.remove(run);
   }
 
+  leaseLost(task: TaskRecord): void {
+    this.events.emit({ type: 'lease-lost', task });
+  }
+
   takeSlot(entry: ToolEntry): Promise<() => void> {
     return this.#slots.take(entry.key, entry.task?.concurrency ?? Number.POSITIVE_INFINITY);
   }

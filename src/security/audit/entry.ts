@@ -5,7 +5,7 @@ export interface AuditEntry {
   readonly seq: number;
   readonly time: string;
   /**
-   * `call`, `read`, `prompt`, `request`, `invalid-message`, `auth`, `spawn`, or one about the log itself: `open`, `close`,
+   * `call`, `read`, `prompt`, `request`, `task`, `invalid-message`, `auth`, `spawn`, or one about the log itself: `open`, `close`,
    * `recovered`, `reopened`, `deleted`, `rejected`, `dropped`, `suppressed`, `unencodable`.
    */
   readonly event: string;

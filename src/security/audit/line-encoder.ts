@@ -24,6 +24,9 @@ const unrecorded: ReadonlySet<string> = new Set([
   'prompts/list',
   'logging/setLevel',
   'completion/complete',
+  // Clients poll; the line of the event `task` says how it ended.
+  'tasks/get',
+  'tasks/list',
 ]);
 
 /** Whether successful requests of this method are recorded. */

@@ -15,6 +15,7 @@ import { openLog } from './open.ts';
 import { createRedaction } from './redaction.ts';
 import { auditSandbox } from './spawns.ts';
 import { monitorOf, statusOf } from './status.ts';
+import { taskLine } from './task-lines.ts';
 import type { AuditWriter } from './writer.ts';
 
 const kibibyte = 1024;
@@ -69,6 +70,10 @@ export async function openAuditLog(options: AuditOptions): Promise<AuditLog> {
         ended: (ended) => calls.record(ended),
         rejected: (rejected) => {
           if (limit.admits('invalid-message')) writer.add(lines.rejection(rejected));
+        },
+        taskChanged: (event) => {
+          const line = taskLine(event);
+          if (line !== undefined) record(line);
         },
       });
     },

@@ -4,41 +4,20 @@ import type { CallEnd, SessionHost } from '../../protocol/exchange.ts';
 import type { Monitor } from '../../protocol/monitor.ts';
 import type { EndpointState } from './endpoint-state.ts';
 import type { HttpExchange } from './exchange.ts';
+import { escapeLabel, Histogram } from './histogram.ts';
 import type { ActiveSessions } from './sessions/active-sessions.ts';
+import { TaskMetrics } from './task-metrics.ts';
 
 const bucketsMs = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000] as const;
 
 /** Stops invented method names from creating time series without end. */
 const maxSeries = 200;
 
-class Histogram {
-  readonly #counts = new Array<number>(bucketsMs.length).fill(0);
-  #sum = 0;
-  #count = 0;
-
-  add(ms: number): void {
-    this.#sum += ms;
-    this.#count++;
-    const at = bucketsMs.findIndex((limit) => ms <= limit);
-    if (at !== -1) (this.#counts[at] as number)++;
-  }
-
-  lines(name: string, labels: string): string[] {
-    let below = 0;
-    const rows = bucketsMs.map((limit, i) => {
-      below += this.#counts[i] as number;
-      return `${name}_bucket{${labels},le="${limit / 1000}"} ${below}`;
-    });
-    rows.push(`${name}_bucket{${labels},le="+Inf"} ${this.#count}`);
-    rows.push(`${name}_sum{${labels}} ${this.#sum / 1000}`, `${name}_count{${labels}} ${this.#count}`);
-    return rows;
-  }
-}
-
 export class HttpMetrics {
   readonly #calls = new Map<string, number>();
   readonly #durations = new Map<string, Histogram>();
   readonly #responses = new Map<number, number>();
+  readonly #tasks = new TaskMetrics();
   readonly #state: EndpointState;
   readonly #sessions: ActiveSessions;
   readonly #monitors: readonly Monitor[];
@@ -52,7 +31,10 @@ export class HttpMetrics {
     this.#state = state;
     this.#sessions = sessions;
     this.#monitors = monitors;
-    this.#stop = host.observe({ ended: (end) => this.#ended(end) });
+    this.#stop = host.observe({
+      ended: (end) => this.#ended(end),
+      taskChanged: (event) => this.#tasks.changed(event),
+    });
   }
 
   close(): void {
@@ -72,7 +54,7 @@ export class HttpMetrics {
     const labels = `method="${escapeLabel(method)}",outcome="${outcome}"`;
     this.#calls.set(labels, (this.#calls.get(labels) ?? 0) + 1);
     let histogram = this.#durations.get(method);
-    if (histogram === undefined) this.#durations.set(method, (histogram = new Histogram()));
+    if (histogram === undefined) this.#durations.set(method, (histogram = new Histogram(bucketsMs)));
     histogram.add(durationMs);
   }
 
@@ -94,6 +76,7 @@ export class HttpMetrics {
     head('mooring_http_responses_total', 'counter', 'HTTP responses by status.');
     for (const [status, count] of this.#responses)
       lines.push(`mooring_http_responses_total{status="${status}"} ${count}`);
+    lines.push(...this.#tasks.lines());
     gauge('mooring_http_connections', 'Open connections.', this.connections());
     gauge('mooring_http_in_flight', 'Requests in flight.', this.#state.requests.held);
     gauge('mooring_http_streams', 'Open event streams.', this.#state.heartbeat.size);
@@ -108,8 +91,4 @@ export class HttpMetrics {
     gauge('mooring_uptime_seconds', 'Time since the start.', (Date.now() - this.#startedAt) / 1000);
     return `${lines.join('\n')}\n`;
   }
-}
-
-function escapeLabel(text: string): string {
-  return text.slice(0, 100).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
