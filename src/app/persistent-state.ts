@@ -1,22 +1,13 @@
-// State that survives a restart if a key is configured: everything sealed with the key, and records in the data folder,
-// so that an ended session stays ended and a subscription stays active.
+// State that survives a restart: tasks, and with a key everything that is sealed with it. Records are in the data folder, so
+// that an ended session stays ended and a subscription stays active.
 
 import { createHmac } from 'node:crypto';
-import type { Pack } from '../engine/ports.ts';
-import type { Server } from '../engine/server.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { isWeak } from '../protocol/seal-key.ts';
 import { openDataFolder } from '../stores/sqlite/index.ts';
 import { makeFolder } from './make-folder.ts';
-import type { PersistentState } from './profiles/index.ts';
+import type { PersistentStatePack } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
-
-/** A pack, so that the data folder is closed with the server. */
-export interface PersistentStatePack extends Pack<Server> {
-  /** For createServer. */
-  readonly persistentState: PersistentState;
-  close(): Promise<void>;
-}
 
 /** The keys and the profile: a session of one profile is not valid in another profile with the same key. */
 export interface LastingOptions {
@@ -33,12 +24,12 @@ export async function openPersistentState(options: LastingOptions, logger: Logge
   const earlier = previousKeys.map((each) =>
     boundKey(readKey(each, 'http.previousKeys (MOORING_KEY_PREVIOUS)'), profile),
   );
-  // No polling and no backup copy here: the store of notes in the same folder does both.
+  // No backup copy here: the store of notes in the same folder makes one.
   makeFolder(folder);
-  const data = await openDataFolder(folder, { logger, pollMs: 0, backupAfterMs: 0 });
+  const data = await openDataFolder(folder, { logger, backupAfterMs: 0 });
   return {
     name: 'persistent-state',
-    persistentState: { key: bytes, previousKeys: earlier, store: data.expiring },
+    persistentState: { key: bytes, previousKeys: earlier, store: data.expiring, tasks: { store: data.tasks } },
     install() {},
     close: () => data.close(),
   };

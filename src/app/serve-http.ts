@@ -10,6 +10,7 @@ import type { ResolvedSettings } from './config/resolve.ts';
 import { inTurn } from './in-turn.ts';
 import type { AssembledServer } from './profiles/index.ts';
 import type { HttpSettings } from './settings.ts';
+import { taskFields } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
@@ -47,7 +48,11 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   const served: HttpServer = await serveHttp(ready.server, options).catch((cause: unknown) => {
     throw explainListenError(cause, options);
   });
-  announce(`listening on ${served.url}`, { profile, transport: 'http', version }, logger);
+  announce(
+    `listening on ${served.url}`,
+    { profile, transport: 'http', version, ...taskFields(ready.server, settled) },
+    logger,
+  );
   if (console !== undefined) {
     const { announceConsole } = await import('./console.ts');
     await announceConsole(console, served.url, logger);

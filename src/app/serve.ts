@@ -17,6 +17,7 @@ import type { PolicyGuard } from './policy.ts';
 import { type AssembledServer, profiles } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
+import { keepsTasks, persistentTasks, taskFields } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
@@ -46,7 +47,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const audit = await openAudit(settled, logger);
   if (audit !== undefined) health.add('audit', () => auditHealth(audit));
   const ready = await closeOnFailure(audit, async () => {
-    const pack = await persistentStateOf(settings, logger);
+    const pack = await persistentStateOf(settled, logger);
     return closeOnFailure(pack, async () => {
       const assembled = await profile.assemble({
         logger,
@@ -73,7 +74,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     if (settings.http?.enabled !== true) {
       const principal = await principalOf(settings);
       await openConsoleBesideStdio(ready, settled, audit, logger);
-      return serveOverStdio(profile.name, ready, principal, logger, guard, unguard);
+      return serveOverStdio(settled, ready, principal, logger, guard, unguard);
     }
     const { serveOverHttp } = await import('./serve-http.ts');
     const showSetup = options.showSetup === true;
@@ -127,10 +128,11 @@ function unusedFlags({ settings, values }: ResolvedSettings): string[] {
   return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
 }
 
-async function persistentStateOf({ http, dataDir, profile }: Settings, logger: StreamLogger) {
+async function persistentStateOf(settled: ResolvedSettings, logger: StreamLogger) {
+  const { http, dataDir, profile } = settled.settings;
   const { key, previousKeys = [] } = http ?? {};
   if (key === undefined) {
-    if (previousKeys.length === 0) return undefined;
+    if (previousKeys.length === 0) return keepsTasks(settled) ? persistentTasks(dataDir, logger) : undefined;
     throw new UsageError(
       'http.previousKeys (MOORING_KEY_PREVIOUS) works only together with a current key. Set MOORING_KEY',
     );
@@ -221,7 +223,7 @@ function logOptions({ logLevel, logJson }: ResolvedSettings): object {
 }
 
 async function serveOverStdio(
-  profile: string,
+  settled: ResolvedSettings,
   { server, stdio }: AssembledServer,
   principal: Principal | undefined,
   logger: StreamLogger,
@@ -236,7 +238,8 @@ async function serveOverStdio(
   const say = (): void => {
     if (said) return;
     said = true;
-    logger.info('Server running', { profile, transport: 'stdio', version });
+    const { profile } = settled.settings;
+    logger.info('Server running', { profile, transport: 'stdio', version, ...taskFields(server, settled) });
     if (process.stdin.isTTY === true) {
       logger.notice(
         'waiting for MCP messages on stdin. To try the server from a terminal, use --http, or: mooring tools <server>',

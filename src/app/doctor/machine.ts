@@ -7,6 +7,7 @@ import { auditLocation } from '../config/folders.ts';
 import { ownershipProblem } from '../config/ownership.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import type { HttpSettings } from '../settings.ts';
+import { keepsTasks } from '../task-store.ts';
 import type { DoctorFinding, FindingId } from './findings.ts';
 
 type CheckOutcome = Pick<DoctorFinding, 'severity' | 'detail' | 'remedy'>;
@@ -34,6 +35,7 @@ const doctorChecks: readonly DoctorCheck[] = [
     look: async ({ settings }) => lookAtFolder(settings.dataDir),
   },
   { id: 'sqlite', group: 'Data', name: 'SQLite', look: async () => lookAtSqlite() },
+  { id: 'tasks', group: 'Data', name: 'tasks', look: async (settled) => lookAtTasks(settled) },
   { id: 'audit-log', group: 'Data', name: 'audit log', look: lookAtAudit },
   { id: 'clipboard', group: 'Machine', name: 'clipboard', look: async () => lookAtClipboard() },
   { id: 'session-bus', group: 'Machine', name: 'session bus', look: async () => lookAtBus('session') },
@@ -138,6 +140,12 @@ async function lookAtSqlite(): Promise<CheckOutcome> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function lookAtTasks(settled: ResolvedSettings): CheckOutcome {
+  const { dataDir, http } = settled.settings;
+  if (!keepsTasks(settled)) return ok('only in memory: they end with the server. --data DIR keeps them');
+  return ok(http?.key === undefined ? `in ${dataDir}` : `in ${dataDir}, encrypted`);
 }
 
 async function lookAtAudit({ settings }: ResolvedSettings): Promise<CheckOutcome> {

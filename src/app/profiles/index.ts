@@ -16,6 +16,8 @@ interface ProfileRow {
    * need it. Absent: off.
    */
   readonly audited?: 'always' | readonly (keyof Settings['enable'])[];
+  /** Whether it stores data in the data folder, even if the operator did not choose one. */
+  readonly keepsData?: true;
   load(): Promise<Profile>;
 }
 
@@ -35,15 +37,18 @@ export const profiles: Readonly<Record<string, ProfileRow>> = {
   orchestrator: {
     about: 'supervised child processes, such as coding agents, as tools and worker:// resources',
     audited: 'always',
+    keepsData: true,
     load: async () => (await import('./orchestrator.ts')).orchestratorProfile,
   },
   local: {
     about: 'clipboard, notes, time, arithmetic, web search and tools for the files in --root',
     audited: ['commands', 'workers'],
+    keepsData: true,
     load: async () => localProfile,
   },
   reference: {
     about: 'counter, notes, arithmetic and a long task over HTTP, with resources, prompts and change notifications',
+    keepsData: true,
     load: async () => (await import('./reference.ts')).referenceProfile,
   },
   'secure-local': {

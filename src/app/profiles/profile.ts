@@ -2,6 +2,7 @@
 
 import type { SealKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
+import type { TasksOptions } from '../../engine/tasks/task-options.ts';
 import type { Logger } from '../../protocol/logger.ts';
 import type { ExpiringStore } from '../../protocol/ports.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
@@ -11,14 +12,15 @@ import type { HealthRegistry } from '../health.ts';
 import type { Settings } from '../settings.ts';
 import type { Data } from './data.ts';
 
-/** Keeps sessions, cursors and unfinished calls valid after a restart, if a key is configured. */
+/** Keeps tasks after a restart; and sessions, cursors and unfinished calls, if a key is configured. */
 export interface PersistentState {
   /** Seals them; replicas share it. */
-  readonly key: SealKey;
+  readonly key?: SealKey;
   /** Earlier keys, whose sessions are still accepted. */
-  readonly previousKeys: readonly SealKey[];
+  readonly previousKeys?: readonly SealKey[];
   /** Stores which ones ended or were used, and the subscriptions of sessions. */
-  readonly store: ExpiringStore;
+  readonly store?: ExpiringStore;
+  readonly tasks: TasksOptions;
 }
 
 /** What a profile receives. */
@@ -28,7 +30,7 @@ export interface ProfileOptions {
   readonly settings: Settings;
   /** The health of the parts, for health_check. Plugins are included. */
   readonly health?: HealthRegistry;
-  /** Pass it to createServer. Undefined: the server creates a key that lasts as long as the process. */
+  /** Pass it to createServer. Undefined: nothing lasts longer than the process. */
   readonly persistentState?: PersistentState | undefined;
   /** The audit log, if enabled. It is added to the server automatically; pass it to packs that start programs. */
   readonly audit?: AuditLog | undefined;
