@@ -61,11 +61,10 @@ export class Tools {
   }
 
   call(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
-    if (this.#settings.validateArguments || (requestsTasks(this.#kit) && options?.task !== 'never')) {
-      return this.#callKnown(name, args, options);
-    }
+    const mustKnow = !this.#complete && !this.#known.has(name) && options?.task !== 'never' && requestsTasks(this.#kit);
+    if (mustKnow || this.#settings.validateArguments) return this.#callKnown(name, args, options);
     try {
-      return this.#kit.caller.start<ToolResult>(this.#prepare(name, args, options));
+      return this.#begin(name, args, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -124,10 +123,17 @@ export class Tools {
     options: ToolCallOptions | undefined,
   ): Promise<ToolResult> {
     await this.#check(name, args);
+    return this.#begin(name, args, options);
+  }
+
+  #begin(name: string, args: JsonObject | undefined, options: ToolCallOptions | undefined): Promise<ToolResult> {
     const call = this.#prepare(name, args, options);
-    const support = this.#known.get(name)?.tool.execution?.taskSupport;
-    const wanted = support === 'required' || (support === 'optional' && options?.task === 'prefer');
-    if (wanted && options?.task !== 'never' && requestsTasks(this.#kit)) call.requestTask();
+    const execution = this.#known.get(name)?.tool.execution;
+    if (execution !== undefined && requestsTasks(this.#kit)) {
+      const { taskSupport } = execution;
+      const isPreferred = taskSupport === 'optional' && options?.task === 'prefer';
+      if (isPreferred || (taskSupport === 'required' && options?.task !== 'never')) call.requestTask();
+    }
     return this.#kit.caller.start<ToolResult>(call);
   }
 
