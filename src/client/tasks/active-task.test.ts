@@ -461,6 +461,22 @@ test('a long task is followed by notifications, and polled now and then', async 
   expect(server.of('notifications/cancelled').map(({ params }) => params?.['requestId'])).toEqual([listen.id]);
 });
 
+test('a task that is polled rarely is listened to as early as others', async () => {
+  const server = taskServer([task('working')], { 'tools/call': () => created({ pollIntervalMs: 20_000 }) });
+  const stop = new AbortController();
+  const error = failure((await clientOf(server)).callTool('slow', {}, { signal: stop.signal }));
+  await pass(1_900);
+  expect(server.of('subscriptions/listen')).toEqual([]);
+  await pass(200);
+  expect(server.of('subscriptions/listen')).toHaveLength(1);
+  await pass(17_000);
+  expect(server.of('tasks/get')).toEqual([]);
+  await pass(3_500);
+  expect(server.of('tasks/get')).toHaveLength(1);
+  stop.abort();
+  await error;
+});
+
 test('without notifications a long task is polled as before', async () => {
   const server = taskServer([task('working')], {
     'subscriptions/listen': ({ id }, self) => {

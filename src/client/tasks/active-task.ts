@@ -1,25 +1,24 @@
 // One task that a client follows: polls it, listens for changes, handles its input requests and returns its result, in
 // both dialects.
 
-import { isObject } from '../../protocol/json-rpc.ts';
 import type { ToolResult } from '../../protocol/model.ts';
 import type { DecodedTask } from '../../protocol/revisions/client-tasks.ts';
 import { hasEnded, type TaskStatus } from '../../protocol/task.ts';
 import { unlessAborted } from '../abort-signals.ts';
-import { ClientError, clientErrors } from '../errors.ts';
+import { clientErrors } from '../errors.ts';
 import type { FeatureContext } from '../features/feature-context.ts';
 import type { InputResponder } from '../input-requests.ts';
 import type { JsonObject } from '../outgoing-call.ts';
 import type { TaskHandle, TaskInfo } from '../task-handle.ts';
 import { maxPollMs, pollPauseMs } from './poll-interval.ts';
 import { TaskInputs } from './task-inputs.ts';
+import { TaskPause } from './task-pause.ts';
 import type { TaskRequests } from './task-requests.ts';
+import { TaskResult } from './task-result.ts';
 import { listenToTask } from './task-stream.ts';
 
 /** A task that takes longer than this is worth a stream for its notifications. */
 const listenAfterMs = 2_000;
-/** How long an open request for the result may take to return it once the task has ended. */
-const resultWaitMs = 1_000;
 /** How long a server may be unreachable after the task may have been deleted. */
 const graceMs = 60_000;
 /** How long a server may be unreachable if it keeps the task for ever. Stops a wait that can not end. */
@@ -42,6 +41,9 @@ export class ActiveTask implements TaskHandle {
   readonly #shared: TaskSharing;
   readonly #decode: (result: JsonObject) => unknown;
   readonly #inputs: TaskInputs;
+  readonly #result: TaskResult;
+  /** Between two polls. */
+  readonly #pause = new TaskPause();
   readonly #listeners = new Set<(task: TaskHandle) => void>();
   #task: DecodedTask;
   readonly #seenAt = performance.now();
@@ -50,18 +52,15 @@ export class ActiveTask implements TaskHandle {
   #listenAt = this.#seenAt + listenAfterMs;
   #waiting = 0;
   #following: { readonly controller: AbortController; readonly result: Promise<JsonObject> } | undefined;
-  #wake: (() => void) | undefined;
   #failure: { readonly error: unknown } | undefined;
   #stream: 'none' | 'opening' | 'open' | 'unavailable' = 'none';
-  /** An open `tasks/result`, on revisions that have it, and what it returned. */
-  #resultRequest: Promise<void> | undefined;
-  #result: JsonObject | undefined;
 
   constructor(shared: TaskSharing, task: DecodedTask, decode: (result: JsonObject) => unknown) {
     this.id = task.state.taskId;
     this.#shared = shared;
     this.#task = task;
     this.#decode = decode;
+    this.#result = new TaskResult(this.id, shared.requests, this.#pause);
     this.#inputs = new TaskInputs(shared.inputs, (responses, signal) =>
       shared.requests.persist(() => shared.requests.update(this.id, responses, signal), this.#giveUpAt, signal),
     );
@@ -107,7 +106,7 @@ export class ActiveTask implements TaskHandle {
     try {
       if (this.#task.inputRequests !== undefined) await this.#answerNow(stopping.signal);
       else {
-        this.#requestResult(stopping.signal);
+        this.#result.open(stopping.signal);
         while (this.status === 'input_required') await this.#pollAfterPause(stopping.signal);
       }
       return await this.poll();
@@ -116,7 +115,7 @@ export class ActiveTask implements TaskHandle {
     } finally {
       signal.removeEventListener('abort', stop);
       stopping.abort(new Error('the input was answered'));
-      this.#inputs.close();
+      if (this.#following === undefined) this.#inputs.close();
     }
   }
 
@@ -165,7 +164,7 @@ export class ActiveTask implements TaskHandle {
     this.#register();
     try {
       if (this.#isPartial) await this.#get(signal);
-      while (!hasEnded(this.status) && this.#result === undefined) {
+      while (!hasEnded(this.status) && this.#result.value === undefined) {
         this.#attend(signal);
         await this.#pollAfterPause(signal);
         if (this.#failure !== undefined) throw this.#failure.error;
@@ -183,7 +182,7 @@ export class ActiveTask implements TaskHandle {
     const { codec } = this.#shared.requests;
     this.#inputs.attend(inputRequests ?? {}, codec, (error) => this.#fail(error));
     if (codec.tasks === 'requested') {
-      if (this.status === 'input_required') this.#requestResult(signal);
+      if (this.status === 'input_required') this.#result.open(signal);
     } else if (performance.now() >= this.#listenAt) {
       this.#listen(signal);
     }
@@ -192,9 +191,10 @@ export class ActiveTask implements TaskHandle {
   /** Waits for the time of the next poll and polls, or until something else changes the task. */
   async #pollAfterPause(signal: AbortSignal): Promise<void> {
     const interval = this.#stream === 'open' ? maxPollMs : this.#task.state.pollIntervalMs;
-    const wokenEarly = await this.#pause(this.#polledAt + pollPauseMs(interval) - performance.now(), signal);
-    if (wokenEarly) return;
-    await this.#get(signal);
+    const pollAt = this.#polledAt + pollPauseMs(interval);
+    const until = Math.min(pollAt, this.#nextListenAt);
+    const wokenEarly = await this.#pause.wait(until - performance.now(), signal);
+    if (!wokenEarly && until === pollAt) await this.#get(signal);
   }
 
   async #get(signal: AbortSignal): Promise<void> {
@@ -212,33 +212,6 @@ export class ActiveTask implements TaskHandle {
     return inputRequests === undefined && result === undefined && error === undefined;
   }
 
-  #pause(ms: number, signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-        this.#wake = undefined;
-      };
-      const stop = (): void => {
-        end();
-        reject(signal.reason);
-      };
-      const timer = setTimeout(
-        () => {
-          end();
-          resolve(false);
-        },
-        Math.max(ms, 0),
-      );
-      if (signal.aborted) return stop();
-      signal.addEventListener('abort', stop, { once: true });
-      this.#wake = () => {
-        end();
-        resolve(true);
-      };
-    });
-  }
-
   /** Until when an unreachable server is tried. */
   readonly #giveUpAt = (): number => {
     const { ttlMs } = this.#task.state;
@@ -251,7 +224,7 @@ export class ActiveTask implements TaskHandle {
     // An ended task never changes again; a late response may be older than what is known.
     if (hasEnded(before.status) && !this.#isPartial) return;
     this.#task = task;
-    this.#wake?.();
+    this.#pause.wake();
     const same =
       before.status === state.status &&
       before.statusMessage === state.statusMessage &&
@@ -268,7 +241,7 @@ export class ActiveTask implements TaskHandle {
 
   #fail(error: unknown): void {
     this.#failure = { error };
-    this.#wake?.();
+    this.#pause.wake();
   }
 
   // Input.
@@ -291,14 +264,20 @@ export class ActiveTask implements TaskHandle {
     shared.streams--;
     void listenToTask(shared.kit, this.id, signal).then(async (stream) => {
       this.#stream = stream === undefined ? 'unavailable' : 'open';
-      this.#wake?.();
+      this.#pause.wake();
       await stream?.over;
       shared.streams++;
       if (stream === undefined) return;
       this.#stream = 'none';
       this.#listenAt = performance.now() + maxPollMs;
-      this.#wake?.();
+      this.#pause.wake();
     });
+  }
+
+  /** When a stream is due; infinite where none is. */
+  get #nextListenAt(): number {
+    const isDue = this.#stream === 'none' && this.#shared.requests.codec.tasks === 'server-directed';
+    return isDue && this.#listenAt > performance.now() ? this.#listenAt : Number.POSITIVE_INFINITY;
   }
 
   #register(): void {
@@ -317,50 +296,16 @@ export class ActiveTask implements TaskHandle {
 
   // Results.
 
-  /** Keeps a request for the result open: the server may send its input requests with it. */
-  #requestResult(signal: AbortSignal): void {
-    this.#resultRequest ??= this.#shared.requests
-      .result(this.id, signal, true)
-      .then(
-        (result) => {
-          this.#result = result;
-          this.#wake?.();
-        },
-        // Polling finds out why; the request is made again after the next poll.
-        () => {},
-      )
-      .finally(() => {
-        this.#resultRequest = undefined;
-      });
-  }
-
   async #outcome(signal: AbortSignal): Promise<JsonObject> {
     const { state, result, error } = this.#task;
     if (state.status === 'cancelled') throw clientErrors.taskCancelled(this.id, state.statusMessage);
     if (error !== undefined) throw clientErrors.taskFailed(this.id, state.statusMessage, error);
     if (result !== undefined) return result;
-    const found = await this.#fetchResult(signal);
+    const found = await this.#result.fetch(state, this.#giveUpAt, signal);
     if (!hasEnded(this.status)) {
       const status = found['isError'] === true ? 'failed' : 'completed';
       this.#changed({ state: { ...this.#task.state, status } });
     }
     return found;
-  }
-
-  async #fetchResult(signal: AbortSignal): Promise<JsonObject> {
-    const { requests } = this.#shared;
-    // The open request may just be about to return it.
-    if (this.#result === undefined && this.#resultRequest !== undefined) await this.#pause(resultWaitMs, signal);
-    if (this.#result !== undefined) return this.#result;
-    const fetch = (): Promise<JsonObject> => requests.result(this.id, signal, false);
-    return requests.persist(fetch, this.#giveUpAt, signal).catch((error: unknown) => {
-      const { serverError } = error instanceof ClientError ? error : {};
-      if (serverError?.code === undefined || this.#task.state.status !== 'failed') throw error;
-      throw clientErrors.taskFailed(this.id, this.#task.state.statusMessage, {
-        code: serverError.code,
-        message: serverError.message ?? '',
-        ...(isObject(serverError) && 'data' in serverError ? { data: serverError.data } : {}),
-      });
-    });
   }
 }
