@@ -26,12 +26,13 @@ const variables = [
 describe.each(Object.keys(profiles))('%s', (profile) => {
   test.each(['stdio', 'http'])('does not start over %s with an empty variable', async (transport) => {
     for (const name of variables) {
-      for (const value of ['', ' ']) {
+      const attempts = ['', ' '].map(async (value) => {
         const { code, stderr, stdout } = await start(profile, transport, [], { [name]: value });
         expect(code, `${name}=${JSON.stringify(value)}`).toBe(2);
         expect(stderr).toContain(`${name} is set but empty`);
         expect(stdout).toBe('');
-      }
+      });
+      await Promise.all(attempts);
     }
   });
 });

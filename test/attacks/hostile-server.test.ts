@@ -1,16 +1,16 @@
 // Servers that try to keep a client busy for ever. Time limits and signals hold whatever they do, and nothing is left
-// running: through the library, and through the program as it was built.
+// running: through the library, and through the program as it was built. They mostly wait, so they run concurrently.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { connect, createAuthorizer, EraCache } from '../../src/client/index.ts';
 import { marked, newMark, until } from '../client/faulty/processes.ts';
-import { useHome } from '../support/program.ts';
+import { useSharedHome } from '../support/program.ts';
 
-const home = useHome();
+const home = useSharedHome();
 const stdioServer = fileURLToPath(new URL('../client/faulty/stdio-server.mjs', import.meta.url));
 /** What a busy machine may add: to start the program, to notice, to end everything. */
 const slackMs = 8_000;
@@ -25,10 +25,9 @@ interface Listening {
 
 const open = new Set<Server>();
 const sockets = new Set<Socket>();
-afterEach(async () => {
+afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   await Promise.all([...open].map((server) => new Promise((closed) => server.close(closed))));
-  open.clear();
 });
 
 async function listen(server: Server, scheme: string): Promise<Listening> {
@@ -109,7 +108,7 @@ const silent: Readonly<Record<string, () => Promise<Listening>>> = {
   }),
 };
 
-describe.each(Object.entries(silent))('a server that %s', (_name, start) => {
+describe.concurrent.each(Object.entries(silent))('a server that %s', (_name, start) => {
   test('ends connect() with the time limit', async () => {
     const { url } = await start();
     const began = performance.now();
@@ -136,7 +135,7 @@ describe.each(Object.entries(silent))('a server that %s', (_name, start) => {
     const began = performance.now();
     const { code, stderr } = await home.run(['ping', url, '--timeout', '2']);
     expect(performance.now() - began).toBeLessThan(2_000 + slackMs);
-    expect(code).toBe(1);
+    expect(code, stderr).toBe(1);
     expect(stderr).toContain('in time');
   });
 
@@ -152,7 +151,7 @@ describe.each(Object.entries(silent))('a server that %s', (_name, start) => {
   });
 });
 
-describe.each(['never-answers', 'never-answers-nor-ends', 'reads-nothing'])('a process that %s', (mode) => {
+describe.concurrent.each(['never-answers', 'never-answers-nor-ends', 'reads-nothing'])('a process that %s', (mode) => {
   const command = (mark: string): string[] => [process.execPath, stdioServer, mode, mark];
   const line = (mark: string): string =>
     command(mark)
@@ -165,7 +164,8 @@ describe.each(['never-answers', 'never-answers-nor-ends', 'reads-nothing'])('a p
     const connecting = connect(command(mark), { connectTimeoutMs: 1_000, probeTimeoutMs: 300, closeGraceMs: 60_000 });
     await expect(connecting).rejects.toMatchObject({ code: 'connect-timeout' });
     expect(performance.now() - began).toBeLessThan(1_000 + slackMs / 2);
-    expect(marked(mark)).toEqual([]);
+    // On a busy machine a process that was killed exists a moment longer.
+    await expect.poll(() => marked(mark)).toEqual([]);
   });
 
   test('does not keep the program beyond --timeout, and is gone with it', { timeout: 60_000 }, async () => {
@@ -198,7 +198,7 @@ describe.each(['never-answers', 'never-answers-nor-ends', 'reads-nothing'])('a p
 /** Only the server has the mark as a word of its own; the program has it within the words of the command. */
 const servers = marked;
 
-describe('a call', () => {
+describe.concurrent('a call', () => {
   const line = (mode: string, mark = newMark()): string =>
     [process.execPath, stdioServer, mode, mark].map((word) => JSON.stringify(word)).join(' ');
 

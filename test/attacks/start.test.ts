@@ -19,28 +19,32 @@ describe.each(Object.keys(profiles))('%s', (profile) => {
   test.each(transports)(
     'a data folder or an audit log that can not be made ends the start (%s)',
     async (_name, http) => {
-      for (const folder of impossible) {
-        const data = await home.run(['serve', profile, ...http, '--data', folder]);
+      const attempts = impossible.map(async (folder) => {
+        const [data, audit] = await Promise.all([
+          home.run(['serve', profile, ...http, '--data', folder]),
+          home.run(['serve', profile, ...http, '--audit', `${folder}/audit.jsonl`]),
+        ]);
         expect(data).toMatchObject({ code: 2, stdout: '' });
         expect(data.stderr).toContain(`--data: ${folder} cannot be created`);
-        const audit = await home.run(['serve', profile, ...http, '--audit', `${folder}/audit.jsonl`]);
         expect(audit).toMatchObject({ code: 2, stdout: '' });
         expect(audit.stderr).toContain(`${folder}/audit.jsonl`);
-      }
+      });
+      await Promise.all(attempts);
     },
   );
 
   test.each(transports)('a root that does not exist ends the start (%s)', async (_name, http) => {
     mkdirSync(home.file('there'));
-    for (const args of [
+    const attempts = [
       ['--root', '/nope'],
       ['--root', home.file('there'), '--root', 'nope'],
       ['--', '/nope'],
-    ]) {
+    ].map(async (args) => {
       const { code, stderr, stdout } = await home.run(['serve', profile, ...http, ...args]);
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr).toMatch(/^mooring: --root: .*nope does not exist/);
-    }
+    });
+    await Promise.all(attempts);
   });
 });
 

@@ -47,6 +47,11 @@ export class Home {
     };
   }
 
+  open(): void {
+    this.path = realpathSync(mkdtempSync(join(tmpdir(), 'mooring-cli-')));
+    mkdirSync(this.folder);
+  }
+
   file(name: string): string {
     return join(this.folder, name);
   }
@@ -104,18 +109,28 @@ export class Home {
   }
 }
 
-/** A fresh home for each test of the calling file. */
+/** A new home for each test of the calling file. */
 export function useHome(): Home {
   const home = new Home();
-  beforeAll(() => {
-    if (!existsSync(cli)) throw new Error(`${cli} is missing; run: npm run build`);
-  });
-  beforeEach(() => {
-    home.path = realpathSync(mkdtempSync(join(tmpdir(), 'mooring-cli-')));
-    mkdirSync(home.folder);
-  });
+  beforeAll(checkBuild);
+  beforeEach(() => home.open());
   afterEach(() => home.close());
   return home;
+}
+
+/** One home for all tests of the calling file, which may run concurrently. */
+export function useSharedHome(): Home {
+  const home = new Home();
+  beforeAll(() => {
+    checkBuild();
+    home.open();
+  });
+  afterAll(() => home.close());
+  return home;
+}
+
+function checkBuild(): void {
+  if (!existsSync(cli)) throw new Error(`${cli} is missing; run: npm run build`);
 }
 
 /** A server that the calling file's tests share. */
@@ -123,8 +138,7 @@ export function useServer(args: readonly string[]): () => string {
   const home = new Home();
   let url = '';
   beforeAll(async () => {
-    home.path = realpathSync(mkdtempSync(join(tmpdir(), 'mooring-cli-')));
-    mkdirSync(home.folder);
+    home.open();
     ({ url } = await home.serve(args));
   });
   afterAll(() => home.close());
