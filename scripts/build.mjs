@@ -33,6 +33,7 @@ const packs = readdirSync(resolve(root, 'src/packs')).filter((name) =>
 
 const entries = {
   index: 'src/index.ts',
+  web: 'src/web.ts',
   cli: 'src/cli/main.ts',
   'mcp-clipboardify': 'src/cli/mcp-clipboardify.ts',
   'mcp-secure-local': 'src/cli/mcp-secure-local.ts',
@@ -76,8 +77,9 @@ function staticImports(file, found = new Set()) {
  * dynamically.
  */
 const groups = [
-  // What every server loads.
-  { name: 'core', entries: ['src/index.ts'] },
+  // What every server loads. Not src/transports/http.ts: a bundle of mooring/web would have the HTTP server of Node.js in it,
+  // which bundlers for other runtimes reject.
+  { name: 'core', entries: ['src/web.ts', 'src/transports/stdio.ts', 'src/logging/logger.ts'] },
   // What the first call of a tool loads: the feature, and the validator of its arguments.
   { name: 'calls', entries: ['src/engine/features/call-tool.ts', 'src/schema/json-schema-validator.ts'] },
   // What `mooring serve` loads: settings, flags, and the profiles that src/app/profiles/index.ts imports statically.

@@ -1,4 +1,4 @@
-// The public door of "mooring".
+// The entry point "mooring".
 
 export type {
   PluginFactory,
@@ -7,91 +7,15 @@ export type {
   PluginPack,
   PluginServer,
 } from './app/plugins/contract.ts';
-export type { ChangeAudience } from './engine/audience.ts';
-export { audio, type ContentOptions, image, json, resourceLink, text } from './engine/content.ts';
-export type { Context, InputRequestOptions, SessionView } from './engine/context.ts';
-export type {
-  Completer,
-  PromptDefinition,
-  PromptReturn,
-  ReadReturn,
-  Registration,
-  ResourceDefinition,
-  ResourceTemplateDefinition,
-  StructuredToolDefinition,
-  ToolDefinition,
-  ToolReturn,
-} from './engine/definitions.ts';
-export {
-  elicit,
-  elicitUrl,
-  type InputRequest,
-  roots,
-  sample,
-  type TypedElicitResult,
-} from './engine/input-requests/input-request.ts';
-export { InputRequestError, type InputRequestErrorCode } from './engine/input-requests/input-request-error.ts';
-export { type InputRequired, inputRequired } from './engine/input-requests/input-required.ts';
-export { defaultLimits, type Limits } from './engine/limits.ts';
-export type {
-  Bus,
-  BusListener,
-  ExpiringStore,
-  Middleware,
-  Observer,
-  Pack,
-  RequestEnd,
-  RequestInfo,
-  Sealer,
-  SessionInfo,
-  TaskEvent,
-} from './engine/ports.ts';
-export { createServer, Server, type ServerOptions } from './engine/server.ts';
-export type { ChangeScope } from './engine/server-state.ts';
-export type { ExternalWork } from './engine/tasks/external-work.ts';
-export { createMemoryTaskStore, type MemoryTaskStoreOptions } from './engine/tasks/memory-store.ts';
-export type { TaskApi, TaskFilter } from './engine/tasks/task-api.ts';
-export type {
-  ExternalState,
-  TaskLimits,
-  TaskOptions,
-  TaskStart,
-  TaskSupport,
-  TasksOptions,
-} from './engine/tasks/task-options.ts';
-export type * from './engine/tasks/task-store.ts';
 export { createLogger } from './logging/logger.ts';
-export type { Ability } from './protocol/abilities.ts';
-export { WireError, wireErrors } from './protocol/errors.ts';
-export type { Channel, Host, Outlet, Peer, Principal } from './protocol/exchange.ts';
-export type { Logger } from './protocol/logger.ts';
-export type * from './protocol/model.ts';
-export type { SealKey } from './protocol/ports.ts';
-export type { Rules } from './protocol/rules.ts';
-export { UserError } from './protocol/user-error.ts';
-export { SchemaError, type SchemaInput } from './schema/index.ts';
 export {
-  type Authenticate,
-  type CompatOptions,
-  type Denied,
   type EmbeddedRequest,
-  type EndpointOptions,
-  type ExtraRoute,
-  type FetchHandler,
-  type FetchInfo,
-  type HttpExchange,
-  type HttpLimits,
   type HttpOptions,
-  type HttpRequest,
   type HttpServer,
-  type MountedRoute,
   type NodeHandler,
-  type OptionNames,
-  type RouteResponse,
   serveHttp,
   type TlsOptions,
-  toFetch,
   toNodeHandler,
 } from './transports/http.ts';
-export { connectInMemory } from './transports/in-memory.ts';
 export { type StdioOptions, type StdioServer, serveStdio } from './transports/stdio.ts';
+export * from './web.ts';

@@ -32,6 +32,7 @@ beforeAll(() => {
   }
   const paths = {
     mooring: [join(root, 'src/index.ts')],
+    'mooring/web': [join(root, 'src/web.ts')],
     'mooring/client': [join(root, 'src/client/index.ts')],
     'mooring/packs/*': [join(root, 'src/packs/*/index.ts')],
     'mooring/security': [join(root, 'src/security/index.ts')],

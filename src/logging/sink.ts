@@ -3,8 +3,9 @@
 
 import type { Writable } from 'node:stream';
 
-// Not imported: an import of a built-in module wraps all of its exports, which costs start-up time.
-const { write: writeFd } = process.getBuiltinModule('node:fs');
+// Not imported: an import of a built-in module wraps all of its exports, which costs start-up time. Other runtimes load this
+// file with mooring/web; they may have no such modules, and no file descriptors that would use them.
+const { write: writeFd } = globalThis.process?.getBuiltinModule?.('node:fs') ?? ({} as typeof import('node:fs'));
 
 /** Unread log text is queued up to this size; stops an unread stderr from filling the memory. */
 export const defaultMaxQueuedBytes = 1024 * 1024;

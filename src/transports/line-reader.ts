@@ -3,8 +3,10 @@
 
 import { findRejectedLineId, idSearchBytes, type RejectedLineId } from './rejected-line-id.ts';
 
-// Not imported: an import of a built-in module wraps all of its exports, which costs start-up time.
-const { isAscii, isUtf8 } = process.getBuiltinModule('node:buffer');
+// Not imported: an import of a built-in module wraps all of its exports, which costs start-up time. Other runtimes load this
+// file with mooring/web; they may have no such modules, and no stdio that would use them.
+const { isAscii, isUtf8 } =
+  globalThis.process?.getBuiltinModule?.('node:buffer') ?? ({} as typeof import('node:buffer'));
 
 /** Why a line never became a message. */
 export type LineRejection = 'too-large' | 'not-utf8';
@@ -24,7 +26,7 @@ const newline = 0x0a;
 const byteOrderMark = 0xfeff;
 /** A buffer that grew beyond this for one huge line is released after it. */
 const maxReusedBytes = 1024 * 1024;
-const noBytes = Buffer.alloc(0);
+const noBytes = globalThis.Buffer?.alloc(0);
 
 /**
  * Splits a byte stream into lines.

@@ -1,12 +1,14 @@
 // The published types compile in a user's project: every entry without DOM types, in each module mode, with library checks
-// on; and the main entry without @types/node, with library checks off (the types of stdio and files name Node's).
+// on; mooring/web also without @types/node; and the main entry without them with library checks off (the types of stdio and
+// files name Node's).
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unpackPackage } from '../support/packed-package.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const require = createRequire(import.meta.url);
@@ -17,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const packs = readdirSync(join(root, 'src/packs')).filter((name) =>
   existsSync(join(root, 'src/packs', name, 'index.ts')),
 );
-const entries = ['client', 'security', 'stores/sqlite', ...packs.map((name) => `packs/${name}`)];
+const entries = ['web', 'client', 'security', 'stores/sqlite', ...packs.map((name) => `packs/${name}`)];
 
 const main = `
 import { connectInMemory, createServer, toFetch } from 'mooring';
@@ -33,24 +35,11 @@ export const connection = connectInMemory(server);
 `;
 
 beforeAll(() => {
-  // Unpacked with tar: installing the tarball with npm would need the network.
-  const shell = process.platform === 'win32';
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: 'pipe', shell }));
-  const modules = join(folder, 'node_modules');
-  mkdirSync(join(modules, 'mooring'), { recursive: true });
-  execFileSync('tar', ['-xzf', packed.filename, '-C', join('node_modules', 'mooring'), '--strip-components=1'], {
-    cwd: folder,
-  });
   // What the types of the package import: its dependencies, and Node's types where a project has them.
-  for (const name of ['@types', 'undici-types', 'jose', 'oauth4webapi', 'yaml', 'ajv']) {
-    if (existsSync(join(root, 'node_modules', name))) {
-      symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction');
-    }
-  }
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  unpackPackage(folder, ['@types', 'undici-types', 'jose', 'oauth4webapi', 'yaml', 'ajv']);
   writeFileSync(join(folder, 'main.ts'), main);
   writeFileSync(join(folder, 'required.cts'), main);
+  writeFileSync(join(folder, 'web.ts'), main.replace("'mooring'", "'mooring/web'"));
   const imports = entries.map((entry, i) => `import * as entry${i} from 'mooring/${entry}';`);
   writeFileSync(
     join(folder, 'entries.ts'),
@@ -84,4 +73,11 @@ test.for([
   ['es2023', 'dom'],
 ])('the main entry compiles without @types/node, with %s and %s', { timeout: 120_000 }, (lib) => {
   expect(compile({ module: 'nodenext', lib, types: [], skipLibCheck: true }, ['main.ts'])).toBe('');
+});
+
+test.for([
+  ['es2023', 'webworker'],
+  ['es2023', 'dom'],
+])('mooring/web compiles without @types/node and with library checks, with %s and %s', { timeout: 120_000 }, (lib) => {
+  expect(compile({ module: 'nodenext', lib, types: [], skipLibCheck: false }, ['web.ts'])).toBe('');
 });

@@ -32,7 +32,15 @@ test('every entry point has types, for Node and for bundlers', () => {
   const packs = readdirSync(join(root, 'src/packs')).filter((name) =>
     existsSync(join(root, 'src/packs', name, 'index.ts')),
   );
-  const entries = ['.', 'client', 'console', 'security', 'stores/sqlite', ...packs.map((name) => `packs/${name}`)];
+  const entries = [
+    '.',
+    'web',
+    'client',
+    'console',
+    'security',
+    'stores/sqlite',
+    ...packs.map((name) => `packs/${name}`),
+  ];
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
   // The package is ESM only: `require` needs no separate types.
   const options = ['--profile', 'esm-only', '--no-definitely-typed', '--no-color', '--entrypoints', ...entries];

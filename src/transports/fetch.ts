@@ -1,0 +1,25 @@
+// The entry point of web-standard runtimes: `toFetch`, which loads the HTTP transport with the first request. Neither it nor
+// its types need Node.js.
+
+import type { SessionHost } from '../protocol/exchange.ts';
+import type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
+import { loadOnce } from './http/load-once.ts';
+import type { EndpointOptions } from './http/options.ts';
+
+export type { FetchHandler, FetchInfo } from './http/fetch/to-fetch.ts';
+
+/**
+ * Turns a server into a function from `Request` to `Response`, for Hono, Bun, Deno and Workers. Set the hosts it is
+ * reached by (`allowedHosts`), and the web origins that may call it (`allowedOrigins`).
+ *
+ * @example
+ * export default { fetch: toFetch(server, { allowedHosts: ['mcp.example.com'] }) };
+ */
+export function toFetch(host: SessionHost, options: EndpointOptions = {}): FetchHandler {
+  const { handler, ...ends } = loadOnce(host, async () => {
+    const { createFetchHandler } = await import('./http/fetch/to-fetch.ts');
+    return createFetchHandler(host, options);
+  });
+  const handle = async (request: Request, info?: FetchInfo): Promise<Response> => (await handler())(request, info);
+  return Object.assign(handle, ends);
+}
