@@ -105,12 +105,12 @@ test.each([
   expect(results[0]).toEqual(results[1]);
 });
 
-test.each(['new Hono()', 'express()', 'Fastify()'])(
-  'the application with %s in embedding.md serves MCP beside its pages',
-  async (mark) => {
-    const child = spawn(process.execPath, [program('embedding.md', mark)], { env: { ...process.env, PORT: '0' } });
-    try {
-      const url = await new Promise<string>((found, fail) => {
+/** Starts a program of embedding.md, and stops it after `use`. */
+async function withApplication(mark: string, use: (url: string) => Promise<void>): Promise<void> {
+  const child = spawn(process.execPath, [program('embedding.md', mark)], { env: { ...process.env, PORT: '0' } });
+  try {
+    await use(
+      await new Promise<string>((found, fail) => {
         let printed = '';
         child.stderr.setEncoding('utf8').on('data', (text: string) => {
           printed += text;
@@ -118,17 +118,31 @@ test.each(['new Hono()', 'express()', 'Fastify()'])(
           if (address !== undefined) found(address);
         });
         child.once('exit', () => fail(new Error(`it ended: ${printed}`)));
-      });
+      }),
+    );
+  } finally {
+    child.kill();
+  }
+}
+
+test.each(['new Hono()', 'app.use(express.json())', 'Fastify()'])(
+  'the application with %s in embedding.md serves MCP beside its pages',
+  (mark) =>
+    withApplication(mark, async (url) => {
       expect(await (await fetch(new URL('/', url))).text()).toBe('The shop');
       for (const revision of ['2025-11-25', '2026-07-28']) {
         const client = await connect(url, { revision });
         expect(firstText(await client.callTool('opening_hours').finally(() => client.close()))).toBe('9 to 17');
       }
-    } finally {
-      child.kill();
-    }
-  },
+    }),
 );
+
+test('the application that authenticates in embedding.md knows the user', () =>
+  withApplication('who_am_i', async (url) => {
+    const client = await connect(url, { headers: { cookie: 'session=ada' } });
+    expect(firstText(await client.callTool('who_am_i').finally(() => client.close()))).toBe('ada');
+    await expect(connect(url, { headers: { 'x-user': 'ada' } })).rejects.toMatchObject({ code: 'unauthorized' });
+  }));
 
 test.each(['handle as POST', 'createHandler(env.MCP_KEY)'])(
   'the module with %s in embedding.md answers',
