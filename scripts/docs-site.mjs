@@ -90,7 +90,7 @@ function renderBody(page) {
       },
       table(token) {
         const row = (/** @type {typeof token.header} */ cells, /** @type {string} */ tag) =>
-          `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
+          `<tr>${cells.map((cell) => `<${tag}${cellClass(cell)}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
         const head = token.header.some((cell) => cell.text !== '') ? `<thead>${row(token.header, 'th')}</thead>` : '';
         return `<div class="table"><table>${head}<tbody>${token.rows.map((cells) => row(cells, 'td')).join('')}</tbody></table></div>\n`;
       },
@@ -98,6 +98,15 @@ function renderBody(page) {
   });
   index(page);
   return marked.parse(page.text);
+}
+
+/** Figures are aligned as the page says, and neither they nor dates are broken. @param {import('marked').Tokens.TableCell} cell */
+function cellClass({ text, align, header }) {
+  const classes = [
+    ...(align === 'right' ? ['right'] : []),
+    ...(!header && (align === 'right' || /^[\d-]{1,16}$/.test(text)) ? ['whole'] : []),
+  ];
+  return classes.length === 0 ? '' : ` class="${classes.join(' ')}"`;
 }
 
 /** One entry per section. @param {import('./docs-pages.mjs').Page} page */
