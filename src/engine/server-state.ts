@@ -20,7 +20,7 @@ import { MiddlewareChain } from './middleware.ts';
 import { Observers } from './observers.ts';
 import { PendingRequests } from './pending-requests.ts';
 import type { Bus, ChangeFilter, ExpiringStore, Sealer } from './ports.ts';
-import { SharedChanges } from './shared-changes.ts';
+import { type ChangeSource, SharedChanges } from './shared-changes.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
 import type { RecoveryServer } from './tasks/task-recovery.ts';
 import { TaskService } from './tasks/task-service.ts';
@@ -45,9 +45,6 @@ export interface ServerStateOptions {
   readonly masksErrors: boolean;
   readonly tasks: TasksOptions;
 }
-
-/** Whose clients are notified of a change: those of all processes on the bus, or those of this one. */
-export type ChangeScope = 'all-processes' | 'this-process';
 
 export class ServerState implements CallServer {
   readonly identity: Implementation;
@@ -153,15 +150,15 @@ export class ServerState implements CallServer {
   announce(
     change: ChangeNotification,
     audience?: ChangeAudience,
-    where: ChangeScope = 'all-processes',
+    source: ChangeSource = 'this-process',
     mount: readonly ServerState[] = [],
   ): void {
     const { kind, uri = '' } = change;
     if (kind !== 'resource') this.forgetList(kind);
     const keys = audience && audienceKeys(audience);
-    if (this.shared !== undefined && where === 'all-processes' && (audience === undefined || keys !== undefined)) {
+    if (this.shared !== undefined && (audience === undefined || keys !== undefined)) {
       const names = mount.map(({ identity }) => identity.name);
-      this.shared.publish(change, keys, names);
+      this.shared.publish(change, keys, names, source);
     } else {
       const test = audienceTest(audience);
       const isAllowed: AudienceTest = (principal) =>
@@ -169,7 +166,7 @@ export class ServerState implements CallServer {
       this.changes.publish(change, mount.length === 0 ? test : isAllowed);
     }
     const path = kind === 'resource' ? [this, ...mount] : mount;
-    for (const outer of this.mountedOn) outer.announce(change, audience, where, path);
+    for (const outer of this.mountedOn) outer.announce(change, audience, source, path);
   }
 
   forgetList(kind: ListKind): void {
@@ -224,8 +221,8 @@ export class ServerState implements CallServer {
     if (this.catalog.hasTasks) this.tasks ??= new TaskService(this, this.#options.tasks);
     this.#capabilities = undefined;
     this.lists.forget(kind);
-    if (this.shared?.serving === true) this.shared.publish({ kind: list }, undefined, []);
-    else this.changes.publish({ kind: list });
+    // What is registered in one process is not in the others, so their clients are not notified.
+    this.changes.publish({ kind: list });
   }
 
   #expire(call: Call): void {

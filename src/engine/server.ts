@@ -40,8 +40,9 @@ import { mountCatalog } from './mount.ts';
 import { hasContentList } from './output-content.ts';
 import type { Bus, ExpiringStore, Middleware, Observer, Pack, Sealer, SealKey, Visibility } from './ports.ts';
 import { isThenable, runAgain } from './run-call.ts';
-import { type ChangeScope, ServerState } from './server-state.ts';
+import { ServerState } from './server-state.ts';
 import { Session } from './session.ts';
+import type { ChangeSource } from './shared-changes.ts';
 import { TaskApi } from './tasks/task-api.ts';
 import type { TasksOptions } from './tasks/task-options.ts';
 
@@ -290,22 +291,25 @@ export class Server implements SessionHost {
   }
 
   /**
-   * Notifies subscribers that a resource changed: those that may read it and, if given, are in `audience`. With a bus it
-   * notifies the clients of all processes. Use `this-process` where each process notices the change itself, as with a file
-   * that all of them watch.
+   * Notifies subscribers that a resource changed: those that may read it and, if given, are in `audience`. With a bus,
+   * the clients of all processes. `each-process`: every process notices the change and calls this, as with a file that all
+   * of them watch; clients are notified once.
    */
-  resourceUpdated(uri: string, audience?: ChangeAudience, scope?: ChangeScope): void {
-    this.#state.announce({ kind: 'resource', uri }, audience, scope);
+  resourceUpdated(uri: string, audience?: ChangeAudience, source?: ChangeSource): void {
+    this.#state.announce({ kind: 'resource', uri }, audience, source);
   }
-  /** Notifies clients that the list of tools changed. Registering and removing tools does so already. */
-  toolsChanged(scope?: ChangeScope): void {
-    this.#state.announce({ kind: 'tools' }, undefined, scope);
+  /**
+   * Notifies clients that the list of tools changed; with a bus, those of all processes. Registering and removing tools
+   * notifies the clients of this process already.
+   */
+  toolsChanged(source?: ChangeSource): void {
+    this.#state.announce({ kind: 'tools' }, undefined, source);
   }
-  promptsChanged(scope?: ChangeScope): void {
-    this.#state.announce({ kind: 'prompts' }, undefined, scope);
+  promptsChanged(source?: ChangeSource): void {
+    this.#state.announce({ kind: 'prompts' }, undefined, source);
   }
-  resourcesChanged(scope?: ChangeScope): void {
-    this.#state.announce({ kind: 'resources' }, undefined, scope);
+  resourcesChanged(source?: ChangeSource): void {
+    this.#state.announce({ kind: 'resources' }, undefined, source);
   }
 
   /** What is registered, for packs that show or search it. */
@@ -361,8 +365,6 @@ export class Server implements SessionHost {
   }
 
   connect(peer: Peer, outlet?: Outlet, key?: string): EngineChannel {
-    const { shared } = this.#state;
-    if (shared !== undefined) shared.serving = true;
     return new EngineChannel(this.#state, peer, outlet, key);
   }
 

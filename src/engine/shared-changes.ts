@@ -1,6 +1,7 @@
 // Changes that all processes on a bus announce: each publishes its own, and every process announces them to its clients in
 // the same order. The recent ones are remembered, for sessions that had no stream when they happened.
 
+import { monotonicMs } from '../protocol/clock.ts';
 import type { Principal } from '../protocol/exchange.ts';
 import { isObject } from '../protocol/json-rpc.ts';
 import type { Json } from '../protocol/model.ts';
@@ -9,6 +10,12 @@ import type { ChangeNotification } from '../protocol/revisions/index.ts';
 import { type AudienceTest, testOfKeys } from './audience.ts';
 import { AnnouncedChange, type Changes, foldersOf, type ListKind, listKinds } from './changes.ts';
 import type { Session } from './session.ts';
+
+/**
+ * Which processes on a bus notice a change and announce it: this one, or each of them, as with a file that all of them
+ * watch. In both cases the clients of all processes are notified, once.
+ */
+export type ChangeSource = 'this-process' | 'each-process';
 
 /** The server, as far as shared changes need it. */
 interface AnnouncingServer {
@@ -30,10 +37,11 @@ interface RecentChange {
 /** Stops a server that announces many different resources from filling the memory: about 3 MB. */
 const maxRecent = 10_000;
 
+/** How much later than the first process another one may notice the same change. */
+const noticeMs = 2_000;
+
 export class SharedChanges {
   readonly bus: Bus;
-  /** Clients may have seen the lists of this process, so registrations are changes. */
-  serving = false;
   readonly #server: AnnouncingServer;
   readonly #topic: string;
   /** Published in this turn of the event loop; the same change is published once. */
@@ -42,6 +50,8 @@ export class SharedChanges {
   #recent: RecentChange[] = [];
   /** Changes at this position and before are not remembered. */
   #from: number;
+  /** Changes that each process notices: the one that announced it first, and when it did so last. */
+  readonly #noticed = new Map<string, { readonly process: string; readonly atMs: number }>();
   /** Everything up to here has been announced. */
   #announced: number;
   #received: number;
@@ -51,17 +61,23 @@ export class SharedChanges {
     this.bus = bus;
     this.#topic = `changes ${server.identity.name}`;
     this.#from = this.#announced = this.#received = bus.position;
-    bus.listen(this.#topic, (data, _from, position) => this.#receive(data, position));
+    bus.listen(this.#topic, (data, from, position) => this.#receive(data, from, position));
     bus.onGap(() => this.#announceAll());
   }
 
   /** `audience`: keys of callers. `mount`: names of the mounted servers that the resource belongs to, outermost first. */
-  publish(change: ChangeNotification, audience: readonly string[] | undefined, mount: readonly string[]): void {
+  publish(
+    change: ChangeNotification,
+    audience: readonly string[] | undefined,
+    mount: readonly string[],
+    source: ChangeSource,
+  ): void {
     const data: Json = {
       kind: change.kind,
       ...(change.uri === undefined ? {} : { uri: change.uri }),
       ...(audience === undefined ? {} : { audience }),
       ...(mount.length === 0 ? {} : { mount }),
+      ...(source === 'this-process' ? {} : { source }),
     };
     if (this.#waiting.size === 0) queueMicrotask(() => this.#flush());
     this.#waiting.set(JSON.stringify(data), data);
@@ -73,10 +89,11 @@ export class SharedChanges {
     for (const data of waiting) void this.bus.publish(this.#topic, data);
   }
 
-  #receive(data: Json, position: number): void {
+  #receive(data: Json, from: string, position: number): void {
     const received = parse(data);
     if (received === undefined) return;
-    const { kind, uri, audience, mount } = received;
+    const { kind, uri, audience, mount, source } = received;
+    if (source === 'each-process' && this.#isRepeated(JSON.stringify(data), from)) return;
     if (this.#server.changes.idle) this.#announced = this.#received;
     this.#received = position;
     const change: ChangeNotification = uri === undefined ? { kind } : { kind, uri };
@@ -85,6 +102,16 @@ export class SharedChanges {
     this.#recent.push({ position, announced: new AnnouncedChange(change, test) });
     if (this.#recent.length > maxRecent * 2) this.#forgetOldest();
     this.#server.changes.publish(change, test);
+  }
+
+  /** Whether another process has announced the same change: the one that was first announces all that follow soon. */
+  #isRepeated(change: string, from: string): boolean {
+    const now = monotonicMs();
+    const first = this.#noticed.get(change);
+    if (first !== undefined && first.process !== from && now - first.atMs < noticeMs) return true;
+    if (this.#noticed.size >= maxRecent) this.#noticed.clear();
+    this.#noticed.set(change, { process: from, atMs: now });
+    return false;
   }
 
   #forgetOldest(): void {
@@ -138,6 +165,7 @@ interface ReceivedChange {
   readonly uri?: string;
   readonly audience?: readonly string[];
   readonly mount?: readonly string[];
+  readonly source?: ChangeSource;
 }
 
 /** Undefined for a change of a kind that this version does not know. */

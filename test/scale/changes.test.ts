@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { ChangeAudience } from '../../src/engine/audience.ts';
 import { createServer, type Server } from '../../src/engine/server.ts';
 import type { Principal } from '../../src/protocol/principal.ts';
-import { TestBuses, type TestProcess } from '../support/bus.ts';
+import { settled, TestBuses } from '../support/bus.ts';
 
 let buses = new TestBuses();
 afterEach(() => {
@@ -23,9 +23,13 @@ async function start(name = 'shared', prepare: (server: Server) => void = () => 
 /** A client on a pipe that follows resources and lists; gives what it is told. */
 async function follow(server: Server, uris: readonly string[], principal?: Principal): Promise<string[]> {
   const told: string[] = [];
+  let responses = 0;
   const receive = (text: string | undefined): boolean => {
-    const { method, params } = JSON.parse(text ?? '{}') as { method?: string; params?: { uri?: string } };
-    if (method !== undefined) told.push(params?.uri ?? method);
+    // A notification has no response.
+    if (text === undefined) return true;
+    const { method, params } = JSON.parse(text) as { method?: string; params?: { uri?: string } };
+    if (method === undefined) responses++;
+    else told.push(params?.uri ?? method);
     return true;
   };
   const outlet = { duplex: true, push: receive, end: receive };
@@ -37,14 +41,8 @@ async function follow(server: Server, uris: readonly string[], principal?: Princ
   for (const uri of uris) {
     channel.receive({ jsonrpc: '2.0', id: uri, method: 'resources/subscribe', params: { uri } });
   }
+  await expect.poll(() => responses).toBe(1 + uris.length);
   return told;
-}
-
-/** Waits until everything that was published before has been announced everywhere. */
-async function settled(...processes: TestProcess[]): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-  await Promise.all(processes.map(({ bus }) => bus.publish('test', null)));
-  await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('a change reaches the clients of every process once, however often it is announced in one turn', async () => {
@@ -52,17 +50,25 @@ test('a change reaches the clients of every process once, however often it is an
   const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
   for (let n = 0; n < 5; n++) a.server.resourceUpdated('memo://1');
   a.server.resourceUpdated('memo://2');
-  await settled(a, b);
+  await settled(a.server, b.server);
   expect([atA, atB]).toEqual([['memo://1'], ['memo://1']]);
 });
 
-test('an announcement for this process stays in it', async () => {
+test('a change that each process notices is announced once, also if only one of them notices it', async () => {
   const [a, b] = [await start(), await start()];
   const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
-  a.server.resourceUpdated('memo://1', undefined, 'this-process');
-  a.server.resourcesChanged('this-process');
-  await settled(a, b);
-  expect([atA, atB]).toEqual([['memo://1', 'notifications/resources/list_changed'], []]);
+  for (let n = 0; n < 2; n++) {
+    for (const { server } of [a, b]) {
+      server.resourceUpdated('memo://1', undefined, 'each-process');
+      server.resourcesChanged('each-process');
+      await settled(a.server, b.server);
+    }
+  }
+  const once = ['memo://1', 'notifications/resources/list_changed'];
+  expect([atA, atB]).toEqual([
+    [...once, ...once],
+    [...once, ...once],
+  ]);
 });
 
 const alice: Principal = { id: 'alice' };
@@ -82,7 +88,7 @@ test.each<[string, ChangeAudience, { alice: number; bob: number; anonymous: numb
       anonymous: await follow(server, ['memo://1']),
     };
     a.server.resourceUpdated('memo://1', audience);
-    await settled(a, b);
+    await settled(a.server, b.server);
     const counts = { alice: told.alice.length, bob: told.bob.length, anonymous: told.anonymous.length };
     expect(counts).toEqual(expected);
   }
@@ -92,7 +98,7 @@ test('an audience given as a function is applied in this process and notifies no
   const [a, b] = [await start(), await start()];
   const [atA, atB] = [await follow(a.server, ['memo://1'], alice), await follow(b.server, ['memo://1'], alice)];
   a.server.resourceUpdated('memo://1', (principal) => principal?.id === 'alice');
-  await settled(a, b);
+  await settled(a.server, b.server);
   expect([atA, atB]).toEqual([['memo://1'], []]);
 });
 
@@ -103,7 +109,7 @@ test('each process decides by its own rules who may hear of a change', async () 
   ];
   const [atA, atB] = [await follow(a.server, ['memo://1']), await follow(b.server, ['memo://1'])];
   b.server.resourceUpdated('memo://1');
-  await settled(a, b);
+  await settled(a.server, b.server);
   expect([atA, atB]).toEqual([['memo://1'], []]);
 });
 
@@ -121,18 +127,18 @@ test('a change of a mounted server is announced with its restrictions in every p
   const atAlice = await follow(b.server, ['book://emma'], alice);
   const atBob = await follow(b.server, ['book://emma'], bob);
   inners[0]?.resourceUpdated('book://emma');
-  await settled(a, b);
+  await settled(a.server, b.server);
   expect([atAlice, atBob]).toEqual([['book://emma'], []]);
 });
 
-test('a registration while clients are served is announced everywhere, one at start-up is not', async () => {
-  const a = await start();
-  const atA = await follow(a.server, []);
-  const b = await start();
-  await settled(a, b);
-  expect(atA).toEqual([]);
-  const atB = await follow(b.server, []);
+test('a registration is announced in its process, and toolsChanged in all', async () => {
+  const [a, b] = [await start(), await start()];
+  const [atA, atB] = [await follow(a.server, []), await follow(b.server, [])];
+  const changed = 'notifications/tools/list_changed';
   b.server.tool('later', { run: () => 'x' });
-  await settled(a, b);
-  expect([atA, atB]).toEqual([['notifications/tools/list_changed'], ['notifications/tools/list_changed']]);
+  await settled(a.server, b.server);
+  expect([atA, atB]).toEqual([[], [changed]]);
+  b.server.toolsChanged();
+  await settled(a.server, b.server);
+  expect([atA, atB]).toEqual([[changed], [changed, changed]]);
 });

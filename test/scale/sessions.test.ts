@@ -1,6 +1,7 @@
 // One session, served by several processes: whatever a client does, it does not matter which of them it reaches.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authenticate, Server } from '../../src/index.ts';
+import { settled } from '../support/bus.ts';
 import { both, EventReader } from '../support/http-client.ts';
 import { lastEventId, openGet, openPost, type Replica, Replicas } from '../support/replicas.ts';
 
@@ -64,13 +65,6 @@ const steps = (name: string, id = 1) => ({
 const progress = (stream: EventReader): unknown[] =>
   stream.messages.filter(({ params }) => params?.['progress'] !== undefined).map(({ params }) => params?.['progress']);
 const uris = (stream: EventReader): unknown[] => stream.messages.map(({ params }) => params?.['uri']);
-
-/** Waits until every process has handled what was published before. */
-async function settled(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-  await Promise.all([a, b].map(({ bus }) => bus.publish('test', null)));
-  await new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('without asking the store', () => {
   test('a session is looked up once by each process, and its requests are then served from memory', async () => {
@@ -181,7 +175,7 @@ describe('a call in one process', () => {
         headers: { Accept: both, 'Mcp-Session-Id': id },
       });
     await answerAs(other, 'Eve');
-    await settled();
+    await settled(a.server, b.server, c.server);
     await answerAs(session, 'Ada');
     expect((await call.end()).at(-1)).toMatchObject({ result: { content: [{ text: '{"name":"Ada"}' }] } });
   });
@@ -235,7 +229,7 @@ describe('the stream of a call', () => {
     await broken.until(1);
     broken.cut();
     for (const n of [1, 2, 3]) await pass(`over ${n}`);
-    await settled();
+    await settled(a.server, b.server, c.server);
     const resumed = await openGet(c.client, session, lastEventId(broken));
     expect((await resumed.end()).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
     expect([...progress(broken), ...progress(resumed)]).toEqual([1, 2, 3]);
@@ -281,7 +275,7 @@ describe('the standalone stream', () => {
     await second.until(1);
     c.server.resourceUpdated('memo://1');
     await second.until(2);
-    await settled();
+    await settled(a.server, b.server, c.server);
     expect([uris(first), uris(second)]).toEqual([['memo://1'], ['memo://1', 'memo://1']]);
     second.cut();
   });
@@ -291,7 +285,7 @@ describe('the standalone stream', () => {
     await a.client.session(session, 'resources/subscribe', { uri: 'memo://1' });
     await b.client.session(session, 'resources/subscribe', { uri: 'memo://2' });
     b.server.resourceUpdated('memo://1');
-    await settled();
+    await settled(a.server, b.server, c.server);
     const first = await openGet(c.client, session);
     expect(uris({ messages: await first.until(1) } as EventReader)).toEqual(['memo://1']);
     first.cut();
@@ -299,7 +293,7 @@ describe('the standalone stream', () => {
     await expect.poll(() => replicas.written.get('stream')).toEqual({ position: expect.any(Number) });
     for (let n = 0; n < 3; n++) a.server.resourceUpdated('memo://2');
     a.server.resourceUpdated('memo://3');
-    await settled();
+    await settled(a.server, b.server, c.server);
     const second = await openGet(a.client, session);
     await second.until(1);
     b.server.resourceUpdated('memo://1');
@@ -335,7 +329,7 @@ describe('the standalone stream', () => {
     a.server.resourceUpdated('memo://1');
     const open = streams.find(({ ended }) => !ended) as EventReader;
     await open.until(1);
-    await settled();
+    await settled(a.server, b.server, c.server);
     expect(streams.flatMap(uris)).toEqual(['memo://1']);
     open.cut();
   });
@@ -347,7 +341,7 @@ describe('the standalone stream', () => {
     await openGet(doomed.client, session);
     doomed.leave();
     a.server.resourceUpdated('memo://1');
-    await settled();
+    await settled(a.server, b.server, c.server);
     const stream = await openGet(b.client, session);
     expect(uris({ messages: await stream.until(1) } as EventReader)).toEqual(['memo://1']);
     stream.cut();

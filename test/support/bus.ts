@@ -4,6 +4,7 @@
 import type { BusPort, FromRelay, ToRelay } from '../../src/app/workers/bus-messages.ts';
 import { BusRelay } from '../../src/app/workers/bus-relay.ts';
 import { joinBus, type RelayedBus } from '../../src/app/workers/relayed-bus.ts';
+import type { Server } from '../../src/engine/server.ts';
 import { silentLogger } from '../../src/protocol/logger.ts';
 
 /** One direction of a connection. */
@@ -37,6 +38,17 @@ class Pipe<T> {
       if (this.paused) return;
       for (const text of this.#queue.splice(0)) if (!this.closed) this.#listener?.(JSON.parse(text) as T);
     });
+  }
+}
+
+/** Waits until everything that was announced before has been announced to the clients of all these servers. */
+export async function settled(...servers: readonly Server[]): Promise<void> {
+  // What is announced in this turn is published at its end.
+  await new Promise((resolve) => setImmediate(resolve));
+  const positions = await Promise.all(servers.map(({ bus }) => bus?.publish('test', null)));
+  const last = Math.max(...positions.map(Number));
+  for (const server of servers) {
+    while (server.changesPosition < last) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

@@ -210,10 +210,10 @@ export class Plugin {
       resourceTemplate: (template, definition) =>
         keep(server.resourceTemplate(template, { ...definition, read: this.#own(definition.read) })),
       prompt: (name, definition) => keep(server.prompt(name, { ...definition, get: this.#own(definition.get) })),
-      resourceUpdated: (uri, audience, scope) => server.resourceUpdated(uri, audience, scope),
-      toolsChanged: (scope) => server.toolsChanged(scope),
-      promptsChanged: (scope) => server.promptsChanged(scope),
-      resourcesChanged: (scope) => server.resourcesChanged(scope),
+      resourceUpdated: (uri, audience, source) => server.resourceUpdated(uri, audience, source),
+      toolsChanged: (source) => server.toolsChanged(source),
+      promptsChanged: (source) => server.promptsChanged(source),
+      resourcesChanged: (source) => server.resourcesChanged(source),
     };
   }
 

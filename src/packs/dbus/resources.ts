@@ -42,8 +42,8 @@ export async function installServices(server: Server, options: DbusOptions): Pro
   const buses = new Buses(
     { addresses, services, logger, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     {
-      servicesChanged: () => server.resourcesChanged('this-process'),
-      serviceChanged: (name) => server.resourceUpdated(prefix + name, undefined, 'this-process'),
+      servicesChanged: () => server.resourcesChanged('each-process'),
+      serviceChanged: (name) => server.resourceUpdated(prefix + name, undefined, 'each-process'),
     },
   );
   if (!(await buses.open())) {

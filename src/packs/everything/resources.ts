@@ -1,12 +1,16 @@
 // Resources: text, binary, a template with completion, and one with subscriptions.
 
 import type { Server } from '../../engine/server.ts';
+import { inAllProcesses } from './in-all-processes.ts';
 import { png } from './media.ts';
 
 export const watchedUri = 'test://watched-resource';
 
 export function installResources(server: Server): void {
   let version = 1;
+  const change = inAllProcesses(server, 'change resource', () => {
+    version++;
+  });
   server.resource('test://static-text', {
     name: 'Static text',
     title: 'A static text',
@@ -35,8 +39,8 @@ export function installResources(server: Server): void {
   });
   server.tool('test_trigger_resource_update', {
     description: `Changes ${watchedUri} and notifies its subscribers`,
-    run: () => {
-      version++;
+    run: async () => {
+      await change();
       server.resourceUpdated(watchedUri);
       return `${watchedUri} is at version ${version}`;
     },

@@ -3,7 +3,7 @@
 import type { Context } from '../../engine/context.ts';
 import { principalKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
-import type { Principal } from '../../protocol/exchange.ts';
+import { principalOfKey } from '../../protocol/principal.ts';
 import { UserError } from '../../protocol/user-error.ts';
 import type { NoteStore, NotesChange } from './store.ts';
 
@@ -119,8 +119,8 @@ export function installNotes(server: Server, options: NotesOptions): void {
 
 /** Notifies the subscribers whose data changed; others do not even learn when something changed. */
 export function announce(server: Server, { owner, counter, notes }: NotesChange): void {
-  const isOwner = (principal: Principal | undefined): boolean => principalKey(principal) === owner;
+  const audience = [principalOfKey(owner)];
   // Processes that share the data folder notice each other's changes there.
-  if (counter) server.resourceUpdated(uris.counter, isOwner, 'this-process');
-  if (notes) server.resourceUpdated(uris.notes, isOwner, 'this-process');
+  if (counter) server.resourceUpdated(uris.counter, audience, 'each-process');
+  if (notes) server.resourceUpdated(uris.notes, audience, 'each-process');
 }

@@ -138,10 +138,10 @@ function watchTrees(
       new FolderWatch(
         tree,
         {
-          fileChanged: (path) => server.resourceUpdated(toUri(path), undefined, 'this-process'),
+          fileChanged: (path) => server.resourceUpdated(toUri(path), undefined, 'each-process'),
           listChanged: () => {
             listing?.forget();
-            server.resourcesChanged('this-process');
+            server.resourcesChanged('each-process');
           },
         },
         {
