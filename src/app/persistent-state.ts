@@ -3,6 +3,7 @@
 
 import { createHmac } from 'node:crypto';
 import type { Logger } from '../protocol/logger.ts';
+import type { Bus } from '../protocol/ports.ts';
 import { isWeak } from '../protocol/seal-key.ts';
 import { openDataFolder } from '../stores/sqlite/index.ts';
 import { makeFolder } from './make-folder.ts';
@@ -15,11 +16,13 @@ export interface LastingOptions {
   readonly previousKeys: readonly string[];
   readonly profile: string;
   readonly folder: string;
+  /** Connects workers with each other. */
+  readonly bus?: Bus | undefined;
 }
 
 /** Opens the store with the keys of the configuration. */
 export async function openPersistentState(options: LastingOptions, logger: Logger): Promise<PersistentStatePack> {
-  const { key, previousKeys, profile, folder } = options;
+  const { key, previousKeys, profile, folder, bus } = options;
   const bytes = boundKey(readKey(key, 'http.key (MOORING_KEY)'), profile);
   const earlier = previousKeys.map((each) =>
     boundKey(readKey(each, 'http.previousKeys (MOORING_KEY_PREVIOUS)'), profile),
@@ -29,7 +32,13 @@ export async function openPersistentState(options: LastingOptions, logger: Logge
   const data = await openDataFolder(folder, { logger, backupAfterMs: 0 });
   return {
     name: 'persistent-state',
-    persistentState: { key: bytes, previousKeys: earlier, store: data.expiring, tasks: { store: data.tasks } },
+    persistentState: {
+      key: bytes,
+      previousKeys: earlier,
+      store: data.expiring,
+      tasks: { store: data.tasks },
+      ...(bus && { bus }),
+    },
     install() {},
     close: () => data.close(),
   };

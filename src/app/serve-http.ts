@@ -13,6 +13,7 @@ import type { HttpSettings } from './settings.ts';
 import { taskFields } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
+import type { Worker } from './workers/worker.ts';
 
 export interface HttpRun {
   readonly profile: string;
@@ -21,6 +22,8 @@ export interface HttpRun {
   readonly authentication: Authentication | undefined;
   readonly audit: AuditLog | undefined;
   readonly logger: StreamLogger;
+  /** This process as one of several that share the port. */
+  readonly worker?: Worker | undefined;
   /** Prints how to connect clients even without a terminal. */
   readonly showSetup: boolean;
   /** Reloads the settings and applies them to the server. */
@@ -29,9 +32,10 @@ export interface HttpRun {
 
 /** Serves until the process is stopped. Resolves when the server listens. */
 export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
-  const { profile, ready, settled, authentication, logger, showSetup } = run;
+  const { profile, ready, settled, authentication, logger, showSetup, worker } = run;
   const http = settled.settings.http as HttpSettings;
   const console = await consoleFor(run);
+  const reload = inTurn(async () => run.reload(served));
   const options: HttpOptions = {
     ...defaults(http),
     ...ready.http,
@@ -41,28 +45,27 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     ...(console === undefined ? {} : { mounts: [...(ready.http?.mounts ?? []), console.mount] }),
     optionNames: { allowedHosts: '--allow-host NAME', allowedOrigins: '--allow-origin ORIGIN' },
     logger,
-    ownProcess: true,
-    reload: inTurn(async () => run.reload(served)),
+    ...(worker === undefined ? { ownProcess: true, reload } : {}),
   };
   requireAuthentication(options);
   const served: HttpServer = await serveHttp(ready.server, options).catch((cause: unknown) => {
     throw explainListenError(cause, options);
   });
-  announce(
-    `listening on ${served.url}`,
-    { profile, transport: 'http', version, ...taskFields(ready.server, settled) },
-    logger,
-  );
-  if (console !== undefined) {
-    const { announceConsole } = await import('./console.ts');
-    await announceConsole(console, served.url, logger);
+  if (worker === undefined) {
+    const fields = { profile, transport: 'http', version, ...taskFields(ready.server, settled) };
+    announce(`listening on ${served.url}`, fields, logger);
+    if (console !== undefined) {
+      const { announceConsole } = await import('./console.ts');
+      await announceConsole(console, served.url, logger);
+    }
+    await printSetup(served.url, settled, authentication !== undefined, showSetup, logger);
+    return served;
   }
-  if (showSetup || process.stderr.isTTY === true) {
-    await logger.flush();
-    const { addressForClients, setupText } = await import('./setup-text.ts');
-    const url = addressForClients(served.url, options.publicUrl, options.path ?? '/mcp');
-    process.stderr.write(setupText(url, authentication !== undefined));
-  }
+  worker.own(async () => {
+    await served.close();
+    await ready.server.close();
+  }, reload);
+  worker.listening(served.url);
   return served;
 }
 
@@ -71,6 +74,21 @@ async function consoleFor({ ready, settled, authentication, audit }: HttpRun): P
   if (settled.settings.console === undefined) return undefined;
   const { mountedConsole } = await import('./console.ts');
   return mountedConsole(ready.server, settled, authentication, audit);
+}
+
+/** Prints how to connect clients, on a terminal or on request. */
+export async function printSetup(
+  url: string,
+  { settings }: ResolvedSettings,
+  hasAuthentication: boolean,
+  showSetup: boolean,
+  logger: StreamLogger,
+): Promise<void> {
+  if (!showSetup && process.stderr.isTTY !== true) return;
+  await logger.flush();
+  const { addressForClients, setupText } = await import('./setup-text.ts');
+  const { publicUrl } = settings.http as HttpSettings;
+  process.stderr.write(setupText(addressForClients(url, publicUrl, new URL(url).pathname), hasAuthentication));
 }
 
 function defaults({ host, port, path }: HttpSettings): HttpOptions {
@@ -125,7 +143,7 @@ function requireAuthentication({ host = '127.0.0.1', authenticate, allowUnauthen
 }
 
 /** Printed at any log level: programs wait for this line. */
-function announce(text: string, fields: Readonly<Record<string, unknown>>, logger: StreamLogger): void {
+export function announce(text: string, fields: Readonly<Record<string, unknown>>, logger: StreamLogger): void {
   if (logger.enabled('info')) logger.info(text, fields);
   else process.stderr.write(`${text}\n`);
 }

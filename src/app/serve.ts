@@ -14,12 +14,13 @@ import { HealthRegistry } from './health.ts';
 import type { LiveAuthentication } from './live-authentication.ts';
 import { checkPlaces } from './places.ts';
 import type { PolicyGuard } from './policy.ts';
-import { type AssembledServer, profiles } from './profiles/index.ts';
+import { type AssembledServer, type Profile, profiles } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
-import { keepsTasks, persistentTasks, taskFields } from './task-store.ts';
+import { keepsTasks, type PersistentStatePack, persistentTasks, taskFields } from './task-store.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
+import type { Worker } from './workers/worker.ts';
 
 export interface ServeOptions extends SettingsInput {
   /** Prints how to connect clients once the server listens on HTTP. */
@@ -40,14 +41,39 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     throw new UsageError(`Unknown profile ${JSON.stringify(settings.profile)}; ${hint}`);
   }
   checkPlaces(settled);
-  const logger = createLogger({ name: 'mooring', ...logOptions(settled) });
-  for (const note of [...settled.notes, ...unusedFlags(settled)]) logger.notice(note);
+  const processLogger = createLogger({ name: 'mooring', ...logOptions(settled) });
+  const workers = settings.http?.enabled === true ? settings.http.workers : undefined;
+  const worker =
+    workers === undefined ? undefined : await (await import('./workers/worker.ts')).joinWorkers(processLogger);
+  const logger = worker?.logger ?? processLogger;
+  // Workers do not repeat them.
+  if (worker === undefined) for (const note of [...settled.notes, ...unusedFlags(settled)]) logger.notice(note);
+  if (workers !== undefined && worker === undefined) {
+    const { serveWithWorkers } = await import('./workers/serve-workers.ts');
+    const showSetup = options.showSetup === true;
+    return serveWithWorkers({ workers, oneProcess: row.oneProcess, settled, showSetup, logger });
+  }
   const profile = await row.load();
+  // A worker that stays connected would not end.
+  await closeOnFailure(worker, () => serveProfile({ options, started, profile, worker, logger }));
+}
+
+interface ProfileRun {
+  readonly options: ServeOptions;
+  readonly started: ReadSettings;
+  readonly profile: Profile;
+  readonly worker: Worker | undefined;
+  readonly logger: StreamLogger;
+}
+
+async function serveProfile({ options, started, profile, worker, logger }: ProfileRun): Promise<void> {
+  const { settled } = started;
+  const { settings } = settled;
   const health = new HealthRegistry(knownFolders(settled));
   const audit = await openAudit(settled, logger);
   if (audit !== undefined) health.add('audit', () => auditHealth(audit));
   const ready = await closeOnFailure(audit, async () => {
-    const pack = await persistentStateOf(settled, logger);
+    const pack = await persistentStateOf(settled, worker, logger);
     return closeOnFailure(pack, async () => {
       const assembled = await profile.assemble({
         logger,
@@ -80,7 +106,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
     const showSetup = options.showSetup === true;
     const { reload } = await import('./reload.ts');
     await serveOverHttp({
-      ...{ profile: profile.name, ready, settled, authentication, audit, logger, showSetup },
+      ...{ profile: profile.name, ready, settled, authentication, audit, logger, showSetup, worker },
       reload: (served) => reload({ asked: options, started, authentication, policyGuard, logger }, served),
     });
     guard();
@@ -128,17 +154,35 @@ function unusedFlags({ settings, values }: ResolvedSettings): string[] {
   return idle.length === 0 ? [] : [`${idle.join(', ')}: no effect without --http`];
 }
 
-async function persistentStateOf(settled: ResolvedSettings, logger: StreamLogger) {
+async function persistentStateOf(
+  settled: ResolvedSettings,
+  worker: Worker | undefined,
+  logger: StreamLogger,
+): Promise<PersistentStatePack | undefined> {
   const { http, dataDir, profile } = settled.settings;
   const { key, previousKeys = [] } = http ?? {};
   if (key === undefined) {
-    if (previousKeys.length === 0) return keepsTasks(settled) ? persistentTasks(dataDir, logger) : undefined;
+    if (previousKeys.length === 0) {
+      // Workers need a store that all of them can read.
+      const tasks = worker !== undefined || keepsTasks(settled) ? persistentTasks(dataDir, logger) : undefined;
+      return worker === undefined || tasks === undefined ? tasks : workerState(worker, tasks);
+    }
     throw new UsageError(
       'http.previousKeys (MOORING_KEY_PREVIOUS) works only together with a current key. Set MOORING_KEY',
     );
   }
   const { openPersistentState } = await import('./persistent-state.ts');
-  return openPersistentState({ key, previousKeys, profile, folder: dataDir }, logger);
+  return openPersistentState({ key, previousKeys, profile, folder: dataDir, bus: worker?.bus }, logger);
+}
+
+/** What workers share without a configured key: it lasts as long as the process that started them. */
+async function workerState(worker: Worker, tasks: PersistentStatePack): Promise<PersistentStatePack> {
+  const { store, bus } = worker;
+  return {
+    ...tasks,
+    name: 'worker-state',
+    persistentState: { ...tasks.persistentState, key: await worker.key(), previousKeys: [], store, bus },
+  };
 }
 
 async function authenticationOf({ auth, http }: Settings): Promise<LiveAuthentication | undefined> {

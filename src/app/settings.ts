@@ -87,6 +87,8 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
   readonly metricsPath: string | undefined;
+  /** How many processes serve. Undefined: this one, without others. */
+  readonly workers?: number | 'auto' | undefined;
   /** Absent: plain HTTP. */
   readonly tls?: TlsSettings | undefined;
   /** Allow unauthenticated clients on a public address; only behind a proxy that authenticates. */

@@ -28,6 +28,7 @@ export interface LoggerOptions {
 export interface StreamLogger extends Logger {
   /** Resolves when everything has been written; that may be never if the stream is not read. */
   flush(): Promise<void>;
+  child(fields: LogFields): StreamLogger;
 }
 
 /**

@@ -15,6 +15,8 @@ export interface Forwarded {
 }
 
 export interface ProxyHooks {
+  /** A new connection for each request, so that a server with several workers serves each by another one. */
+  readonly freshConnections?: boolean;
   /** May change what is sent on. */
   edit?(request: Forwarded): Forwarded;
   /** Takes over the body of an answer, whose head has been sent already. */
@@ -26,6 +28,7 @@ export async function startProxy(target: string, hooks: ProxyHooks): Promise<Bri
   const upstream = new URL(target);
   const edit = hooks.edit ?? ((request: Forwarded) => request);
   const relay = hooks.relay ?? ((answer: IncomingMessage, response: ServerResponse) => void answer.pipe(response));
+  const agent = hooks.freshConnections === true ? { agent: false as const } : {};
   let ownHost = '';
 
   const server = createServer(async (request, response) => {
@@ -39,7 +42,7 @@ export async function startProxy(target: string, hooks: ProxyHooks): Promise<Bri
     if (body.length > 0) headers['content-length'] = String(body.length);
 
     const address = new URL(request.url ?? '/', upstream);
-    const forwarded = httpRequest(address, { method: request.method, headers }, (answer) => {
+    const forwarded = httpRequest(address, { method: request.method, headers, ...agent }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       response.flushHeaders();
       answer.once('error', () => response.destroy());

@@ -11,11 +11,15 @@ export function describeConcurrent(title: string, declare: () => void): void {
 }
 
 /** Tests that share one HTTP server; it is known once they run. */
-export function describeConcurrentHttp(title: string, declare: (subject: () => HttpSubject) => void): void {
+export function describeConcurrentHttp(
+  title: string,
+  declare: (subject: () => HttpSubject) => void,
+  start: () => Promise<HttpSubject> = startHttpSubject,
+): void {
   describeConcurrent(title, () => {
     let subject: HttpSubject | undefined;
     beforeAll(async () => {
-      subject = await startHttpSubject();
+      subject = await start();
     });
     afterAll(() => subject?.close());
     declare(() => {

@@ -2,7 +2,7 @@
 // the schema of the file are built from these rows; settings.ts says what the values mean.
 
 /** How a value is written on the command line and in the environment. */
-export type OptionKind = 'text' | 'path' | 'number' | 'bytes' | 'switch' | 'texts' | 'paths' | 'tree';
+export type OptionKind = 'text' | 'path' | 'number' | 'count' | 'bytes' | 'switch' | 'texts' | 'paths' | 'tree';
 
 export interface Option {
   /** Key in the configuration file, with dots. */
@@ -194,6 +194,15 @@ export const options: readonly Option[] = [
     flag: 'metrics',
     metavar: 'PATH',
     about: 'path of the Prometheus metrics, such as /metrics; off by default',
+  },
+  {
+    key: 'http.workers',
+    kind: 'count',
+    section: 'http',
+    flag: 'workers',
+    metavar: 'N|auto',
+    env: 'MOORING_WORKERS',
+    about: 'serve with several processes that share the port; auto: one for each core; default: this process only',
   },
   {
     key: 'http.tls.cert',

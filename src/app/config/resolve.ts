@@ -192,6 +192,7 @@ function toSettings(values: SettingValues): Settings {
       allowedHosts: get('http.allowedHosts'),
       allowedOrigins: get('http.allowedOrigins'),
       publicUrl: get('http.publicUrl'),
+      workers: get('http.workers'),
       metricsPath: pathOf(values, 'http.metricsPath', '/metrics'),
       tls: tlsOf(values),
       unsafeNoAuth: get('http.unsafeNoAuth'),

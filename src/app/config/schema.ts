@@ -3,6 +3,7 @@
 
 import type { JsonSchema } from '../../schema/index.ts';
 import { type Option, options } from './options.ts';
+import { maxCount } from './values.ts';
 
 /** Where editors find the published schema. */
 export const schemaUrl = 'https://unpkg.com/mooring/dist/mooring.schema.json';
@@ -91,6 +92,8 @@ function schemaOf({ key, kind, about, oneOf, security }: Option): JsonSchema {
       return { type: 'boolean', description };
     case 'number':
       return { type: 'integer', minimum: 0, maximum: 65_535, description };
+    case 'count':
+      return { anyOf: [{ type: 'integer', minimum: 1, maximum: maxCount }, { const: 'auto' }], description };
     case 'bytes':
       return { type: 'integer', minimum: 1, description };
     case 'text':

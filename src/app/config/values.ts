@@ -40,6 +40,8 @@ export function parseValues(
       return parseSwitch(last, where);
     case 'number':
       return parsePort(last, where);
+    case 'count':
+      return parseCount(last, where);
     case 'bytes':
       return parseBytes(last, where);
     case 'path':
@@ -67,6 +69,16 @@ function parsePort(text: string, where: string): number {
   const number = Number(text);
   if (/^\d{1,5}$/.test(text) && number <= 65_535) return number;
   throw new UsageError(`${where} must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
+}
+
+/** More processes than this are a mistake. */
+export const maxCount = 256;
+
+function parseCount(text: string, where: string): number | 'auto' {
+  if (text === 'auto') return text;
+  const number = Number(text);
+  if (/^[1-9]\d{0,2}$/.test(text) && number <= maxCount) return number;
+  throw new UsageError(`${where} must be a number from 1 to ${maxCount}, or auto, not ${JSON.stringify(text)}`);
 }
 
 function parseBytes(text: string, where: string): number {

@@ -18,6 +18,8 @@ interface ProfileRow {
   readonly audited?: 'always' | readonly (keyof Settings['enable'])[];
   /** Whether it stores data in the data folder, even if the operator did not choose one. */
   readonly keepsData?: true;
+  /** Why it cannot be served by several processes. Absent: it can. */
+  readonly oneProcess?: string;
   load(): Promise<Profile>;
 }
 
@@ -28,6 +30,7 @@ export const profiles: Readonly<Record<string, ProfileRow>> = {
   },
   empirical: {
     about: 'literature search in several sources at once, with errors as results',
+    oneProcess: 'its event streams belong to the process that opened them',
     load: async () => (await import('./empirical.ts')).empiricalProfile,
   },
   everything: {
@@ -38,6 +41,7 @@ export const profiles: Readonly<Record<string, ProfileRow>> = {
     about: 'supervised child processes, such as coding agents, as tools and worker:// resources',
     audited: 'always',
     keepsData: true,
+    oneProcess: 'the programs that it supervises belong to one process',
     load: async () => (await import('./orchestrator.ts')).orchestratorProfile,
   },
   local: {

@@ -4,7 +4,7 @@ import type { SealKey } from '../../engine/ports.ts';
 import type { Server } from '../../engine/server.ts';
 import type { TasksOptions } from '../../engine/tasks/task-options.ts';
 import type { Logger } from '../../protocol/logger.ts';
-import type { ExpiringStore } from '../../protocol/ports.ts';
+import type { Bus, ExpiringStore } from '../../protocol/ports.ts';
 import type { AuditLog } from '../../security/audit/index.ts';
 import type { HttpOptions } from '../../transports/http.ts';
 import type { StdioOptions } from '../../transports/stdio.ts';
@@ -21,6 +21,8 @@ export interface PersistentState {
   /** Stores which ones ended or were used, and the subscriptions of sessions. */
   readonly store?: ExpiringStore;
   readonly tasks: TasksOptions;
+  /** Connects workers with each other. */
+  readonly bus?: Bus;
 }
 
 /** What a profile receives. */

@@ -17,6 +17,7 @@ import type { Authenticate, Denied, EndpointOptions } from './options.ts';
 import { ErrorResponses } from './responses.ts';
 import { SessionIds } from './sessions/session-ids.ts';
 import { Sessions } from './sessions/sessions.ts';
+import { shareMetrics } from './shared-metrics.ts';
 import { Streamable } from './streamable.ts';
 import { CompatStream } from './streams/compat-stream.ts';
 import { createEventLog } from './streams/event-log.ts';
@@ -77,8 +78,10 @@ export class Endpoint {
     });
     const { healthPath = '/health', metricsPath, routes = [], mounts = [] } = options;
     if (metricsPath !== undefined) {
-      this.metrics = new HttpMetrics(host, this.state, this.sessions.active, options.monitors);
-      this.addRoute(metricsPath, metricsRoute(this.metrics));
+      const metrics = new HttpMetrics(host, this.state, this.sessions.active, options.monitors);
+      this.metrics = metrics;
+      const shared = host.bus && shareMetrics(host.bus, host.name, () => metrics.text());
+      this.addRoute(metricsPath, metricsRoute(metrics, this.errors, shared));
     }
     for (const route of routes) this.addRoute(route.path, extraRoute(route, this.errors));
     this.#mounted = mountedRoutes(mounts);

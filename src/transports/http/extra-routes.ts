@@ -50,10 +50,15 @@ export function healthRoutes(path: string, source: HealthSource): ReadonlyMap<st
   ]);
 }
 
-export function metricsRoute(metrics: HttpMetrics): Route {
+/** `shared`: collects the metrics of all processes, if there are others. */
+export function metricsRoute(metrics: HttpMetrics, errors: ErrorResponses, shared?: () => Promise<string>): Route {
   const headers = ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8', ...pageHeaders];
+  const serve = (exchange: HttpExchange): void | Promise<void> =>
+    shared === undefined
+      ? exchange.respond(200, headers, metrics.text())
+      : shared().then((text) => exchange.respond(200, headers, text));
   return {
-    methods: { GET: (exchange) => exchange.respond(200, headers, metrics.text()) },
+    methods: { GET: (exchange) => errors.catchRejection(exchange, serve(exchange)) },
     allow: 'GET',
     whileClosing: true,
   };

@@ -10,7 +10,7 @@ import { signalExitCodes, watchProcess } from '../../process-watch.ts';
  * that instead, unless it was sent because the terminal was closed.
  */
 export function ownProcess(
-  host: SessionHost,
+  host: Pick<SessionHost, 'close'>,
   close: () => Promise<void>,
   logger: Logger & { flush?(): Promise<void> },
   reload?: () => void,

@@ -1,0 +1,39 @@
+// Serves a profile with several processes: checks whether it can be, and starts them.
+
+import { availableParallelism } from 'node:os';
+import type { StreamLogger } from '../../logging/logger.ts';
+import type { ResolvedSettings } from '../config/resolve.ts';
+import { announce, printSetup } from '../serve-http.ts';
+import { UsageError } from '../usage-error.ts';
+import { version } from '../version.ts';
+import { supervise } from './supervisor.ts';
+
+export interface WorkersRun {
+  readonly workers: number | 'auto';
+  /** Why the profile needs one process, if it does. */
+  readonly oneProcess: string | undefined;
+  readonly settled: ResolvedSettings;
+  readonly showSetup: boolean;
+  readonly logger: StreamLogger;
+}
+
+/** Serves until the process is stopped, or ends it with the exit code of a worker that could not start. */
+export async function serveWithWorkers({ workers, oneProcess, settled, showSetup, logger }: WorkersRun): Promise<void> {
+  const { profile, enable, auth, console } = settled.settings;
+  if (console !== undefined) {
+    throw new UsageError('The console shows one process, so it cannot be used with --workers. Leave one of them out');
+  }
+  const reason = enable.workers ? 'the programs of --enable workers belong to one process' : oneProcess;
+  if (reason !== undefined) {
+    throw new UsageError(
+      `The profile ${profile} cannot be served with --workers: ${reason}. Serve it without --workers`,
+    );
+  }
+  const count = workers === 'auto' ? availableParallelism() : workers;
+  const onListening = (url: string): void => {
+    const fields = { profile, transport: 'http', version, workers: count };
+    announce(`listening on ${url}`, fields, logger);
+    void printSetup(url, settled, auth !== undefined, showSetup, logger);
+  };
+  process.exit(await supervise({ count, logger, onListening }));
+}

@@ -1,0 +1,137 @@
+// The part of a worker: joins the bus of the process that started it, reports when it listens, and ends when it is told.
+
+import cluster from 'node:cluster';
+import type { StreamLogger } from '../../logging/logger.ts';
+import type { Json } from '../../protocol/model.ts';
+import type { Bus, ExpiringStore } from '../../protocol/ports.ts';
+import { type BusPort, type FromRelay, relayProcess, type ToRelay } from './bus-messages.ts';
+import { joinBus } from './relayed-bus.ts';
+
+/** Set in the environment of a worker: its number. */
+export const workerVariable = 'MOORING_WORKER';
+
+/** From the supervisor to a worker. */
+export type ToWorker = { readonly bus: FromRelay } | { readonly type: 'drain' | 'reload' };
+
+/** From a worker to the supervisor. `url`: where it listens. */
+export type FromWorker = { readonly bus: ToRelay } | { readonly type: 'listening'; readonly url: string };
+
+/** Requests to the process of the relay. */
+export const relayTopics = { key: 'key', store: 'store' } as const;
+
+const requestTimeoutMs = 5_000;
+
+/** This process as a worker. */
+export interface Worker {
+  /** Adds the number of the worker to each line. */
+  readonly logger: StreamLogger;
+  readonly bus: Bus;
+  /** Seals sessions if no key is configured; all workers have the same one. */
+  key(): Promise<Uint8Array>;
+  /** In the memory of the supervisor: what no worker may forget. */
+  readonly store: ExpiringStore;
+  listening(url: string): void;
+  /** Leaves the other workers, when this one cannot start. */
+  close(): Promise<void>;
+  /** Ends the process when the supervisor wants it, or has ended. `reload` is called on its request. */
+  own(close: () => Promise<void>, reload: () => void): void;
+}
+
+/** Joins the other workers. Undefined in a process that was not started as a worker. */
+export async function joinWorkers(processLogger: StreamLogger): Promise<Worker | undefined> {
+  const number = process.env[workerVariable];
+  if (number === undefined || process.connected !== true) return undefined;
+  const logger = processLogger.child({ worker: Number(number) });
+  // Programs that this one starts are not workers.
+  delete process.env[workerVariable];
+  const send = (message: FromWorker): void => {
+    if (process.connected === true) process.send?.(message);
+  };
+  const port: BusPort<ToRelay, FromRelay> = {
+    send: (message) => send({ bus: message }),
+    onMessage: (listener) =>
+      process.on('message', (message: ToWorker) => {
+        if ('bus' in message) listener(message.bus);
+      }),
+  };
+  const bus = await joinBus(port, logger);
+  return {
+    logger,
+    bus,
+    async key() {
+      const key = await bus.request(relayProcess, relayTopics.key, null, requestTimeoutMs);
+      return Buffer.from(key as string, 'base64');
+    },
+    store: relayedStore(bus),
+    listening: (url) => send({ type: 'listening', url }),
+    async close() {
+      bus.close();
+      // Unlike process.disconnect, this does not end the process: it still has to report why it cannot start.
+      cluster.worker?.disconnect();
+    },
+    own: (close, reload) => ownWorker(close, reload, logger),
+  };
+}
+
+/** A call of the store: the name of the method and what it was called with. An empty list stands for undefined. */
+export type StoreCall = readonly [method: keyof ExpiringStore, ...args: (readonly [Json?])[]];
+
+function relayedStore(bus: Bus): ExpiringStore {
+  const call = (...[method, ...args]: [keyof ExpiringStore, ...(Json | undefined)[]]): Promise<Json> =>
+    bus.request(
+      relayProcess,
+      relayTopics.store,
+      [method, ...args.map((each) => (each === undefined ? [] : [each]))],
+      requestTimeoutMs,
+    );
+  return {
+    get: async (key) => (await call('get', key)) ?? undefined,
+    set: async (key, value, ttlMs, owner) => void (await call('set', key, value, ttlMs, owner)),
+    add: async (key, value, ttlMs) => (await call('add', key, value, ttlMs)) === true,
+    replace: async (key, expected, value, ttlMs, owner) =>
+      (await call('replace', key, expected, value, ttlMs, owner)) === true,
+    delete: async (key) => void (await call('delete', key)),
+  };
+}
+
+/** Serves the store of the workers. */
+export function callStore(store: ExpiringStore, call: StoreCall): Json | undefined | Promise<Json | undefined> {
+  const [method, ...args] = call;
+  const run = store[method] as
+    | ((...args: (Json | undefined)[]) => Json | undefined | Promise<Json | undefined>)
+    | undefined;
+  return run?.(...args.map(([value]) => value));
+}
+
+/**
+ * A terminal sends its signals to all processes, so a worker leaves SIGINT and SIGHUP to the supervisor. SIGTERM for one
+ * worker drains it; the supervisor then starts another one.
+ */
+function ownWorker(close: () => Promise<void>, reload: () => void, logger: StreamLogger): void {
+  let isEnding = false;
+  const exit = async (code: number): Promise<void> => {
+    if (isEnding) return;
+    isEnding = true;
+    try {
+      await close();
+    } catch (error) {
+      logger.error('closing failed', { error });
+    }
+    await logger.flush();
+    process.exit(code);
+  };
+  const onFatal = (kind: string) => (error: unknown) => {
+    logger.error(kind, { error });
+    void exit(1);
+  };
+  process.on('message', (message: ToWorker) => {
+    if ('bus' in message) return;
+    if (message.type === 'drain') void exit(0);
+    else reload();
+  });
+  process.on('disconnect', () => void exit(0));
+  process.on('SIGTERM', () => void exit(0));
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  process.on('uncaughtException', onFatal('uncaught exception'));
+  process.on('unhandledRejection', onFatal('unhandled rejection'));
+}
