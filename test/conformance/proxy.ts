@@ -53,6 +53,8 @@ export async function startProxy(target: string, hooks: ProxyHooks): Promise<Bri
     forwarded.end(body);
   });
 
+  // Longer than any pause of a client: one that reuses a connection as it is closed sees its request fail.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   ownHost = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
