@@ -11,18 +11,26 @@ import type { Authentication } from './authentication.ts';
 import { listSettings } from './config/list-settings.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
 import { searchAudit } from './console-audit.ts';
-import type { ConsoleSettings, HttpSettings } from './settings.ts';
+import type { ConsoleSettings } from './settings.ts';
+import { clientSnippets } from './setup-text.ts';
 import { UsageError } from './usage-error.ts';
 
+/** Where a console is mounted. */
+export interface MountPlace {
+  readonly settled: ResolvedSettings;
+  readonly authentication: Authentication | undefined;
+  readonly audit: AuditLog | undefined;
+  readonly host: string;
+  /** The path of the MCP endpoint. */
+  readonly path: string;
+  /** The address for clients; undefined until the server listens. */
+  address(): string | undefined;
+}
+
 /** The console of a server on HTTP. Throws a usage error where it would be open to others. */
-export function mountedConsole(
-  server: Server,
-  settled: ResolvedSettings,
-  authentication: Authentication | undefined,
-  audit: AuditLog | undefined,
-): Console {
+export function mountedConsole(server: Server, place: MountPlace): Console {
+  const { settled, authentication, audit, host, path, address } = place;
   const { raw } = settled.settings.console as ConsoleSettings;
-  const { host, path } = settled.settings.http as HttpSettings;
   const isLocal = isLoopback(host);
   if (!isLocal && raw)
     throw new UsageError(`--console-raw shows secrets, so it works only on 127.0.0.1, not on ${host}`);
@@ -37,11 +45,21 @@ export function mountedConsole(
   }
   return createConsole(server, {
     ...common(settled, audit),
+    snippets: () => snippetsFor(address(), authentication !== undefined),
     // Others can reach the port: a link that was seen somewhere must not be enough.
     ...(isLocal ? {} : { token: false as const }),
     ...(authentication === undefined ? {} : { authenticate: principalOf(authentication) }),
     ...(audit === undefined || authentication === undefined ? {} : { record: recordInto(audit, 'all') }),
   });
+}
+
+/** How clients connect, once the server listens. */
+function snippetsFor(url: string | undefined, authenticated: boolean): { title: string; text: string }[] {
+  if (url === undefined) return [];
+  return clientSnippets(url, authenticated).map(({ client, file, text }) => ({
+    title: file === undefined ? client : `${client} (${file})`,
+    text,
+  }));
 }
 
 /** Prints where the console is. At any log level: the link is of no use in a log. */

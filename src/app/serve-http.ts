@@ -34,12 +34,14 @@ export interface HttpRun {
 export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
   const { profile, ready, settled, authentication, logger, showSetup, worker } = run;
   const http = settled.settings.http as HttpSettings;
-  const console = await consoleFor(run);
+  // A profile may have an address and a path of its own.
+  const place: HttpOptions = { ...defaults(http), ...ready.http, ...chosen(settled) };
+  let listening: string | undefined;
+  const address = (): string | undefined => listening;
+  const console = await consoleFor(run, place, address);
   const reload = inTurn(async () => run.reload(served));
   const options: HttpOptions = {
-    ...defaults(http),
-    ...ready.http,
-    ...chosen(settled),
+    ...place,
     ...accessOptions(run),
     ...(await tlsOptions(http)),
     ...(console === undefined ? {} : { mounts: [...(ready.http?.mounts ?? []), console.mount] }),
@@ -55,8 +57,10 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
     const fields = { profile, transport: 'http', version, ...taskFields(ready.server, settled) };
     announce(`listening on ${served.url}`, fields, logger);
     if (console !== undefined) {
+      const { addressForClients } = await import('./setup-text.ts');
+      listening = addressForClients(served.url, options.publicUrl, options.path ?? '/mcp');
       const { announceConsole } = await import('./console.ts');
-      await announceConsole(console, served.url, logger);
+      await announceConsole(console, listening, logger);
     }
     await printSetup(served.url, settled, authentication !== undefined, showSetup, logger);
     return served;
@@ -70,10 +74,14 @@ export async function serveOverHttp(run: HttpRun): Promise<HttpServer> {
 }
 
 /** Nothing of the console is loaded without the setting. */
-async function consoleFor({ ready, settled, authentication, audit }: HttpRun): Promise<Console | undefined> {
+async function consoleFor(
+  { ready, settled, authentication, audit }: HttpRun,
+  { host = '127.0.0.1', path = '/mcp' }: HttpOptions,
+  address: () => string | undefined,
+): Promise<Console | undefined> {
   if (settled.settings.console === undefined) return undefined;
   const { mountedConsole } = await import('./console.ts');
-  return mountedConsole(ready.server, settled, authentication, audit);
+  return mountedConsole(ready.server, { settled, authentication, audit, host, path, address });
 }
 
 /** Prints how to connect clients, on a terminal or on request. */

@@ -10,24 +10,47 @@ export function addressForClients(listening: string, publicUrl: string | undefin
   return listening.replace(/^(https?):\/\/(?:0\.0\.0\.0|\[::\])(?=[:/])/, '$1://127.0.0.1');
 }
 
-/** The lines printed after "listening on". Tokens are placeholders, because this output ends up in logs. */
-export function setupText(url: string, authenticated: boolean): string {
+/** How one client is connected. */
+export interface ClientSnippet {
+  readonly client: string;
+  /** The file that `text` belongs into; undefined for a command. */
+  readonly file?: string;
+  readonly text: string;
+}
+
+/** What to copy, for each client. Tokens are placeholders, because this ends up in logs. */
+export function clientSnippets(url: string, authenticated: boolean): ClientSnippet[] {
   const header = authenticated ? `, "headers": { "Authorization": "Bearer <token>" }` : '';
-  const bearer = authenticated ? ' --token "<token>"' : '';
-  const codex = authenticated ? '\n                                 bearer_token_env_var = "MOORING_TOKEN"' : '';
-  const flag = authenticated ? ' --header "Authorization: Bearer <token>"' : '';
+  const codex = authenticated ? '\nbearer_token_env_var = "MOORING_TOKEN"' : '';
+  const entry = (key: string): string => `"mooring": { "${key}": "${url}"${header} }`;
+  return [
+    { client: 'Claude Code', text: `claude mcp add --transport http mooring ${url}${authFlag(authenticated)}` },
+    {
+      client: 'VS Code',
+      file: 'mcp.json',
+      text: `{ "servers": { "mooring": { "type": "http", "url": "${url}"${header} } } }`,
+    },
+    { client: 'Cursor', file: 'mcp.json', text: `{ "mcpServers": { ${entry('url')} } }` },
+    { client: 'Gemini CLI', file: 'settings.json', text: `{ "mcpServers": { ${entry('httpUrl')} } }` },
+    { client: 'Codex', file: 'config.toml', text: `[mcp_servers.mooring]\nurl = "${url}"${codex}` },
+    { client: 'Command line', text: `npx mooring tools ${url}${authenticated ? ' --token "<token>"' : ''}` },
+  ];
+}
+
+const authFlag = (authenticated: boolean): string => (authenticated ? ' --header "Authorization: Bearer <token>"' : '');
+
+/** The lines printed after "listening on". */
+export function setupText(url: string, authenticated: boolean): string {
+  const indent = `\n${' '.repeat(33)}`;
+  const lines = clientSnippets(url, authenticated).map(
+    ({ client, file, text }) => `  ${client.padEnd(15)}${file?.padEnd(16) ?? ''}${text.replaceAll('\n', indent)}`,
+  );
   return `
   Connect a client:
 
-  Claude Code    claude mcp add --transport http mooring ${url}${flag}
-  VS Code        mcp.json        { "servers": { "mooring": { "type": "http", "url": "${url}"${header} } } }
-  Cursor         mcp.json        { "mcpServers": { "mooring": { "url": "${url}"${header} } } }
-  Gemini CLI     settings.json   { "mcpServers": { "mooring": { "httpUrl": "${url}"${header} } } }
-  Codex          config.toml     [mcp_servers.mooring]
-                                 url = "${url}"${codex}
-  Command line   npx mooring tools ${url}${bearer}
+${lines.join('\n')}
 
-  Or configure a client automatically: npx mooring install <client> --url ${url}${flag}
+  Or configure a client automatically: npx mooring install <client> --url ${url}${authFlag(authenticated)}
   Press Ctrl-C to stop the server.
 
 `;

@@ -39,7 +39,7 @@ export interface ConsoleOptions extends ConsoleAccessOptions {
   /** Records messages even while no page is open. Default: while one is open, and for a minute after that. */
   readonly keep?: boolean;
   /** How clients connect to the server, for the overview. */
-  readonly snippets?: ConsoleState['snippets'];
+  readonly snippets?: () => ConsoleState['snippets'];
   /** The settings of the server, for the page "About". */
   readonly settings?: () => About['settings'];
   /** Searches the audit log. */

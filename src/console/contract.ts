@@ -64,7 +64,7 @@ export interface ConsoleSource {
   lists?(revision: string | undefined): Promise<Lists>;
   validate?(request: ValidateRequest): Promise<Validated>;
   sessions?(): readonly SessionRow[];
-  tasks?(): Promise<readonly TaskRow[]>;
+  readonly tasks?: (() => Promise<readonly TaskRow[]>) | undefined;
   audit?(query: URLSearchParams): Promise<AuditPage>;
   about(): Promise<About>;
   auth?(): readonly AuthStep[];

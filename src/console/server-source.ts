@@ -4,7 +4,7 @@
 import { connect, inMemory } from '../client/index.ts';
 import type { Server } from '../engine/server.ts';
 import { formatIssues, type Validator } from '../schema/index.ts';
-import type { About, AuditPage, ConsoleState, Lists, Validated, ValidateRequest } from './api.ts';
+import type { About, AuditPage, ConsoleState, Lists, TaskRow, Validated, ValidateRequest } from './api.ts';
 import { ConsoleCalls } from './calls.ts';
 import { Capture, secretProperties } from './capture.ts';
 import { ConsoleError } from './console-error.ts';
@@ -12,8 +12,11 @@ import type { ConsoleSource } from './contract.ts';
 import { Feed } from './feed.ts';
 import { describeRevisions, listsOf } from './listing.ts';
 import { ServerObserver } from './observe-server.ts';
+import { taskRow } from './task-rows.ts';
 import { validateArguments, validatorOf } from './validate.ts';
 
+/** The newest tasks that are shown. */
+const maxTasks = 500;
 /** The caller of everything that is tried in the console. Policies and audit lines name it. */
 const consolePrincipal = { id: 'console' } as const;
 
@@ -23,7 +26,7 @@ export interface ServerSourceOptions {
   /** Messages are recorded even while no page is open. */
   readonly keep?: boolean;
   readonly version: string;
-  readonly snippets?: ConsoleState['snippets'];
+  readonly snippets?: () => ConsoleState['snippets'];
   readonly settings?: () => About['settings'];
   readonly audit?: ((query: URLSearchParams) => Promise<AuditPage>) | undefined;
 }
@@ -68,7 +71,7 @@ export class ServerSource implements ConsoleSource {
   }
 
   get snippets(): ConsoleState['snippets'] {
-    return this.#options.snippets ?? [];
+    return this.#options.snippets?.() ?? [];
   }
 
   async lists(revision: string | undefined): Promise<Lists> {
@@ -81,6 +84,19 @@ export class ServerSource implements ConsoleSource {
     if (entry === undefined) throw new ConsoleError(404, 'tool', `There is no tool ${JSON.stringify(tool)}`);
     return validateArguments(entry.input.validator, argumentsText);
   }
+
+  /** Undefined while no tool can run as a task. */
+  get tasks(): ConsoleSource['tasks'] {
+    for (const { task } of this.#server.catalog.tools.values()) if (task !== undefined) return () => this.#listTasks();
+    return undefined;
+  }
+
+  readonly operations: ConsoleSource['operations'] = {
+    'cancel-task': async ({ id }) => {
+      if (await this.#server.tasks.cancel(id, 'cancelled in the console')) return;
+      throw new ConsoleError(404, 'task', 'The task has ended, or does not exist');
+    },
+  };
 
   sessions() {
     return this.#observer.sessions();
@@ -98,6 +114,11 @@ export class ServerSource implements ConsoleSource {
   async close(): Promise<void> {
     this.#observer.close();
     await this.calls.close();
+  }
+
+  async #listTasks(): Promise<TaskRow[]> {
+    const { tasks } = await this.#server.tasks.list({ limit: maxTasks });
+    return tasks.map((record) => taskRow(record, this.feed.capture));
   }
 
   #secretArguments(tool: string): ReadonlySet<string> | undefined {

@@ -1,7 +1,15 @@
 // Calls from the console, as the page makes them: on both eras, with input requests, progress, cancelling and comparing.
 
 import { afterEach, expect, test } from 'vitest';
-import type { CallComparison, CallStarted, CallUpdate, ConsoleState, Lists, Validated } from '../../src/console/api.ts';
+import type {
+  CallComparison,
+  CallStarted,
+  CallUpdate,
+  ConsoleState,
+  Lists,
+  TaskRow,
+  Validated,
+} from '../../src/console/api.ts';
 import { createConsole } from '../../src/console/index.ts';
 import { createServer, type Server } from '../../src/index.ts';
 import { ConsoleClient } from './console-client.ts';
@@ -236,3 +244,31 @@ test('what each revision is told when it connects is shown side by side', async 
   expect(about.descriptions.map(({ revision }) => revision)).toHaveLength(5);
   for (const { text } of about.descriptions) expect(JSON.parse(text)).toHaveProperty('capabilities');
 });
+
+test.for(withInput)(
+  '%s: a call that runs as a task is on the list of tasks, and can be cancelled there',
+  async (revision) => {
+    const { server, client, feed, call } = await started({ operate: true });
+    expect((await client.get<ConsoleState>('state')).screens).not.toContain('tasks');
+    open.push(server);
+    server.tool('long', {
+      task: 'required',
+      run: async (_args, ctx) => {
+        await new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)));
+      },
+    });
+    expect((await client.get<ConsoleState>('state')).screens).toContain('tasks');
+    const id = await call('long', {}, revision);
+    const { taskId } = await feed.until(({ calls }) => {
+      const update = calls.get(id);
+      return update?.taskId !== undefined && update;
+    });
+    const task = async (): Promise<TaskRow | undefined> =>
+      (await client.get<{ tasks: TaskRow[] }>('tasks')).tasks.find((row) => row.id === taskId);
+    expect(await task()).toMatchObject({ tool: 'long', status: 'working', owner: 'console', steps: [], inputs: [] });
+    await client.post('operate/cancel-task', { id: taskId });
+    expect(await task()).toMatchObject({ status: 'cancelled' });
+    expect((await feed.call(id, 'failed', 'done', 'cancelled')).status).toBe('failed');
+    await expect(client.post('operate/cancel-task', { id: taskId })).rejects.toThrow('404');
+  },
+);
