@@ -34,6 +34,8 @@ export interface CallsOptions {
   readonly dial: Dial;
   /** Whether an entry belongs to a connection of the console. */
   isOwn(entry: FeedEntry): boolean;
+  /** A call failed, for example because the server is gone. */
+  onFailure?(error: unknown): void;
   /** What is wrong with the structured content of a result. */
   outputIssues(tool: string, content: unknown): Promise<readonly string[]>;
 }
@@ -194,6 +196,7 @@ export class ConsoleCalls {
       });
       this.#end(call, await this.#finished(call, result));
     } catch (error) {
+      if (!abort.signal.aborted) this.#options.onFailure?.(error);
       this.#end(call, failure(error, abort.signal));
     }
   }

@@ -1,13 +1,15 @@
 // `mooring inspect`: servers of others through our client, a proxy between a client and a server, and lost connections.
 
+import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/index.ts';
 import type { CallStarted, ConsoleState, Lists, Validated } from '../../src/console/api.ts';
 import { createServer, serveHttp } from '../../src/index.ts';
-import { useHome } from '../support/program.ts';
+import { cli, useHome } from '../support/program.ts';
 import { line, rawRequest } from './console-client.ts';
 import { endOf, startConsole } from './program.ts';
 
@@ -40,7 +42,9 @@ test.for(Object.entries(targets))('%s: lists, validation and calls', async ([, {
   expect(wrong.issues).toHaveLength(1);
   const params = { name: 'echo', arguments: echo };
   const { call } = await client.post<CallStarted>('calls', { method: 'tools/call', params });
-  expect((await feed.call(call, 'done', 'failed')).resultText).toContain('hi');
+  const done = await feed.call(call, 'done', 'failed');
+  expect(done.resultText).toContain('hi');
+  expect(done.entries?.length).toBeGreaterThanOrEqual(2);
   const entry = await feed.until(({ entries }) =>
     entries.find(({ name, kind }) => name === 'echo' && kind === 'response'),
   );
@@ -90,6 +94,56 @@ test('a server that cannot be reached is said to be so, and is found when it is 
   expect(await status('connected')).toMatchObject({ target: `http://127.0.0.1:${port}/mcp` });
   feed.close();
   await served.close();
+});
+
+test('a server that crashes is started again, and the page is told', async () => {
+  const file = home.file('crash.mjs');
+  const entry = pathToFileURL(resolve(cli, '../index.js')).href;
+  writeFileSync(
+    file,
+    `import { createServer, serveStdio } from ${JSON.stringify(entry)};
+    const server = createServer({ name: 'fragile', version: '1.0.0' });
+    server.tool('crash', { run: () => process.exit(3) });
+    server.tool('pid', { run: () => String(process.pid) });
+    await serveStdio(server);`,
+  );
+  const { client } = await startConsole(home, ['inspect', '--no-open', process.execPath, file]);
+  const feed = await client.feed();
+  const call = async (name: string) => {
+    const started = await client.post<CallStarted>('calls', { method: 'tools/call', params: { name } });
+    return feed.call(started.call, 'done', 'failed');
+  };
+  const states = () => feed.batches.flatMap(({ connection }) => (connection === undefined ? [] : [connection.status]));
+  const before = (await call('pid')).resultText;
+  expect((await call('crash')).status).toBe('failed');
+  await feed.until(() => states().includes('lost'));
+  await feed.until(() => states().lastIndexOf('connected') > states().indexOf('lost'));
+  const after = await call('pid');
+  expect(after.status).toBe('done');
+  expect(after.resultText).not.toBe(before);
+  feed.close();
+});
+
+test('a server on HTTP that is gone is noticed with the next call, and found again', async () => {
+  const server = createServer({ name: 'restarted', version: '1.0.0', logger: false });
+  server.tool('now', { run: () => 'now' });
+  const first = await serveHttp(server, { port: 0, graceMs: 0 });
+  const { client } = await startConsole(home, ['inspect', '--no-open', '--no-login', first.url]);
+  const feed = await client.feed();
+  const status = (wanted: string, from = 0) =>
+    feed.until(
+      ({ batches }) => batches.slice(from).find(({ connection }) => connection?.status === wanted)?.connection,
+    );
+  await status('connected');
+  await first.close();
+  const { call } = await client.post<CallStarted>('calls', { method: 'tools/call', params: { name: 'now' } });
+  await feed.call(call, 'failed');
+  await status('lost');
+  const seen = feed.batches.length;
+  const second = await serveHttp(server, { port: first.port });
+  await status('connected', seen);
+  feed.close();
+  await second.close();
 });
 
 test('read-only: nothing can be called; wrong uses are explained', async () => {

@@ -33,6 +33,7 @@ test('on HTTP the console is below /console/ and shows the clients of the endpoi
   expect(line(entry)).toBe('out response tools/list ok');
   const state = await client.get<ConsoleState>('state');
   expect(state).toMatchObject({ mode: 'embedded', server: { version: expect.any(String) } });
+  expect(state.snippets).toContainEqual({ title: 'Command line', text: `npx mooring tools ${url}` });
   const { settings } = await client.get<About>('about');
   expect(settings).toContainEqual({ name: 'console.enabled', value: 'true', from: 'flag --console', changed: true });
   await other.close();

@@ -1,6 +1,13 @@
 // The console of a server elsewhere: our client connects to it, and the page sees what the client sends and receives.
 
-import { type Client, ClientError, type ConnectOptions, connect, type Target } from '../../client/index.ts';
+import {
+  type Client,
+  ClientError,
+  type ClientErrorCode,
+  type ConnectOptions,
+  connect,
+  type Target,
+} from '../../client/index.ts';
 import { handshakeRevisions, statelessRevisions } from '../../protocol/revisions/index.ts';
 import { formatIssues } from '../../schema/index.ts';
 import type {
@@ -24,6 +31,8 @@ import { Tap } from './tap.ts';
 
 /** Pauses between attempts to connect again; the last one repeats. */
 const retryMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
+
+const goneCodes = new Set<ClientErrorCode>(['connect-failed', 'connect-timeout', 'connection-lost', 'server-exited']);
 
 export interface InspectOptions {
   readonly target: Target;
@@ -69,6 +78,7 @@ export class InspectSource implements ConsoleSource {
       feed: this.feed,
       dial: (settings) => this.#dial(settings),
       isOwn: () => true,
+      onFailure: (error) => this.#failed(error),
       outputIssues: (tool, content) => this.#outputIssues(tool, content),
     });
     this.#ticker = setInterval(() => this.feed.rates.tick(this.feed.peers.size, 0), 1_000);
@@ -126,10 +136,11 @@ export class InspectSource implements ConsoleSource {
       handlers: { ...settings.handlers, ...(options.handlers?.roots && { roots: options.handlers.roots }) },
       ...(revision === undefined ? {} : { revision }),
       onMessage: (direction, text) => {
+        // First: a call learns the id of its request, by which it finds the entry.
+        settings.onMessage?.(direction, text);
         // Seen from the server: what we send, it receives.
         tap.record(direction === 'out' ? 'in' : 'out', text);
         if (direction === 'in') description ??= descriptionIn(text);
-        settings.onMessage?.(direction, text);
       },
       onState: (state, error) => this.#changed(state, error),
     });
@@ -155,6 +166,12 @@ export class InspectSource implements ConsoleSource {
     }
   }
 
+  /** Over HTTP there is no connection: that the server is gone shows when it is called. */
+  #failed(error: unknown): void {
+    const isGone = error instanceof ClientError && goneCodes.has(error.code);
+    if (isGone && this.connection.status === 'connected') this.#changed('lost', error);
+  }
+
   #changed(state: 'lost' | 'restored' | 'closed', error: Error | undefined): void {
     if (this.#closed || state === 'closed') return;
     const { label } = this.#options;
@@ -178,9 +195,12 @@ export class InspectSource implements ConsoleSource {
       await client.ping({ timeoutMs: 10_000 });
     } catch (error) {
       // A server that rejects the request is there.
-      if (error instanceof ClientError && error.serverError?.code !== undefined) return;
-      this.#retry(() => this.#restore());
+      if (!(error instanceof ClientError) || error.serverError?.code === undefined) {
+        this.#retry(() => this.#restore());
+        return;
+      }
     }
+    if (this.connection.status === 'lost') this.#changed('restored', undefined);
   }
 
   #retry(again: () => Promise<void>): void {
