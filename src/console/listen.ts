@@ -1,4 +1,4 @@
-// A loopback port for the console alone: beside a server on stdio, a relay, or `mooring inspect`. Only what the page needs;
+// A loopback port of its own for the console: beside a server on stdio, a relay, or `mooring inspect`. Only what the page needs;
 // the HTTP transport of the package is for MCP clients.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

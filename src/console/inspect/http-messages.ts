@@ -38,7 +38,7 @@ export interface ResponseListener {
 }
 
 /** Finds the messages of a response. */
-export class ResponseTap {
+export class ResponseMessages {
   readonly #listener: ResponseListener;
   readonly #decoder = new TextDecoder();
   #rest = '';

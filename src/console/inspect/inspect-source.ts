@@ -27,7 +27,7 @@ import type { ConsoleSource } from '../contract.ts';
 import { Feed } from '../feed.ts';
 import { descriptionIn, listsOf } from '../listing.ts';
 import { validateArguments, validatorOf } from '../validate.ts';
-import { Tap } from './tap.ts';
+import { Recorder } from './recorder.ts';
 
 /** Pauses between attempts to connect again; the last one repeats. */
 const retryMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
@@ -126,7 +126,10 @@ export class InspectSource implements ConsoleSource {
   async #dial(settings: ConnectOptions): Promise<Client> {
     const { target, connect: options, version } = this.#options;
     const client = { name: 'mooring-inspect', version };
-    const tap = new Tap(this.feed, this.feed.peers.add({ transport: 'unknown', client: `${client.name} ${version}` }));
+    const recorder = new Recorder(
+      this.feed,
+      this.feed.peers.add({ transport: 'unknown', client: `${client.name} ${version}` }),
+    );
     const revision = settings.revision === 'auto' ? (options.revision ?? 'auto') : settings.revision;
     let description: string | undefined;
     const connected = await connect(target as string, {
@@ -139,12 +142,12 @@ export class InspectSource implements ConsoleSource {
         // First: a call learns the id of its request, by which it finds the entry.
         settings.onMessage?.(direction, text);
         // Seen from the server: what we send, it receives.
-        tap.record(direction === 'out' ? 'in' : 'out', text);
+        recorder.record(direction === 'out' ? 'in' : 'out', text);
         if (direction === 'in') description ??= descriptionIn(text);
       },
       onState: (state, error) => this.#changed(state, error),
     });
-    this.feed.peers.update(tap.peer, { transport: connected.transport, revision: connected.revision });
+    this.feed.peers.update(recorder.peer, { transport: connected.transport, revision: connected.revision });
     if (description !== undefined) this.#descriptions.set(connected.revision, description);
     return connected;
   }

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { HostOriginCheck, hostsOf } from '../../transports/http/access.ts';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Feed } from '../feed.ts';
-import { bodyText, ResponseTap } from './http-tap.ts';
-import { Tap } from './tap.ts';
+import { bodyText, ResponseMessages } from './http-messages.ts';
+import { Recorder } from './recorder.ts';
 
 export interface RunningProxy {
   /** The address for clients. */
@@ -65,7 +65,7 @@ function forward(request: IncomingMessage, response: ServerResponse, target: URL
     response.writeHead(incoming.statusCode as number, incoming.statusMessage, passedOn(incoming.rawHeaders));
     response.flushHeaders();
     incoming.pipe(response);
-    new ResponseTap(incoming, {
+    new ResponseMessages(incoming, {
       onMessage: (text) => exchange.sent(text),
       onEndpoint: (path) => exchange.endpoint(path),
     });
@@ -97,7 +97,7 @@ function withHost(headers: string[], host: string): string[] {
 /** Finds the peer of an HTTP request: by its session, by the path of its stream, or by its address. */
 class ProxyPeers {
   readonly #feed: Feed;
-  readonly #taps = new BoundedMap<string, Tap>(maxPeers);
+  readonly #recorders = new BoundedMap<string, Recorder>(maxPeers);
 
   constructor(feed: Feed) {
     this.#feed = feed;
@@ -107,33 +107,33 @@ class ProxyPeers {
     const session = request.headers['mcp-session-id'];
     const address = request.socket.remoteAddress;
     const sessionKeys = [...(typeof session === 'string' ? [`session ${session}`] : []), `path ${request.url}`];
-    const ofSession = sessionKeys.map((key) => this.#taps.get(key)).find((tap) => tap !== undefined);
+    const ofSession = sessionKeys.map((key) => this.#recorders.get(key)).find((recorder) => recorder !== undefined);
     const stateless = request.headers['mcp-method'] === undefined ? undefined : `stateless ${address}`;
     // Created with the first message: requests for metadata and probes are no peers.
-    let tap = ofSession ?? (stateless === undefined ? undefined : this.#taps.get(stateless));
-    const find = (): Tap => {
-      tap ??= new Tap(this.#feed, this.#feed.peers.add({ transport: 'http', ...(address && { address }) }));
-      if (typeof session === 'string') this.#taps.set(`session ${session}`, tap);
-      else if (stateless !== undefined) this.#taps.set(stateless, tap);
-      return tap;
+    let recorder = ofSession ?? (stateless === undefined ? undefined : this.#recorders.get(stateless));
+    const find = (): Recorder => {
+      recorder ??= new Recorder(this.#feed, this.#feed.peers.add({ transport: 'http', ...(address && { address }) }));
+      if (typeof session === 'string') this.#recorders.set(`session ${session}`, recorder);
+      else if (stateless !== undefined) this.#recorders.set(stateless, recorder);
+      return recorder;
     };
     return new ProxyExchange(
       find,
       request.url as string,
       typeof session === 'string' || ofSession !== undefined,
-      (key) => this.#taps.set(key, find()),
+      (key) => this.#recorders.set(key, find()),
     );
   }
 }
 
 class ProxyExchange {
-  readonly #find: () => Tap;
+  readonly #find: () => Recorder;
   readonly #base: string;
   readonly #remember: (key: string) => void;
   /** Within a session ids are unique; stateless clients may use the same ones at the same time. */
   #shared: object | undefined;
 
-  constructor(find: () => Tap, path: string, hasSession: boolean, remember: (key: string) => void) {
+  constructor(find: () => Recorder, path: string, hasSession: boolean, remember: (key: string) => void) {
     this.#find = find;
     this.#base = `http://proxy.invalid${path}`;
     this.#shared = hasSession ? undefined : {};

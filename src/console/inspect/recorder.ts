@@ -12,7 +12,7 @@ const maxParsedChars = 4 * 1024 * 1024;
 const maxLineBytes = 64 * 1024 * 1024;
 
 /** Records texts of one peer. */
-export class Tap {
+export class Recorder {
   readonly #feed: Feed;
   readonly peer: FeedPeer;
 

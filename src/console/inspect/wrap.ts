@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { canGuard, guard, guardedCommand, unguard } from '../../client/transports/orphan-guard.ts';
 import type { Feed } from '../feed.ts';
-import { Tap } from './tap.ts';
+import { Recorder } from './recorder.ts';
 
 /** Signals that clients and shells send to a server. */
 const forwarded: readonly NodeJS.Signals[] =
@@ -23,14 +23,14 @@ export interface CommandEnd {
 export async function wrapCommand(command: readonly string[], feed: Feed): Promise<CommandEnd> {
   const [program = '', ...args] = command;
   const child = start(program, args);
-  const tap = new Tap(feed, feed.peers.add({ transport: 'stdio', address: `pid ${process.ppid}` }));
+  const recorder = new Recorder(feed, feed.peers.add({ transport: 'stdio', address: `pid ${process.ppid}` }));
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   for (const signal of forwarded) process.on(signal, forward);
   try {
-    relay(child, tap);
+    relay(child, recorder);
     return await ended(child);
   } finally {
-    tap.peer.open = false;
+    recorder.peer.open = false;
     for (const signal of forwarded) process.off(signal, forward);
     if (canGuard) unguard(child.pid);
   }
@@ -51,10 +51,10 @@ function start(program: string, args: readonly string[]): ChildProcess {
   return spawn(file, guarded, { stdio: ['pipe', 'pipe', 'inherit', guard()], detached: true });
 }
 
-function relay(child: ChildProcess, tap: Tap): void {
+function relay(child: ChildProcess, recorder: Recorder): void {
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) return;
-  const [fromClient, fromServer] = [tap.lines('in'), tap.lines('out')];
+  const [fromClient, fromServer] = [recorder.lines('in'), recorder.lines('out')];
   // Passed on first, recorded second: the listener of `pipe` is the first one.
   process.stdin.pipe(stdin);
   process.stdin.on('data', (chunk: Buffer) => fromClient.push(chunk));
@@ -62,7 +62,7 @@ function relay(child: ChildProcess, tap: Tap): void {
   stdout.pipe(process.stdout, { end: false });
   stdout.on('data', (chunk: Buffer) => fromServer.push(chunk));
   stdout.on('end', () => fromServer.end());
-  // Whoever writes to a closed pipe must notice it on the other side of us, too.
+  // A pipe that is closed on one side of us is closed on the other side, too.
   stdin.on('error', () => process.stdin.destroy());
   process.stdin.on('error', () => stdin.end());
   process.stdout.on('error', () => stdout.destroy());
