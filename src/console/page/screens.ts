@@ -18,8 +18,13 @@ export const screens: readonly { readonly name: ScreenName; readonly title: stri
   { name: 'about', title: 'About' },
 ];
 
+/** Always there for a server that runs here: without tasks, sessions or an audit log they say what is missing. */
+const always = new Set<ScreenName>(['tasks', 'sessions', 'audit']);
+
 /** Those that this server has. */
 export const shownScreens = computed(() => {
-  const available = state.value?.screens;
-  return available === undefined ? screens : screens.filter(({ name }) => available.includes(name));
+  const current = state.value;
+  if (current === undefined) return screens.filter(({ name }) => name !== 'auth');
+  const isEmbedded = current.mode === 'embedded';
+  return screens.filter(({ name }) => current.screens.includes(name) || (isEmbedded && always.has(name)));
 });
