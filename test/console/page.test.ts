@@ -170,11 +170,13 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
     const { page, fake } = await start('#/tools/ask');
     await button(page, 'Run').click();
     await page.getByRole('dialog').getByText('Where do you come from?').waitFor();
+    await button(page, 'Submit').click();
+    await page.getByText('is required').waitFor();
     await page.getByLabel('Port of departure').fill('Kiel');
     await page.getByLabel('steel').check();
     await button(page, 'Submit').click();
     await page.getByRole('dialog').getByText('Greet the crew').waitFor();
-    expect(JSON.parse(fake.requests.at(-1)?.body as string)).toEqual({
+    expect(JSON.parse(sent(fake, 'calls/call-1/input') as string)).toEqual({
       key: 'form',
       result: { action: 'accept', content: { port: 'Kiel', cargo: ['steel'] } },
     });

@@ -2,12 +2,13 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { InputAnswer, JsonObject, PendingInput } from '../../api.ts';
+import type { InputAnswer, JsonObject, PendingInput, Validated } from '../../api.ts';
 import { CopyButton, Dialog, Notice, Problem, Tabs, Text } from '../components/basics.tsx';
 import { JsonText } from '../components/json-view.tsx';
 import { calls } from '../feed.ts';
 import { asSchema, Form } from '../forms/form.tsx';
 import { isSchema, type Schema } from '../forms/merge.ts';
+import { post } from '../server.ts';
 import { answerInput, cancelCall, ownCalls } from './calls.ts';
 import { Content } from './content.tsx';
 
@@ -98,7 +99,19 @@ function FormBody(props: BodyProps): JSX.Element {
   const schema = asSchema(props.input.params['requestedSchema']);
   const current = useSignal<string | undefined>('{}');
   const isTried = useSignal(false);
+  const issueCount = useSignal(0);
   const shown = useSignal(withBoxes(schema));
+  const submit = async (): Promise<void> => {
+    const argumentsText = current.value ?? '{}';
+    isTried.value = true;
+    const issues = await post<Validated>('validate', { schema, argumentsText }).then(
+      (validated) => validated.issues,
+      // A schema that can not be used here is no reason to keep the answer back.
+      () => [],
+    );
+    issueCount.value = issues.length;
+    if (issues.length === 0) props.onSubmit({ action: 'accept', content: JSON.parse(argumentsText) as JsonObject });
+  };
   return (
     <>
       <p class="message-text">
@@ -113,14 +126,8 @@ function FormBody(props: BodyProps): JSX.Element {
           current.value = next;
         }}
       />
-      <Buttons
-        props={props}
-        canSubmit={current.value !== undefined}
-        onSubmit={() => {
-          isTried.value = true;
-          props.onSubmit({ action: 'accept', content: JSON.parse(current.value ?? '{}') as JsonObject });
-        }}
-      />
+      {issueCount.value > 0 && <Problem message="The server's schema does not allow this. Correct it, or decline." />}
+      <Buttons props={props} canSubmit={current.value !== undefined} onSubmit={() => void submit()} />
     </>
   );
 }

@@ -64,7 +64,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>): JSX.Element {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
+    const measure = (): void => setView({ top: element.scrollTop, height: heightOf(element) });
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -79,7 +79,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>): JSX.Element {
 
   const onScroll = (): void => {
     const element = scroller.current as HTMLDivElement;
-    setView({ top: element.scrollTop, height: element.clientHeight });
+    setView({ top: element.scrollTop, height: heightOf(element) });
     const top = items[Math.floor(element.scrollTop / rowHeight)];
     topKey.current = top === undefined ? undefined : keyOf(top);
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < endTolerance;
@@ -95,8 +95,8 @@ export function VirtualList<Item>(props: VirtualListProps<Item>): JSX.Element {
     const top = next * rowHeight;
     if (next < last) props.onFollow(false);
     if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + rowHeight > element.scrollTop + element.clientHeight) {
-      element.scrollTop = top + rowHeight - element.clientHeight;
+    else if (top + rowHeight > element.scrollTop + heightOf(element)) {
+      element.scrollTop = top + rowHeight - heightOf(element);
     }
   };
 
@@ -133,10 +133,10 @@ export function VirtualList<Item>(props: VirtualListProps<Item>): JSX.Element {
 
   return (
     <div role="grid" class="list" aria-label={props.label} aria-rowcount={items.length + 1}>
-      <div role="row" class="list-header" aria-rowindex={1}>
-        {props.header}
-      </div>
       <div ref={scroller} role="rowgroup" class="list-scroller" onScroll={onScroll} onKeyDown={onKeyDown}>
+        <div role="row" class="list-header" aria-rowindex={1}>
+          {props.header}
+        </div>
         <div role="presentation" class="list-space" style={{ height: `${items.length * rowHeight}px` }}>
           {indexes.map((index) => {
             const item = items[index] as Item;
@@ -164,6 +164,10 @@ export function VirtualList<Item>(props: VirtualListProps<Item>): JSX.Element {
     </div>
   );
 }
+
+/** Without the header, which stays at the top and is as high as a row. */
+const heightOf = (element: HTMLElement): number =>
+  element.clientHeight - ((element.firstElementChild as HTMLElement | null)?.offsetHeight ?? 0);
 
 function indexOfKey<Item>(items: readonly Item[], keyOf: (item: Item) => number, key: number): number {
   return items.findIndex((item) => keyOf(item) === key);
