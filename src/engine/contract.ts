@@ -160,8 +160,8 @@ export interface CallServer {
   readonly changes: Pick<Changes, 'add' | 'remove'>;
   readonly revisions: Pick<ServerRevisions, 'negotiate' | 'statelessVersions'>;
   readonly limits: Limits;
-  /** Memory for the resources that callers subscribe to. */
-  readonly subscriptionBudget: Pick<CallerBudget, 'isFull'>;
+  /** Memory for the resources and tasks that callers subscribe to. */
+  readonly subscriptionBudget: Pick<CallerBudget, 'isFull' | 'charge' | 'release'>;
   /** Single-use states that were used and have not expired. */
   readonly usedStates: Pick<MarkBudget, 'isFull' | 'waitMs' | 'charge'>;
   readonly sealer: Sealer;

@@ -1,6 +1,6 @@
 // Tasks of a server in memory: who gets one, and what happens to it. Over real transports: test/e2e/tasks.test.ts.
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createServer, type Server, type ServerOptions, type TaskOptions, type TaskSupport } from '../../src/index.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
 
@@ -119,6 +119,39 @@ test('a tool that cannot be called inline tells old clients why', async () => {
   const answer = await (await TestClient.open(server, '2025-06-18')).call('work');
   expect(answer.result.isError).toBe(true);
   expect(answer.result.content[0].text).toContain('only runs as a task');
+});
+
+test('a client that waits for a tool with tasks hears every ten seconds that it runs', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+  try {
+    const server = serverWith();
+    const [begun, slow] = [gate(), gate()];
+    server.tool('work', {
+      task: 'optional',
+      run: async (_args, ctx) => {
+        begun.open('');
+        await slow.passed;
+        await ctx.progress(1, 2);
+        return 'done';
+      },
+    });
+    const client = await TestClient.open(server, '2025-06-18');
+    const answer = client.request('tools/call', { name: 'work', _meta: { progressToken: 'p' } });
+    await begun.passed;
+    await vi.advanceTimersByTimeAsync(20_000);
+    slow.open('');
+    expect((await answer).result.content[0].text).toBe('done');
+    const values = client.received.flatMap(({ method, params }) =>
+      method === 'notifications/progress' ? [params.progress as number] : [],
+    );
+    expect(values).toHaveLength(3);
+    expect(values[0]).toBe(0);
+    expect(values[2]).toBe(1);
+    expect(values[1]).toBeGreaterThan(0);
+    expect(values[1]).toBeLessThan(1e-6);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a server without tasks declares none and ignores the param', async () => {

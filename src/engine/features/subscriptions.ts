@@ -61,8 +61,8 @@ function open(call: Call, filter: Filter): typeof stillOpen {
   const { maxSubscriptions } = server.limits;
   if (channel.openSubscriptions >= maxSubscriptions) throw wireErrors.tooManySubscriptions(maxSubscriptions);
   const caller = callerKey(call.peer);
-  if (filter.resourceSubscriptions !== undefined && server.subscriptionBudget.isFull(caller))
-    throw wireErrors.tooMuchKept();
+  const isCharged = filter.resourceSubscriptions !== undefined || filter.taskIds !== undefined;
+  if (isCharged && server.subscriptionBudget.isFull(caller)) throw wireErrors.tooMuchKept();
   if (!call.push(call.codec.acknowledged(call.id, filter as { readonly [key: string]: unknown }))) {
     throw call.outlet.full === true ? wireErrors.overloaded(1_000) : wireErrors.needsStream(call.method);
   }
@@ -82,18 +82,23 @@ function open(call: Call, filter: Filter): typeof stillOpen {
   return stillOpen;
 }
 
+/** Roughly what following a task takes in memory. */
+const taskBytes = 512;
+
 class ListenSubscription implements ChangeListener {
   readonly #call: Call;
   readonly #filter: Filter;
   readonly caller: string;
-  readonly #unfollowTasks: (() => void) | undefined;
+  #unfollowTasks: (() => void) | undefined;
 
   constructor(call: Call, filter: Filter, caller: string) {
     this.#call = call;
     this.#filter = filter;
     this.caller = caller;
     call.server.changes.add(this, this.#lists, filter.resourceSubscriptions ?? []);
-    if (filter.taskIds !== undefined) this.#unfollowTasks = call.server.tasks?.loaded?.follow(call, filter.taskIds);
+    if (filter.taskIds === undefined) return;
+    call.server.subscriptionBudget.charge(caller, filter.taskIds.length * taskBytes);
+    this.#unfollowTasks = call.server.tasks?.loaded?.follow(call, filter.taskIds);
   }
 
   get #lists(): readonly ListKind[] {
@@ -107,7 +112,12 @@ class ListenSubscription implements ChangeListener {
   }
 
   close(): void {
-    this.#unfollowTasks?.();
+    if (this.#unfollowTasks !== undefined) {
+      this.#unfollowTasks();
+      this.#unfollowTasks = undefined;
+      const { server } = this.#call;
+      server.subscriptionBudget.release(this.caller, (this.#filter.taskIds?.length ?? 0) * taskBytes);
+    }
     this.#call.server.changes.remove(this, this.#lists, this.#filter.resourceSubscriptions ?? []);
   }
 }

@@ -68,9 +68,14 @@ export class TaskApi {
   onChange(listener: (event: TaskEvent) => void): () => void {
     let isEnded = false;
     let end = (): void => {};
-    void this.#load().then((tasks) => {
-      if (!isEnded) end = tasks.events.onChange(listener);
-    });
+    this.#load().then(
+      (tasks) => {
+        if (!isEnded) end = tasks.events.onChange(listener);
+      },
+      () => {
+        // A server without tasks has no changes of them.
+      },
+    );
     return () => {
       isEnded = true;
       end();

@@ -69,6 +69,8 @@ export class TaskRecovery {
 
   /** Goes on with a task that this process has claimed. */
   resume(record: TaskRecord): void {
+    const run = this.#tasks.runs.get(record.id);
+    if (run !== undefined) return run.keep(record);
     this.#resume(record).catch((error: unknown) => {
       this.#server.logger?.error('a task could not be resumed', { task: record.id, error });
     });

@@ -259,6 +259,11 @@ export class TaskRun implements CallTask {
     this.#inputs?.update(record);
   }
 
+  /** The lease ended for a moment, and this process was the first to claim the task: the handler goes on. */
+  keep(record: TaskRecord): void {
+    this.#record = record;
+  }
+
   /** Signals the handler that its task was cancelled. What it returns now is still the outcome. */
   requestStop(): void {
     if (this.#stopped !== undefined) return;
