@@ -168,6 +168,17 @@ const profiles = [
   })),
 ];
 
+/** @type {Contestant[]} */
+const tasks = [
+  { id: 'mooring', name: 'mooring, tasks in memory' },
+  { id: 'sqlite', name: 'mooring, tasks in SQLite' },
+].map((each) => ({
+  ...each,
+  file: 'mooring-tasks-stdio.mjs',
+  eras: /** @type {Era[]} */ (['stateless']),
+  needsExport: 'serveStdio',
+}));
+
 const guards = {
   mooring: 'mooring, nothing',
   rate: 'mooring, policy',
@@ -230,7 +241,7 @@ export function versionOf(name) {
   return folder && require(`${folder}/${name}/package.json`).version;
 }
 
-export const contestants = { stdio, http, guard, schema, client, notes, profiles };
+export const contestants = { stdio, http, guard, schema, client, notes, profiles, tasks };
 export const peerPackages = [...new Set([...stdio, ...http, ...client, ...notes].flatMap(({ needs = [] }) => needs))];
 
 /**

@@ -19,8 +19,9 @@ import { sessions } from './suites/sessions.mjs';
 import { start } from './suites/start.mjs';
 import { stdio } from './suites/stdio.mjs';
 import { streams } from './suites/streams.mjs';
+import { tasks } from './suites/tasks.mjs';
 
-const suites = [stdio, start, http, guard, schema, sessions, streams, client, connections, notes, profiles];
+const suites = [stdio, start, http, guard, schema, sessions, streams, client, connections, notes, profiles, tasks];
 const usage = `node bench/run.mjs [suite…] [options]
 
   suites     ${suites.map(({ id }) => id).join(', ')}; without a name: all that our build can take part in

@@ -17,7 +17,7 @@ export const request = (era, id, method, params) => ({
   jsonrpc: '2.0',
   id,
   method,
-  params: era === 'stateless' ? { ...params, _meta: meta } : params,
+  params: era === 'stateless' ? { ...params, _meta: { ...meta, .../** @type {any} */ (params)._meta } } : params,
 });
 
 /** The first message of a connection. @param {Era} era @param {string} [protocolVersion] */
@@ -40,9 +40,16 @@ function expectText(result, text) {
   assert.equal(content[0].text, text);
 }
 
+/** Of a client that knows tasks. */
+export const withTasks = {
+  _meta: {
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  },
+};
+
 /**
  * The calls a load is made of. Every answer to one call must be of equal length, so arguments never vary.
- * @type {Record<'calculate' | 'echo' | 'list' | 'createIssue', { method: string, params: any, expect: (result: any) => void }>}
+ * @type {Record<'calculate' | 'echo' | 'list' | 'createIssue' | 'getTask' | 'createTask', { method: string, params: any, expect: (result: any) => void, resultType?: string }>}
  */
 export const calls = {
   calculate: {
@@ -72,6 +79,18 @@ export const calls = {
     },
     expect: (result) => expectText(result, 'created'),
   },
+  // Its task is set by the suite that creates it.
+  getTask: {
+    method: 'tasks/get',
+    params: { taskId: '', ...withTasks },
+    expect: ({ status }) => assert.equal(status, 'working'),
+  },
+  createTask: {
+    method: 'tools/call',
+    params: { name: 'quick', arguments: {}, ...withTasks },
+    expect: ({ status }) => assert.equal(status, 'working'),
+    resultType: 'task',
+  },
   list: {
     method: 'tools/list',
     params: {},
@@ -94,7 +113,7 @@ export function expectAnswer(era, call, answer) {
   assert.equal(answer.jsonrpc, '2.0');
   assert.equal(answer.error, undefined, `refused: ${JSON.stringify(answer.error)}`);
   calls[call].expect(answer.result);
-  if (era === 'stateless') assert.equal(answer.result.resultType, 'complete');
+  if (era === 'stateless') assert.equal(answer.result.resultType, calls[call].resultType ?? 'complete');
 }
 
 export const firstId = 1_000_000;
