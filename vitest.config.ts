@@ -9,6 +9,8 @@ export default defineConfig({
     ],
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // The default of one second is too short on a busy machine.
+    expect: { poll: { timeout: 10_000 } },
     // Tests start servers, sandboxes and browsers of their own: more at a time would only make each of them late.
     maxWorkers: 2,
     globalSetup: './test/support/prepare.ts',

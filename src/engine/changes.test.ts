@@ -154,7 +154,7 @@ describe('announcing', () => {
         return false;
       });
     }
-    await vi.waitFor(() => expect(reached.size).toBe(count));
+    await vi.waitFor(() => expect(reached.size).toBe(count), { timeout: 20_000 });
     expect(failed).not.toHaveBeenCalled();
   });
 
