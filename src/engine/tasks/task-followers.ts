@@ -91,6 +91,8 @@ export class TaskFollowers {
   /** Requests that were sent, by their id. */
   readonly #sent = new Map<string, { readonly task: string; readonly key: string }>();
 
+  #isDelivering = false;
+
   constructor(view: (record: TaskRecord) => TaskView) {
     this.#view = view;
   }
@@ -180,6 +182,16 @@ export class TaskFollowers {
     for (const session of sessions.values()) {
       if (session.isLive) session.push(taskNotification(view, session.codec));
     }
+  }
+
+  /** The same after this turn: a stream is connected only after its session has an outlet for it. */
+  deliverSoon(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    setTimeout(() => {
+      this.#isDelivering = false;
+      this.deliverAll();
+    }, 0);
   }
 
   /** Tries again to send what could not be sent, or may have been lost with its connection. */

@@ -8,6 +8,7 @@ import { logLevels } from '../../protocol/model.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, CallTask, RecordedInput } from '../contract.ts';
 import { ExternalWork } from './external-work.ts';
+import { pause } from './pause.ts';
 import { TaskInputRequester } from './task-inputs.ts';
 import type { ResolvedTaskOptions, TaskLimits } from './task-options.ts';
 import { errorOutcome, isFailure, resultOutcome } from './task-outcome.ts';
@@ -125,13 +126,7 @@ export class TaskRun implements CallTask {
 
   async #runAgain(handler: () => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     const pauseMs = pausesMs[Math.min(this.attempt, pausesMs.length) - 1] ?? 0;
-    if (pauseMs > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pauseMs);
-        (timer as { unref?: () => void }).unref?.();
-        this.signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-    }
+    if (pauseMs > 0) await pause(pauseMs, this.signal);
     if (this.#stopped !== undefined) throw this.signal.reason;
     return this.#withSlot(handler);
   }

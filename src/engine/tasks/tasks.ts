@@ -57,7 +57,6 @@ export class Tasks implements LoadedTasks, RunHost {
   readonly #unwatch: (() => void) | undefined;
   #hasStored = false;
   #refreshedAtMs = Date.now();
-  #isDelivering = false;
 
   constructor(server: TasksServer, options: TasksOptions) {
     this.server = server;
@@ -298,13 +297,7 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   routesChanged(): void {
-    if (this.#isDelivering) return;
-    this.#isDelivering = true;
-    // A stream is connected only after its session has an outlet for it.
-    setTimeout(() => {
-      this.#isDelivering = false;
-      this.followers.deliverAll();
-    }, 0);
+    this.followers.deliverSoon();
   }
 
   async acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]> {
