@@ -92,7 +92,8 @@ export class Ending {
   }
 }
 
-/** Ends the process once what was written has left it. */
+/** Ends the process once what was written has left it. Without an exit code, the error is still being reported. */
 function leave(): void {
-  process.stdout.write('', () => process.exit());
+  if (process.exitCode === undefined) setTimeout(leave, graceMs).unref();
+  else process.stdout.write('', () => process.exit());
 }
