@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort, type Listening, startListening } from '../client/third-party.ts';
 import { useHome } from '../support/program.ts';
@@ -137,6 +138,37 @@ test.runIf(hasTerminal)('a terminal shows the status as a bar and prompts for in
   server.complete(working, 'moored');
   await bar.sees('moored');
   expect(await bar.exited).toBe(0);
+});
+
+describe('our server', () => {
+  let ours: Listening;
+  beforeAll(async () => {
+    ours = await startListening([fileURLToPath(new URL('../support/task-program.mjs', import.meta.url)), 'http']);
+  });
+  afterAll(() => ours.close());
+
+  test.each(['2025-11-25', '2026-07-28'])('a task of %s is answered and waited for', async (revision) => {
+    const connection = [ours.url, '--revision', revision];
+    const id = (await home.run(['call', ...connection, 'greet', '--detach', '--answer', 'name=Ada'])).stdout.trim();
+    const waited = await home.run(['task', 'wait', ...connection, id, '--answer', 'name=Grace']);
+    expect(waited).toMatchObject({ code: 0, stderr: '' });
+    // The server may ask while the first command still disconnects.
+    expect(waited.stdout).toMatch(/^Hello, (Ada|Grace)\n$/);
+    const called = await home.run(['call', ...connection, 'broken']);
+    expect(called).toMatchObject({ code: 1, stdout: '' });
+    expect(called.stderr).toContain('The mast broke (-32050)');
+  });
+
+  test('the tasks of a user are listed', async () => {
+    const connection = [ours.url, '--revision', '2025-11-25', '--token', 'lister'];
+    const started = await home.run(['call', ...connection, 'endless', '--detach']);
+    const list = await home.run(['task', 'list', ...connection]);
+    expect(list).toMatchObject({ code: 0, stderr: '' });
+    expect(list.stdout).toMatch(/^task +status +created +message$/m);
+    expect(list.stdout).toContain(`${started.stdout.trim()}  working`);
+    const json = await home.run(['task', 'list', ...connection, '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject([{ taskId: started.stdout.trim(), status: 'working' }]);
+  });
 });
 
 describe('the reference server', () => {
