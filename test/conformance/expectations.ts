@@ -49,18 +49,7 @@ export const headerChecks: readonly Allowance[] = [
 ];
 
 /** Scenarios of the extension io.modelcontextprotocol/tasks. */
-export const taskScenarios = [
-  'tasks-lifecycle',
-  'tasks-capability-negotiation',
-  'tasks-wire-fields',
-  'tasks-request-state-removal',
-  'tasks-mrtr-input',
-  'tasks-request-headers',
-  'tasks-dispatch-and-envelope',
-  'tasks-required-task-error',
-  'tasks-mrtr-composition',
-  'tasks-status-notifications',
-] as const;
+export const isTask = (scenario: string): boolean => scenario.startsWith('tasks-');
 
 /** The one scenario of tasks that the suite always skips. */
 export const neverRun: Allowance = {

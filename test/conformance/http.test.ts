@@ -1,7 +1,7 @@
 // The official suite checks `serve everything --http` directly: all revisions it knows, the suite without a version, and the old revisions pinned.
 import { expect, test } from 'vitest';
 import { describeConcurrentHttp } from '../support/concurrent-suites.ts';
-import { isExtension, missingIn, neverRun, taskScenarios } from './expectations.ts';
+import { isExtension, isTask, missingIn, neverRun } from './expectations.ts';
 import { complaints, without } from './outcome.ts';
 import { type PinnedRevision, startPinProxy } from './pin-proxy.ts';
 import { runServerSuite } from './run-suite.ts';
@@ -29,19 +29,13 @@ describeConcurrentHttp('stateless, and without a version', (subject) => {
     expect(run.scenarios.size).toBe(40);
   });
 
-  test('the suite without a version passes in everything that needs no extension', { timeout }, async () => {
+  test('the suite without a version passes, tasks included, other extensions not', { timeout }, async () => {
     const whole = await runServerSuite({ url: subject().url });
-    const run = without(whole, [...whole.scenarios.keys()].filter(isExtension));
-    expect(complaints(run)).toEqual([]);
-    expect(run.scenarios.size).toBe(52);
-  });
-});
-
-describeConcurrentHttp('tasks', (subject) => {
-  test('over Streamable HTTP the scenarios of the extension for tasks pass', { timeout }, async () => {
-    const run = await runServerSuite({ url: subject().url, scenarios: taskScenarios });
+    const isOther = (scenario: string): boolean => isExtension(scenario) && !isTask(scenario);
+    const run = without(whole, [...whole.scenarios.keys()].filter(isOther));
     expect(complaints(run, [neverRun])).toEqual([]);
-    expect(run.scenarios.size).toBe(taskScenarios.length);
+    expect([...run.scenarios.keys()].filter(isTask)).toHaveLength(10);
+    expect(run.scenarios.size).toBe(62);
   });
 });
 
