@@ -288,6 +288,11 @@ export class Database {
     return toStoreError(error, this.file, existingCopyOf(this.file));
   }
 
+  /** A value that changes when another connection has written to the file. Only reads its header. */
+  get dataVersion(): unknown {
+    return this.#readDataVersion();
+  }
+
   #readDataVersion(): unknown {
     return this.statement('pragma data_version').get()?.['data_version'];
   }

@@ -107,6 +107,17 @@ test('changes of other processes are reported, own changes are not, and only lis
   expect(again).toEqual([third.id]);
 });
 
+test('a task that was read before is read again after another process changed it', async () => {
+  const [one, other] = [await open(), await open()];
+  const { id } = await added(one);
+  for (let n = 0; n < 5; n++) {
+    const changed = await (n % 2 === 0 ? one : other).tasks.change(id, {}, [{ type: 'set-message', message: `${n}` }]);
+    // Requests of one turn share one check of the file.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const { tasks } of [one, other, one, other]) expect(await tasks.read(id)).toEqual(changed);
+  }
+});
+
 test('creating a task and ending it are one commit each', async () => {
   const database = await Database.open(folder);
   opened.push(database);

@@ -15,6 +15,7 @@ import type { Database } from './database.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { StoreError } from './errors.ts';
 import { LeaseClock } from './lease-clock.ts';
+import { RecentTasks } from './recent-tasks.ts';
 import { TaskChanges } from './task-changes.ts';
 import { type TaskCount, TaskCounts } from './task-counts.ts';
 import { changedParts, decodeTask, encodeTask, type TaskPart, taskColumns } from './task-rows.ts';
@@ -40,6 +41,7 @@ export class SqliteTasks implements TaskStore {
   readonly #clock: LeaseClock;
   readonly #changes: TaskChanges;
   readonly #counts: TaskCounts;
+  readonly #recent: RecentTasks;
   readonly #maxTasks: number;
   readonly #maxBytesTotal: number;
 
@@ -48,6 +50,7 @@ export class SqliteTasks implements TaskStore {
     this.#clock = clock;
     this.#changes = new TaskChanges(db);
     this.#counts = new TaskCounts(db);
+    this.#recent = new RecentTasks(db);
     this.#maxTasks = options.maxTasks ?? 100_000;
     this.#maxBytesTotal = options.maxBytesTotal ?? 1024 * 1024 * 1024;
   }
@@ -64,10 +67,15 @@ export class SqliteTasks implements TaskStore {
 
   async read(id: string): Promise<TaskRecord | undefined> {
     return this.#db.read(() => {
-      const row = this.#find(id);
-      const expires = row?.['expires'] ?? null;
-      if (row === undefined || (expires !== null && Number(expires) <= this.#clock.now())) return undefined;
-      return this.#load(row);
+      let record = this.#recent.get(id);
+      if (record === undefined) {
+        const row = this.#find(id);
+        if (row === undefined) return undefined;
+        record = this.#load(row);
+        this.#recent.set(id, record, Number(row['bytes']));
+      }
+      const { expiresAtMs } = record;
+      return expiresAtMs !== null && expiresAtMs <= this.#clock.now() ? undefined : record;
     });
   }
 
@@ -126,6 +134,7 @@ export class SqliteTasks implements TaskStore {
           )
           .all(untilMs, untilMs, holder, some);
       });
+      for (const row of rows) this.#recent.delete(row['id'] as string);
       held.push(...rows.map((row) => row['id'] as string));
     }
     return held;
@@ -186,9 +195,12 @@ export class SqliteTasks implements TaskStore {
     if (none || max <= 0) return 0;
     return this.#db.write(() => {
       const rows = withinBytes(
-        this.#db.statement(`select number, owner, bytes ${which} order by expires limit ?`).all(this.#clock.now(), max),
+        this.#db
+          .statement(`select number, id, owner, bytes ${which} order by expires limit ?`)
+          .all(this.#clock.now(), max),
       );
-      for (const { number, owner } of rows) {
+      for (const { number, id, owner } of rows) {
+        this.#recent.delete(id as string);
         // The parts of a task go with it (`on delete cascade`).
         this.#db.statement('delete from tasks where number = ?').run(number as number);
         this.#counts.add(JSON.parse(owner as string), { active: 0, kept: -1 });
@@ -261,6 +273,7 @@ export class SqliteTasks implements TaskStore {
   }
 
   #update(row: SqlRow, before: TaskRecord, after: TaskRecord): void {
+    this.#recent.delete(after.id);
     const [number, changed] = [row['number'] as number, encodeTask(after)];
     const parts = changedParts(before, after);
     // A column that is set is written to its indexes, even with the same value.
