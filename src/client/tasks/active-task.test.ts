@@ -462,7 +462,8 @@ test('a long task is followed by notifications, and polled now and then', async 
 });
 
 test('a task that is polled rarely is listened to as early as others', async () => {
-  const server = taskServer([task('working')], { 'tools/call': () => created({ pollIntervalMs: 20_000 }) });
+  const rare = { pollIntervalMs: 20_000 };
+  const server = taskServer([task('working', rare)], { 'tools/call': () => created(rare) });
   const stop = new AbortController();
   const error = failure((await clientOf(server)).callTool('slow', {}, { signal: stop.signal }));
   await pass(1_900);
