@@ -1,6 +1,5 @@
 // A server whose tools run as tasks, on the built library: `node task-program.mjs stdio`, or `http` on any port. Both
-// dialects, on every transport. Tools ask after a pause: ext-tasks does not know its task yet when an input request follows
-// the response that created the task in the same chunk, and answers it with "cancel".
+// dialects, on every transport.
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -59,7 +58,6 @@ server.tool('structured', {
 server.tool('greet', {
   task: { support: 'required', pollMs },
   run: async (_args, ctx) => {
-    await pause(200, ctx.signal);
     const answer = await ctx.elicit('Who are you?', name);
     return answer.action === 'accept' ? `Hello, ${answer.content.name}` : `no name (${answer.action})`;
   },
@@ -67,7 +65,6 @@ server.tool('greet', {
 server.tool('introduce', {
   task: { support: 'required', pollMs },
   run: async (_args, ctx) => {
-    await pause(200, ctx.signal);
     const { left, right } = await ctx.requestInputs({ left: elicit('Left?', name), right: elicit('Right?', name) });
     return `${left.content?.name} meets ${right.content?.name}`;
   },

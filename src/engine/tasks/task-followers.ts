@@ -17,11 +17,19 @@ import type { TaskInput, TaskRecord } from './task-store.ts';
 /** Sessions that are notified of one task; stops a caller with many sessions from multiplying every change. */
 const maxSessions = 8;
 
+/**
+ * How long input requests wait for the first request of the client about its task. A client may register the task only after
+ * the response that created it, and would reject an input request that arrives with that response.
+ */
+const firstRequestMs = 1_000;
+
 /** A way to a client: the request that waits for the result, or what its session has open. */
 interface Route {
   readonly codec: Codec;
   readonly capabilities: Capabilities;
   readonly isLive: boolean;
+  /** Whether the client knows the task, so that input requests about it can be sent. */
+  readonly isReady: boolean;
   push(text: string): boolean;
 }
 
@@ -43,10 +51,12 @@ interface Followed {
 class SessionRoute implements Route {
   readonly session: Session;
   readonly #channel: CallChannel;
+  isReady: boolean;
 
-  constructor(session: Session, channel: CallChannel) {
+  constructor(session: Session, channel: CallChannel, isReady: boolean) {
     this.session = session;
     this.#channel = channel;
+    this.isReady = isReady;
   }
 
   get codec(): Codec {
@@ -65,6 +75,7 @@ class SessionRoute implements Route {
 
 /** The response to a request that waits for the result of a task. */
 class WaitingRoute implements Route {
+  readonly isReady = true;
   readonly #call: Call;
 
   constructor(call: Call) {
@@ -117,14 +128,20 @@ export class TaskFollowers {
   }
 
   /** A session knows the task now, so it is notified of changes. */
-  addSession(record: TaskRecord, { session, channel }: Call): void {
+  addSession(record: TaskRecord, { session, channel, method }: Call): void {
     if (record.phase === 'ended' || session === undefined || session.codec.dialect.tasks !== 'requested') return;
     const { sessions } = this.#follow(record);
     // A session of one request has no key, and nothing can be sent to it later.
     if (session.key === '') return;
     if (!sessions.has(session.key) && sessions.size >= maxSessions) return;
-    sessions.set(session.key, new SessionRoute(session, channel));
-    this.#deliver(record.id);
+    const route = new SessionRoute(session, channel, method !== methods.callTool.name);
+    sessions.set(session.key, route);
+    if (route.isReady) return this.#deliver(record.id);
+    const timer = setTimeout(() => {
+      route.isReady = true;
+      this.#deliver(record.id);
+    }, firstRequestMs);
+    (timer as { unref?: () => void }).unref?.();
   }
 
   /** Calls `onEnd` with the record of the task once it has ended. */
@@ -206,7 +223,7 @@ export class TaskFollowers {
     this.#withdraw(followed);
     for (const input of record.inputs) {
       if (!isOpen(input) || sent.get(input.key)?.route.isLive === true) continue;
-      const route = routesOf(followed).find((each) => each.isLive && accepts(each, input));
+      const route = routesOf(followed).find((each) => each.isLive && each.isReady && accepts(each, input));
       if (route !== undefined) this.#send(followed, input, route);
     }
   }
