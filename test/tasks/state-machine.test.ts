@@ -93,7 +93,7 @@ class Process {
     return {
       durable: true,
       create: guarded(store.create),
-      read: guarded(store.read),
+      read: guarded(async (id: string) => store.read(id)),
       change: guarded(store.change),
       claim: guarded(store.claim),
       renew: guarded(store.renew),

@@ -25,7 +25,11 @@ const encode: Feature['encode'] = (result) => result as string;
 export function taskFeatures(tasks: Tasks): Readonly<Record<string, Feature>> {
   return {
     [methods.getTask.name]: {
-      run: async (call) => encodeTask(tasks.polled(await tasks.find(call)), call.codec),
+      run(call) {
+        const found = tasks.find(call);
+        if (!(found instanceof Promise)) return tasks.polled(found, call.codec);
+        return found.then((record) => tasks.polled(record, call.codec));
+      },
       encode,
     },
     [methods.updateTask.name]: {

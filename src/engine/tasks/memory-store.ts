@@ -65,7 +65,7 @@ class MemoryTaskStore implements TaskStore {
     return { created: true };
   }
 
-  async read(id: string): Promise<TaskRecord | undefined> {
+  read(id: string): TaskRecord | undefined {
     return this.#live(id);
   }
 

@@ -152,8 +152,8 @@ export interface TaskStore {
   readonly durable: boolean;
   /** `existing`: an unfinished task of the same service, owner, tool and `dedupeKey`. Throws when the store is full. */
   create(record: TaskRecord): Promise<{ readonly created: true } | { readonly existing: TaskRecord }>;
-  /** Undefined for an unknown or expired task. */
-  read(id: string): Promise<TaskRecord | undefined>;
+  /** Undefined for an unknown or expired task. At once if it is in memory: clients poll. */
+  read(id: string): TaskRecord | undefined | Promise<TaskRecord | undefined>;
   change(id: string, guard: TaskGuard, changes: readonly TaskChange[]): Promise<TaskRecord | 'conflict' | 'gone'>;
   /**
    * Takes tasks that are due for a process: `fence` and `attempt` grow, and the lease is its own. Running tasks whose lease

@@ -6,6 +6,7 @@ import { wireErrors } from '../../protocol/errors.ts';
 import type { Peer } from '../../protocol/exchange.ts';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.ts';
 import type { Json, LogLevel, ToolResult } from '../../protocol/model.ts';
+import type { Codec } from '../../protocol/revisions/index.ts';
 import { declaresTasks, encodeCreatedTask, requiredForTasks, type TaskView } from '../../protocol/revisions/tasks.ts';
 import type { ToolEntry } from '../catalog.ts';
 import type { Call, CallServer, LoadedTasks, RecordedInput } from '../contract.ts';
@@ -14,11 +15,13 @@ import { ownerOf } from './declared-tasks.ts';
 import { createMemoryTaskStore } from './memory-store.ts';
 import { newRecord } from './new-record.ts';
 import { PollIntervals } from './poll-intervals.ts';
+import { PolledTexts } from './polled-texts.ts';
 import { sealTasks } from './sealed-store.ts';
 import { eventTypes, type ObservedServer, TaskEvents } from './task-events.ts';
 import { TaskFollowers } from './task-followers.ts';
 import { errorResponse } from './task-inputs.ts';
 import { defaultTaskLimits, type ExternalState, type TaskLimits, type TasksOptions } from './task-options.ts';
+import { TaskReader } from './task-reader.ts';
 import { isOpen } from './task-record.ts';
 import { externalOutcome, type RecoveryServer, TaskRecovery } from './task-recovery.ts';
 import type { Created, RunHost, TaskRun } from './task-run.ts';
@@ -54,6 +57,8 @@ export class Tasks implements LoadedTasks, RunHost {
   readonly #slots = new ToolSlots();
   readonly #space: TaskSpace;
   readonly #intervals = new PollIntervals();
+  readonly #reader = new TaskReader(this);
+  readonly #texts = new PolledTexts();
   readonly #unwatch: (() => void) | undefined;
   #hasStored = false;
   #refreshedAtMs = Date.now();
@@ -99,10 +104,11 @@ export class Tasks implements LoadedTasks, RunHost {
     return viewOf(record, tool, this.#intervals.current(record, tool?.task?.pollMs));
   }
 
-  /** The same for a client that polls: the interval grows while nothing changes. */
-  polled(record: TaskRecord): TaskView {
+  /** The same for a client that polls, encoded: the interval grows while nothing changes. */
+  polled(record: TaskRecord, codec: Codec): string {
     this.#intervals.count(record);
-    return this.view(record);
+    const pollMs = this.#intervals.current(record, this.server.catalog.tools.get(record.tool)?.task?.pollMs);
+    return this.#texts.get(record, codec, pollMs) ?? this.#texts.add(record, codec, this.view(record));
   }
 
   admit(call: Call, entry: ToolEntry): ToolResult | undefined {
@@ -200,26 +206,12 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   /** The task of a request, if its caller owns it. All others get the same error. */
-  async find(call: Call): Promise<TaskRecord> {
-    const { dialect } = call.codec;
-    if (dialect.tasks === 'server-directed' && !declaresTasks(call.capabilities)) {
-      throw wireErrors.missingCapability(requiredForTasks);
-    }
-    const record = await this.#read(call.params['taskId'] as string);
-    if (record === undefined || record.owner !== ownerOf(call.peer)) throw wireErrors.taskNotFound();
-    this.followers.addSession(record, call);
-    return record;
+  find(call: Call): TaskRecord | Promise<TaskRecord> {
+    return this.#reader.find(call);
   }
 
-  async #read(id: string): Promise<TaskRecord | undefined> {
-    if (!/^[A-Za-z0-9_-]{32}$/.test(id)) return undefined;
-    const record = await this.store.read(id).catch((cause: unknown) => {
-      throw wireErrors.tasksUnavailable(cause);
-    });
-    if (record?.service !== this.service) return undefined;
-    // Nothing can run it, so nothing else would end it.
-    const isStuck = record.sealed === true && record.phase !== 'running' && record.phase !== 'ended';
-    return isStuck ? this.#recovery.failSealed(record) : record;
+  failSealed(record: TaskRecord): Promise<TaskRecord | undefined> {
+    return this.#recovery.failSealed(record);
   }
 
   /** Ends a task as cancelled. Undefined: it had ended before. */
@@ -253,7 +245,7 @@ export class Tasks implements LoadedTasks, RunHost {
     id: string,
     state: Exclude<ExternalState, { readonly status: 'working' }>,
   ): Promise<TaskRecord | undefined> {
-    const record = await this.#read(id);
+    const record = await this.#reader.read(id);
     if (record === undefined) return undefined;
     const outcome = externalOutcome(state, this.server.catalog.tools.get(record.tool));
     return this.change(id, [{ type: 'end', outcome, expiresAtMs: this.keptUntil(record) }]);
@@ -289,7 +281,7 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   async #respond(sent: { task: string; key: string }, response: JsonRpcResponse, peer: Peer): Promise<void> {
-    const record = await this.#read(sent.task);
+    const record = await this.#reader.read(sent.task);
     // A response of another caller is ignored, and the request stays open.
     if (record === undefined || record.owner !== ownerOf(peer)) return this.followers.putBack(response, sent);
     const { result, error } = response;
@@ -303,14 +295,14 @@ export class Tasks implements LoadedTasks, RunHost {
   async acceptedIds(call: Call, ids: readonly string[]): Promise<readonly string[]> {
     if (!declaresTasks(call.capabilities)) throw wireErrors.missingCapability(requiredForTasks);
     const owner = ownerOf(call.peer);
-    const records = await Promise.all([...new Set(ids)].map((id) => this.#read(id)));
+    const records = await Promise.all([...new Set(ids)].map((id) => this.#reader.read(id)));
     return records.flatMap((record) => (record !== undefined && record.owner === owner ? [record.id] : []));
   }
 
   follow(call: Call, ids: readonly string[]): () => void {
     let isOpenStream = true;
     for (const id of ids) {
-      this.#read(id).then(
+      (async () => this.#reader.read(id))().then(
         (record) => {
           if (isOpenStream && record !== undefined) this.followers.subscribe(record, call);
         },

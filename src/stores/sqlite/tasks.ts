@@ -65,7 +65,7 @@ export class SqliteTasks implements TaskStore {
     });
   }
 
-  async read(id: string): Promise<TaskRecord | undefined> {
+  read(id: string): TaskRecord | undefined | Promise<TaskRecord | undefined> {
     return this.#db.read(() => {
       let record = this.#recent.get(id);
       if (record === undefined) {

@@ -1,0 +1,67 @@
+// Finds the tasks of requests. A store that has a task in memory returns it at once: clients poll, and a promise for each poll
+// costs as much as the poll itself. (bench tasks, "tasks/get".)
+
+import { wireErrors } from '../../protocol/errors.ts';
+import { declaresTasks, requiredForTasks } from '../../protocol/revisions/tasks.ts';
+import type { Call } from '../contract.ts';
+import { ownerOf } from './declared-tasks.ts';
+import type { TaskFollowers } from './task-followers.ts';
+import type { TaskRecord, TaskStore } from './task-store.ts';
+
+/** What it needs of the tasks of a server. */
+interface ReadTasks {
+  readonly store: Pick<TaskStore, 'read'>;
+  readonly service: string;
+  readonly followers: Pick<TaskFollowers, 'addSession'>;
+  /** Ends a task that cannot be decrypted. */
+  failSealed(record: TaskRecord): Promise<TaskRecord | undefined>;
+}
+
+type Found = TaskRecord | undefined;
+
+export class TaskReader {
+  readonly #tasks: ReadTasks;
+
+  constructor(tasks: ReadTasks) {
+    this.#tasks = tasks;
+  }
+
+  /** The task of a request, if its caller owns it. All others get the same error. */
+  find(call: Call): TaskRecord | Promise<TaskRecord> {
+    if (call.codec.dialect.tasks === 'server-directed' && !declaresTasks(call.capabilities)) {
+      throw wireErrors.missingCapability(requiredForTasks);
+    }
+    const found = this.read(call.params['taskId'] as string);
+    return found instanceof Promise ? found.then((record) => this.#own(record, call)) : this.#own(found, call);
+  }
+
+  #own(record: Found, call: Call): TaskRecord {
+    if (record === undefined || record.owner !== ownerOf(call.peer)) throw wireErrors.taskNotFound();
+    this.#tasks.followers.addSession(record, call);
+    return record;
+  }
+
+  read(id: string): Found | Promise<Found> {
+    if (!/^[A-Za-z0-9_-]{32}$/.test(id)) return undefined;
+    let found: Found | Promise<Found>;
+    try {
+      found = this.#tasks.store.read(id);
+    } catch (cause) {
+      throw wireErrors.tasksUnavailable(cause);
+    }
+    if (!(found instanceof Promise)) return this.#check(found);
+    return found.then(
+      (record) => this.#check(record),
+      (cause: unknown) => {
+        throw wireErrors.tasksUnavailable(cause);
+      },
+    );
+  }
+
+  #check(record: Found): Found | Promise<Found> {
+    if (record?.service !== this.#tasks.service) return undefined;
+    // Nothing can run it, so nothing else would end it.
+    const isStuck = record.sealed === true && record.phase !== 'running' && record.phase !== 'ended';
+    return isStuck ? this.#tasks.failSealed(record) : record;
+  }
+}
