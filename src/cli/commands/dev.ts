@@ -11,9 +11,9 @@ import { styleFor } from '../ui/style.ts';
 
 const help = `Usage: mooring dev <file> [options]
 
-Serves a TypeScript or JavaScript file on stdio, or over HTTP, and restarts it when the file, or one that it imports, changes. The
-client stays connected and is told that the lists of tools, resources and prompts changed. Calls, their durations and
-errors are printed to stderr.
+Serves a TypeScript or JavaScript file on stdio, or over HTTP, and restarts it when the file, or one that it imports,
+changes. The client stays connected and is told that the lists of tools, resources and prompts changed. Calls, their
+durations and errors are printed to stderr.
 
 The file exports its server (export const server = createServer(…)), or, on stdio, serves it with serveStdio(server).
 TypeScript needs Node 22.18 or later, or esbuild in the project.

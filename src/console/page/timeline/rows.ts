@@ -56,7 +56,8 @@ export class Rows {
     for (const peer of batch.peers) this.peers.set(peer.number, peer);
     this.dropped += batch.dropped;
     for (const entry of batch.entries) this.#addEntry(entry);
-    if (this.#byEntry.size > maxEntries || this.#characters > maxCharacters) this.#removeOldest();
+    while (this.#rows.length > 0 && (this.#byEntry.size > maxEntries || this.#characters > maxCharacters))
+      this.#removeOldest();
   }
 
   #addEntry(entry: FeedEntry): void {
