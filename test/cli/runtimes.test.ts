@@ -17,17 +17,21 @@ import { reportMissing } from '../support/programs.ts';
 
 const modules = resolve(import.meta.dirname, '../../node_modules');
 
-/** The binary of a runtime: its packages by platform contain it, and npm has installed the one for this machine. */
-function findBinary(scope: string, path: string): string | undefined {
+/**
+ * The binary of a runtime: its packages by platform contain it, and npm has installed the one for this machine. `moved`: where
+ * the install script of the package moves it.
+ */
+function findBinary(scope: string, path: string, moved?: string): string | undefined {
   const names = existsSync(join(modules, scope)) ? readdirSync(join(modules, scope)) : [];
   const files = names.flatMap((name) => ['', '.exe'].map((ext) => join(modules, scope, name, `${path}${ext}`)));
+  if (moved !== undefined) files.push(join(modules, moved));
   const found = files.find((file) => existsSync(file));
   if (found === undefined) reportMissing(`${scope}/*/${path} is missing (npm install)`);
   return found;
 }
 
 const workerd = findBinary('@cloudflare', 'bin/workerd');
-const bun = findBinary('@oven', 'bin/bun');
+const bun = findBinary('@oven', 'bin/bun', 'bun/bin/bun.exe');
 const deno = findBinary('@deno', 'deno');
 
 const server = `

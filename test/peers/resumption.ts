@@ -32,7 +32,11 @@ export function describeResumption(title: string, target: () => string, connect:
       const heard = peer.received.slice(from);
       const steps = heard.filter(({ method }) => method === 'notifications/progress');
       expect(steps.map(({ params }) => params?.progress)).toEqual([0, 50, 100]);
-      expect(heard.filter(({ result }) => result)).toHaveLength(1);
+      // A client may list the tools first.
+      const results = heard.filter(
+        ({ result }) => (result as { content?: unknown } | undefined)?.content !== undefined,
+      );
+      expect(results).toHaveLength(1);
     });
 
     test('a question asked before the break is answered, and the call ends once', async () => {
