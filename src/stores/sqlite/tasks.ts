@@ -66,17 +66,23 @@ export class SqliteTasks implements TaskStore {
   }
 
   read(id: string): TaskRecord | undefined | Promise<TaskRecord | undefined> {
-    return this.#db.read(() => {
-      let record = this.#recent.get(id);
-      if (record === undefined) {
-        const row = this.#find(id);
-        if (row === undefined) return undefined;
-        record = this.#load(row);
-        this.#recent.set(id, record, Number(row['bytes']));
-      }
-      const { expiresAtMs } = record;
-      return expiresAtMs !== null && expiresAtMs <= this.#clock.now() ? undefined : record;
-    });
+    try {
+      return this.#db.read(() => this.#readNow(id));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #readNow(id: string): TaskRecord | undefined {
+    let record = this.#recent.get(id);
+    if (record === undefined) {
+      const row = this.#find(id);
+      if (row === undefined) return undefined;
+      record = this.#load(row);
+      this.#recent.set(id, record, Number(row['bytes']));
+    }
+    const { expiresAtMs } = record;
+    return expiresAtMs !== null && expiresAtMs <= this.#clock.now() ? undefined : record;
   }
 
   change(id: string, guard: TaskGuard, changes: readonly TaskChange[]): Promise<TaskRecord | 'conflict' | 'gone'> {
