@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('100,000 messages', () => {
     let before = 0;
     for (let at = 0; at < messages; at += perBatch) {
       fake.push(all.slice(at, at + perBatch));
-      // Nobody reads them again.
+      // They are not read again.
       fake.entries.length = 0;
       if (isPaced) await new Promise((resolve) => setTimeout(resolve, perBatch));
       else if (at % 2_000 === 0) await count(at + perBatch).waitFor();

@@ -83,7 +83,7 @@ describe.each(wireKinds)('2025-11-25 over %s', (kind) => {
     }
   });
 
-  test('a task is listed for its owner, and for nobody else', async () => {
+  test('a task is listed for its owner, and for no other caller', async () => {
     const wire = await connect();
     const taskId = await start(wire, 'wait');
     const listed = (await wire.request('tasks/list')).result.tasks.map((task: { taskId: string }) => task.taskId);

@@ -207,7 +207,7 @@ test('a notification of the end saves a poll', async () => {
   expect(server.of('tasks/get')).toEqual([]);
 });
 
-test('a notification about a task that nobody follows reaches the application', async () => {
+test('a notification about a task without a handle reaches the application', async () => {
   const seen: string[] = [];
   const server = taskServer([]);
   await connect(server.target, { onNotification: (method) => seen.push(method) });

@@ -18,7 +18,7 @@ export interface TaskFilter {
   readonly limit?: number;
 }
 
-/** The tasks of a server, whoever owns them. Loads the code of tasks with the first use. */
+/** The tasks of a server, of all owners. Loads the code of tasks with the first use. */
 export class TaskApi {
   readonly #load: () => Promise<Tasks>;
 

@@ -242,7 +242,7 @@ export class TaskRun implements CallTask {
     throw this.signal.reason;
   }
 
-  /** A newer state of the record, whoever wrote it. */
+  /** A newer state of the record, from any process. */
   update(record: TaskRecord): void {
     if (record.version <= this.record.version) return;
     const { fence } = this.record;
