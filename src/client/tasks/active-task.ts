@@ -165,8 +165,7 @@ export class ActiveTask implements TaskHandle {
     try {
       if (this.#isPartial) await this.#get(signal);
       while (!hasEnded(this.status) && this.#result.value === undefined) {
-        this.#attend(signal);
-        await this.#pollAfterPause(signal);
+        await this.#pollAfterPause(signal, this.#attend(signal));
         if (this.#failure !== undefined) throw this.#failure.error;
       }
       return await this.#outcome(signal);
@@ -176,23 +175,21 @@ export class ActiveTask implements TaskHandle {
     }
   }
 
-  /** Starts what the status requires. */
-  #attend(signal: AbortSignal): void {
+  /** Starts what the status requires. Returns when there will be more to start. */
+  #attend(signal: AbortSignal): number {
     const { inputRequests } = this.#task;
     const { codec } = this.#shared.requests;
     this.#inputs.attend(inputRequests ?? {}, codec, (error) => this.#fail(error));
-    if (codec.tasks === 'requested') {
-      if (this.status === 'input_required') this.#result.open(signal);
-    } else if (performance.now() >= this.#listenAt) {
-      this.#listen(signal);
-    }
+    if (codec.tasks !== 'requested') return this.#listenWhenDue(signal);
+    if (this.status === 'input_required') this.#result.open(signal);
+    return Number.POSITIVE_INFINITY;
   }
 
-  /** Waits for the time of the next poll and polls, or until something else changes the task. */
-  async #pollAfterPause(signal: AbortSignal): Promise<void> {
+  /** Waits for the time of the next poll and polls, or until something else changes the task or is to be started. */
+  async #pollAfterPause(signal: AbortSignal, startAt = Number.POSITIVE_INFINITY): Promise<void> {
     const interval = this.#stream === 'open' ? maxPollMs : this.#task.state.pollIntervalMs;
     const pollAt = this.#polledAt + pollPauseMs(interval);
-    const until = Math.min(pollAt, this.#nextListenAt);
+    const until = Math.min(pollAt, startAt);
     const wokenEarly = await this.#pause.wait(until - performance.now(), signal);
     if (!wokenEarly && until === pollAt) await this.#get(signal);
   }
@@ -257,9 +254,16 @@ export class ActiveTask implements TaskHandle {
 
   // Notifications.
 
+  /** Returns when a stream for notifications is due, infinite if it is open or can not be opened. */
+  #listenWhenDue(signal: AbortSignal): number {
+    if (this.#stream !== 'none') return Number.POSITIVE_INFINITY;
+    if (performance.now() < this.#listenAt) return this.#listenAt;
+    if (this.#shared.streams > 0) this.#listen(signal);
+    return Number.POSITIVE_INFINITY;
+  }
+
   #listen(signal: AbortSignal): void {
     const shared = this.#shared;
-    if (this.#stream !== 'none' || shared.streams <= 0) return;
     this.#stream = 'opening';
     shared.streams--;
     void listenToTask(shared.kit, this.id, signal).then(async (stream) => {
@@ -272,12 +276,6 @@ export class ActiveTask implements TaskHandle {
       this.#listenAt = performance.now() + maxPollMs;
       this.#pause.wake();
     });
-  }
-
-  /** When a stream is due; infinite where none is. */
-  get #nextListenAt(): number {
-    const isDue = this.#stream === 'none' && this.#shared.requests.codec.tasks === 'server-directed';
-    return isDue && this.#listenAt > performance.now() ? this.#listenAt : Number.POSITIVE_INFINITY;
   }
 
   #register(): void {
