@@ -1,11 +1,13 @@
 // Fuzzing of the built program over its real transports: no crash, no hang, one response per id. Half a minute in the
-// normal run, two minutes with CI=true; MOORING_FUZZ_SECONDS=3600 for longer, MOORING_FUZZ_SECONDS=endless until it is
-// stopped. MOORING_FUZZ_SEED repeats a run. A case that fails is stored in corpus/ and tried first from then on.
+// normal run, two minutes with MOORING_TEST_FULL=1; MOORING_FUZZ_SECONDS=3600 for longer, MOORING_FUZZ_SECONDS=endless
+// until it is stopped. MOORING_FUZZ_SEED repeats a run. A case that fails is stored in corpus/ and tried first from then
+// on.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { isFullRun } from '../support/full.ts';
 import { makeFrame, openFrames } from './frames.ts';
 import { createRandom, makeBytes, makeMessage, pick, type Random } from './generator.ts';
 import { type ProfileName, profileNames, revisionsOf } from './profiles.ts';
@@ -13,7 +15,7 @@ import { makeRequest } from './requests.ts';
 import { openEvents, openReply, openSession, openSse } from './sessions.ts';
 import { type Case, openHttp, openStdio, openWebSocket, type Target, type TargetName } from './targets.ts';
 
-const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (process.env['CI'] === 'true' ? '120' : '24');
+const asked = process.env['MOORING_FUZZ_SECONDS'] ?? (isFullRun ? '120' : '24');
 const isEndless = asked === 'endless';
 /** Endless is round after round of a minute, so that every transport has its turn. */
 const seconds = isEndless ? 60 : Number(asked);
