@@ -116,7 +116,7 @@ test('usage errors say what is possible', async () => {
   expect(await error('stop', url, 'x')).toContain('use one of get, wait, answer, cancel, list');
   expect(await error('get', url)).toBe('mooring: Usage: mooring task get <server> <id>\n');
   expect(await error('list', url, 'x')).toBe('mooring: Usage: mooring task list <server>\n');
-  const list = await home.run(['task', 'list', url]);
+  const list = await home.run(['task', 'list', url, '--revision', '2026-07-28']);
   expect(list).toMatchObject({ code: 1, stderr: expect.stringContaining('tasks/list does not exist in 2026-07-28') });
   const none = await home.run(['call', 'clipboard', 'get_clipboard', '--detach']);
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('does not offer tasks') });

@@ -20,7 +20,7 @@ Works with calls that run on a server as tasks, such as those of "mooring call -
   mooring task wait <server> <id>    wait for the result and print it; Ctrl-C stops only the wait
   mooring task answer <server> <id>  answer the input the task waits for, without waiting for the result
   mooring task cancel <server> <id>  ask the server to stop the task
-  mooring task list <server>         list your tasks, if revision and server support it
+  mooring task list <server>         list your tasks, if the server supports it (needs revision 2025-11-25)
 
 Options:
   --answer name=value wait, answer: answer a field the server asks for, instead of prompting you; repeatable
@@ -48,6 +48,8 @@ const actions: Readonly<Record<string, (task: TaskHandle, command: TaskCommand) 
   cancel,
 };
 const verbs = [...Object.keys(actions), 'list'];
+/** The only revision in which a client can list its tasks. */
+const listingRevision = '2025-11-25';
 
 export async function run(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArgs('task', args, {
@@ -77,7 +79,8 @@ export async function run(args: readonly string[]): Promise<number> {
     if (action === undefined || id === undefined) return list(command);
     return action(await client.tasks.attach(id, { signal }), command).finally(() => bar.close());
   };
-  const code = await withServer(target, values, out, work, handlers);
+  const revision = values.revision ?? (verb === 'list' ? listingRevision : undefined);
+  const code = await withServer(target, { ...values, revision }, out, work, handlers);
   if (verb === 'wait' && code === 130)
     out.info('\nThe task goes on. Wait again, or stop it with "mooring task cancel".\n');
   return code;
