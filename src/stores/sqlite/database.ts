@@ -58,6 +58,10 @@ export class Database {
   readonly #log: LogSync;
   /** Groups that are committed and not on the disk yet. */
   #syncing = 0;
+  /** Whether the last sync succeeded. */
+  #isSynced = true;
+  /** Changes of other processes up to this data version are on the disk. */
+  #syncedVersion: unknown;
   readonly #statements = new Map<string, Statement>();
   readonly #changed = new Set<() => void>();
   readonly #pollMs: number;
@@ -113,6 +117,27 @@ export class Database {
       if (isBusy(error)) return this.#readLater(work);
       throw this.#explain(error);
     }
+  }
+
+  /**
+   * Resolves when everything that can be read now is on the disk; undefined if it is. What another connection committed
+   * may not be synced yet, and a power cut would take it back.
+   */
+  synced(): Promise<void> | undefined {
+    const version = this.#readDataVersion();
+    if (this.#syncing === 0 && this.#isSynced && version === this.#syncedVersion) return undefined;
+    return new Promise((resolve, reject) => {
+      this.#syncing++;
+      this.#log.request((error) => {
+        this.#syncing--;
+        this.#isSynced = error === undefined;
+        if (error === undefined) {
+          this.#syncedVersion = version;
+          resolve();
+        } else reject(this.#explain(error));
+        if (!this.#isWriting) this.#idle?.();
+      });
+    });
   }
 
   /** Several reads of one moment, whatever other processes write meanwhile. Within `read`. */
@@ -254,6 +279,7 @@ export class Database {
   /** The sync after the commit of a group has ended. */
   #settle(group: readonly Write[], error: Error | undefined): void {
     this.#syncing--;
+    this.#isSynced = error === undefined;
     if (error !== undefined) this.#failAll(group, error);
     else if (!this.#files.areInPlace()) {
       this.#replaced = replacedError(this.file);

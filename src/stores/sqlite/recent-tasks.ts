@@ -1,4 +1,4 @@
-// Tasks that were read lately: clients poll, and most polls find what the last one found.
+// Tasks that were read lately, as they are on the disk: clients poll, and most polls find what the last one found.
 
 import type { TaskRecord } from '../../engine/tasks/task-store.ts';
 import type { Database } from './database.ts';
@@ -19,18 +19,16 @@ export class RecentTasks {
     this.#db = db;
   }
 
-  /** The record, unless another process may have changed it. */
+  /** The record, unless another process may have changed it. To be called before the task is read and `set`. */
   get(id: string): TaskRecord | undefined {
-    if (this.#records.size === 0) return undefined;
     this.#check();
     return this.#records.get(id);
   }
 
-  set(id: string, record: TaskRecord, bytes: number): void {
+  set(record: TaskRecord, bytes: number): void {
     if (bytes > maxBytes) return;
-    this.#check();
-    this.#records.delete(id);
-    this.#records.set(id, record);
+    this.#records.delete(record.id);
+    this.#records.set(record.id, record);
     if (this.#records.size > maxTasks) this.#records.delete(this.#records.keys().next().value as string);
   }
 

@@ -224,6 +224,90 @@ test('a sweep deletes in several transactions, parts included', async () => {
   expect(database.statement('select count(*) as count from task_parts').get()).toEqual({ count: 0 });
 });
 
+/** A database whose syncs a test ends. */
+async function openUnsynced(): Promise<{ database: Database; tasks: SqliteTasks; syncs: ((error?: Error) => void)[] }> {
+  const syncs: ((error?: Error) => void)[] = [];
+  const database = await Database.open(folder, { pollMs: 0 }, (_descriptor, done) => {
+    syncs.push((error) => done(error ?? null));
+  });
+  opened.push({
+    close: () => {
+      const closed = database.close();
+      for (const end of syncs.splice(0)) end();
+      return closed;
+    },
+  });
+  return { database, tasks: new SqliteTasks(database), syncs };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** What has become of a promise by now. */
+async function stateOf(promise: unknown): Promise<unknown> {
+  for (let n = 0; n < 3; n++) await turn();
+  return Promise.race([promise, 'waiting']);
+}
+
+test('an outcome that is not on the disk yet is not shown: reading waits for its sync', async () => {
+  const { id } = await added(await open());
+  const { tasks, syncs } = await openUnsynced();
+  // What the other process wrote is synced before it is first shown.
+  const first = tasks.read(id);
+  expect(await stateOf(first)).toBe('waiting');
+  syncs.shift()?.();
+  expect(await first).toMatchObject({ phase: 'queued' });
+  // From then on it is answered at once.
+  expect(tasks.read(id)).toMatchObject({ phase: 'queued' });
+  expect(tasks.read(id)).toBe(tasks.read(id));
+  const end = tasks.change(id, {}, [ended()]);
+  while (syncs.length === 0) await turn();
+  const [read, listed] = [tasks.read(id), tasks.list({ limit: 5 })];
+  expect(await stateOf(read)).toBe('waiting');
+  expect(await stateOf(listed)).toBe('waiting');
+  while (syncs.length > 0) {
+    syncs.shift()?.();
+    await turn();
+  }
+  expect(await end).toMatchObject({ phase: 'ended' });
+  expect(await read).toMatchObject({ phase: 'ended' });
+  expect((await listed).tasks).toMatchObject([{ phase: 'ended' }]);
+  expect(tasks.read(id)).toMatchObject({ phase: 'ended' });
+});
+
+test('an outcome of another process is synced before it is shown', async () => {
+  const data = await open();
+  const { id } = await added(data);
+  const { tasks, syncs } = await openUnsynced();
+  const first = tasks.read(id);
+  syncs.shift()?.();
+  await first;
+  await data.tasks.change(id, {}, [ended()]);
+  await turn();
+  const read = tasks.read(id);
+  expect(await stateOf(read)).toBe('waiting');
+  syncs.shift()?.();
+  expect(await read).toMatchObject({ phase: 'ended' });
+  expect(syncs).toHaveLength(0);
+});
+
+test('an outcome whose sync failed is not shown before another sync succeeds', async () => {
+  const { id } = await added(await open());
+  const { tasks, syncs } = await openUnsynced();
+  const end = tasks.change(id, {}, [ended()]);
+  end.catch(() => {});
+  while (syncs.length === 0) await turn();
+  syncs.shift()?.(new Error('input/output error'));
+  await expect(end).rejects.toThrow();
+  const failed = tasks.read(id) as Promise<unknown>;
+  failed.catch(() => {});
+  syncs.shift()?.(new Error('input/output error'));
+  await expect(failed).rejects.toThrow();
+  const read = tasks.read(id);
+  expect(await stateOf(read)).toBe('waiting');
+  syncs.shift()?.();
+  expect(await read).toMatchObject({ phase: 'ended' });
+});
+
 test('a task with a flipped byte is reported when it is read, and does not disturb others', async () => {
   const data = await open();
   const [broken, whole] = [await added(data), await added(data)];

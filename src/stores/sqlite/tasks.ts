@@ -32,6 +32,12 @@ const maxBytesAtOnce = 8 * 1024 * 1024;
 /** Tasks that one transaction deletes or renews: some milliseconds. */
 const portion = 500;
 
+/** A task that was read from the file. */
+interface ReadTask {
+  readonly record: TaskRecord;
+  readonly bytes: number;
+}
+
 const selected = `number, bytes, ${taskColumns.join(', ')}`;
 const unended = `phase <> 'ended'`;
 
@@ -67,20 +73,30 @@ export class SqliteTasks implements TaskStore {
 
   read(id: string): TaskRecord | undefined | Promise<TaskRecord | undefined> {
     try {
-      return this.#db.read(() => this.#readNow(id));
+      const read = this.#db.read(() => this.#recent.get(id) ?? this.#readRow(id));
+      return read instanceof Promise ? read.then((found) => this.#whenSynced(found)) : this.#whenSynced(read);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #readNow(id: string): TaskRecord | undefined {
-    let record = this.#recent.get(id);
-    if (record === undefined) {
-      const row = this.#find(id);
-      if (row === undefined) return undefined;
-      record = this.#load(row);
-      this.#recent.set(id, record, Number(row['bytes']));
-    }
+  #readRow(id: string): ReadTask | undefined {
+    const row = this.#find(id);
+    return row && { record: this.#load(row), bytes: Number(row['bytes']) };
+  }
+
+  /** A change is shown when it is on the disk: an outcome that was read must not be taken back by a power cut. */
+  #whenSynced(read: ReadTask | TaskRecord | undefined): TaskRecord | undefined | Promise<TaskRecord | undefined> {
+    if (read === undefined) return undefined;
+    if (!('bytes' in read)) return this.#unlessExpired(read);
+    const { record, bytes } = read;
+    const syncing = this.#db.synced();
+    if (syncing !== undefined) return syncing.then(() => this.#unlessExpired(record));
+    this.#recent.set(record, bytes);
+    return this.#unlessExpired(record);
+  }
+
+  #unlessExpired(record: TaskRecord): TaskRecord | undefined {
     const { expiresAtMs } = record;
     return expiresAtMs !== null && expiresAtMs <= this.#clock.now() ? undefined : record;
   }
@@ -159,7 +175,7 @@ export class SqliteTasks implements TaskStore {
     where('phase = ?', phase);
     // What is not a position starts behind the last task.
     where('number < ?', after === undefined ? undefined : /^\d{1,15}$/.test(after) ? Number(after) : 0);
-    return this.#db.read(() =>
+    const listed = await this.#db.read(() =>
       this.#db.snapshot(() => {
         const rows = this.#db
           .statement(`select ${selected} from tasks where ${conditions.join(' and ')} order by number desc limit ?`)
@@ -170,6 +186,8 @@ export class SqliteTasks implements TaskStore {
         return page.length === rows.length ? { tasks } : { tasks, next: String(page.at(-1)?.['number']) };
       }),
     );
+    await this.#db.synced();
+    return listed;
   }
 
   async count(owner?: string): Promise<TaskCount> {
