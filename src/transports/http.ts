@@ -12,18 +12,7 @@ export type { ByteSink, HttpExchange, HttpRequest } from './http/exchange.ts';
 export type { HttpLimits } from './http/limits.ts';
 export type { HttpServer } from './http/node/serve.ts';
 export type { EmbeddedRequest, NodeHandler } from './http/node/to-node-handler.ts';
-export type {
-  Authenticate,
-  CompatOptions,
-  Denied,
-  EndpointOptions,
-  ExtraRoute,
-  HttpOptions,
-  MountedRoute,
-  OptionNames,
-  RouteResponse,
-  TlsOptions,
-} from './http/options.ts';
+export type * from './http/options.ts';
 
 /**
  * Serves MCP over HTTP: Streamable HTTP with every revision on one path, the older HTTP+SSE transport, and WebSockets on

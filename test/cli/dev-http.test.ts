@@ -3,7 +3,7 @@
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type Client, type ConnectOptions, connect } from '../../src/client/index.ts';
-import { eras, Printed, save, textOf, tools, writeProject } from '../support/dev-project.ts';
+import { eras, Printed, save, textOf, tideServer, tools, writeProject } from '../support/dev-project.ts';
 import { useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -67,22 +67,14 @@ test.each(eras)(
 
 test('log level and resource subscriptions of a session outlive two restarts', async () => {
   writeProject(home);
-  const file = (text: string): string => `
-    import { createServer } from 'mooring';
-    export const server = createServer({ name: 'dev', version: '1.0.0' });
-    server.resource('tide://now', { name: 'Tide', read: () => ${JSON.stringify(text)} });
-    server.tool('change', { description: 'Changes', run: (_args, ctx) => {
-      ctx.log('debug', ${JSON.stringify(text)});
-      server.resourceUpdated('tide://now');
-    } });`;
-  save(home, 'server.js', file('low'));
+  save(home, 'server.js', tideServer('low'));
   const { url, printed } = await start('server.js');
   const logged: unknown[] = [];
   const client = await join(url, 'handshake', { onLog: ({ data }) => logged.push(data) });
   await client.setLogLevel('debug');
   const changes = (await client.subscribe('tide://now'))[Symbol.asyncIterator]();
   for (const text of ['middle', 'high']) {
-    save(home, 'server.js', file(text));
+    save(home, 'server.js', tideServer(text));
     await printed.until(/restarting/);
     await client.callTool('change');
     expect((await changes.next()).value).toMatchObject({ uri: 'tide://now' });

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { type Client, connect, type LogMessage } from '../../src/client/index.ts';
-import { eras, Printed, save, textOf, tools, writeProject } from '../support/dev-project.ts';
+import { eras, Printed, save, textOf, tideServer, tools, writeProject } from '../support/dev-project.ts';
 import { cli, useHome } from '../support/program.ts';
 
 const home = useHome();
@@ -59,20 +59,12 @@ test.each(eras)(
 
 test('log level and resource subscriptions of a session outlive a restart', async () => {
   writeProject(home);
-  const file = (text: string): string => `
-    import { createServer } from 'mooring';
-    export const server = createServer({ name: 'dev', version: '1.0.0' });
-    server.resource('tide://now', { name: 'Tide', read: () => ${JSON.stringify(text)} });
-    server.tool('change', { description: 'Changes', run: (_args, ctx) => {
-      ctx.log('debug', ${JSON.stringify(text)});
-      server.resourceUpdated('tide://now');
-    } });`;
-  save(home, 'server.js', file('low'));
+  save(home, 'server.js', tideServer('low'));
   const logged: unknown[] = [];
   const { client, printed } = await start('server.js', 'handshake', ({ data }) => logged.push(data));
   await client.setLogLevel('debug');
   const changes = (await client.subscribe('tide://now'))[Symbol.asyncIterator]();
-  save(home, 'server.js', file('high'));
+  save(home, 'server.js', tideServer('high'));
   await printed.until(/restarting/);
   await client.callTool('change');
   expect((await changes.next()).value).toMatchObject({ uri: 'tide://now' });

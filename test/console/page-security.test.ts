@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openPage, startBrowser } from '../support/browser.ts';
 import { FakeConsole } from './fixtures/fake-console.ts';
+import { screens } from './fixtures/screens.ts';
 
 /** Beginnings and ends of texts that would do something if they were not text. */
 const payloads = [
@@ -21,20 +22,6 @@ const payloads = [
   '</textarea><script>alert(8)</script>',
   '<style>*{background:url(https://evil.example/y)}</style>',
   '\u202e\u200b\u001b[31m',
-];
-
-const screens = [
-  'overview',
-  'timeline',
-  'tools',
-  'resources',
-  'prompts',
-  'tasks',
-  'sessions',
-  'metrics',
-  'audit',
-  'auth',
-  'about',
 ];
 
 describe.skipIf(!hasBrowser)('hostile text in the console', () => {

@@ -9,6 +9,7 @@ import { createServer, type Server } from '../../src/index.ts';
 import { hasBrowser, openPage, startBrowser } from '../support/browser.ts';
 import { useHome } from '../support/program.ts';
 import { serveWires, statelessKinds, wireKinds } from '../support/wires.ts';
+import { screens, titleOf } from './fixtures/screens.ts';
 import { endOf, startConsole } from './program.ts';
 
 describe.skipIf(!hasBrowser)('the page with the real console', () => {
@@ -175,18 +176,8 @@ describe.skipIf(!hasBrowser)('the page with the real console', () => {
     const { child, said } = await startConsole(home, ['serve', 'everything', '--http', '--port', '0', '--console']);
     const { page, problems } = await openPage(browser, await said('console on '));
     await page.getByText('Live').waitFor();
-    for (const name of [
-      'Overview',
-      'Timeline',
-      'Tools',
-      'Resources',
-      'Prompts',
-      'Tasks',
-      'Sessions',
-      'Metrics',
-      'Audit',
-      'About',
-    ]) {
+    // Without a sign-in there is nothing to show about it.
+    for (const name of screens.filter((screen) => screen !== 'auth').map(titleOf)) {
       await page.getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
       await page.getByText('Loading…').waitFor({ state: 'detached' });

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openPage, startBrowser } from '../support/browser.ts';
 import { FakeConsole, type FakeOptions } from './fixtures/fake-console.ts';
+import { screens, titleOf } from './fixtures/screens.ts';
 
 describe.skipIf(!hasBrowser)('the page of the console', () => {
   let browser: Browser;
@@ -63,17 +64,7 @@ describe.skipIf(!hasBrowser)('the page of the console', () => {
 
   test('every screen is a link with its plain name', async () => {
     const { page } = await start();
-    for (const name of [
-      'Overview',
-      'Timeline',
-      'Tools',
-      'Resources',
-      'Prompts',
-      'Tasks',
-      'Sessions',
-      'Metrics',
-      'Audit',
-    ]) {
+    for (const name of screens.filter((screen) => screen !== 'auth').map(titleOf)) {
       await link(page, name).click();
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     }

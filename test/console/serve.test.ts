@@ -101,30 +101,10 @@ test('calls of the console are in the audit log, which the console can search', 
 });
 
 test('on an address that others can reach it needs authentication, and never shows secrets', async () => {
-  const open = await home.run([
-    'serve',
-    'everything',
-    '--http',
-    '--host',
-    '0.0.0.0',
-    '--port',
-    '0',
-    '--console',
-    '--unsafe-no-auth',
-  ]);
+  const reachable = ['serve', 'everything', '--http', '--host', '0.0.0.0', '--port', '0', '--console'];
+  const open = await home.run([...reachable, '--unsafe-no-auth']);
   expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('needs authentication') });
-  const raw = await home.run([
-    'serve',
-    'everything',
-    '--http',
-    '--host',
-    '0.0.0.0',
-    '--port',
-    '0',
-    '--console',
-    '--console-raw',
-    '--unsafe-no-auth',
-  ]);
+  const raw = await home.run([...reachable, '--console-raw', '--unsafe-no-auth']);
   expect(raw).toMatchObject({ code: 2, stderr: expect.stringContaining('--console-raw') });
 });
 

@@ -44,6 +44,16 @@ export const tools = (description: string): string => `
     server.tool('wait', { description: 'Waits', run: () => { console.error('wait begins'); return new Promise(() => {}) } });
   }`;
 
+/** A server with a resource that changes when its tool `change` is called. */
+export const tideServer = (tide: string): string => `
+  import { createServer } from 'mooring';
+  export const server = createServer({ name: 'dev', version: '1.0.0' });
+  server.resource('tide://now', { name: 'Tide', read: () => ${JSON.stringify(tide)} });
+  server.tool('change', { description: 'Changes', run: (_args, ctx) => {
+    ctx.log('debug', ${JSON.stringify(tide)});
+    server.resourceUpdated('tide://now');
+  } });`;
+
 /** Replaces a file as editors do. */
 export function save(home: Home, name: string, text: string): void {
   const file = home.file(name);
