@@ -17,7 +17,14 @@ import type { PolicyGuard } from './policy.ts';
 import { type AssembledServer, type Profile, profiles } from './profiles/index.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
-import { keepsTasks, type PersistentStatePack, persistentTasks, taskFields } from './task-store.ts';
+import {
+  hasTasks,
+  keepsTasks,
+  type PersistentStatePack,
+  persistentTasks,
+  taskFields,
+  taskHealth,
+} from './task-store.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 import type { Worker } from './workers/worker.ts';
@@ -87,6 +94,7 @@ async function serveProfile({ options, started, profile, worker, logger }: Profi
       return assembled;
     });
   });
+  if (hasTasks(ready.server)) health.add('tasks', () => taskHealth(ready.server));
   // On a failure from here on, packs must be closed, or the process would not end.
   await closeOnFailure(ready.server, async () => {
     if (settings.telemetry !== undefined) await ready.server.use(await telemetryOf(settings.telemetry));

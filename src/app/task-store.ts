@@ -9,6 +9,7 @@ import type { TaskStore } from '../engine/tasks/task-store.ts';
 import type { Logger } from '../protocol/logger.ts';
 import type { DataFolder } from '../stores/sqlite/index.ts';
 import type { ResolvedSettings } from './config/resolve.ts';
+import type { Health } from './health.ts';
 import { makeFolder } from './make-folder.ts';
 import { type PersistentState, profiles } from './profiles/index.ts';
 
@@ -25,10 +26,20 @@ export function keepsTasks({ settings, values }: ResolvedSettings): boolean {
   return (values.get('data')?.origin.from ?? 'default') !== 'default';
 }
 
+/** Whether a tool of a server runs as a task. */
+export function hasTasks({ catalog }: Server): boolean {
+  return [...catalog.tools.values()].some(({ task }) => task !== undefined);
+}
+
 /** Part of the line that is logged at the start: tasks that end with the server. */
 export function taskFields(server: Server, settled: ResolvedSettings): { readonly tasks?: string } {
-  const hasTasks = [...server.catalog.tools.values()].some(({ task }) => task !== undefined);
-  return hasTasks && !keepsTasks(settled) ? { tasks: 'only in memory' } : {};
+  return hasTasks(server) && !keepsTasks(settled) ? { tasks: 'only in memory' } : {};
+}
+
+/** Whether the tasks of a server are kept going. */
+export async function taskHealth({ tasks }: Server): Promise<Health> {
+  if (await tasks.isHealthy()) return { status: 'ok' };
+  return { status: 'failed', detail: 'the store of tasks does not work; see the log' };
 }
 
 /** Tasks in the data folder, for a server without a key. */

@@ -6,6 +6,7 @@ import type { Principal } from '../protocol/exchange.ts';
 import type { Logger } from '../protocol/logger.ts';
 import { MarkBudget } from '../protocol/mark-budget.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
+import type { Monitor } from '../protocol/monitor.ts';
 import { type ChangeNotification, type Codec, ServerRevisions } from '../protocol/revisions/index.ts';
 import type { Rules } from '../protocol/rules.ts';
 import { type AudienceTest, audienceKeys, audienceTest, type ChangeAudience } from './audience.ts';
@@ -79,6 +80,10 @@ export class ServerState implements CallServer {
   readonly usedStates: MarkBudget;
   /** Undefined until a tool is registered that runs as a task: most servers have none. */
   tasks: TaskService | undefined;
+  /** What health probes ask: tasks that are not kept going are lost for clients, so requests belong elsewhere. */
+  readonly monitors: readonly Monitor[] = [
+    () => ({ status: this.tasks?.loaded?.isHealthy === false ? 'unavailable' : 'healthy', metrics: [] }),
+  ];
   /** Runs the handler of a task again; set by the server, because calls depend on this class. */
   runAgain!: RecoveryServer['runAgain'];
   #idPrefix: string | undefined;

@@ -15,6 +15,7 @@ import type {
 import type { Logger } from '../protocol/logger.ts';
 import { methods } from '../protocol/methods.ts';
 import type { CacheHint, Capabilities, Implementation } from '../protocol/model.ts';
+import type { Monitor } from '../protocol/monitor.ts';
 import type { Rules } from '../protocol/rules.ts';
 import { checkSealKey, type Sealing } from '../protocol/seal-key.ts';
 import type { SchemaInput } from '../schema/index.ts';
@@ -358,6 +359,11 @@ export class Server implements SessionHost {
   }
 
   /** Preloads what tool calls need; otherwise the first call loads it. */
+  /** Whether its tasks are kept going; see `server.tasks.isHealthy`. */
+  get monitors(): readonly Monitor[] {
+    return this.#state.monitors;
+  }
+
   async prepare(): Promise<void> {
     this.#state.features.set(methods.callTool.name, await loadCallTool());
     // Tasks of earlier processes wait to be taken over.

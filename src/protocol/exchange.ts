@@ -4,6 +4,7 @@ import type { CachedText } from './cached-text.ts';
 import type { MessageLimits } from './json-rpc.ts';
 import type { Logger } from './logger.ts';
 import type { Capabilities, Implementation, LogLevel, RequestId } from './model.ts';
+import type { Monitor } from './monitor.ts';
 import type { Bus, ExpiringStore, Sealer } from './ports.ts';
 import type { Principal } from './principal.ts';
 import type { Sealing } from './seal-key.ts';
@@ -203,6 +204,8 @@ export interface SessionHost extends Host {
   readonly bus?: Bus | undefined;
   /** With a bus: clients of this process have been notified of all changes up to this position. */
   readonly changesPosition: number;
+  /** Parts of the server that decide whether it can serve requests, for health probes. */
+  readonly monitors?: readonly Monitor[];
   /** Opens a channel. Without an outlet, only responses are sent. `key` names the session it may start. */
   connect(peer: Peer, outlet?: Outlet, key?: string): SessionChannel;
   /** Resumes a session known from elsewhere; undefined when its revision is not enabled. */

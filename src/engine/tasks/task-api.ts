@@ -82,7 +82,7 @@ export class TaskApi {
     };
   }
 
-  /** False when the code that keeps tasks going has not run for 15 s; for readiness checks. */
+  /** False when tasks could not be checked for 15 s, because their store fails or hangs. `/readyz` reports it. */
   async isHealthy(): Promise<boolean> {
     return (await this.#load()).isHealthy;
   }

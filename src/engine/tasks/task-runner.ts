@@ -2,6 +2,7 @@
 // and deletes what has expired. One timer, which exists only while there is something to do.
 
 import type { Logger } from '../../protocol/logger.ts';
+import { FailureLog } from './failure-log.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskRecord, TaskStore } from './task-store.ts';
 
@@ -19,7 +20,7 @@ export interface RunnerHost {
   /** Ends a task that has expired while it ran. */
   expire(record: TaskRecord): Promise<void>;
   /** Prolongs the time that running tasks are stored. */
-  extend(): void;
+  extend(): Promise<void>;
   /** Looks for changes by other processes. */
   refresh(): Promise<void>;
 }
@@ -34,6 +35,7 @@ const leaseMarginMs = 5_000;
 
 export class TaskRunner {
   readonly #host: RunnerHost;
+  readonly #failures: FailureLog;
   /** Names this process in leases. */
   readonly holder: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,19 +43,29 @@ export class TaskRunner {
   #sweptAtMs = Date.now();
   #isClosed = false;
   #isClaiming = true;
-  /** When the timer last did its work; health checks read it. */
+  /** When the timer last did its work without a failure, or had none to do; health checks read it. */
   lastTickMs = Date.now();
 
   constructor(host: RunnerHost, holder: string) {
     this.#host = host;
     this.holder = holder;
+    this.#failures = new FailureLog(
+      host.logger,
+      'the tasks of this process could not be checked',
+      'the tasks of this process are checked again',
+    );
   }
 
   /** Starts the timer, if there is something to do. */
   wake(): void {
-    if (this.#timer !== undefined || this.#isClosed) return;
-    if (!this.#host.store.durable && !this.#host.isNeeded()) return;
+    if (this.#timer !== undefined) return;
     this.lastTickMs = Date.now();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    if (!this.#host.store.durable && !this.#host.isNeeded()) return;
     this.#timer = setTimeout(() => void this.#tick(), Math.min(longestTickMs, this.#host.leaseMs / 4));
     (this.#timer as { unref?: () => void }).unref?.();
   }
@@ -73,15 +85,17 @@ export class TaskRunner {
     try {
       const nowMs = Date.now();
       if (nowMs - this.#renewedAtMs >= this.#host.leaseMs / 3) await this.#renew();
-      this.#host.extend();
+      await this.#host.extend();
       await this.#host.refresh();
       if (this.#isClaiming) await this.claim();
       if (nowMs - this.#sweptAtMs >= sweepEveryMs) await this.#sweep();
+      this.lastTickMs = Date.now();
+      this.#failures.succeeded();
     } catch (error) {
-      this.#host.logger?.error('the tasks of this process could not be checked', { error });
+      this.#failures.failed(error);
     }
     this.#timer = undefined;
-    this.wake();
+    this.#schedule();
   }
 
   async #renew(): Promise<void> {

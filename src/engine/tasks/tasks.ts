@@ -94,9 +94,10 @@ export class Tasks implements LoadedTasks, RunHost {
     this.runner.wake();
   }
 
-  /** Whether the code that keeps tasks going does so. */
+  /** Whether tasks are kept going: their leases, their recovery, their expiry. False when the store fails or hangs. */
   get isHealthy(): boolean {
-    return Date.now() - this.runner.lastTickMs < 15_000 || (!this.#hasStored && this.runs.size === 0);
+    const isIdle = !this.store.durable && !this.#hasStored && this.runs.size === 0;
+    return isIdle || Date.now() - this.runner.lastTickMs < 15_000;
   }
 
   view(record: TaskRecord): TaskView {
@@ -330,15 +331,15 @@ export class Tasks implements LoadedTasks, RunHost {
   }
 
   /** A running task does not expire: the client is told of the longer time with its next poll. */
-  #extend(): void {
+  async #extend(): Promise<void> {
     const nowMs = Date.now();
+    const writes: Promise<unknown>[] = [];
     for (const { record, entry } of this.runs.values()) {
       const keepMs = entry.task?.keepMs ?? 0;
       if (record.expiresAtMs === null || record.expiresAtMs - nowMs > keepMs / 2) continue;
-      this.write(record, [{ type: 'extend', expiresAtMs: nowMs + keepMs }]).catch((error: unknown) => {
-        this.server.logger?.warn('a task could not be prolonged', { task: record.id, error });
-      });
+      writes.push(this.write(record, [{ type: 'extend', expiresAtMs: nowMs + keepMs }]));
     }
+    if (writes.length > 0) await Promise.all(writes);
   }
 
   async #refresh(): Promise<void> {

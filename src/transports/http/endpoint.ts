@@ -132,7 +132,7 @@ export class Endpoint {
   }
 
   get monitors(): readonly Monitor[] {
-    return this.options.monitors ?? [];
+    return [...(this.host.monitors ?? []), ...(this.options.monitors ?? [])];
   }
 
   addRoute(path: string, route: Route): void {

@@ -95,8 +95,8 @@ export interface EndpointOptions {
   /** The older HTTP+SSE transport. Default `/sse` and `/message`; `false`: off. */
   readonly sse?: false | { readonly path?: string; readonly messagePath?: string };
   /**
-   * The path of the health check, which is also at `/readyz`: 503 while the server is closing or overloaded. `/livez` only
-   * reports that the process responds. Default `/health`; `false`: all of them are off.
+   * The path of the health check, which is also at `/readyz`: 503 while the server is closing or overloaded, or its
+   * tasks cannot be kept going. `/livez` only reports that the process responds. Default `/health`; `false`: all of them are off.
    */
   readonly healthPath?: string | false;
   /** The path of the Prometheus metrics, for example `/metrics`. Default: off. */
