@@ -10,6 +10,7 @@ import {
   type TaskLimits,
   type TaskStore,
 } from '../../src/index.ts';
+import { silentLogger } from '../../src/protocol/logger.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
 
 const extension = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -47,10 +48,14 @@ function sharedStore() {
   };
 }
 
-function start(store: TaskStore, define: (server: Server) => void, limits: Partial<TaskLimits> = {}): Server {
-  const options: ServerOptions = { name: 'tasks', version: '1', logger: false };
-  const tasks = { store, limits: { leaseMs: 200, closeGraceMs: 30, ...limits } };
-  const server = createServer({ ...options, tasks });
+function start(
+  store: TaskStore,
+  define: (server: Server) => void,
+  limits: Partial<TaskLimits> = {},
+  options: Partial<ServerOptions> = {},
+): Server {
+  const tasks = { store, limits: { leaseMs: 200, closeGraceMs: 30, ...limits }, ...options.tasks };
+  const server = createServer({ name: 'tasks', version: '1', logger: false, ...options, tasks });
   define(server);
   servers.set(store, server);
   return server;
@@ -240,6 +245,47 @@ test('what clients do at one process reaches the handler in another', async () =
   const stopped = await call(one, 'wait');
   await client.stateless('tasks/cancel', { taskId: stopped }, extension);
   await until('cancelled', getter(two, stopped));
+});
+
+test.each([
+  { claims: ['tenant'], status: 'completed' },
+  { claims: [], status: 'failed' },
+])('a restriction that reads claims: with tasks.claims $claims the task is $status after a crash', async (given) => {
+  const shared = sharedStore();
+  const logged: string[] = [];
+  const define =
+    (isBlocked: boolean) =>
+    (server: Server): void => {
+      server.restrict((_kind, _key, principal) => principal?.claims?.['tenant'] === 'harbour');
+      server.tool('work', {
+        task: { support: 'required', recover: 'replay' },
+        run: (_args, ctx) => (isBlocked ? forever() : JSON.stringify(ctx.principal)),
+      });
+    };
+  const { claims } = given;
+  const logger = { ...silentLogger, warn: (text: string) => void logged.push(text) };
+  const principal = { id: 'ada', claims: { tenant: 'harbour', email: 'ada@example.org' } };
+  const client = (server: Server) => new TestClient(server, { transport: 'http', principal });
+  const first = shared.process();
+  const server = start(first.view, define(true), {}, { tasks: { claims } });
+  const { result } = await client(server).stateless('tools/call', { name: 'work' }, extension);
+  first.crash();
+  const second = start(shared.process().view, define(false), {}, { logger, tasks: { claims } });
+  await second.prepare();
+  const reader = client(second);
+  const get = () => reader.stateless('tasks/get', { taskId: result.taskId }, extension);
+  const ended = (await until(given.status, get)).result;
+  if (given.status === 'completed') {
+    expect(JSON.parse(ended.result.content[0].text)).toEqual({ id: 'ada', claims: { tenant: 'harbour' } });
+    // Other claims are not stored.
+    expect(JSON.stringify(await shared.store.read(result.taskId))).not.toContain('example.org');
+  } else {
+    expect(ended.error).toMatchObject({
+      message: expect.stringContaining('may not use tool work'),
+      data: { reason: 'denied' },
+    });
+    expect(logged.some((line) => line.includes('its caller may not use the tool'))).toBe(true);
+  }
 });
 
 test('arguments that were changed in the store are not run', async () => {

@@ -1,6 +1,7 @@
 // The record of a new task: what is needed of the call that created it, and nothing that is secret.
 
 import { toBase64Url } from '../../protocol/base64url.ts';
+import type { Principal } from '../../protocol/exchange.ts';
 import type { Json, Meta } from '../../protocol/model.ts';
 import { canonicalJson } from '../../schema/index.ts';
 import type { ToolEntry } from '../catalog.ts';
@@ -20,6 +21,8 @@ interface NewTask {
   /** What the client requested. */
   readonly ttlMs: number | undefined;
   readonly recorded: RecordedInput | undefined;
+  /** Claims of the caller that are stored. */
+  readonly claims: readonly string[];
 }
 
 /** A client that asks for less could lose its result between two polls. */
@@ -45,7 +48,7 @@ export async function newRecord(task: NewTask): Promise<TaskRecord> {
     expiresAtMs: limits.maxTtlMs === 0 ? null : nowMs + ttlOf(task.ttlMs, options, limits),
     inputs: inputsOf(recorded, nowMs),
     steps: options.recover === 'replay' ? stepsOf(recorded) : [],
-    context: contextOf(call),
+    context: contextOf(call, task.claims),
     attempt: 1,
     version: 1,
     fence: 1,
@@ -92,14 +95,12 @@ function stepsOf(recorded: RecordedInput | undefined): readonly TaskStep[] {
   return [...(recorded?.steps ?? [])].map(([key, value]) => ({ key, state: 'done', value: (value ?? null) as Json }));
 }
 
-/** No tokens, headers or claims: a task must not keep alive what has ended or was revoked. */
-function contextOf({ peer, clientInfo, capabilities, codec, logLevel, meta, session }: Call): TaskContext {
-  const { principal } = peer;
+/** No tokens or headers: a task must not keep alive what has ended or was revoked. */
+function contextOf(call: Call, claims: readonly string[]): TaskContext {
+  const { peer, clientInfo, capabilities, codec, logLevel, meta, session } = call;
   const { progressToken, traceparent } = meta as Meta;
-  const { id, issuer, scopes } = principal ?? {};
-  const snapshot = { id, ...(issuer === undefined ? {} : { issuer }), ...(scopes === undefined ? {} : { scopes }) };
   return {
-    ...(principal === undefined ? {} : { principal: snapshot as Json }),
+    ...(peer.principal === undefined ? {} : { principal: snapshotOf(peer.principal, claims) }),
     ...(clientInfo === undefined ? {} : { clientInfo }),
     capabilities,
     revision: codec.date,
@@ -108,4 +109,15 @@ function contextOf({ peer, clientInfo, capabilities, codec, logLevel, meta, sess
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
     ...(session === undefined ? {} : { sessionKey: session.key }),
   };
+}
+
+/** The principal of a handler that runs again. Of its claims only those that the server needs: they may be personal data. */
+function snapshotOf({ id, issuer, scopes, claims = {} }: Principal, names: readonly string[]): Json {
+  const kept = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(claims, name) ? [[name, claims[name]]] : [])));
+  return {
+    id,
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(Object.keys(kept).length === 0 ? {} : { claims: kept as Json }),
+  } as Json;
 }

@@ -145,6 +145,11 @@ export function resolveTaskOptions(
   if (!supports.includes(support)) fail(`support must be one of ${supports.join(', ')}, not ${show(support)}`);
   if (support === 'forbidden') return undefined;
   const isImmediate = support === 'required' || options.dedupe !== undefined;
+  /**
+   * Claims of callers that are stored with their tasks, by name: those that your restrictions, middleware or handlers read.
+   * A handler that runs again after a restart has only these. Default: none.
+   */
+  readonly claims?: readonly string[];
   const { start = isImmediate ? 'immediately' : 'when-slow' } = options;
   if (!starts.includes(start)) fail(`start must be one of ${starts.join(', ')}, not ${show(start)}`);
   if (recover !== 'fail' && recover !== 'replay') fail(`recover must be "fail" or "replay", not ${show(recover)}`);

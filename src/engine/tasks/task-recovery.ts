@@ -8,7 +8,7 @@ import { metaKeys } from '../../protocol/meta.ts';
 import { methods } from '../../protocol/methods.ts';
 import type { Json } from '../../protocol/model.ts';
 import type { Codec } from '../../protocol/revisions/index.ts';
-import type { ToolEntry } from '../catalog.ts';
+import { isVisible, type ToolEntry } from '../catalog.ts';
 import type { Call, CallServer } from '../contract.ts';
 import { toToolResult } from '../features/tool-result.ts';
 import type { TaskEvent } from '../ports.ts';
@@ -98,6 +98,14 @@ export class TaskRecovery {
     if (codec === undefined) {
       return this.#end(record, failure(`Revision ${record.context.revision} is not supported any more`));
     }
+    if (!isVisible(entry, principalOf(record))) {
+      this.#server.logger?.warn('a task does not run again: its caller may not use the tool', {
+        task: record.id,
+        tool: record.tool,
+        remedy: 'if a restriction reads claims of callers, name them in createServer({ tasks: { claims } })',
+      });
+      return this.#end(record, failure(`The caller may not use tool ${record.tool} any more`, 'denied'));
+    }
     this.#tasks.events.emit({ type: 'recovered', task: record });
     this.#run(record, entry, codec);
   }
@@ -109,11 +117,9 @@ export class TaskRecovery {
       method: methods.callTool.name,
       params: paramsOf(record),
     };
-    const { principal, clientInfo, capabilities, logLevel, sessionKey } = record.context;
-    const peer: Peer = {
-      transport: 'memory',
-      ...(principal === undefined ? {} : { principal: principal as unknown as Principal }),
-    };
+    const { clientInfo, capabilities, logLevel, sessionKey } = record.context;
+    const principal = principalOf(record);
+    const peer: Peer = { transport: 'memory', ...(principal === undefined ? {} : { principal }) };
     const facts = { key: sessionKey, capabilities, ...(clientInfo === undefined ? {} : { clientInfo }) };
     const level = logLevel === undefined ? {} : { level: logLevel };
     const session =
@@ -190,6 +196,11 @@ export function externalOutcome(
   if (state.status === 'failed') return failure(state.message);
   const result = toToolResult(state.result, entry?.output !== undefined, 0);
   return { type: 'result', result: JSON.parse(JSON.stringify(result)) as Json, isError: result.isError === true };
+}
+
+/** Who created the task, as far as it was stored. */
+function principalOf({ context }: TaskRecord): Principal | undefined {
+  return context.principal as unknown as Principal | undefined;
 }
 
 /** The params of the call that created the task, as far as its handler can see them. */

@@ -52,6 +52,7 @@ export class Tasks implements LoadedTasks, RunHost {
   readonly followers: TaskFollowers;
   readonly events: TaskEvents;
   readonly runner: TaskRunner;
+  readonly #options: TasksOptions;
   readonly runs = new Map<string, TaskRun>();
   readonly #recovery: TaskRecovery;
   readonly #slots = new ToolSlots();
@@ -70,6 +71,7 @@ export class Tasks implements LoadedTasks, RunHost {
     this.limits = { ...defaultTaskLimits, ...options.limits };
     this.service = options.service ?? server.identity.name;
     this.#space = new TaskSpace(this.store, this.limits);
+    this.#options = options;
     this.followers = new TaskFollowers((record) => this.view(record));
     this.events = new TaskEvents(server);
     this.#recovery = new TaskRecovery(this, server);
@@ -125,7 +127,9 @@ export class Tasks implements LoadedTasks, RunHost {
     const owner = ownerOf(call.peer);
     await this.#space.check(call.peer, owner);
     const { store, service, limits, runner } = this;
-    const record = await newRecord({ call, entry, owner, service, limits, holder: runner.holder, ttlMs, recorded });
+    const { claims = [] } = this.#options;
+    const { holder } = runner;
+    const record = await newRecord({ call, entry, owner, service, limits, holder, ttlMs, recorded, claims });
     const created = await store.create(record).catch((cause: unknown) => {
       throw wireErrors.tasksUnavailable(cause);
     });
